@@ -1,0 +1,72 @@
+/**
+ * What can go wrong before the first token, and the bounds that keep it from going wrong later.
+ *
+ * A constraint is honoured exactly or refused: every refusal is a `GrammarError` that says what, where, the value, the
+ * bound and the way out. Every bound has a default here, an option `limits`, and one check that throws.
+ */
+
+export type GrammarErrorKind = "syntax" | "unsupported" | "unsatisfiable" | "limit"
+
+/** `path` is a JSON pointer in schemas, `line L, column C` in texts, an offset in a bare regular expression. */
+export class GrammarError extends Error {
+  readonly kind: GrammarErrorKind
+  readonly path: string
+
+  constructor(kind: GrammarErrorKind, path: string, message: string) {
+    super(path === "" ? message : `${path}: ${message}`)
+    this.name = "GrammarError"
+    this.kind = kind
+    this.path = path
+  }
+}
+
+export interface Limits {
+  /** Schema text with its documents, in UTF-16 units. */
+  schemaBytes: number
+  /** Nesting of a schema text. */
+  schemaDepth: number
+  /** Schema nodes with their dynamic copies. */
+  nodes: number
+  /** Steps of the satisfiability test, at compile time and in residues together. */
+  satSteps: number
+  /** Finite sets of values that are enumerated. */
+  finiteValues: number
+  /** Threads in one state. */
+  threads: number
+  /** Frames on one stack. */
+  stackDepth: number
+  /** Options of a choice. */
+  choices: number
+  /** Source of one regular expression, in UTF-16 units. */
+  regexBytes: number
+}
+
+export const defaultLimits: Readonly<Limits> = {
+  schemaBytes: 8 << 20,
+  schemaDepth: 512,
+  nodes: 500_000,
+  satSteps: 1_000_000,
+  finiteValues: 65_536,
+  threads: 256,
+  stackDepth: 1_024,
+  choices: 200_000,
+  regexBytes: 64 << 10,
+}
+
+/** Throws a `limit` error when `value` is above the bound `name`. */
+export function checkLimit(
+  limits: Limits,
+  name: keyof Limits,
+  value: number,
+  path: string,
+  what: string,
+): void {
+  const bound = limits[name]
+  if (value > bound) {
+    throw new GrammarError(
+      "limit",
+      path,
+      `${what}: ${value} is above the bound of ${bound}. Raise limits.${name} or make the input smaller`,
+    )
+  }
+}
