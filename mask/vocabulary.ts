@@ -1,0 +1,318 @@
+/**
+ * Vocabulary: token id → the bytes that the token writes. Everything above it (trie, masks, text) speaks these bytes, so
+ * what was checked is what is sent.
+ *
+ * Three kinds of id: *text* (bytes in the trie), *special* (control tokens and end ids: a name, no bytes, reached by a
+ * token edge only) and *holes* (padding, ids that no token has). `width` is the width of the logits, often larger than
+ * the number of tokens.
+ *
+ * How a piece spells bytes follows the tokenizer's decoder, never the kind of model: ByteLevel maps 256 code points to
+ * bytes (Radford et al. 2019, GPT-2), byte fallback spells `<0x41>` (Kudo and Richardson 2018, SentencePiece), WordPiece
+ * marks continuations. The parser for `tokenizer.json` is below the class; it reads parsed JSON and does no I/O.
+ */
+
+import { sha256 } from "./sha256.ts"
+
+export interface VocabularyOptions {
+  /** V, the width of the logits. Default: the highest id + 1. */
+  width?: number
+  /** Every id that ends an output; at least one. */
+  endIds: readonly number[]
+  /** Control tokens by name. They have no bytes. */
+  specials?: Readonly<Record<string, number>> | ReadonlyMap<string, number>
+  /** True when the first token of an output drops its leading space (WordPiece). */
+  dropsFirstSpace?: boolean
+}
+
+/** Deeply immutable and shared by all requests. Rows are `words` long: bit `t & 31` of word `t >>> 5`. */
+export class Vocabulary {
+  /** V: width of the logits. */
+  readonly width: number
+  /** W = ⌈V / 32⌉. */
+  readonly words: number
+  /** Ids that are text or special. */
+  readonly tokenCount: number
+  /** Ascending, without repetition. All of them are special. */
+  readonly endIds: readonly number[]
+  readonly specials: ReadonlyMap<string, number>
+  /** What an unconstrained output may hold: all text tokens and the end ids. Shape [W]. Read only. */
+  readonly freeRow: Uint32Array
+  readonly maxTokenBytes: number
+  /** WordPiece: the first token of an output drops its leading space. */
+  readonly dropsFirstSpace: boolean
+  /** SHA-256 over width, end ids and (kind, bytes) of every id, in hexadecimal. */
+  readonly hash: string
+  /** Bytes of token t = values[offsets[t] … offsets[t + 1]). Shape [V + 1]; equal neighbours: no bytes. */
+  private readonly offsets: Uint32Array
+  private readonly values: Uint8Array
+  private readonly names: ReadonlyMap<number, string>
+
+  private constructor(tokens: readonly (Uint8Array | null | undefined)[], options: VocabularyOptions) {
+    const specials = new Map(
+      options.specials instanceof Map ? options.specials : Object.entries(options.specials ?? {}),
+    )
+    const width = options.width ?? Math.max(tokens.length, ...[...specials.values()].map((id) => id + 1))
+    if (!Number.isInteger(width) || width < 1) {
+      throw new RangeError(`width of the vocabulary: ${width} is not a positive integer`)
+    }
+    const names = new Map<number, string>()
+    for (const [name, id] of specials) {
+      checkId(id, width, `special token ${JSON.stringify(name)}`)
+      names.set(id, name)
+    }
+    for (const id of options.endIds) {
+      checkId(id, width, "end of sequence")
+      if (!names.has(id)) names.set(id, `<end ${id}>`)
+    }
+    if (options.endIds.length === 0) {
+      throw new RangeError("vocabulary: no end-of-sequence id; without one an output cannot be finished")
+    }
+    this.width = width
+    this.words = (width + 31) >>> 5
+    this.endIds = [...new Set(options.endIds)].sort((a, b) => a - b)
+    this.specials = specials
+    this.names = names
+    this.dropsFirstSpace = options.dropsFirstSpace ?? false
+    this.offsets = new Uint32Array(width + 1)
+    this.freeRow = new Uint32Array(this.words)
+    let maxTokenBytes = 0
+    let tokenCount = names.size
+    for (let id = 0, byteCount = 0; id < Math.max(width, tokens.length); id++) {
+      const length = names.has(id) ? 0 : (tokens[id]?.length ?? 0)
+      if (length > 0) {
+        checkId(id, width, "token")
+        this.freeRow[id >>> 5] |= 1 << (id & 31)
+        maxTokenBytes = Math.max(maxTokenBytes, length)
+        tokenCount++
+      }
+      byteCount += length
+      this.offsets[Math.min(id, width - 1) + 1] = byteCount
+    }
+    this.values = new Uint8Array(this.offsets[width])
+    for (let id = 0; id < width; id++) {
+      if (this.offsets[id + 1] > this.offsets[id]) this.values.set(tokens[id]!, this.offsets[id])
+    }
+    for (const id of this.endIds) this.freeRow[id >>> 5] |= 1 << (id & 31)
+    this.maxTokenBytes = maxTokenBytes
+    this.tokenCount = tokenCount
+    this.hash = this.digest()
+  }
+
+  /** A vocabulary from the bytes of each id; null, undefined and empty are holes. Throws RangeError. */
+  static fromBytes(
+    tokens: readonly (Uint8Array | null | undefined)[],
+    options: VocabularyOptions,
+  ): Vocabulary {
+    return new Vocabulary(tokens, options)
+  }
+
+  /** Bytes that the token writes; empty for holes, padding and special tokens. A view: read only. */
+  bytes(id: number): Uint8Array {
+    return this.values.subarray(this.offsets[id], this.offsets[id + 1])
+  }
+
+  /** Control tokens and end ids: no bytes, never inside a text. */
+  isSpecial(id: number): boolean {
+    return this.names.has(id)
+  }
+
+  /** The spelling of a special token, for display; undefined for all others. */
+  name(id: number): string | undefined {
+    return this.names.get(id)
+  }
+
+  isEnd(id: number): boolean {
+    return this.endIds.includes(id)
+  }
+
+  private digest(): string {
+    const header = [this.width, this.endIds.length, ...this.endIds, this.dropsFirstSpace ? 1 : 0]
+    const names = [...this.names]
+      .sort((a, b) => a[0] - b[0])
+      .map(([id, name]) => [id, encoder.encode(name)] as const)
+    const nameBytes = names.reduce((sum, [, name]) => sum + 8 + name.length, 0)
+    const view = new DataView(
+      new ArrayBuffer(4 * (header.length + this.offsets.length) + nameBytes + this.values.length),
+    )
+    const bytes = new Uint8Array(view.buffer)
+    let at = 0
+    for (const word of header) at = putWord(view, at, word)
+    for (const offset of this.offsets) at = putWord(view, at, offset)
+    for (const [id, name] of names) {
+      at = putWord(view, putWord(view, at, id), name.length)
+      bytes.set(name, at)
+      at += name.length
+    }
+    bytes.set(this.values, at)
+    return sha256(bytes)
+  }
+}
+
+function putWord(view: DataView, at: number, word: number): number {
+  view.setUint32(at, word, true)
+  return at + 4
+}
+
+function checkId(id: number, width: number, what: string): void {
+  if (!Number.isInteger(id) || id < 0 || id >= width) {
+    throw new RangeError(`${what}: id ${id} is outside the ${width} columns of the logits`)
+  }
+}
+
+/**
+ * The vocabulary of a parsed `tokenizer.json` beside its parsed `tokenizer_config.json` (null when there is none).
+ * Throws RangeError naming the field: an unknown model or decoder, an id that is no integer or outside `width`.
+ */
+export function parseVocabulary(
+  tokenizerJson: unknown,
+  tokenizerConfig: unknown,
+  options: { width?: number; endIds: readonly number[] },
+): Vocabulary {
+  const model = member(tokenizerJson, "model")
+  const spelling = readSpelling(tokenizerJson)
+  const tokens: (Uint8Array | null)[] = []
+  for (const [piece, id] of pieces(model)) {
+    if (!Number.isInteger(id) || id < 0) {
+      throw new RangeError(`model.vocab: id ${id} of ${JSON.stringify(piece)} is not an integer ≥ 0`)
+    }
+    while (tokens.length < id) tokens.push(null)
+    tokens[id] = spelling.spell(piece)
+  }
+  const specials = new Map<string, number>()
+  // The unknown token stands for text that the vocabulary cannot write: it has no bytes, whether it is listed or not.
+  const unknown = unknownId(model)
+  if (unknown) specials.set(unknown.piece, unknown.id)
+  for (const { id, content, special } of addedTokens(tokenizerJson, tokenizerConfig)) {
+    while (tokens.length < id) tokens.push(null)
+    // Literal text, never through the byte map: an added token stands before the tokenizer's model.
+    tokens[id] = encoder.encode(content)
+    if (special) specials.set(content, id)
+  }
+  const text = new TextDecoder()
+  for (const id of options.endIds) {
+    if (tokens[id]?.length && ![...specials.values()].includes(id)) specials.set(text.decode(tokens[id]), id)
+  }
+  return Vocabulary.fromBytes(tokens, { ...options, specials, dropsFirstSpace: spelling.dropsFirstSpace })
+}
+
+const encoder = new TextEncoder()
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
+}
+
+/** `model.vocab`: an object piece → id (BPE, WordPiece) or a list of [piece, score] (Unigram). */
+function pieces(model: unknown): Iterable<[piece: string, id: number]> {
+  const vocab = member(model, "vocab")
+  if (Array.isArray(vocab)) return vocab.map((entry, id): [string, number] => [String(entry[0]), id])
+  if (typeof vocab === "object" && vocab !== null) return Object.entries(vocab as Record<string, number>)
+  throw new RangeError(
+    "model.vocab is missing: tokenizer.json must hold a BPE, Unigram or WordPiece vocabulary",
+  )
+}
+
+function unknownId(model: unknown): { piece: string; id: number } | undefined {
+  const vocab = member(model, "vocab")
+  if (Array.isArray(vocab)) {
+    const id = member(model, "unk_id")
+    return typeof id === "number" && vocab[id] ? { piece: String(vocab[id][0]), id } : undefined
+  }
+  const piece = member(model, "unk_token")
+  if (typeof piece !== "string" || !Object.hasOwn(vocab as object, piece)) return undefined
+  return { piece, id: (vocab as Record<string, number>)[piece] }
+}
+
+interface AddedToken {
+  id: number
+  content: string
+  special: boolean
+}
+
+/** Both files list added tokens; where they differ tokenizer.json is what the tokenizer itself reads. */
+function addedTokens(tokenizerJson: unknown, tokenizerConfig: unknown): AddedToken[] {
+  const byId = new Map<number, AddedToken>()
+  const listed = Object.entries(member(tokenizerConfig, "added_tokens_decoder") ?? {})
+  const own = (member(tokenizerJson, "added_tokens") ?? []) as unknown[]
+  for (const [id, token] of [...listed, ...own.map((token) => [member(token, "id"), token])]) {
+    const content = member(token, "content")
+    if (typeof content !== "string" || !Number.isInteger(Number(id)) || Number(id) < 0) {
+      throw new RangeError(`added_tokens: ${JSON.stringify(token)} has no id ≥ 0 or no content`)
+    }
+    byId.set(Number(id), { id: Number(id), content, special: member(token, "special") === true })
+  }
+  return [...byId.values()]
+}
+
+interface Spelling {
+  dropsFirstSpace: boolean
+  spell(piece: string): Uint8Array
+}
+
+/** How this tokenizer's pieces spell bytes, read from its decoder (without one: from its pre-tokenizer). */
+function readSpelling(tokenizerJson: unknown): Spelling {
+  const model = member(tokenizerJson, "model")
+  const decoder = steps(member(tokenizerJson, "decoder"), "decoders")
+  const source = decoder.length > 0 ? decoder : steps(member(tokenizerJson, "pre_tokenizer"), "pretokenizers")
+  const named = (type: string) => source.find((step) => member(step, "type") === type)
+  for (const step of decoder) {
+    if (!knownDecoders.includes(String(member(step, "type")))) {
+      throw new RangeError(
+        `decoder ${member(step, "type")} is not supported: ${knownDecoders.join(", ")} are`,
+      )
+    }
+  }
+  if (named("ByteLevel")) return { dropsFirstSpace: false, spell: spellByteLevel }
+  const wordPiece = named("WordPiece")
+  if (wordPiece || member(model, "type") === "WordPiece") {
+    const prefix = String(member(wordPiece, "prefix") ?? member(model, "continuing_subword_prefix") ?? "##")
+    const spell = (piece: string): Uint8Array =>
+      encoder.encode(piece.startsWith(prefix) ? piece.slice(prefix.length) : ` ${piece}`)
+    return { dropsFirstSpace: true, spell }
+  }
+  const replacements: [from: string, to: string][] = []
+  for (const step of source) {
+    if (member(step, "type") === "Metaspace") {
+      replacements.push([String(member(step, "replacement") ?? "▁"), " "])
+    } else if (member(step, "type") === "Replace" && decoder.length > 0) {
+      const from = member(member(step, "pattern"), "String")
+      if (typeof from !== "string" || from === "") {
+        throw new RangeError("decoder Replace: only a pattern of kind String is supported")
+      }
+      replacements.push([from, String(member(step, "content") ?? "")])
+    }
+  }
+  const fallback = named("ByteFallback") !== undefined || member(model, "byte_fallback") === true
+  const spell = (piece: string): Uint8Array => {
+    const byte = fallback ? /^<0x([0-9A-Fa-f]{2})>$/.exec(piece) : null
+    if (byte) return Uint8Array.of(Number.parseInt(byte[1], 16))
+    return encoder.encode(replacements.reduce((text, [from, to]) => text.replaceAll(from, () => to), piece))
+  }
+  return { dropsFirstSpace: false, spell }
+}
+
+// Strip removes a space at the start of a whole text, Fuse joins pieces: neither changes what one token writes.
+const knownDecoders = ["ByteLevel", "ByteFallback", "Metaspace", "Replace", "WordPiece", "Fuse", "Strip"]
+
+function steps(step: unknown, list: string): unknown[] {
+  if (step === null || step === undefined) return []
+  const inner = member(step, "type") === "Sequence" ? member(step, list) : undefined
+  return Array.isArray(inner) ? inner.flatMap((each) => steps(each, list)) : [step]
+}
+
+/** Byte of each code point of the byte-level alphabet; −1 outside it. Shape [324]. */
+const byteOfCodePoint = new Int16Array(324).fill(-1)
+for (let byte = 0, next = 256; byte < 256; byte++) {
+  const printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
+  byteOfCodePoint[printable ? byte : next++] = byte
+}
+
+function spellByteLevel(piece: string): Uint8Array {
+  const bytes = new Uint8Array(piece.length)
+  for (let at = 0; at < piece.length; at++) {
+    const byte = byteOfCodePoint[piece.charCodeAt(at)] ?? -1
+    // One code point outside the alphabet: the piece was never mapped, it is its own text.
+    if (byte < 0) return encoder.encode(piece)
+    bytes[at] = byte
+  }
+  return bytes
+}
