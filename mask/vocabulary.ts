@@ -51,7 +51,8 @@ export class Vocabulary {
     const specials = new Map(
       options.specials instanceof Map ? options.specials : Object.entries(options.specials ?? {}),
     )
-    const width = options.width ?? Math.max(tokens.length, ...[...specials.values()].map((id) => id + 1))
+    const named = [...specials.values(), ...options.endIds]
+    const width = options.width ?? Math.max(tokens.length, ...named.map((id) => id + 1))
     if (!Number.isInteger(width) || width < 1) {
       throw new RangeError(`width of the vocabulary: ${width} is not a positive integer`)
     }
@@ -192,7 +193,8 @@ export function parseVocabulary(
   for (const id of options.endIds) {
     if (tokens[id]?.length && ![...specials.values()].includes(id)) specials.set(text.decode(tokens[id]), id)
   }
-  return Vocabulary.fromBytes(tokens, { ...options, specials, dropsFirstSpace: spelling.dropsFirstSpace })
+  const { width = tokens.length, endIds } = options
+  return Vocabulary.fromBytes(tokens, { width, endIds, specials, dropsFirstSpace: spelling.dropsFirstSpace })
 }
 
 const encoder = new TextEncoder()

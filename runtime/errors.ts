@@ -1,0 +1,82 @@
+/**
+ * What a caller of the engine may have to handle, beside `GrammarError` and `SamplingError` of the floors below.
+ *
+ * `RequestError` and `ModelError` say what, where, the value, the bound and the way out in the message alone: many
+ * clients show nothing else. The others carry the evidence of an answer that is not usable, so that nothing is lost.
+ */
+
+export type RequestErrorCode =
+  | "context_length_exceeded"
+  | "max_tokens_too_small"
+  | "queue_full"
+  | "invalid_value"
+  | "missing_required_parameter"
+  | "shutting_down"
+  | "engine_dead"
+
+/** A request that is refused before its first token. `param` is the wire name of the field, when one is to blame. */
+export class RequestError extends Error {
+  readonly code: RequestErrorCode
+  readonly param: string | undefined
+
+  constructor(code: RequestErrorCode, message: string, param?: string) {
+    super(message)
+    this.name = "RequestError"
+    this.code = code
+    this.param = param
+  }
+}
+
+/** A model that cannot be loaded or that failed while running. The message names the file or input and a way out. */
+export class ModelError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = "ModelError"
+  }
+}
+
+/** The output ended before the constraint was complete. */
+export class IncompleteError extends Error {
+  readonly text: string
+  readonly finishReason: string
+
+  constructor(text: string, finishReason: string, message: string) {
+    super(message)
+    this.name = "IncompleteError"
+    this.text = text
+    this.finishReason = finishReason
+  }
+}
+
+export interface ValidationIssue {
+  readonly message: string
+  readonly path?: readonly unknown[]
+}
+
+/** The text is what the schema's grammar allows, and the validator beside it still refused the value. */
+export class ValidationError extends Error {
+  readonly text: string
+  readonly value: unknown
+  readonly issues: readonly ValidationIssue[]
+
+  constructor(text: string, value: unknown, issues: readonly ValidationIssue[]) {
+    super(
+      `the answer does not pass the schema's validator: ${issues.map((issue) => issue.message).join("; ")}`,
+    )
+    this.name = "ValidationError"
+    this.text = text
+    this.value = value
+    this.issues = issues
+  }
+}
+
+/** The caller's signal ended the request; `text` is what had been written. */
+export class AbortError extends Error {
+  readonly text: string
+
+  constructor(text = "", options?: ErrorOptions) {
+    super("the request was aborted", options)
+    this.name = "AbortError"
+    this.text = text
+  }
+}
