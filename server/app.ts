@@ -1,0 +1,138 @@
+/**
+ * The server as a function from Request to Response: routes, request ids, and the mapping of every error.
+ *
+ * There is no socket, argument or environment variable in here, so that the same application runs under Node, in a test
+ * and in a browser. Access rules that depend on the socket are in serve.ts.
+ */
+import { Hono } from "hono"
+import type { Engine } from "../runtime/index.ts"
+import { type BodyLimits, defaultBodyLimits } from "./body.ts"
+import { errorResponse, Refusal } from "./errors.ts"
+import { chat } from "./openai/chat.ts"
+import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
+import { version } from "./version.ts"
+
+export interface AppOptions extends ModelNameOptions {
+  bodyLimits?: Partial<BodyLimits>
+  /** Silence of a stream before a comment is sent; 15 s. */
+  heartbeatMs?: number
+  /** Keys of which every request but a health check must carry one. */
+  apiKeys?: readonly string[]
+  /** Asked on every request: whether new work is taken. */
+  status?: () => "ok" | "loading" | "draining" | "dead"
+}
+
+const unavailable = {
+  loading: ["model_loading", "the model is still loading"],
+  draining: ["shutting_down", "the server is shutting down"],
+  dead: ["engine_dead", "the engine has stopped"],
+} as const
+
+/** Routes by path: method → handler. A path that is not here is 404, a method that is not here 405. */
+type Routes = Record<string, Record<string, (request: Request, id: string) => Response | Promise<Response>>>
+
+export function createApp(engine: Engine, options: AppOptions = {}): Hono {
+  const { status = () => "ok", apiKeys = [] } = options
+  const models = new ModelNames(engine, options)
+  const serviceTime = new ServiceTime()
+  const chatOptions = {
+    bodyLimits: { ...defaultBodyLimits, ...options.bodyLimits },
+    models,
+    heartbeatMs: options.heartbeatMs,
+    retryAfterSeconds: () => serviceTime.estimate(engine.load()),
+    served: (elapsedMs: number) => serviceTime.add(elapsedMs),
+  }
+  const routes: Routes = {
+    "/v1/chat/completions": { POST: (request) => chat(engine, request, chatOptions) },
+    "/v1/models": { GET: () => Response.json(models.list()) },
+    "/v1/models/:id{.+}": {
+      GET: (_, id) => {
+        models.check(id)
+        return Response.json(models.describe(id))
+      },
+    },
+    "/health": { GET: () => Response.json({ status: status() }, { status: status() === "ok" ? 200 : 503 }) },
+    "/ping": { GET: () => Response.json({}) },
+    "/version": { GET: () => Response.json({ version }) },
+    "/load": { GET: () => Response.json(engine.load()) },
+  }
+
+  const app = new Hono()
+  app.use(async (c, next) => {
+    const begin = performance.now()
+    await next()
+    c.res.headers.set("x-request-id", requestId(c.req.raw))
+    c.res.headers.set("openai-processing-ms", String(Math.round(performance.now() - begin)))
+  })
+  const open = new Set(["/health", "/ping"])
+  app.use(async (c, next) => {
+    if (!open.has(c.req.path)) await checkKey(c.req.raw, apiKeys)
+    const state = status()
+    if (state !== "ok" && c.req.method === "POST") {
+      const [code, message] = unavailable[state]
+      throw new Refusal(code, message)
+    }
+    await next()
+  })
+  for (const [path, methods] of Object.entries(routes)) {
+    const allow = Object.keys(methods).join(", ")
+    for (const [method, handle] of Object.entries(methods)) {
+      app.on(method, path, (c) => handle(c.req.raw, c.req.param("id") ?? ""))
+    }
+    app.all(path, (c) => {
+      const message = `${c.req.method} is not a method of ${c.req.path}`
+      throw new Refusal("method_not_allowed", message, { hint: `Use ${allow}`, headers: { allow } })
+    })
+  }
+  app.notFound((c) => {
+    const hint = `This server has ${Object.keys(routes)
+      .map((path) => path.replace(/\{.*\}/, ""))
+      .join(", ")}`
+    return errorResponse(
+      new Refusal("unknown_url", `there is nothing at ${c.req.method} ${c.req.path}`, { hint }),
+    )
+  })
+  app.onError((error) => errorResponse(error))
+  return app
+}
+
+// The caller's own id when it is short and printable, so that both logs tell the same story.
+function requestId(request: Request): string {
+  const given = request.headers.get("x-request-id") ?? ""
+  return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
+}
+
+async function checkKey(request: Request, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  const [, given = ""] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? []
+  const digests = await Promise.all([given, ...keys].map(sha256))
+  // All keys are compared in full: the time tells nothing about them.
+  const matches = digests.slice(1).filter((digest) => equalBytes(digest, digests[0]))
+  if (matches.length > 0) return
+  throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
+    hint: "Send authorization: Bearer <key>",
+    headers: { "www-authenticate": "Bearer" },
+  })
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.reduce((difference, byte, i) => difference | (byte ^ b[i]), 0) === 0
+}
+
+/** How long a request takes, as an exponential mean: the basis of `retry-after`. */
+class ServiceTime {
+  private meanMs = 1_000
+
+  add(elapsedMs: number): void {
+    this.meanMs += (elapsedMs - this.meanMs) / 8
+  }
+
+  /** Seconds until the waiting line has moved up by what is waiting now. */
+  estimate({ waiting, slots }: { waiting: number; slots: number }): number {
+    return Math.min(60, ((waiting / Math.max(1, slots)) * this.meanMs) / 1000)
+  }
+}

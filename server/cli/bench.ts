@@ -1,0 +1,83 @@
+/**
+ * `tokenrail bench`: how long the mask layer takes, token by token, on a corpus. One process and one thread, so that the
+ * figures stand beside those of engines that are measured the same way.
+ */
+import { arch, cpus, platform } from "node:os"
+import { type Command, Option } from "commander"
+import { type MaskResult, readMaskRows, runMaskRow, warmUp } from "../suite/maskbench.ts"
+import { Exit, type Io, UsageError } from "./exit.ts"
+import { wholeNumber } from "./model.ts"
+import { readVocabulary } from "./vocabulary.ts"
+
+interface BenchFlags {
+  what: "mask"
+  vocab?: string
+  every: number
+  json?: boolean
+}
+
+export function benchCommand(program: Command, io: Io, done: (code: number) => void): void {
+  program
+    .command("bench")
+    .description("time the mask layer on MaskBench: schema text to first mask, fill and accept per token")
+    .argument("<file>", "the .jsonl or .jsonl.gz file")
+    .addOption(new Option("--what <name>", "what to time").choices(["mask"]).default("mask"))
+    .option("--vocab <dir>", "directory of the tokenizer that the token ids belong to")
+    .option("--every <n>", "take every n-th schema", wholeNumber, 1)
+    .option("--json", "print one JSON object a schema, then the summary")
+    .action(async (file: string, flags: BenchFlags) => done(await run(file, flags, io)))
+}
+
+async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
+  if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
+  const vocabulary = await readVocabulary(flags.vocab)
+  const rows = (await readMaskRows(file)).filter((_, index) => index % Math.max(1, flags.every) === 0)
+  runMaskRow(warmUp, vocabulary, true)
+  const results: MaskResult[] = []
+  for (const row of rows) {
+    const result = runMaskRow(row, vocabulary, true)
+    if (flags.json) io.out(`${JSON.stringify(result)}\n`)
+    results.push(result)
+    io.signal.throwIfAborted()
+  }
+  const timed = results.filter((result) => "tests" in result)
+  const summary = {
+    schemas: results.length,
+    refused: results.length - timed.length,
+    token_us: distribution(timed.flatMap(({ us = [] }) => us)),
+    first_mask_us: distribution(timed.map(({ ttfm_us = 0 }) => ttfm_us)),
+    machine: `${cpus()[0]?.model ?? arch()}, ${platform()}, node ${process.version}`,
+  }
+  if (flags.json) io.out(`${JSON.stringify({ summary })}\n`)
+  else {
+    io.out(`${summary.schemas} schemas, ${summary.refused} refused; ${summary.machine}\n`)
+    io.out(`fill + accept per token, µs:   ${describe(summary.token_us)}\n`)
+    io.out(`schema text to first mask, µs: ${describe(summary.first_mask_us)}\n`)
+  }
+  return Exit.Ok
+}
+
+interface Distribution {
+  n: number
+  avg: number
+  p50: number
+  p90: number
+  p99: number
+  p999: number
+  max: number
+}
+
+export function distribution(values: readonly number[]): Distribution {
+  const sorted = Float64Array.from(values).sort()
+  const n = sorted.length
+  const at = (share: number) => sorted[Math.min(n - 1, Math.floor(n * share))] ?? 0
+  const avg = sorted.reduce((sum, value) => sum + value, 0) / Math.max(1, n)
+  return { n, avg, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) }
+}
+
+function describe({ n, ...shares }: Distribution): string {
+  const figures = Object.entries(shares).map(
+    ([name, value]) => `${name.replace("p999", "p99.9")} ${value.toPrecision(3)}`,
+  )
+  return `${figures.join("  ")}  (n ${n})`
+}

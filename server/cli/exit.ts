@@ -1,0 +1,54 @@
+/**
+ * How a command ends: one exit code and one line for every kind of failure.
+ *
+ * 0 ok · 1 a check failed · 2 usage or an unreadable file · 3 the constraint was refused · 4 the model or device failed ·
+ * 5 the output is incomplete · 130, 143 interrupted by SIGINT, SIGTERM.
+ */
+import { CommanderError } from "commander"
+import { GrammarError, ModelError, RequestError, SamplingError } from "../../runtime/index.ts"
+import { Refusal } from "../errors.ts"
+import { ListenError } from "../serve.ts"
+
+export const Exit = {
+  Ok: 0,
+  Rejected: 1,
+  Usage: 2,
+  Refused: 3,
+  Model: 4,
+  Incomplete: 5,
+  Interrupt: 130,
+  Terminate: 143,
+} as const
+
+/** Usage that commander cannot see: an unreadable file, flags that exclude each other. */
+export class UsageError extends Error {
+  override readonly name = "UsageError"
+}
+
+/** What a command is given instead of the process. */
+export interface Io {
+  /** Reads standard input to its end. */
+  stdin(): Promise<string>
+  out(text: string): void
+  err(text: string): void
+  /** Fires on the first SIGINT or SIGTERM. */
+  signal: AbortSignal
+  env: Readonly<Record<string, string | undefined>>
+}
+
+/** The exit code of a failure; its line goes to standard error. */
+export function exitCode(error: unknown, io: Io): number {
+  if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? Exit.Terminate : Exit.Interrupt
+  if (error instanceof CommanderError) {
+    // Commander has printed its message by now.
+    return error.exitCode === 0 ? Exit.Ok : Exit.Usage
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  io.err(`tokenrail: ${message}\n`)
+  if (error instanceof GrammarError) return Exit.Refused
+  if (error instanceof ModelError) return Exit.Model
+  const usage = [UsageError, Refusal, SamplingError, RequestError, ListenError]
+  if (usage.some((kind) => error instanceof kind)) return Exit.Usage
+  if (error instanceof Error && error.stack) io.err(`${error.stack}\n`)
+  return Exit.Model
+}

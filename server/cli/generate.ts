@@ -1,0 +1,111 @@
+/**
+ * `tokenrail generate`: one prompt, one answer, on standard output and nothing else there.
+ */
+import { type Command, InvalidArgumentError } from "commander"
+import type { GenerateOptions, GenerateResult } from "../../runtime/index.ts"
+import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
+import { Exit, type Io } from "./exit.ts"
+import { decimalNumber, type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
+
+interface GenerateFlags extends ConstraintFlags, ModelFlags {
+  temperature?: number
+  topP?: number
+  topK?: number
+  minP?: number
+  seed?: bigint
+  maxTokens?: number
+  stop?: string[]
+  n?: number
+  raw?: boolean
+  stream?: boolean
+  report?: boolean
+  json?: boolean
+}
+
+export function generateCommand(program: Command, io: Io, done: (code: number) => void): void {
+  const command = program.command("generate").description("write one answer to standard output")
+  modelFlags(constraintFlags(command))
+    .argument("[prompt]", "the user's message; - or nothing reads standard input")
+    .option("--temperature <x>", "0 is greedy", decimalNumber)
+    .option("--top-p <x>", "keep the most likely tokens of this mass", decimalNumber)
+    .option("--top-k <n>", "keep so many tokens", wholeNumber)
+    .option("--min-p <x>", "drop tokens below this share of the best", decimalNumber)
+    .option("--seed <n>", "64-bit integer; the same seed gives the same text", integer64)
+    .option("--max-tokens <n>", "end after so many tokens", wholeNumber)
+    .option("--stop <text...>", "end before this text")
+    .option("--n <n>", "number of answers", wholeNumber)
+    .option("--raw", "the prompt is the text to continue, without a chat template")
+    .option("--stream", "print the text as it comes")
+    .option("--report", "with --json: add the constraint's report")
+    .option("--json", "print one JSON object: text, value, finishReason, usage; with --stream one an event")
+    .action(async (prompt: string | undefined, flags: GenerateFlags) =>
+      done(await generate(prompt, flags, io)),
+    )
+}
+
+async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io): Promise<number> {
+  const constraint = await readConstraint(flags, io)
+  const text = prompt === undefined || prompt === "-" ? await io.stdin() : prompt
+  const engine = await openModel(flags, io)
+  try {
+    const generation = await engine.start(text, {
+      ...sampling(flags),
+      ...(constraint && { constraint }),
+      ...spelling(flags),
+      signal: io.signal,
+    })
+    const single = (flags.n ?? 1) === 1
+    if (flags.stream) {
+      for await (const event of generation) {
+        if (flags.json) io.out(`${JSON.stringify(event)}\n`)
+        else if (event.type === "text" && (single || event.choice === 0)) io.out(event.text)
+      }
+      if (!flags.json) io.out("\n")
+    }
+    const result = await generation.result
+    if (!flags.stream) print(result, flags, io)
+    io.signal.throwIfAborted()
+    return ending(result, constraint !== null, io)
+  } finally {
+    await engine.close()
+  }
+}
+
+function sampling(flags: GenerateFlags): GenerateOptions {
+  const { temperature, topP, topK, minP, seed, maxTokens, stop, n, raw } = flags
+  const given = { temperature, topP, topK, minP, seed, maxTokens, stop, n, raw }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
+  const choices = result.choices.length > 1 ? result.choices : [result]
+  for (const { text, value, finishReason, stopReason } of choices) {
+    if (!flags.json) {
+      io.out(`${text}\n`)
+      continue
+    }
+    const { usage, report } = result
+    io.out(
+      `${JSON.stringify({ text, value, finishReason, stopReason, usage, ...(flags.report && { report }) })}\n`,
+    )
+  }
+}
+
+// Free text may be cut anywhere; a constrained one that is cut is not what was asked for.
+function ending(result: GenerateResult, constrained: boolean, io: Io): number {
+  const reasons = [result, ...result.choices].map((choice) => choice.finishReason)
+  if (reasons.includes("error")) {
+    io.err("tokenrail: the engine could not produce a token\n")
+    return Exit.Model
+  }
+  if (!constrained || !reasons.includes("length")) return Exit.Ok
+  io.err("tokenrail: the output is incomplete: raise --max-tokens, or bound the constraint\n")
+  return Exit.Incomplete
+}
+
+function integer64(text: string): bigint {
+  if (!/^-?\d+$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
+    throw new InvalidArgumentError("must be an integer of 64 bits.")
+  }
+  return BigInt(text)
+}

@@ -1,0 +1,74 @@
+/**
+ * `tokenrail serve`: the HTTP server, until a signal ends it.
+ *
+ * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
+ * signal ends it at once (main.ts).
+ */
+import type { Command } from "commander"
+import { createApp } from "../app.ts"
+import { serve } from "../serve.ts"
+import { Exit, type Io, UsageError } from "./exit.ts"
+import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
+
+interface ServeFlags extends ModelFlags {
+  host: string
+  port: number
+  apiKey?: string[]
+  insecure?: boolean
+  allowHost?: string[]
+  alias?: string[]
+  anyModel?: boolean
+  maxBody: number
+  maxQueue: number
+  drain: number
+}
+
+export function serveCommand(program: Command, io: Io, done: (code: number) => void): void {
+  modelFlags(program.command("serve").description("serve the OpenAI chat API over HTTP"))
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber, 8080)
+    .option("--api-key <key...>", "demand one of these keys (or TOKENRAIL_API_KEY)")
+    .option("--insecure", "listen on a public address without a key")
+    .option("--allow-host <name...>", "answer to this Host besides loopback names")
+    .option("--alias <name...>", "further names of the model")
+    .option("--any-model", "take any model name for the loaded one")
+    .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
+    .option("--max-queue <n>", "requests that may wait for a slot", wholeNumber, 256)
+    .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
+    .action(async (flags: ServeFlags) => done(await run(flags, io)))
+}
+
+async function run(flags: ServeFlags, io: Io): Promise<number> {
+  const { host, port, allowHost, drain } = flags
+  const apiKeys = flags.apiKey ?? (io.env.TOKENRAIL_API_KEY ? [io.env.TOKENRAIL_API_KEY] : [])
+  if (!isLoopback(host) && apiKeys.length === 0 && !flags.insecure) {
+    throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
+  }
+  const engine = await openModel({ ...flags, maxWaiting: flags.maxQueue }, io)
+  try {
+    const app = createApp(engine, {
+      apiKeys,
+      aliases: flags.alias,
+      anyModel: flags.anyModel,
+      bodyLimits: { maxBytes: flags.maxBody },
+      status: () => (io.signal.aborted ? "draining" : "ok"),
+    })
+    const server = await serve(app, { host, port, allowHosts: allowHost })
+    io.out(`tokenrail: ${engine.model.id} on ${server.url}\n`)
+    await aborted(io.signal)
+    io.err(`tokenrail: ${String(io.signal.reason)}: no new requests, running ones have ${drain} s\n`)
+    await server.close({ drainMs: drain * 1000 })
+  } finally {
+    await engine.close()
+  }
+  return Exit.Ok
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.")
+}

@@ -1,0 +1,147 @@
+/**
+ * What goes wrong, as HTTP: the only place where a kind of error becomes a status.
+ *
+ * The floors below throw errors with kinds and no statuses (GrammarError, SamplingError, RequestError, …); the server
+ * throws `Refusal` for what it finds itself. Both end in one body, the one that every OpenAI client reads:
+ * `{error: {message, type, param, code, kind?, path?, hint?}}`. The message alone must be enough, because some clients
+ * show nothing else. The statuses are few on purpose: clients retry 408, 409, 429 and 5xx and some of them 415 and 422,
+ * so whatever would fail again is a 400.
+ */
+import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
+
+/** Status of every error code there is. The type follows from the status. */
+const statuses = {
+  invalid_json: 400,
+  invalid_value: 400,
+  missing_required_parameter: 400,
+  unsupported_parameter: 400,
+  invalid_json_schema: 400,
+  invalid_grammar: 400,
+  context_length_exceeded: 400,
+  max_tokens_too_small: 400,
+  invalid_api_key: 401,
+  forbidden: 403,
+  model_not_found: 404,
+  not_found: 404,
+  unknown_url: 404,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  queue_full: 429,
+  server_error: 500,
+  model_loading: 503,
+  shutting_down: 503,
+  engine_dead: 503,
+} as const
+
+export type ErrorCode = keyof typeof statuses
+
+export interface ErrorBody {
+  error: {
+    message: string
+    type: "invalid_request_error" | "rate_limit_error" | "server_error"
+    /** The request's field, as the caller spelt it. */
+    param: string | null
+    code: ErrorCode
+    /** Of a GrammarError: syntax, unsupported, unsatisfiable or limit. */
+    kind?: string
+    /** Of a GrammarError: the place inside the constraint, a JSON pointer for a schema. */
+    path?: string
+    hint?: string
+  }
+}
+
+interface RefusalDetails {
+  param?: string
+  /** The way out. It is also the end of the message. */
+  hint?: string
+  headers?: Record<string, string>
+}
+
+/** A request that the server itself turns down. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly details: RefusalDetails
+
+  constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
+    super(details.hint ? `${message}. ${details.hint}` : message)
+    this.name = "Refusal"
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Where a constraint came from, so that the refusal of a grammar can name the request's field. */
+export interface ErrorContext {
+  constraint?: { field: string; isSchema: boolean } | null
+  /** Seconds after which a full waiting line is worth another try. */
+  retryAfterSeconds?: number
+}
+
+export interface HttpError {
+  status: number
+  body: ErrorBody
+  headers: Record<string, string>
+}
+
+/** Every error as status, body and headers. Never throws. */
+export function toHttpError(error: unknown, context: ErrorContext = {}): HttpError {
+  if (error instanceof Refusal) {
+    const { param, hint, headers } = error.details
+    return assemble(error.code, error.message, { param, hint, headers }, context)
+  }
+  if (error instanceof GrammarError) {
+    const { kind, path } = error
+    const code = context.constraint?.isSchema === false ? "invalid_grammar" : "invalid_json_schema"
+    return assemble(code, error.message, { param: context.constraint?.field, kind, path }, context)
+  }
+  if (error instanceof SamplingError) {
+    return assemble("invalid_value", error.message, { param: error.param }, context)
+  }
+  if (error instanceof RequestError) {
+    const code = error.code in statuses ? (error.code as ErrorCode) : "invalid_value"
+    return assemble(code, error.message, { param: error.param }, context)
+  }
+  if (error instanceof AbortError) return assemble("server_error", "the request was aborted", {}, context)
+  if (error instanceof ModelError) return assemble("server_error", error.message, {}, context)
+  const message = error instanceof Error ? error.message : String(error)
+  return assemble("server_error", `internal error: ${message}`, {}, context)
+}
+
+/** The same as a finished reply. */
+export function errorResponse(error: unknown, context?: ErrorContext): Response {
+  const { status, body, headers } = toHttpError(error, context)
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  })
+}
+
+function assemble(
+  code: ErrorCode,
+  message: string,
+  details: RefusalDetails & { kind?: string; path?: string },
+  context: ErrorContext,
+): HttpError {
+  const status = statuses[code]
+  const { param, kind, path, hint } = details
+  const type = status === 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error"
+  const error = {
+    message,
+    type,
+    param: param ?? null,
+    code,
+    ...(kind !== undefined && { kind }),
+    ...(path !== undefined && { path }),
+    ...(hint !== undefined && { hint }),
+  } as const
+  return { status, body: { error }, headers: { ...retryHeaders(status, context), ...details.headers } }
+}
+
+// LangChain gives up on 429 at once without `retry-after`; openai reads the milliseconds first.
+function retryHeaders(status: number, context: ErrorContext): Record<string, string> {
+  if (status === 429 || status === 503) {
+    const seconds = Math.max(1, Math.ceil(context.retryAfterSeconds ?? 1))
+    return { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }
+  }
+  return status === 500 ? { "x-should-retry": "false" } : {}
+}

@@ -1,0 +1,11 @@
+/** The server's public names: the application, its socket, and a fetch that needs no socket. */
+export { type AppOptions, createApp } from "./app.ts"
+export type { ErrorBody, ErrorCode } from "./errors.ts"
+export {
+  type Application,
+  createFetch,
+  ListenError,
+  type RunningServer,
+  type ServeOptions,
+  serve,
+} from "./serve.ts"

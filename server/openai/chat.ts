@@ -1,0 +1,194 @@
+/**
+ * `POST /v1/chat/completions`.
+ *
+ * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last two happen before the
+ * status line, so that whatever can be refused is a status and not an event. A stream and a whole reply are two
+ * renderings of the same generation: the joined deltas are the whole text.
+ *
+ * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
+ */
+import {
+  AbortError,
+  type Engine,
+  type GenerateResult,
+  type Generation,
+  type GenerationEvent,
+  type Vocabulary,
+} from "../../runtime/index.ts"
+import { type BodyLimits, readBody } from "../body.ts"
+import { errorResponse, Refusal, toHttpError } from "../errors.ts"
+import { eventStream } from "../sse.ts"
+import { type Constraint, readConstraint } from "./constraint.ts"
+import { logprobRows } from "./logprobs.ts"
+import type { ModelNames } from "./models.ts"
+import { type ChatRequest, parseChat } from "./schema.ts"
+
+export interface ChatOptions {
+  bodyLimits: BodyLimits
+  models: ModelNames
+  /** Silence of a stream before a comment is sent. */
+  heartbeatMs?: number
+  /** What a client is told to wait when the line is full. */
+  retryAfterSeconds: () => number
+  /** Told once per finished request how long it took, for that estimate. */
+  served: (elapsedMs: number) => void
+}
+
+/** One chat completion. Never rejects: every failure is a response. */
+export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
+  let constraint: Constraint | null = null
+  try {
+    const begin = performance.now()
+    const body = await readBody(request, options.bodyLimits)
+    const chatRequest = parseChat(body)
+    options.models.check(chatRequest.model)
+    const found = readConstraint(body)
+    constraint = found.constraint
+    const seed = chatRequest.options.seed ?? randomSeed()
+    const generation = await engine.start(chatRequest.messages, {
+      ...chatRequest.options,
+      ...(constraint && { constraint: constraint.input }),
+      ...found.policies,
+      seed,
+      signal: request.signal,
+    })
+    generation.result.then(
+      () => options.served(performance.now() - begin),
+      () => {},
+    )
+    const reply = new Reply(engine, chatRequest, generation, BigInt(seed))
+    const headers: Record<string, string> = chatRequest.ignored.length
+      ? { "x-tokenrail-ignored": chatRequest.ignored.map(encodeURIComponent).join(", ") }
+      : {}
+    if (!chatRequest.stream) return Response.json(await reply.whole(), { headers })
+    return eventStream(reply.chunks(), {
+      heartbeatMs: options.heartbeatMs,
+      headers,
+      cancel: () => generation.cancel(),
+      describeError: (error) => toHttpError(error).body,
+    })
+  } catch (error) {
+    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds() })
+  }
+}
+
+/** The two renderings of a generation. */
+class Reply {
+  private readonly request: ChatRequest
+  private readonly generation: Generation
+  private readonly vocabulary: Vocabulary
+  /** Seed and report, for the reply or its first chunk. */
+  private readonly extension: Record<string, unknown>
+  private readonly head: { id: string; created: number; model: string; system_fingerprint: string }
+
+  constructor(engine: Engine, request: ChatRequest, generation: Generation, seed: bigint) {
+    this.request = request
+    this.generation = generation
+    this.vocabulary = engine.vocabulary
+    this.extension = {
+      seed: Number.isSafeInteger(Number(seed)) ? Number(seed) : String(seed),
+      ...(request.report && { report: generation.report }),
+    }
+    this.head = {
+      id: `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`,
+      created: Math.floor(Date.now() / 1000),
+      model: request.model,
+      system_fingerprint: `fp_${engine.vocabulary.hash.slice(0, 12)}`,
+    }
+  }
+
+  async whole(): Promise<unknown> {
+    const result = await this.generation.result
+    const choices = result.choices.map((choice, index) => {
+      refuseFailure(choice)
+      return {
+        index,
+        message: { role: "assistant", content: choice.text, refusal: null },
+        logprobs:
+          this.request.topLogprobs === null
+            ? null
+            : { content: logprobRows(choice.logprobs, this.vocabulary), refusal: null },
+        finish_reason: choice.finishReason,
+        stop_reason: choice.stopReason,
+      }
+    })
+    return {
+      ...this.head,
+      object: "chat.completion",
+      choices,
+      usage: this.usage(result),
+      service_tier: "default",
+      tokenrail: this.extension,
+    }
+  }
+
+  async *chunks(): AsyncGenerator<unknown> {
+    const { includeUsage, continuousUsage, options } = this.request
+    const head = { ...this.head, object: "chat.completion.chunk" }
+    const promptTokens = this.generation.promptTokens
+    let completionTokens = 0
+    const usage = () => {
+      if (continuousUsage) return { usage: counts(promptTokens, completionTokens) }
+      return includeUsage ? { usage: null } : {}
+    }
+    const chunk = (index: number, delta: object, more: object = {}) => ({
+      ...head,
+      choices: [{ index, delta, logprobs: null, finish_reason: null, ...more }],
+      ...usage(),
+    })
+    for (let index = 0; index < (options.n ?? 1); index++) {
+      const first = chunk(index, { role: "assistant", content: "" })
+      yield index === 0 ? { ...first, tokenrail: this.extension } : first
+    }
+    for await (const event of this.generation) {
+      if (event.type === "text") {
+        completionTokens += event.tokens.length
+        if (event.text === "" && !event.logprobs?.length) continue
+        yield chunk(event.choice, { content: event.text }, this.eventLogprobs(event))
+      } else {
+        refuseFailure(event)
+        yield chunk(event.choice, {}, { finish_reason: event.finishReason, stop_reason: event.stopReason })
+      }
+    }
+    if (includeUsage) yield { ...head, choices: [], usage: this.usage(await this.generation.result) }
+  }
+
+  private eventLogprobs(event: GenerationEvent & { type: "text" }): object {
+    if (this.request.topLogprobs === null) return {}
+    return { logprobs: { content: logprobRows(event.logprobs, this.vocabulary), refusal: null } }
+  }
+
+  private usage(result: GenerateResult): unknown {
+    const { promptTokens, completionTokens, forcedTokens, compileMs, maskUs } = result.usage
+    const timing = { forced_tokens: forcedTokens, compile_ms: compileMs, mask_us: maskUs }
+    return { ...counts(promptTokens, completionTokens), ...(this.request.timing && { tokenrail: timing }) }
+  }
+}
+
+function counts(promptTokens: number, completionTokens: number): object {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
+}
+
+// A finish "error" has no place in the reply of OpenAI: it is a failed request.
+function refuseFailure(finish: { finishReason: string; message?: string }): void {
+  if (finish.finishReason === "error") {
+    throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
+  }
+  if (finish.finishReason === "abort") throw new AbortError()
+}
+
+// 53 bits: the seed that is reported must survive JSON.parse on the other side.
+function randomSeed(): bigint {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2))
+  return (BigInt(high & 0x1fffff) << 32n) | BigInt(low)
+}

@@ -1,0 +1,222 @@
+/**
+ * All the ways in which a client asks for structured output, as one constraint.
+ *
+ * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and SGLang top-level keys. Each
+ * spelling found is read into the same `Constraint`; two of them in one request are refused by name, since obeying one
+ * would ignore the other. A spelling for which this engine has no grammar yet is refused with a way out. Inside a
+ * constraint object an unknown key is refused too: it might have been meant to constrain.
+ *
+ * Schemas are taken from the body's text, not from its parsed view (see body.ts).
+ */
+import { z } from "zod"
+import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
+import type { RequestBody } from "../body.ts"
+import { Refusal } from "../errors.ts"
+import { policyKeys, readPolicies } from "./policies.ts"
+
+export interface Constraint {
+  /** Where the request said it, for error messages: `response_format.json_schema.schema`. */
+  field: string
+  input: GrammarInput
+  isSchema: boolean
+}
+
+export interface ConstraintRequest {
+  constraint: Constraint | null
+  policies: CompileOptions
+}
+
+/** Top-level keys that constrain. Keys of the request that resemble one of them are refused as misspelt. */
+export const constraintKeys: ReadonlySet<string> = new Set([
+  ...["response_format", "structured_outputs", "json_schema", "grammar", "regex", "ebnf", "structural_tag"],
+  ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_json_object"],
+  ...["guided_whitespace_pattern", "guided_decoding_backend"],
+  ...["tools", "tool_choice", "parallel_tool_calls", "tokenrail"],
+])
+
+/** The request's constraint and the policies beside it. Throws `Refusal`; the grammar is compiled elsewhere. */
+export function readConstraint(body: RequestBody): ConstraintRequest {
+  checkTools(body.value)
+  const found = [...readResponseFormat(body), ...readStructuredOutputs(body), ...readAliases(body)]
+  if (found.length > 1) {
+    throw new Refusal("invalid_value", `${found[0].field} and ${found[1].field} both constrain the text`, {
+      param: found[1].field,
+      hint: "Send one of them",
+    })
+  }
+  return { constraint: found[0] ?? null, policies: readPolicies(body.value) }
+}
+
+// ---- spellings
+
+function readResponseFormat(body: RequestBody): Constraint[] {
+  const format = objectAt(body, ["response_format"])
+  if (format === null) return []
+  switch (format.type) {
+    case "text":
+      onlyKeys(format, "response_format", ["type"])
+      return []
+    case "json_object":
+      onlyKeys(format, "response_format", ["type", "schema"])
+      return format.schema == null
+        ? [anyObject("response_format")]
+        : [schemaAt(body, ["response_format", "schema"])]
+    case "json_schema": {
+      if (format.json_schema === undefined) {
+        onlyKeys(format, "response_format", ["type", ...schemaKeys])
+        return [schemaAt(body, ["response_format", "schema"])]
+      }
+      onlyKeys(format, "response_format", ["type", "json_schema"])
+      const inner = objectAt(body, ["response_format", "json_schema"])
+      if (inner === null) throw missing("response_format.json_schema")
+      onlyKeys(inner, "response_format.json_schema", schemaKeys)
+      return [schemaAt(body, ["response_format", "json_schema", "schema"])]
+    }
+    case "structural_tag":
+      throw noGrammar("response_format.type", "structural_tag")
+    default:
+      throw new Refusal(
+        "invalid_value",
+        `response_format.type is ${JSON.stringify(format.type) ?? "missing"}, it must be text, json_object or json_schema`,
+        { param: "response_format.type", hint: "For a regex or a choice use structured_outputs" },
+      )
+  }
+}
+
+const schemaKeys = ["name", "description", "schema", "strict"]
+const structuredKinds = ["json", "regex", "choice", "grammar", "json_object", "structural_tag"]
+
+function readStructuredOutputs(body: RequestBody): Constraint[] {
+  const name = "structured_outputs"
+  const outputs = objectAt(body, [name])
+  if (outputs === null) return []
+  onlyKeys(outputs, name, [...structuredKinds, ...policyKeys])
+  const given = structuredKinds.filter((kind) => outputs[kind] != null && outputs[kind] !== false)
+  if (given.length !== 1) {
+    throw new Refusal("invalid_value", `${name} holds ${given.join(" and ") || "no constraint"}`, {
+      param: name,
+      hint: "Give exactly one of json, regex, choice, json_object",
+    })
+  }
+  return [readKind(body, given[0], [name, given[0]])]
+}
+
+function readAliases(body: RequestBody): Constraint[] {
+  const aliases: Record<string, string> = {
+    guided_json: "json",
+    guided_regex: "regex",
+    guided_choice: "choice",
+    guided_grammar: "grammar",
+    guided_json_object: "json_object",
+    json_schema: "json",
+    grammar: "grammar",
+    regex: "regex",
+    ebnf: "grammar",
+    structural_tag: "structural_tag",
+  }
+  return Object.entries(aliases)
+    .filter(([key]) => body.value[key] != null && body.value[key] !== false)
+    .map(([key, kind]) => readKind(body, kind, [key]))
+}
+
+function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
+  const field = path.join(".")
+  const value = valueAt(body.value, path)
+  switch (kind) {
+    case "json":
+      return schemaAt(body, path)
+    case "json_object":
+      return anyObject(field)
+    case "regex":
+      if (typeof value !== "string")
+        throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
+      return { field, isSchema: false, input: { kind: "regex", pattern: value } }
+    case "choice": {
+      const options = z.array(z.string()).min(1).safeParse(value)
+      if (!options.success) {
+        throw new Refusal("invalid_value", `${field} must be a list of at least one string`, { param: field })
+      }
+      return { field, isSchema: false, input: { kind: "choice", options: options.data } }
+    }
+    default:
+      throw noGrammar(field, kind)
+  }
+}
+
+// ---- schemas
+
+function schemaAt(body: RequestBody, path: string[]): Constraint {
+  const field = path.join(".")
+  const value = valueAt(body.value, path)
+  if (value == null) throw missing(field)
+  if (typeof value === "string") return { field, isSchema: true, input: { kind: "json", schema: value } }
+  if (typeof value !== "boolean" && (typeof value !== "object" || Array.isArray(value))) {
+    throw new Refusal(
+      "invalid_value",
+      `${field} must be a JSON Schema: an object, a boolean or their JSON text`,
+      {
+        param: field,
+      },
+    )
+  }
+  return { field, isSchema: true, input: { kind: "json", schema: body.text(path)! } }
+}
+
+function anyObject(field: string): Constraint {
+  return { field, isSchema: true, input: { kind: "json", schema: '{"type":"object"}' } }
+}
+
+// ---- tools: without a grammar for calls they can only be left alone
+
+function checkTools(value: Record<string, unknown>): void {
+  const { tools, tool_choice: choice } = value
+  if (tools != null && !Array.isArray(tools)) {
+    throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
+  }
+  const present = Array.isArray(tools) && tools.length > 0
+  if (present && choice !== "none") {
+    throw new Refusal("unsupported_parameter", "tools are not supported here", {
+      param: "tools",
+      hint: 'Send the parameters of the function as response_format json_schema, or tool_choice: "none"',
+    })
+  }
+  if (!present && choice != null && choice !== "none" && choice !== "auto") {
+    throw new Refusal("invalid_value", "tool_choice needs tools", { param: "tool_choice" })
+  }
+}
+
+// ---- small readers
+
+function valueAt(value: unknown, path: string[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value)
+}
+
+/** The object at `path`, null when there is none or it is null. */
+function objectAt(body: RequestBody, path: string[]): Record<string, unknown> | null {
+  const value = valueAt(body.value, path)
+  if (value == null) return null
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new Refusal("invalid_value", `${path.join(".")} must be an object`, { param: path.join(".") })
+  }
+  return value as Record<string, unknown>
+}
+
+function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  throw new Refusal("unsupported_parameter", `unknown key ${JSON.stringify(unknown)} in ${field}`, {
+    param: `${field}.${unknown}`,
+    hint: `Known keys: ${known.join(", ")}`,
+  })
+}
+
+function missing(field: string): Refusal {
+  return new Refusal("missing_required_parameter", `${field} is missing`, { param: field })
+}
+
+function noGrammar(field: string, kind: string): Refusal {
+  return new Refusal("unsupported_parameter", `${field}: ${kind} constraints are not supported here`, {
+    param: field,
+    hint: "Use a JSON Schema (response_format json_schema), structured_outputs.regex or structured_outputs.choice",
+  })
+}

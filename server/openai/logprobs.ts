@@ -1,0 +1,38 @@
+/**
+ * Log-probabilities as OpenAI's rows: text and bytes of each token, and its alternatives.
+ *
+ * The text of a token may be half a character; its bytes are exact, so the bytes of all rows joined are the answer.
+ */
+import type { TokenLogprobs, Vocabulary } from "../../runtime/index.ts"
+
+export interface LogprobRow {
+  token: string
+  logprob: number
+  bytes: number[]
+  top_logprobs: Omit<LogprobRow, "top_logprobs">[]
+}
+
+/** JSON has no infinity; OpenAI writes this for it. */
+const Impossible = -9999
+
+export function logprobRows(
+  rows: readonly TokenLogprobs[] | undefined,
+  vocabulary: Vocabulary,
+): LogprobRow[] {
+  return (rows ?? []).map(({ token, logprob, top }) => ({
+    ...entry(token, logprob, vocabulary),
+    top_logprobs: top.map((other) => entry(other.token, other.logprob, vocabulary)),
+  }))
+}
+
+function entry(id: number, logprob: number, vocabulary: Vocabulary): Omit<LogprobRow, "top_logprobs"> {
+  const bytes = vocabulary.bytes(id)
+  const name = vocabulary.isSpecial(id)
+    ? [...vocabulary.specials].find(([, special]) => special === id)?.[0]
+    : undefined
+  return {
+    token: name ?? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
+    logprob: Number.isFinite(logprob) ? logprob : Impossible,
+    bytes: [...bytes],
+  }
+}

@@ -1,0 +1,313 @@
+/**
+ * The fields of `POST /v1/chat/completions`: from a JSON object to a checked request.
+ *
+ * Every field that a client may send belongs to one of four groups: it is honoured (the zod object below), accepted
+ * without effect because no effect is promised (`inert`), known and refused with a way out (`refused`, unless its value
+ * is the default, which asks for nothing), or a constraint (constraint.ts). What is left is unknown: refused when the
+ * name looks like a constraint, because an ignored constraint is the one bug this server must not have, else
+ * reported back to the caller. Ranges of sampling parameters are the sampler's business; here only types are checked.
+ */
+import { z } from "zod"
+import type { GenerateOptions, Message } from "../../runtime/index.ts"
+import type { RequestBody } from "../body.ts"
+import { Refusal } from "../errors.ts"
+import { constraintKeys } from "./constraint.ts"
+
+export interface ChatRequest {
+  model: string
+  messages: Message[]
+  /** All that the engine is told besides the constraint and the signal. */
+  options: GenerateOptions
+  stream: boolean
+  includeUsage: boolean
+  /** Usage on every chunk. */
+  continuousUsage: boolean
+  /** Alternatives a row, or null: no log-probabilities in the reply. */
+  topLogprobs: number | null
+  /** Of the request's `tokenrail` object. */
+  report: boolean
+  timing: boolean
+  /** Unknown keys without effect, as the caller spelt them. */
+  ignored: string[]
+}
+
+const text = z.object({ type: z.literal("text"), text: z.string() })
+const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() })
+const content = z.union([z.string(), z.array(z.union([text, refusal])).min(1)], {
+  error: (issue) =>
+    issue.input === undefined
+      ? "is missing"
+      : 'must be a string or a list of {type: "text", text}; images, audio and files are not supported',
+})
+const toolCall = z.looseObject({
+  id: z.string(),
+  type: z.literal("function"),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+})
+const named = { name: z.string().nullish() }
+const message = z.discriminatedUnion(
+  "role",
+  [
+    z.looseObject({ role: z.enum(["system", "developer", "user"]), content, ...named }),
+    z.looseObject({
+      role: z.literal("assistant"),
+      content: content.nullish(),
+      tool_calls: z.array(toolCall).nullish(),
+      ...named,
+    }),
+    z.looseObject({ role: z.literal("tool"), content, tool_call_id: z.string() }),
+    z.looseObject({ role: z.literal("function"), content, name: z.string() }),
+  ],
+  { error: "role must be system, developer, user, assistant, tool or function" },
+)
+
+const count = z.int().min(1).nullish()
+const number = z.number().nullish()
+const flag = z.boolean().nullish()
+const tokenIds = z.array(z.int().min(0)).nullish()
+
+const chatFields = z.object({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  max_completion_tokens: count,
+  max_tokens: count,
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: number,
+  top_k: z.int().nullish(),
+  min_p: number,
+  repetition_penalty: number,
+  frequency_penalty: number,
+  presence_penalty: number,
+  logit_bias: z.record(z.string(), z.number()).nullish(),
+  seed: z.union([z.int(), z.number(), z.string().regex(/^-?\d+$/)]).nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  stop: z
+    .union([z.string(), z.array(z.string()).max(64)], {
+      error: "must be a string or a list of at most 64 strings",
+    })
+    .nullish(),
+  stop_token_ids: tokenIds,
+  logprobs: flag,
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  stream: flag,
+  stream_options: z
+    .object({ include_usage: flag, continuous_usage_stats: flag, include_obfuscation: flag })
+    .nullish(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+})
+
+/** Accepted, and no effect is promised by anyone who offers them. */
+const inert = new Set([
+  ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
+  ...["prompt_cache_retention", "prediction", "include_reasoning", "priority", "request_id", "cache_salt"],
+])
+
+/** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
+const refused: Record<string, [unknown[], string]> = {
+  functions: [[[]], "Use response_format json_schema with the parameters of the function"],
+  function_call: [["none"], "Use response_format json_schema with the parameters of the function"],
+  audio: [[], "This server writes text only: leave it out"],
+  web_search_options: [[], "This server has no web search: leave it out"],
+  modalities: [[["text"]], 'Only ["text"] is supported'],
+  thinking_token_budget: [[], "Leave it out, or bound the whole answer by max_completion_tokens"],
+  typical_p: [[1], "Use top_p or min_p"],
+  top_n_sigma: [[0, -1], "Use top_p or min_p"],
+  epsilon_cutoff: [[0], "Use min_p"],
+  eta_cutoff: [[0], "Use min_p"],
+  xtc_probability: [[0], "Leave it out"],
+  xtc_threshold: [[], "Leave it out"],
+  mirostat: [[0], "Use temperature with top_p or min_p"],
+  mirostat_tau: [[], "Leave it out"],
+  mirostat_eta: [[], "Leave it out"],
+  penalty_window: [[], "Leave it out: penalties look at the whole text"],
+  penalty_exempt: [["none"], "Leave it out"],
+  dry_multiplier: [[0], "Use frequency_penalty"],
+  dry_base: [[], "Leave it out"],
+  dry_allowed_length: [[], "Leave it out"],
+  dry_last_n: [[], "Leave it out"],
+  dry_sequence_breakers: [[], "Leave it out"],
+  no_repeat_ngram_size: [[0], "Use frequency_penalty"],
+  dynatemp_range: [[0], "Use temperature"],
+  dynatemp_exponent: [[1], "Leave it out"],
+  sampler_order: [["vllm"], 'Only "vllm" is supported'],
+  logprobs_mode: [["raw_logprobs"], 'Only "raw_logprobs" is supported'],
+  logprob_token_ids: [[[]], "Use top_logprobs"],
+  allowed_token_ids: [[], "Use logit_bias, or a constraint on the text"],
+  bad_words: [[[]], "Use structured_outputs.regex with a lookahead, or logit_bias"],
+  min_tokens: [[0], "Use a constraint with a minimum length"],
+  ignore_eos: [[false], "Leave it out"],
+  best_of: [[1], "Use n and choose among the answers"],
+  use_beam_search: [[false], "Use temperature 0"],
+  beam_width: [[], "Use temperature 0"],
+  length_penalty: [[1], "Leave it out"],
+  early_stopping: [[false], "Leave it out"],
+  stop_regex: [[[]], "Use stop, or a constraint that ends by itself"],
+  include_stop_str_in_output: [[false], "Append the stop string on your side: stop_reason names it"],
+  repetition_detection: [[], "Leave it out"],
+  prompt_logprobs: [[], "Leave it out"],
+  return_token_ids: [[false], "Leave it out"],
+  return_tokens_as_token_ids: [[false], "Leave it out"],
+  skip_special_tokens: [[true], "Leave it out: special tokens are never part of the text"],
+  spaces_between_special_tokens: [[true], "Leave it out"],
+  add_generation_prompt: [[true], "Leave it out"],
+  continue_final_message: [[false], "Send the text so far in a user message"],
+  add_special_tokens: [[false], "Leave it out: the chat template writes them"],
+  echo: [[false], "Leave it out"],
+  chat_template: [[], "The server renders with the model's own template: leave it out"],
+  documents: [[[]], "Put the documents into a message"],
+  truncate_prompt_tokens: [[], "Shorten the messages"],
+}
+
+const constraintPrefix =
+  /^(guided|structured|grammar|json_schema|response_schema|output_schema|regex|ebnf|lark|choice|constrain|format)/i
+
+/** The checked request. Throws `Refusal`. Costs nothing near a millisecond. */
+export function parseChat(body: RequestBody): ChatRequest {
+  const ignored = checkKeys(body.value)
+  const parsed = chatFields.safeParse(body.value)
+  if (!parsed.success) throw fieldError(parsed.error)
+  const fields = parsed.data
+  if (fields.stream_options && !fields.stream) {
+    throw new Refusal("invalid_value", "stream_options needs stream: true", { param: "stream_options" })
+  }
+  if (fields.top_logprobs != null && !fields.logprobs) {
+    throw new Refusal("invalid_value", "top_logprobs needs logprobs: true", { param: "top_logprobs" })
+  }
+  const topLogprobs = fields.logprobs ? (fields.top_logprobs ?? 0) : null
+  const tokenrail = (body.value.tokenrail ?? {}) as Record<string, unknown>
+  return {
+    model: fields.model,
+    messages: fields.messages.map(toMessage),
+    options: defined({
+      maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
+      temperature: fields.temperature,
+      topP: fields.top_p,
+      topK: fields.top_k,
+      minP: fields.min_p,
+      repetitionPenalty: fields.repetition_penalty,
+      frequencyPenalty: fields.frequency_penalty,
+      presencePenalty: fields.presence_penalty,
+      logitBias: fields.logit_bias && biasById(fields.logit_bias),
+      seed: readSeed(body),
+      n: fields.n,
+      stop: fields.stop,
+      stopTokenIds: fields.stop_token_ids,
+      logprobs: topLogprobs,
+      templateOptions: templateOptions(fields),
+    }),
+    stream: fields.stream ?? false,
+    includeUsage: fields.stream_options?.include_usage ?? false,
+    continuousUsage: fields.stream_options?.continuous_usage_stats ?? false,
+    topLogprobs,
+    report: tokenrail.report === true,
+    timing: tokenrail.timing === true,
+    ignored,
+  }
+}
+
+/** Refuses what is known and not offered; returns the unknown keys that may be ignored. */
+function checkKeys(value: Record<string, unknown>): string[] {
+  const ignored: string[] = []
+  for (const [key, given] of Object.entries(value)) {
+    if (key in chatFields.shape || inert.has(key) || constraintKeys.has(key)) continue
+    if (Object.hasOwn(refused, key)) {
+      const [defaults, hint] = refused[key]
+      const asksForNothing =
+        given === null || defaults.some((d) => JSON.stringify(d) === JSON.stringify(given))
+      if (asksForNothing) continue
+      throw new Refusal("unsupported_parameter", `${key} is not supported here`, { param: key, hint })
+    }
+    const meant = [...constraintKeys].find((known) => editDistance(key.toLowerCase(), known, 2) <= 2)
+    if (meant !== undefined || constraintPrefix.test(key)) {
+      throw new Refusal(
+        "unsupported_parameter",
+        `unknown field ${JSON.stringify(key)} looks like a constraint`,
+        {
+          param: key,
+          hint: meant ? `Did you mean ${meant}?` : "Use response_format or structured_outputs",
+        },
+      )
+    }
+    ignored.push(key)
+  }
+  return ignored
+}
+
+/** The first issue as a refusal whose param is the path as one would write it in code. */
+function fieldError(error: z.ZodError): Refusal {
+  const [issue] = error.issues
+  const param = issue.path
+    .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i ? "." : ""}${String(step)}`))
+    .join("")
+  if (issue.code === "unrecognized_keys") {
+    return new Refusal("invalid_value", `${param}: unknown key ${issue.keys.join(", ")}`, { param })
+  }
+  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined")
+  if (missing) return new Refusal("missing_required_parameter", `${param} is missing`, { param })
+  return new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
+}
+
+function toMessage(raw: z.infer<typeof message>, index: number): Message {
+  if (raw.role === "assistant" && raw.content == null && !raw.tool_calls?.length) {
+    const param = `messages[${index}].content`
+    throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
+  }
+  const role = raw.role === "developer" ? "system" : raw.role
+  return { ...raw, role, content: flatten(raw.content) } as Message
+}
+
+// Parts are joined by a newline, as vLLM does for templates that take strings.
+function flatten(content: z.infer<typeof message>["content"]): string {
+  if (content == null) return ""
+  if (typeof content === "string") return content
+  return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("\n")
+}
+
+function biasById(bias: Record<string, number>): Record<number, number> {
+  for (const id of Object.keys(bias)) {
+    if (!/^\d+$/.test(id)) {
+      throw new Refusal("invalid_value", `logit_bias: ${JSON.stringify(id)} is not a token id`, {
+        param: "logit_bias",
+      })
+    }
+  }
+  return bias
+}
+
+// Through the body's text: 2^63 does not survive JSON.parse.
+function readSeed(body: RequestBody): bigint | null {
+  const spelling = body.text(["seed"])?.replaceAll('"', "")
+  if (spelling === undefined || spelling === "null") return null
+  if (!/^-?\d+$/.test(spelling) || BigInt.asIntN(64, BigInt(spelling)) !== BigInt(spelling)) {
+    throw new Refusal("invalid_value", `seed must be an integer of 64 bits, got ${spelling.slice(0, 40)}`, {
+      param: "seed",
+    })
+  }
+  return BigInt(spelling)
+}
+
+function templateOptions(fields: z.infer<typeof chatFields>): Record<string, unknown> | null {
+  const effort = fields.reasoning_effort
+  const reasoning = effort ? { reasoning_effort: effort, enable_thinking: effort !== "none" } : null
+  return reasoning || fields.chat_template_kwargs ? { ...reasoning, ...fields.chat_template_kwargs } : null
+}
+
+/** Without the members that are null or undefined, which mean "default" on the wire. */
+function defined<T extends object>(fields: { [K in keyof T]: T[K] | null | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T
+}
+
+/** Levenshtein distance, or `most + 1` when it is larger. */
+function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    }
+    row = next
+  }
+  return Math.min(row[b.length], most + 1)
+}

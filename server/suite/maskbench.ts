@@ -1,0 +1,118 @@
+/**
+ * MaskBench: schemas with texts that are valid or not, as token ids, and what a token-level engine says of them.
+ *
+ * A row of the file is `{id, schema, tests: [{valid, text, tokens}]}`. A text is accepted when every token is in the mask
+ * at its place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of their ids, so that
+ * a thinned run is a fair sample, in one process that keeps its caches, as a server does. Idea of the corpus and the
+ * timing: guidance-ai/jsonschemabench, maskbench.
+ */
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { gunzipSync } from "node:zlib"
+import { compile, GrammarError, Matcher, readJson, TokenFsm, type Vocabulary } from "../../runtime/index.ts"
+
+export interface MaskRow {
+  id: string
+  /** The schema's own text, spelt as in the file. */
+  schema: string
+  tests: { valid: boolean; tokens: number[] }[]
+}
+
+/** What is printed for a schema: verdicts and times, or why it was refused, or that it brought the engine down. */
+export type MaskResult =
+  | {
+      id: string
+      /** Schema text to the first filled row. */
+      ttfm_us?: number
+      tests: { valid: boolean; accepted: boolean; error?: string }[]
+      /** Per token: fill the row, then accept. */
+      us?: number[]
+    }
+  | { id: string; refused: string }
+  | { id: string; crashed: string }
+
+/** The rows of a `.jsonl` or `.jsonl.gz` file, in the order of the SHA-1 of their ids. */
+export async function readMaskRows(path: string): Promise<MaskRow[]> {
+  const raw = await readFile(path)
+  const text = (path.endsWith(".gz") ? gunzipSync(raw) : raw).toString("utf8")
+  const rows = text.trimEnd().split("\n").map(parseRow)
+  const keys = new Map(rows.map(({ id }) => [id, createHash("sha1").update(id).digest("hex")]))
+  return rows.sort((a, b) => (keys.get(a.id)! < keys.get(b.id)! ? -1 : 1))
+}
+
+/** The schema that is run first and not counted: what loads lazily is loaded then. */
+export const warmUp: MaskRow = {
+  id: "",
+  schema: '{"type":"object","properties":{"a":{"type":"integer"}}}',
+  tests: [],
+}
+
+/** One schema with its texts. `timed` adds the times. */
+export function runMaskRow(row: MaskRow, vocabulary: Vocabulary, timed: boolean): MaskResult {
+  const mask = new Uint32Array(vocabulary.words)
+  const begin = performance.now()
+  let fsm: TokenFsm
+  try {
+    const options = { surface: "conform", formats: "assert", unsatisfiable: "empty" } as const
+    const { grammar } = compile({ kind: "json", schema: row.schema }, options)
+    fsm = new TokenFsm(grammar, vocabulary)
+    new Matcher(fsm).fillMask(mask)
+  } catch (error) {
+    return { id: row.id, refused: describeError(error) }
+  }
+  const firstMaskUs = microseconds(begin)
+  const us: number[] = []
+  const tests = row.tests.map(({ valid, tokens }) => {
+    try {
+      return { valid, ...readTokens(new Matcher(fsm), tokens, mask, us) }
+    } catch (error) {
+      return { valid, accepted: false, error: describeError(error) }
+    }
+  })
+  return timed ? { id: row.id, ttfm_us: firstMaskUs, tests, us } : { id: row.id, tests }
+}
+
+function readTokens(
+  matcher: Matcher,
+  tokens: number[],
+  mask: Uint32Array,
+  us: number[],
+): { accepted: boolean; error?: string } {
+  for (const token of tokens) {
+    let begin = performance.now()
+    matcher.fillMask(mask)
+    const fillUs = microseconds(begin)
+    if (!hasBit(mask, token)) {
+      us.push(fillUs)
+      return { accepted: false }
+    }
+    begin = performance.now()
+    const accepted = matcher.accept(token)
+    us.push(Math.round((fillUs + microseconds(begin)) * 100) / 100)
+    if (!accepted) return { accepted: false, error: "the mask allowed a token that accept refused" }
+  }
+  matcher.fillMask(mask)
+  return { accepted: matcher.fsm.vocabulary.endIds.some((id) => hasBit(mask, id)) }
+}
+
+/** `kind path: message` of a grammar's error, which the message of the error already begins with in part. */
+export function describeError(error: unknown): string {
+  if (error instanceof GrammarError) return `${error.kind} ${error.message}`
+  return `internal ${error instanceof Error ? error.message : String(error)}`
+}
+
+function parseRow(line: string): MaskRow {
+  const root = readJson(line)
+  if (root.kind !== "object") throw new TypeError("a row of MaskBench is an object")
+  const { start, end } = root.members.get("schema")!
+  const { id, tests } = JSON.parse(line)
+  return { id, schema: line.slice(start, end), tests }
+}
+
+function hasBit(mask: Uint32Array, token: number): boolean {
+  return ((mask[token >>> 5] >>> (token & 31)) & 1) === 1
+}
+
+function microseconds(since: number): number {
+  return Math.round((performance.now() - since) * 100_000) / 100
+}

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest"
+import { defaultBodyLimits, readBody } from "../../../server/body.ts"
+import { readConstraint } from "../../../server/openai/constraint.ts"
+
+const headers = { "content-type": "application/json" }
+
+async function read(fields: object | string) {
+  const body = typeof fields === "string" ? fields : JSON.stringify(fields)
+  return readConstraint(
+    await readBody(new Request("http://localhost/", { method: "POST", body, headers }), defaultBodyLimits),
+  )
+}
+
+const schema = { type: "object", properties: { a: { type: "integer" } } }
+const text = JSON.stringify(schema)
+const json = { kind: "json", schema: text }
+
+test.each([
+  [
+    "response_format json_schema",
+    { response_format: { type: "json_schema", json_schema: { name: "x", strict: true, schema } } },
+    json,
+  ],
+  ["json_schema, unwrapped", { response_format: { type: "json_schema", schema } }, json],
+  ["json_object with a schema", { response_format: { type: "json_object", schema } }, json],
+  ["json_object with a schema's text", { response_format: { type: "json_object", schema: text } }, json],
+  [
+    "json_object",
+    { response_format: { type: "json_object" } },
+    { kind: "json", schema: '{"type":"object"}' },
+  ],
+  ["vLLM json", { structured_outputs: { json: schema } }, json],
+  ["vLLM json as text", { structured_outputs: { json: text, regex: null } }, json],
+  ["vLLM regex", { structured_outputs: { regex: "a+" } }, { kind: "regex", pattern: "a+" }],
+  ["vLLM choice", { structured_outputs: { choice: ["a", "b"] } }, { kind: "choice", options: ["a", "b"] }],
+  [
+    "vLLM json_object",
+    { structured_outputs: { json_object: true } },
+    { kind: "json", schema: '{"type":"object"}' },
+  ],
+  ["guided_json", { guided_json: schema }, json],
+  ["guided_regex", { guided_regex: "a+" }, { kind: "regex", pattern: "a+" }],
+  ["guided_choice", { guided_choice: ["a"] }, { kind: "choice", options: ["a"] }],
+  ["llama.cpp json_schema", { json_schema: schema }, json],
+  ["SGLang regex", { regex: "a+" }, { kind: "regex", pattern: "a+" }],
+  ["a boolean schema", { json_schema: true }, { kind: "json", schema: "true" }],
+])("%s is one constraint", async (_, fields, input) => {
+  expect((await read(fields)).constraint?.input).toEqual(input)
+})
+
+test.each([
+  ["nothing", {}],
+  ["null", { response_format: null, structured_outputs: null, guided_json: null }],
+  ["text", { response_format: { type: "text" } }],
+  ["no tools", { tools: [], tool_choice: "auto" }],
+  ["tools that must not be called", { tools: [{ type: "function" }], tool_choice: "none" }],
+])("%s is no constraint", async (_, fields) => {
+  expect((await read(fields)).constraint).toBe(null)
+})
+
+test.each([
+  [
+    "two constraints",
+    { response_format: { type: "json_object" }, guided_regex: "a" },
+    /response_format and guided_regex/,
+  ],
+  ["two kinds in one", { structured_outputs: { json: schema, regex: "a" } }, /json and regex/],
+  ["no kind", { structured_outputs: {} }, /no constraint/],
+  [
+    "no schema",
+    { response_format: { type: "json_schema", json_schema: { name: "x" } } },
+    /json_schema.schema is missing/,
+  ],
+  ["schema null", { response_format: { type: "json_schema", schema: null } }, /schema is missing/],
+  ["a number as schema", { guided_json: 3 }, /must be a JSON Schema/],
+  [
+    "an unknown key",
+    { response_format: { type: "json_schema", json_schema: { schema, pattern: "x" } } },
+    /unknown key "pattern"/,
+  ],
+  ["an unknown type", { response_format: { type: "jsonschema" } }, /json_schema/],
+  ["no type", { response_format: {} }, /missing/],
+  ["a string", { response_format: "json" }, /must be an object/],
+  ["an empty choice", { guided_choice: [] }, /at least one/],
+  ["a grammar", { guided_grammar: 'root ::= "a"' }, /grammar constraints are not supported/],
+  ["an EBNF grammar", { ebnf: 'root ::= "a"' }, /not supported/],
+  ["a structural tag", { response_format: { type: "structural_tag", format: {} } }, /not supported/],
+  ["a tool", { tools: [{ type: "function", function: { name: "f" } }] }, /tools are not supported/],
+  ["a choice without tools", { tool_choice: "required" }, /needs tools/],
+  ["an unknown policy", { tokenrail: { whitespaces: "any" } }, /whitespaces/],
+  ["a policy's unknown value", { tokenrail: { order: "random" } }, /tokenrail.order/],
+  ["closing in budget", { tokenrail: { on_length: "close" } }, /on_length/],
+  ["leniency", { tokenrail: { lenient: true } }, /lenient/],
+  [
+    "forbidding",
+    { structured_outputs: { json: schema, disable_additional_properties: true } },
+    /additionalProperties: false/,
+  ],
+  ["an odd white space", { guided_json: schema, guided_whitespace_pattern: "x*" }, /not supported/],
+  [
+    "policies that differ",
+    { structured_outputs: { regex: "a", order: "any" }, tokenrail: { order: "schema" } },
+    /differ/,
+  ],
+])("%s is refused", async (_, fields, message) => {
+  await expect(read(fields)).rejects.toMatchObject({
+    name: "Refusal",
+    message: expect.stringMatching(message),
+  })
+})
+
+test("the schema is taken as it is spelt", async () => {
+  const spelt = '{"properties": {"b": {"const": 1.0}, "1": {"maximum": 123456789012345678901234567890}}}'
+  const { constraint } = await read(
+    `{"response_format": {"type": "json_schema", "json_schema": {"schema": ${spelt}}}}`,
+  )
+  expect(constraint).toMatchObject({ field: "response_format.json_schema.schema", input: { schema: spelt } })
+})
+
+test("policies reach the compiler under its names", async () => {
+  const tokenrail = {
+    order: "any",
+    escapes: "json",
+    numbers: "json",
+    formats: "annotate",
+    whitespace: "spaced",
+  }
+  expect((await read({ tokenrail })).policies).toEqual({
+    order: "any",
+    escapes: "all",
+    numbers: "all",
+    formats: "annotate",
+    whitespace: "tight",
+  })
+  const vllm = { structured_outputs: { json: schema, disable_any_whitespace: true } }
+  expect((await read(vllm)).policies).toEqual({ whitespace: "tight" })
+  expect((await read({ guided_json: schema, guided_whitespace_pattern: "" })).policies).toEqual({
+    whitespace: "compact",
+  })
+  expect((await read({ guided_json: schema, guided_whitespace_pattern: "[ \\n\\t]*" })).policies).toEqual({
+    whitespace: "any",
+  })
+})
