@@ -1,0 +1,39 @@
+/**
+ * The model as the engine sees it: a fixed set of slots, each with the keys and values of one sequence, and one
+ * function from a batch of new tokens to logits.
+ *
+ * A feed says where its tokens start, so that going back is no operation of its own: `start` below the length of the
+ * slot forgets what lies behind. The logits of a feed depend on its own tokens and on how they were cut into feeds, never
+ * on the neighbours in the batch, on the slot or on the time: same bits in any company.
+ */
+
+export interface Feed {
+  readonly slot: number
+  /** How many tokens of the slot are kept; the new ones follow. */
+  readonly start: number
+  readonly tokens: readonly number[]
+  /** Whether a row of logits, of the last token, is wanted. */
+  readonly wantsLogits: boolean
+  /** First take over the first `start` tokens of another slot. */
+  readonly copyFrom?: number
+}
+
+export interface Model {
+  /** V: columns of the logits. */
+  readonly width: number
+  /** Most tokens a slot can hold. */
+  readonly contextLength: number
+  readonly slotCount: number
+  /** Whether `start` may lie inside the slot and `copyFrom` works; else a sequence begins at 0 and only grows. */
+  readonly canRewind: boolean
+  /** For the log: what runs the model and how. */
+  readonly description: string
+  /**
+   * Logits of the feeds that want them, in their order. Shape [R, V], row-major. At most one feed a slot. One call at a
+   * time. Throws ModelError; the slots of the batch are then empty.
+   */
+  forward(feeds: readonly Feed[]): Promise<Float32Array>
+  /** Called when the model dies without a call in progress. */
+  onDeath: ((error: Error) => void) | undefined
+  close(): Promise<void>
+}

@@ -1,0 +1,220 @@
+/**
+ * Where the keys and values of the slots lie, so that a decode step copies one position a row and nothing else.
+ *
+ * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the whole present back as
+ * the next past would tie all rows of a batch to one length. Instead every row keeps its tokens at positions 0 … n of a
+ * fixed capacity C, the attention mask hides the gap behind them, the new token's keys come back at position C, and are
+ * copied to position n. Attention does not care about the order of its keys: positions are in the keys already.
+ *
+ * C is a power of two that depends on the row's own length only, and rows of one C lie in one arena and run as one
+ * batch: so a row's logits have the same bits whoever runs beside it. (Padding to the longest neighbour would change the
+ * order of the sums in the softmax.)
+ */
+
+import type { CacheShape } from "./signature.ts"
+
+export type CacheArray = Float32Array | Uint16Array
+
+const smallestCapacity = 64
+
+/** Capacity of the arena for rows of this many tokens; 0 for none. */
+export function capacityOf(length: number, contextLength: number): number {
+  if (length === 0) return 0
+  let capacity = smallestCapacity
+  while (capacity < length) capacity *= 2
+  return Math.min(capacity, Math.max(contextLength, length))
+}
+
+/** Rows of one capacity, packed. A row is found by its slot. */
+interface Arena {
+  readonly capacity: number
+  /** Row → slot. */
+  readonly slots: number[]
+  /** One array a cache tensor. Shape [R, H, C, D], R rows of room ≥ slots.length. */
+  arrays: CacheArray[]
+  room: number
+}
+
+export class CacheRows {
+  private readonly caches: readonly CacheShape[]
+  private readonly contextLength: number
+  private readonly makeArray: (length: number) => CacheArray
+  private readonly arenas = new Map<number, Arena>()
+  /** Tokens that the slot holds. Shape [slots]. */
+  private readonly lengths: Int32Array
+  /** Capacity of the arena that the slot's row lies in; 0: none. Shape [slots]. */
+  private readonly capacities: Int32Array
+
+  constructor(
+    caches: readonly CacheShape[],
+    options: { slotCount: number; contextLength: number; makeArray: (length: number) => CacheArray },
+  ) {
+    this.caches = caches
+    this.contextLength = options.contextLength
+    this.makeArray = options.makeArray
+    this.lengths = new Int32Array(options.slotCount)
+    this.capacities = new Int32Array(options.slotCount)
+  }
+
+  length(slot: number): number {
+    return this.lengths[slot]
+  }
+
+  /** Forgets what lies behind `length` tokens, and moves the row to the arena of that length. */
+  truncate(slot: number, length: number): void {
+    if (length > this.lengths[slot]) {
+      throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
+    }
+    if (length === this.lengths[slot]) return
+    this.lengths[slot] = length
+    this.move(slot, capacityOf(length, this.contextLength))
+  }
+
+  /** Makes slot `to` hold the first `length` tokens of slot `from`. */
+  copy(from: number, to: number, length: number): void {
+    if (length > this.lengths[from]) {
+      throw new Error(`internal: slot ${from} holds ${this.lengths[from]} tokens, not ${length}`)
+    }
+    this.lengths[to] = 0
+    this.move(to, capacityOf(length, this.contextLength))
+    this.lengths[to] = length
+    if (length === 0) return
+    const source = this.arenas.get(this.capacities[from])!
+    const target = this.arenas.get(this.capacities[to])!
+    this.copyTokens(source, source.slots.indexOf(from), target, target.slots.indexOf(to), length)
+  }
+
+  /**
+   * Brings the rows of `slots` (all of one capacity) to the front of their arena and returns how many rows must run:
+   * rows in between that `mayStay` are left where they are, since moving them there and back costs more.
+   */
+  gather(capacity: number, slots: readonly number[], mayStay: (slot: number) => boolean): number {
+    const arena = this.arenas.get(capacity)!
+    const wanted = new Set(slots)
+    let front = 0
+    let last = -1
+    for (const [row, slot] of arena.slots.entries()) if (wanted.has(slot)) last = row
+    while (front < last) {
+      const slot = arena.slots[front]
+      if (!wanted.has(slot) && !mayStay(slot)) {
+        this.swap(arena, front, last)
+        while (last > front && !wanted.has(arena.slots[last])) last--
+      }
+      front++
+    }
+    return last + 1
+  }
+
+  /** Row → slot of the arena. */
+  slotsOf(capacity: number): readonly number[] {
+    return this.arenas.get(capacity)?.slots ?? []
+  }
+
+  row(slot: number): number {
+    return this.arenas.get(this.capacities[slot])?.slots.indexOf(slot) ?? -1
+  }
+
+  /** A view of rows start … end of one cache tensor, as the graph's past. Capacity 0 is the empty past. */
+  past(cache: number, capacity: number, start: number, end: number): CacheArray {
+    const arena = this.arenas.get(capacity)
+    if (!arena) return this.makeArray(0)
+    const size = this.rowSize(cache, capacity)
+    return arena.arrays[cache].subarray(start * size, end * size)
+  }
+
+  /**
+   * Takes the last `count` positions of row `presentRow` of the graph's outputs [B, H, P, D] as the slot's next tokens.
+   */
+  append(
+    slot: number,
+    count: number,
+    presents: readonly CacheArray[],
+    presentRow: number,
+    presentLength: number,
+  ): void {
+    const start = this.lengths[slot]
+    this.move(slot, capacityOf(start + count, this.contextLength))
+    this.lengths[slot] = start + count
+    const capacity = this.capacities[slot]
+    const arena = this.arenas.get(capacity)!
+    const row = arena.slots.indexOf(slot)
+    for (const [cache, { heads, dim }] of this.caches.entries()) {
+      const from = presents[cache]
+      const to = arena.arrays[cache]
+      for (let head = 0; head < heads; head++) {
+        const end = (presentRow * heads + head + 1) * presentLength * dim
+        to.set(from.subarray(end - count * dim, end), ((row * heads + head) * capacity + start) * dim)
+      }
+    }
+  }
+
+  private move(slot: number, capacity: number): void {
+    const before = this.capacities[slot]
+    if (before === capacity) return
+    this.capacities[slot] = capacity
+    const source = this.arenas.get(before)
+    const sourceRow = source ? source.slots.indexOf(slot) : -1
+    if (capacity > 0) {
+      const target = this.arena(capacity)
+      const row = target.slots.push(slot) - 1
+      this.reserve(target, row + 1)
+      if (source) this.copyTokens(source, sourceRow, target, row, this.lengths[slot])
+    }
+    if (source) {
+      const last = source.slots.length - 1
+      if (sourceRow < last) this.swap(source, sourceRow, last)
+      source.slots.pop()
+    }
+  }
+
+  private arena(capacity: number): Arena {
+    let arena = this.arenas.get(capacity)
+    if (!arena) {
+      arena = { capacity, slots: [], arrays: this.caches.map(() => this.makeArray(0)), room: 0 }
+      this.arenas.set(capacity, arena)
+    }
+    return arena
+  }
+
+  private reserve(arena: Arena, rows: number): void {
+    if (rows <= arena.room) return
+    arena.room = Math.max(rows, Math.min(2 * arena.room, this.lengths.length))
+    arena.arrays = arena.arrays.map((array, cache) => {
+      const grown = this.makeArray(arena.room * this.rowSize(cache, arena.capacity))
+      grown.set(array)
+      return grown
+    })
+  }
+
+  private rowSize(cache: number, capacity: number): number {
+    return this.caches[cache].heads * capacity * this.caches[cache].dim
+  }
+
+  private copyTokens(
+    source: Arena,
+    sourceRow: number,
+    target: Arena,
+    targetRow: number,
+    length: number,
+  ): void {
+    for (const [cache, { heads, dim }] of this.caches.entries()) {
+      for (let head = 0; head < heads; head++) {
+        const from = (sourceRow * heads + head) * source.capacity * dim
+        const to = (targetRow * heads + head) * target.capacity * dim
+        target.arrays[cache].set(source.arrays[cache].subarray(from, from + length * dim), to)
+      }
+    }
+  }
+
+  private swap(arena: Arena, one: number, other: number): void {
+    for (const [cache, array] of arena.arrays.entries()) {
+      const size = this.rowSize(cache, arena.capacity)
+      const kept = array.slice(one * size, (one + 1) * size)
+      array.copyWithin(one * size, other * size, (other + 1) * size)
+      array.set(kept, other * size)
+    }
+    const slot = arena.slots[one]
+    arena.slots[one] = arena.slots[other]
+    arena.slots[other] = slot
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Feeds → logits, on an onnxruntime session. Lives in the worker, since `run` blocks the thread it is called on.
+ *
+ * Two ways to keep the cache. *Rows* (`rows.ts`): batched decode steps over gapped rows. It needs a graph that takes
+ * positions and honours every zero of the attention mask, which a probe at load checks by running both ways. *Alone*:
+ * every slot runs by itself and the outputs of a step are the inputs of the next, untouched; the only way where the cache
+ * lives on a GPU, where the graph counts positions by itself, or where quantisation makes rows depend on each other.
+ */
+
+import type { InferenceSession, Tensor } from "onnxruntime-node"
+import { ModelError } from "../errors.ts"
+import type { Feed } from "../model.ts"
+import { type CacheArray, CacheRows, capacityOf } from "./rows.ts"
+import type { Signature } from "./signature.ts"
+
+export type TensorConstructor = new (
+  type: string,
+  data: Float32Array | Uint16Array | BigInt64Array | Uint8Array,
+  dims: readonly number[],
+) => Tensor
+
+export interface SessionOptions {
+  slotCount: number
+  contextLength: number
+  /** The cache stays on the device: rows cannot be cut out of it. */
+  isCacheOpaque: boolean
+}
+
+type Feeds = Record<string, Tensor>
+
+/** Tokens of one run of the graph: B rows of S tokens. */
+interface Run {
+  /** Shape [B, S]. */
+  tokens: number[][]
+  /** Tokens already in the cache, a row. */
+  lengths: number[]
+  /** P of the past handed over. */
+  pastLength: number
+}
+
+export class OrtSession {
+  readonly signature: Signature
+  private readonly session: InferenceSession
+  private readonly Tensor: TensorConstructor
+  private readonly options: SessionOptions
+  private rows: CacheRows | undefined
+  /** Alone: the outputs of the slot's last step, by cache; undefined when empty. */
+  private readonly presents: (Tensor[] | undefined)[]
+  private readonly lengths: number[]
+  /** The step in which a slot ran last. */
+  private readonly usedAt: number[]
+  private stepCount = 0
+  private scratch: CacheArray[] = []
+
+  constructor(
+    session: InferenceSession,
+    Tensor: TensorConstructor,
+    signature: Signature,
+    options: SessionOptions,
+  ) {
+    this.session = session
+    this.Tensor = Tensor
+    this.signature = signature
+    this.options = options
+    this.presents = Array.from({ length: options.slotCount }, () => undefined)
+    this.lengths = this.presents.map(() => 0)
+    this.usedAt = this.presents.map(() => -1)
+  }
+
+  get canRewind(): boolean {
+    return this.rows !== undefined
+  }
+
+  /** Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the graph does not run. */
+  async prepare(): Promise<void> {
+    try {
+      if (this.options.isCacheOpaque || !this.signature.hasPositions) {
+        await this.forward([{ slot: 0, start: 0, tokens: [0], wantsLogits: true }])
+        this.forget(0)
+        return
+      }
+      const tokens = [0, 1, 2, 3, 4].map((id) => id % this.signature.width)
+      const expected = await this.whole(tokens)
+      this.rows = this.makeRows()
+      const got = await this.gapped(tokens)
+      this.rows = isClose(expected, got) ? this.makeRows() : undefined
+    } catch (cause) {
+      throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  /** Logits of the feeds that want them. Shape [R, V]. `reuse` may be the array of an earlier call. */
+  async forward(feeds: readonly Feed[], reuse?: ArrayBuffer): Promise<Float32Array> {
+    const { width } = this.signature
+    const wanted = feeds.filter((feed) => feed.wantsLogits).length * width
+    const logits =
+      reuse && reuse.byteLength >= 4 * wanted ? new Float32Array(reuse, 0, wanted) : new Float32Array(wanted)
+    const placeOf = new Map<Feed, number>()
+    for (const feed of feeds) if (feed.wantsLogits) placeOf.set(feed, placeOf.size * width)
+    this.stepCount++
+    try {
+      const keep = (feed: Feed, row: Float32Array): void => {
+        const place = placeOf.get(feed)
+        if (place !== undefined) logits.set(row, place)
+      }
+      if (this.rows) await this.forwardRows(this.rows, feeds, keep)
+      else for (const feed of feeds) await this.forwardAlone(feed, keep)
+    } catch (cause) {
+      // What a failed run left behind is unknown: the slots of this batch start over.
+      for (const { slot } of feeds) this.forget(slot)
+      throw cause
+    }
+    return logits
+  }
+
+  async close(): Promise<void> {
+    for (const slot of this.presents.keys()) this.forget(slot)
+    await this.session.release()
+  }
+
+  private forget(slot: number): void {
+    this.rows?.truncate(slot, 0)
+    for (const tensor of this.presents[slot] ?? []) tensor.dispose()
+    this.presents[slot] = undefined
+    this.lengths[slot] = 0
+  }
+
+  private async forwardRows(
+    rows: CacheRows,
+    feeds: readonly Feed[],
+    keep: (feed: Feed, row: Float32Array) => void,
+  ): Promise<void> {
+    const groups = new Map<number, Feed[]>()
+    const single: Feed[] = []
+    for (const feed of feeds) {
+      this.usedAt[feed.slot] = this.stepCount
+      if (feed.copyFrom !== undefined) rows.copy(feed.copyFrom, feed.slot, feed.start)
+      rows.truncate(feed.slot, feed.start)
+      const capacity = capacityOf(feed.start, this.options.contextLength)
+      if (feed.tokens.length > 1 || capacity === 0) single.push(feed)
+      else groups.set(capacity, [...(groups.get(capacity) ?? []), feed])
+    }
+    // A row that pauses for a step or two stays where it is and is computed in vain.
+    const mayStay = (slot: number): boolean => this.stepCount - this.usedAt[slot] <= 2
+    for (const [capacity, group] of groups) {
+      const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
+      const count = rows.gather(capacity, [...feedOf.keys()], mayStay)
+      const slots = rows.slotsOf(capacity).slice(0, count)
+      const run: Run = {
+        tokens: slots.map((slot) => [...(feedOf.get(slot)?.tokens ?? [0])]),
+        lengths: slots.map((slot) => rows.length(slot)),
+        pastLength: capacity,
+      }
+      const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
+      for (const [row, slot] of slots.entries()) {
+        const feed = feedOf.get(slot)
+        if (!feed) continue
+        keep(feed, this.lastRow(logits, row))
+        rows.append(slot, 1, presents, row, capacity + 1)
+      }
+    }
+    for (const feed of single) {
+      const capacity = capacityOf(feed.start, this.options.contextLength)
+      const row = rows.row(feed.slot)
+      const run: Run = { tokens: [[...feed.tokens]], lengths: [feed.start], pastLength: capacity }
+      const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
+      keep(feed, this.lastRow(logits, 0))
+      rows.append(feed.slot, feed.tokens.length, presents, 0, capacity + feed.tokens.length)
+    }
+  }
+
+  private async forwardAlone(feed: Feed, keep: (feed: Feed, row: Float32Array) => void): Promise<void> {
+    const { slot, start, tokens } = feed
+    if (start === 0) this.forget(slot)
+    if (start !== this.lengths[slot]) {
+      throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${start}`)
+    }
+    const past = this.presents[slot] ?? this.emptyPast()
+    const inputs = this.inputs({ tokens: [[...tokens]], lengths: [start], pastLength: start })
+    for (const [cache, { past: name }] of this.signature.caches.entries()) inputs[name] = past[cache]
+    const outputs = await this.session.run(inputs)
+    for (const tensor of past) tensor.dispose()
+    this.presents[slot] = this.signature.caches.map(({ present }) => outputs[present])
+    this.lengths[slot] = start + tokens.length
+    keep(feed, this.lastRow(outputs.logits, 0))
+  }
+
+  /** The cache outputs of `run` lie in scratch arrays, which the next run overwrites. */
+  private async run(
+    run: Run,
+    past: (cache: number) => CacheArray,
+  ): Promise<{ logits: Tensor; presents: CacheArray[] }> {
+    const { caches, cacheType } = this.signature
+    const rowCount = run.tokens.length
+    const presentLength = run.pastLength + run.tokens[0].length
+    const inputs = this.inputs(run)
+    const outputs: Record<string, Tensor | null> = { logits: null }
+    const presents = caches.map(({ past: name, present, heads, dim }, cache) => {
+      inputs[name] = new this.Tensor(cacheType, past(cache), [rowCount, heads, run.pastLength, dim])
+      const size = rowCount * heads * presentLength * dim
+      if ((this.scratch[cache]?.length ?? 0) < size) this.scratch[cache] = this.makeArray(2 * size)
+      const array = this.scratch[cache].subarray(0, size)
+      outputs[present] = new this.Tensor(cacheType, array, [rowCount, heads, presentLength, dim])
+      return array
+    })
+    const { logits } = await this.session.run(inputs, outputs)
+    return { logits, presents }
+  }
+
+  private inputs(run: Run): Feeds {
+    const { signature } = this
+    const rowCount = run.tokens.length
+    const newCount = run.tokens[0].length
+    const total = run.pastLength + newCount
+    const ids = new BigInt64Array(rowCount * newCount)
+    const positions = new BigInt64Array(rowCount * newCount)
+    const mask = new BigInt64Array(rowCount * total)
+    for (const [row, tokens] of run.tokens.entries()) {
+      for (const [at, token] of tokens.entries()) {
+        ids[row * newCount + at] = BigInt(token)
+        positions[row * newCount + at] = BigInt(run.lengths[row] + at)
+      }
+      mask.fill(1n, row * total, row * total + run.lengths[row])
+      mask.fill(1n, row * total + run.pastLength, (row + 1) * total)
+    }
+    const feeds: Feeds = {
+      input_ids: new this.Tensor("int64", ids, [rowCount, newCount]),
+      attention_mask: new this.Tensor("int64", mask, [rowCount, total]),
+    }
+    if (signature.hasPositions) feeds.position_ids = new this.Tensor("int64", positions, [rowCount, newCount])
+    if (signature.logitsToKeep)
+      feeds[signature.logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(1n), [])
+    if (signature.hasCacheBranch) feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(1), [1])
+    return feeds
+  }
+
+  /** The logits [B, S, V] of the last token of a row. */
+  private lastRow(logits: Tensor, row: number): Float32Array {
+    const [, positionCount, width] = logits.dims
+    if (width !== this.signature.width) {
+      throw new ModelError(`logits have ${width} columns, not ${this.signature.width}`)
+    }
+    const end = (row + 1) * positionCount * width
+    const data = logits.data as Float32Array | Uint16Array
+    const values = data.subarray(end - width, end)
+    return values instanceof Float32Array ? values : Float32Array.from(values, halfToFloat)
+  }
+
+  private emptyPast(): Tensor[] {
+    return this.signature.caches.map(
+      ({ heads, dim }) => new this.Tensor(this.signature.cacheType, this.makeArray(0), [1, heads, 0, dim]),
+    )
+  }
+
+  private makeArray(length: number): CacheArray {
+    return this.signature.cacheType === "float16" ? new Uint16Array(length) : new Float32Array(length)
+  }
+
+  private makeRows(): CacheRows {
+    const { slotCount, contextLength } = this.options
+    return new CacheRows(this.signature.caches, {
+      slotCount,
+      contextLength,
+      makeArray: (length) => this.makeArray(length),
+    })
+  }
+
+  /** The definition: all tokens at once, nothing cached. */
+  private async whole(tokens: readonly number[]): Promise<Float32Array> {
+    const run: Run = { tokens: [[...tokens]], lengths: [0], pastLength: 0 }
+    const { logits } = await this.run(run, () => this.makeArray(0))
+    return this.lastRow(logits, 0).slice()
+  }
+
+  /** The same through gapped rows, with a neighbour of another length where there is room. */
+  private async gapped(tokens: readonly number[]): Promise<Float32Array> {
+    const other =
+      this.options.slotCount > 1 ? [{ slot: 1, start: 0, tokens: [tokens[4]], wantsLogits: false }] : []
+    await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), wantsLogits: false }, ...other])
+    await this.forward([{ slot: 0, start: 2, tokens: tokens.slice(2, 4), wantsLogits: false }])
+    const next = other.map((feed) => ({ ...feed, start: 1 }))
+    return this.forward([{ slot: 0, start: 4, tokens: tokens.slice(4), wantsLogits: true }, ...next])
+  }
+}
+
+/** Equal but for rounding: an ignored mask or a wrong position shows in the first digits. */
+function isClose(expected: Float32Array, got: Float32Array): boolean {
+  let scale = 1
+  for (const value of expected) scale = Math.max(scale, Math.abs(value))
+  return expected.every((value, at) => Math.abs(value - got[at]) <= 1e-3 * scale)
+}
+
+/** IEEE 754 binary16 → number. */
+export function halfToFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >>> 10) & 31
+  const fraction = bits & 1023
+  if (exponent === 0) return sign * fraction * 2 ** -24
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
+}
