@@ -1,0 +1,201 @@
+/**
+ * A set of numbers as a union of cells: an interval, multiples, excluded multiples, a lexical form.
+ *
+ * `integral` is "multiple of one" and `fractional` is "no multiple of one"; what remains is an interval, one modulus M
+ * (the lcm), excluded moduli (each lifted to a proper multiple of M) and whether the text must or must not be digits
+ * only. Texts write the sign first, so a cell is split into two halves over magnitudes; both hold zero if the cell does.
+ */
+import { compare, type Decimal, equals, makeDecimal, negate, zero } from "./decimal.ts"
+import {
+  firstMember,
+  hasMember,
+  type Interval,
+  isMember,
+  lcm,
+  type Modulus,
+  modulusOf,
+  powerOfTen,
+} from "./modulus.ts"
+
+export type NumberForm = "any" | "integral" | "fractional" | "lexicalInteger" | "lexicalNonInteger"
+
+/** Values between the bounds that are multiples of all of `multipleOf` and of none of `notMultipleOf` (all > 0). */
+export interface NumberCell {
+  readonly min: Decimal | null
+  readonly minExclusive: boolean
+  readonly max: Decimal | null
+  readonly maxExclusive: boolean
+  readonly multipleOf: readonly Decimal[]
+  readonly notMultipleOf: readonly Decimal[]
+  /** `integral`, `fractional`: of the value. `lexicalInteger`: digits only; `lexicalNonInteger`: not so. */
+  readonly form: NumberForm
+}
+
+/** Every number. */
+export const anyNumber: NumberCell = {
+  min: null,
+  minExclusive: false,
+  max: null,
+  maxExclusive: false,
+  multipleOf: [],
+  notMultipleOf: [],
+  form: "any",
+}
+
+/** The cell of one value. */
+export function pointCell(value: Decimal): NumberCell {
+  return { ...anyNumber, min: value, max: value }
+}
+
+/** The magnitudes of one sign. Equal halves have equal keys. */
+export interface Half {
+  readonly range: Interval
+  readonly multiple: Modulus | null
+  readonly excluded: readonly Modulus[]
+  readonly text: "any" | "digits" | "notDigits"
+  readonly key: string
+}
+
+/** Both halves of a cell; null: no number of that sign (zero counts as both). */
+export interface Halves {
+  readonly positive: Half | null
+  readonly negative: Half | null
+}
+
+const one = powerOfTen(0)
+const nothing: Halves = { positive: null, negative: null }
+
+export function halvesOf(cell: NumberCell): Halves {
+  const multiples = cell.multipleOf.map(modulusOf)
+  const exclusions = cell.notMultipleOf.map(modulusOf)
+  if (cell.form === "integral" || cell.form === "lexicalInteger") multiples.push(one)
+  if (cell.form === "fractional") exclusions.push(one)
+  const multiple = multiples.length === 0 ? null : multiples.reduce(lcm)
+  const lifted = multiple === null ? exclusions : exclusions.map((modulus) => lcm(modulus, multiple))
+  if (lifted.some((modulus) => modulus === multiple)) return nothing
+  const excluded = minimal(lifted)
+  const text =
+    cell.form === "lexicalInteger" ? "digits" : cell.form === "lexicalNonInteger" ? "notDigits" : "any"
+  const { min, max } = cell
+  const half = (lo: Decimal | null, loOpen: boolean, hi: Decimal | null, hiOpen: boolean): Half | null => {
+    if (hi !== null && hi.sign < 0) return null
+    const below = lo === null || lo.sign < 0
+    return makeHalf(
+      { lo: below ? zero : lo, loOpen: !below && loOpen, hi, hiOpen: hi !== null && hiOpen },
+      multiple,
+      excluded,
+      text,
+    )
+  }
+  return {
+    positive: half(min, cell.minExclusive, max, cell.maxExclusive),
+    negative: half(max && negate(max), cell.maxExclusive, min && negate(min), cell.minExclusive),
+  }
+}
+
+/** Null when the half holds no value. */
+export function makeHalf(
+  range: Interval,
+  multiple: Modulus | null,
+  excluded: readonly Modulus[],
+  text: Half["text"],
+): Half | null {
+  if (!hasMember(range, multiple, excluded)) return null
+  const key = `${rangeKey(range)} ${multiple?.key ?? ""} ${excluded.map((n) => n.key).join()} ${text}`
+  return { range, multiple, excluded, text, key }
+}
+
+export function rangeKey({ lo, loOpen, hi, hiOpen }: Interval): string {
+  return `${loOpen ? "(" : "["}${decimalKey(lo)},${hi === null ? "" : decimalKey(hi)}${hiOpen ? ")" : "]"}`
+}
+
+function decimalKey(value: Decimal): string {
+  return value.exponent === 0 ? `${value.digits}` : `${value.digits}e${value.exponent}`
+}
+
+// A modulus says nothing beside one that divides it.
+function minimal(moduli: readonly Modulus[]): Modulus[] {
+  const distinct = [...new Set(moduli)]
+  return distinct
+    .filter((m) => !distinct.some((other) => other !== m && isMember(m.value, other, [])))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/** The only value of a cell whose bounds meet; null for other cells and when that value is excluded. */
+export function pointOf(cell: NumberCell): Decimal | null {
+  const { min, max } = cell
+  if (min === null || max === null || !equals(min, max)) return null
+  const { positive, negative } = halvesOf(cell)
+  return (min.sign < 0 ? negative : positive) === null ? null : min
+}
+
+export function isEmptyCell(cell: NumberCell): boolean {
+  const { positive, negative } = halvesOf(cell)
+  return positive === null && negative === null
+}
+
+/**
+ * The distinct values of the union, ascending, or null when there are infinitely many or more than `cap`.
+ * Costs the number of values times the digits.
+ */
+export function valuesOf(cells: readonly NumberCell[], cap: number): Decimal[] | null {
+  const values: Decimal[] = []
+  for (const cell of cells) {
+    const { positive, negative } = halvesOf(cell)
+    const bound = values.length + 2 * cap + 2
+    if (negative !== null && !collect(negative, bound, (value) => values.push(negate(value)))) return null
+    if (positive !== null && !collect(positive, bound, (value) => values.push(value))) return null
+    if (values.length > 4 * cap + 4) {
+      distinct(values)
+      if (values.length > cap) return null
+    }
+  }
+  distinct(values)
+  return values.length > cap ? null : values
+}
+
+function distinct(values: Decimal[]): void {
+  values.sort(compare)
+  let kept = 0
+  for (const value of values) {
+    if (kept === 0 || !equals(values[kept - 1], value)) values[kept++] = value
+  }
+  values.length = kept
+}
+
+/** False when the half has infinitely many values or `push` has been handed `bound`. */
+function collect(half: Half, bound: number, push: (value: Decimal) => number): boolean {
+  const { multiple, excluded } = half
+  const { lo, hi } = half.range
+  if (hi === null) return false
+  if (compare(lo, hi) === 0) {
+    push(lo)
+    return true
+  }
+  if (multiple === null) return false
+  let range = half.range
+  for (;;) {
+    const value = compare(range.lo, hi) < 0 ? firstMember(range, multiple, excluded, false) : null
+    if (value === null) {
+      const last = compare(range.lo, hi) === 0 && !range.loOpen && !range.hiOpen
+      if (last && isMember(hi, multiple, excluded)) push(hi)
+      return true
+    }
+    if (push(value) >= bound) return false
+    range = { ...range, lo: value, loOpen: true }
+  }
+}
+
+/** The value with `digits` · 10^`exponent`, for the engines that read digit by digit. */
+export function isInHalf(half: Half, digits: bigint, exponent: number): boolean {
+  const value = makeDecimal(digits, exponent)
+  return isInRange(half.range, value) && isMember(value, half.multiple, half.excluded)
+}
+
+export function isInRange(range: Interval, value: Decimal): boolean {
+  const low = compare(value, range.lo)
+  if (low < 0 || (low === 0 && range.loOpen)) return false
+  if (range.hi === null) return true
+  const high = compare(value, range.hi)
+  return high < 0 || (high === 0 && !range.hiOpen)
+}

@@ -1,0 +1,149 @@
+/**
+ * Exact decimal numbers that are never expanded: `1e999999999` is one digit and an exponent.
+ *
+ * A JSON number means sign · digits · 10^exponent. Digits are a BigInt without trailing zeros, so equal values have
+ * equal fields; zero is (0, 0n, 0). Comparing looks at the adjusted exponent (the place of the first digit) before it
+ * aligns digits, hence every operation costs the digits that were written, not the size of the value.
+ */
+import { GrammarError } from "../errors.ts"
+
+export interface Decimal {
+  readonly sign: 1 | -1 | 0
+  /** Not negative; not divisible by ten unless zero. */
+  readonly digits: bigint
+  readonly exponent: number
+}
+
+export const zero: Decimal = { sign: 0, digits: 0n, exponent: 0 }
+
+// Sums of a few exponents stay exact integers below this bound.
+const MaxExponent = 2 ** 50
+
+const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
+
+/** The value of an RFC 8259 number. Throws a `limit` error for exponents past ±2^50, `syntax` for other texts. */
+export function parseDecimal(text: string): Decimal {
+  const match = numberText.exec(text)
+  if (match === null) throw new GrammarError("syntax", "", `${JSON.stringify(text)} is not a JSON number`)
+  const fraction = match[3] ?? ""
+  const digits = BigInt(match[2] + fraction)
+  if (digits === 0n) return zero
+  const exponent = Number(match[4] ?? 0)
+  if (Math.abs(exponent) > MaxExponent) {
+    throw new GrammarError("limit", "", `the exponent of ${text} is beyond ±2^50. Write a smaller exponent`)
+  }
+  return makeDecimal(match[1] === "-" ? -digits : digits, exponent - fraction.length)
+}
+
+/** The shortest decimal that JavaScript prints for a finite `value`. */
+export function decimalOf(value: number | bigint): Decimal {
+  return typeof value === "bigint" ? makeDecimal(value, 0) : parseDecimal(JSON.stringify(value))
+}
+
+/** `digits` · 10^`exponent`, normalised. */
+export function makeDecimal(digits: bigint, exponent: number): Decimal {
+  if (digits === 0n) return zero
+  const magnitude = digits < 0n ? -digits : digits
+  let stripped = magnitude
+  let zeros = 0
+  if (magnitude % 10n === 0n) {
+    const text = magnitude.toString()
+    let end = text.length
+    while (text.charCodeAt(end - 1) === 48) end--
+    zeros = text.length - end
+    stripped = BigInt(text.slice(0, end))
+  }
+  return { sign: digits < 0n ? -1 : 1, digits: stripped, exponent: exponent + zeros }
+}
+
+/** Decimal digits of a positive integer. */
+export function digitCount(digits: bigint): number {
+  return digits.toString().length
+}
+
+/** The power of ten just above |value|: 10^(adjusted − 1) ≤ |value| < 10^adjusted. −Infinity for zero. */
+export function adjusted(value: Decimal): number {
+  return value.sign === 0 ? Number.NEGATIVE_INFINITY : digitCount(value.digits) + value.exponent
+}
+
+/** Negative, zero or positive as a < b, a = b, a > b. */
+export function compare(a: Decimal, b: Decimal): number {
+  if (a.sign !== b.sign) return a.sign - b.sign
+  if (a.sign === 0) return 0
+  const places = adjusted(a) - adjusted(b)
+  if (places !== 0) return places * a.sign
+  const shift = a.exponent - b.exponent
+  const x = shift > 0 ? a.digits * 10n ** BigInt(shift) : a.digits
+  const y = shift < 0 ? b.digits * 10n ** BigInt(-shift) : b.digits
+  return x === y ? 0 : x < y ? -a.sign : a.sign
+}
+
+export function equals(a: Decimal, b: Decimal): boolean {
+  return a.sign === b.sign && a.digits === b.digits && a.exponent === b.exponent
+}
+
+export function negate(value: Decimal): Decimal {
+  return value.sign === 0 ? value : { ...value, sign: value.sign === 1 ? -1 : 1 }
+}
+
+/** value · 10^places. */
+export function shift(value: Decimal, places: number): Decimal {
+  return value.sign === 0 ? value : { ...value, exponent: value.exponent + places }
+}
+
+/** The integer value / 10^exponent; `exponent` is at most the value's own. Costs as many digits as lie between. */
+export function scaledTo(value: Decimal, exponent: number): bigint {
+  if (value.sign === 0) return 0n
+  const magnitude = value.digits * 10n ** BigInt(value.exponent - exponent)
+  return value.sign < 0 ? -magnitude : magnitude
+}
+
+/** a − b, aligned: the caller knows that the two are not astronomically far apart. */
+export function subtract(a: Decimal, b: Decimal): Decimal {
+  if (b.sign === 0) return a
+  if (a.sign === 0) return negate(b)
+  const exponent = Math.min(a.exponent, b.exponent)
+  return makeDecimal(scaledTo(a, exponent) - scaledTo(b, exponent), exponent)
+}
+
+export function isInteger(value: Decimal): boolean {
+  return value.exponent >= 0
+}
+
+/** The largest integer ≤ value. Expands the integer part. */
+export function floor(value: Decimal): bigint {
+  if (value.exponent >= 0) return scaledTo(value, 0)
+  if (adjusted(value) <= 0) return value.sign < 0 ? -1n : 0n
+  const magnitude = value.digits / 10n ** BigInt(-value.exponent)
+  return value.sign < 0 ? -magnitude - 1n : magnitude
+}
+
+/** The smallest integer ≥ value. Expands the integer part. */
+export function ceil(value: Decimal): bigint {
+  return -floor(negate(value))
+}
+
+/** Digits in the way of a human: no exponent up to 21 places on either side, else one. Parses back to the value. */
+export function toText(value: Decimal): string {
+  const places = adjusted(value)
+  return places > 21 || value.exponent < -40 ? toExponentText(value) : toPlainText(value)
+}
+
+/** Every place written out, no exponent. Costs as many characters as there are places. */
+export function toPlainText(value: Decimal): string {
+  if (value.sign === 0) return "0"
+  const sign = value.sign < 0 ? "-" : ""
+  const digits = value.digits.toString()
+  if (value.exponent >= 0) return sign + digits + "0".repeat(value.exponent)
+  const point = digits.length + value.exponent
+  if (point > 0) return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+  return `${sign}0.${"0".repeat(-point)}${digits}`
+}
+
+/** One digit before the point, then the exponent: `1.5e400`. */
+export function toExponentText(value: Decimal): string {
+  if (value.sign === 0) return "0"
+  const digits = value.digits.toString()
+  const rest = digits.length > 1 ? `.${digits.slice(1)}` : ""
+  return `${value.sign < 0 ? "-" : ""}${digits[0]}${rest}e${value.exponent + digits.length - 1}`
+}

@@ -1,0 +1,416 @@
+/**
+ * Numbers without exponents: one half of a cell as a finite automaton over digits and a point.
+ *
+ * After the integer digits m, j more digits and a fraction give m·10^j + r with r in [0, 10^j). What bounds leave of r
+ * depends on j alone, and for all j but two it is everything or nothing. So a part keeps, instead of m, the *rest*: for
+ * each j everything, or an interval for r. A prefix strictly inside its bounds has forgotten them: it is "any k digits",
+ * the same part in every schema. Moduli keep m modulo the least integer that all of them divide. In the fraction the
+ * unit is divided by ten at each digit, and once the modulus is an integer only zeros may follow.
+ *
+ * Numbers have at most `places` digits after the point (0: no point) and values below 10^digits: both are part of the
+ * language, the first as the grid 10^-places, the second as an upper end.
+ */
+import type { Half } from "./cell.ts"
+import { isInRange, rangeKey } from "./cell.ts"
+import {
+  adjusted,
+  ceil,
+  compare,
+  type Decimal,
+  floor,
+  makeDecimal,
+  shift,
+  subtract,
+  zero,
+} from "./decimal.ts"
+import {
+  divides,
+  firstRest,
+  hasMember,
+  type Interval,
+  isIntegral,
+  lcm,
+  type Modulus,
+  powerOfTen,
+  shiftModulus,
+  snap,
+} from "./modulus.ts"
+import { noSpans, type Part, Point, type Span, shortestDigits } from "./part.ts"
+
+/** Rests of `from` to `to` (may be Infinity) more integer digits; `range` null: every value. Else from = to. */
+interface Piece {
+  readonly from: number
+  readonly to: number
+  readonly range: Interval | null
+}
+
+/** The congruences of a part: the value is a multiple of `multiple` and of none of `excluded`. */
+interface Congruence {
+  readonly multiple: Modulus
+  readonly excluded: readonly Modulus[]
+  /** The least integer that every modulus divides: residues are taken modulo this. */
+  readonly period: bigint
+  readonly key: string
+}
+
+const one = powerOfTen(0)
+const unit: Decimal = makeDecimal(1n, 0)
+const congruences = new Map<string, Congruence>()
+
+/**
+ * The digits of a half, or null when no such text exists. `digits` (may be Infinity) bounds the integer part; without a
+ * bound `places` must be 0. `pointNeeded`: texts without a point do not count.
+ */
+export function fixedPart(half: Half, digits: number, places: number, pointNeeded: boolean): Part | null {
+  const grid = powerOfTen(-places)
+  const multiple = half.multiple === null ? grid : lcm(half.multiple, grid)
+  const excluded = half.excluded.map((modulus) => lcm(modulus, multiple))
+  if (excluded.includes(multiple)) return null
+  let range = half.range
+  const limit = digits === Number.POSITIVE_INFINITY ? null : makeDecimal(1n, digits)
+  if (limit !== null && (range.hi === null || compare(range.hi, limit) >= 0)) {
+    range = { ...range, hi: limit, hiOpen: true }
+  }
+  if (range.hi !== null && compare(range.lo, range.hi) > 0) return null
+  if (!hasMember(range, multiple, excluded)) return null
+  range = snap(range, multiple.value.exponent)
+  if (places === 0) range = integerEnds(range)
+  return new Start(range, congruence(multiple, excluded), places, pointNeeded)
+}
+
+/** Between integers, the same integers with closed ends: `x > 5` and `x ≥ 6` become one part. */
+function integerEnds({ lo, loOpen, hi, hiOpen }: Interval): Interval {
+  let low = ceil(lo)
+  if (loOpen && makesInteger(lo)) low += 1n
+  if (hi === null) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
+  // 10^digits stays an open end: it says "any `digits` digits" with one digit.
+  if (hiOpen && hi.digits === 1n) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
+  let high = floor(hi)
+  if (hiOpen && makesInteger(hi)) high -= 1n
+  return { lo: makeDecimal(low, 0), loOpen: false, hi: makeDecimal(high, 0), hiOpen: false }
+}
+
+function makesInteger(value: Decimal): boolean {
+  return value.exponent >= 0
+}
+
+function congruence(multiple: Modulus, excluded: readonly Modulus[]): Congruence {
+  const key = `${multiple.key}/${excluded.map((modulus) => modulus.key).join()}`
+  let known = congruences.get(key)
+  if (known === undefined) {
+    const period = [multiple, ...excluded].reduce(lcm, one).value
+    known = { multiple, excluded, period: period.digits * 10n ** BigInt(period.exponent), key }
+    congruences.set(key, known)
+  }
+  return known
+}
+
+class Start implements Part {
+  readonly key: string
+  readonly accepting = false
+  readonly range: Interval
+  readonly congruence: Congruence
+  readonly places: number
+  readonly pointNeeded: boolean
+
+  constructor(range: Interval, congruence: Congruence, places: number, pointNeeded: boolean) {
+    this.range = range
+    this.congruence = congruence
+    this.places = places
+    this.pointNeeded = pointNeeded
+    this.key = `F^${rangeKey(range)}|${congruence.key}|${places}${pointNeeded ? "." : ""}`
+  }
+
+  next(symbol: number): Part | null {
+    if (symbol > 9) return null
+    return makeInteger(
+      firstPieces(this.range, symbol),
+      BigInt(symbol) % this.congruence.period,
+      this.congruence,
+      this.places,
+      this.pointNeeded,
+    )
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(): string {
+    return shortestDigits(this)
+  }
+}
+
+/** What the first digit leaves: for each number j of further integer digits the part of [digit·10^j, (digit+1)·10^j). */
+function firstPieces(range: Interval, digit: number): Piece[] {
+  const { lo, hi } = range
+  const pieces: Piece[] = []
+  const push = (j: number) => {
+    const start = makeDecimal(BigInt(digit), j)
+    const rest = {
+      lo: subtract(lo, start),
+      loOpen: range.loOpen,
+      hi: hi && subtract(hi, start),
+      hiOpen: range.hiOpen,
+    }
+    pushPiece(pieces, clip(rest, j), j)
+  }
+  if (digit === 0) {
+    push(0)
+    return pieces
+  }
+  const low = Math.max(0, adjusted(lo) - 1)
+  const high = hi === null ? Number.POSITIVE_INFINITY : adjusted(hi) - 1
+  if (low > high) return pieces
+  push(low)
+  if (high > low) {
+    const last = high === Number.POSITIVE_INFINITY ? high : high - 1
+    if (last > low) pieces.push({ from: low + 1, to: last, range: null })
+    if (hi !== null) push(high)
+  }
+  return pieces
+}
+
+// `outside` stands for an empty interval, null for all of [0, 10^j).
+const outside = "outside"
+
+function clip(range: Interval, j: number): Interval | null | typeof outside {
+  let { lo, loOpen, hi, hiOpen } = range
+  const width = j === 0 ? unit : shift(unit, j)
+  if (hi !== null && (hi.sign < 0 || (hi.sign === 0 && hiOpen))) return outside
+  if (compare(lo, width) >= 0) return outside
+  if (lo.sign < 0) {
+    lo = zero
+    loOpen = false
+  }
+  if (hi === null || compare(hi, width) >= 0) {
+    hi = width
+    hiOpen = true
+  }
+  const order = compare(lo, hi)
+  if (order > 0 || (order === 0 && (loOpen || hiOpen))) return outside
+  return lo.sign === 0 && !loOpen && hiOpen && compare(hi, width) === 0 ? null : { lo, loOpen, hi, hiOpen }
+}
+
+/** Appends in ascending order of j; neighbours that allow everything become one. */
+function pushPiece(pieces: Piece[], range: Interval | null | typeof outside, j: number): void {
+  if (range !== outside) pieces.push({ from: j, to: j, range })
+}
+
+function makeInteger(
+  pieces: readonly Piece[],
+  residue: bigint,
+  congruence: Congruence,
+  places: number,
+  pointNeeded: boolean,
+): Part | null {
+  if (pieces.length === 0) return null
+  const { multiple, excluded } = congruence
+  const alive = ({ from, to, range }: Piece): boolean => {
+    if (to === Number.POSITIVE_INFINITY) return true
+    for (let j = to; j >= from; j--) {
+      if (hasMember(offset(range, residue, j), multiple, excluded)) return true
+    }
+    return false
+  }
+  // A piece without a member is dropped, so that equal languages meet in one key.
+  const kept = pieces.filter(alive)
+  if (kept.length === 0) return null
+  return new Integer(merge(kept), residue, congruence, places, pointNeeded)
+}
+
+function merge(pieces: readonly Piece[]): Piece[] {
+  const merged: Piece[] = []
+  for (const piece of pieces) {
+    const last = merged.at(-1)
+    if (last !== undefined && last.range === null && piece.range === null && last.to + 1 === piece.from) {
+      merged[merged.length - 1] = { from: last.from, to: piece.to, range: null }
+    } else merged.push(piece)
+  }
+  return merged
+}
+
+/** The values residue·10^j + r of the rests r: their residues are those of the numbers themselves. */
+function offset(range: Interval | null, residue: bigint, j: number): Interval {
+  const lo = makeDecimal(residue, j)
+  if (range === null) return { lo, loOpen: false, hi: makeDecimal(residue + 1n, j), hiOpen: true }
+  if (residue === 0n) return range
+  const hi = range.hi as Decimal
+  return { lo: add(range.lo, lo), loOpen: range.loOpen, hi: add(hi, lo), hiOpen: range.hiOpen }
+}
+
+function add(a: Decimal, b: Decimal): Decimal {
+  return subtract(a, { ...b, sign: b.sign === 1 ? -1 : b.sign })
+}
+
+/** After some integer digits. */
+class Integer implements Part {
+  readonly key: string
+  readonly accepting: boolean
+  readonly pieces: readonly Piece[]
+  readonly residue: bigint
+  readonly congruence: Congruence
+  readonly places: number
+  readonly pointNeeded: boolean
+
+  constructor(
+    pieces: readonly Piece[],
+    residue: bigint,
+    congruence: Congruence,
+    places: number,
+    pointNeeded: boolean,
+  ) {
+    this.pieces = pieces
+    this.residue = residue
+    this.congruence = congruence
+    this.places = places
+    this.pointNeeded = pointNeeded
+    const now = pieces[0].from === 0 ? pieces[0] : null
+    this.accepting = now !== null && !pointNeeded && contains(now.range, residue, congruence)
+    const shape = pieces.map(({ from, to, range }) =>
+      range === null ? `${from}-${to}` : from + rangeKey(range),
+    )
+    this.key = `FI${shape.join(" ")}|${residue}|${congruence.key}|${places}${pointNeeded ? "." : ""}`
+  }
+
+  next(symbol: number): Part | null {
+    const { congruence, places } = this
+    if (symbol === Point) {
+      const now = this.pieces[0]
+      if (places === 0 || now.from !== 0) return null
+      return makeFraction(now.range, this.residue, congruence, places, true)
+    }
+    if (symbol > 9) return null
+    const pieces: Piece[] = []
+    for (const { from, to, range } of this.pieces) {
+      if (to === 0) continue
+      if (range === null) pieces.push({ from: Math.max(0, from - 1), to: to - 1, range })
+      else pushPiece(pieces, clip(behind(range, makeDecimal(BigInt(symbol), to - 1)), to - 1), to - 1)
+    }
+    const residue = (this.residue * 10n + BigInt(symbol)) % congruence.period
+    return makeInteger(pieces, residue, congruence, places, this.pointNeeded)
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(): string {
+    if (this.accepting) return ""
+    const { pieces, residue, congruence, places, pointNeeded } = this
+    for (let length = 1; ; length++) {
+      for (const { from, to, range } of pieces) {
+        for (let j = from; j <= Math.min(to, length); j++) {
+          // j digits alone, or j digits, the point and the rest of the length.
+          const behind = Math.max(0, length - j - 1)
+          if (behind > places || (j === length ? pointNeeded : behind === 0)) continue
+          const rest = firstRest(
+            offset(range, residue, j),
+            congruence.multiple,
+            congruence.excluded,
+            residue,
+            j + behind,
+            -behind,
+          )
+          if (rest === null) continue
+          const text = rest.toString().padStart(j + behind, "0")
+          return behind === 0 ? text : `${text.slice(0, j)}.${text.slice(j)}`
+        }
+      }
+    }
+  }
+}
+
+function behind(range: Interval, start: Decimal): Interval {
+  return { ...range, lo: subtract(range.lo, start), hi: range.hi && subtract(range.hi, start) }
+}
+
+/** Whether the number may end here: the rest zero is allowed and the residue has the right divisors. */
+function contains(range: Interval | null, residue: bigint, { multiple, excluded }: Congruence): boolean {
+  if (range !== null && !isInRange(range, zero)) return false
+  return divides(multiple, residue, 0) && !excluded.some((modulus) => divides(modulus, residue, 0))
+}
+
+/** Rests r in [0, 1), in units of the last digit written. `fresh`: just after the point, a digit must follow. */
+function makeFraction(
+  range: Interval | null,
+  residue: bigint,
+  { multiple, excluded }: Congruence,
+  places: number,
+  fresh: boolean,
+): Part | null {
+  if (isIntegral(multiple)) {
+    // Only zeros may follow, if anything: the rest no longer asks where the number came from.
+    if (!contains(range, residue, { multiple, excluded, period: 1n, key: "" })) return null
+    return new Fraction(null, 0n, congruence(one, []), places, fresh)
+  }
+  const left: Modulus[] = []
+  for (const modulus of excluded) {
+    // r = 0 is the only chance to meet an integer modulus, and only if the digits so far do.
+    if (!isIntegral(modulus)) left.push(modulus)
+    else if (divides(modulus, residue, 0)) left.push(lcm(one, multiple))
+  }
+  const rest = congruence(multiple, [...new Set(left)])
+  const reduced = residue % rest.period
+  if (!hasMember(offset(range, reduced, 0), multiple, rest.excluded)) return null
+  return new Fraction(range, reduced, rest, places, fresh)
+}
+
+/** After the point. */
+class Fraction implements Part {
+  readonly key: string
+  readonly accepting: boolean
+  readonly range: Interval | null
+  readonly residue: bigint
+  readonly congruence: Congruence
+  readonly places: number
+
+  constructor(
+    range: Interval | null,
+    residue: bigint,
+    congruence: Congruence,
+    places: number,
+    fresh: boolean,
+  ) {
+    this.range = range
+    this.residue = residue
+    this.congruence = congruence
+    this.places = places
+    this.accepting = !fresh && contains(range, residue, congruence)
+    this.key = `FF${range === null ? "" : rangeKey(range)}|${residue}|${congruence.key}|${places}${fresh ? "." : ""}`
+  }
+
+  next(symbol: number): Part | null {
+    if (symbol > 9 || this.places === 0) return null
+    const { range, congruence: now } = this
+    const digit = makeDecimal(BigInt(symbol), 0)
+    let rest = range
+    if (range !== null) {
+      const tenfold = { ...range, lo: shift(range.lo, 1), hi: range.hi && shift(range.hi, 1) }
+      const clipped = clip(behind(tenfold, digit), 0)
+      if (clipped === outside) return null
+      rest = clipped
+    }
+    const next = {
+      multiple: shiftModulus(now.multiple, 1),
+      excluded: now.excluded.map((modulus) => shiftModulus(modulus, 1)),
+      period: 1n,
+      key: "",
+    }
+    return makeFraction(rest, this.residue * 10n + BigInt(symbol), next, this.places - 1, false)
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(): string {
+    if (this.accepting) return ""
+    const { range, residue, congruence } = this
+    for (let length = 1; ; length++) {
+      const { multiple, excluded } = congruence
+      const rest = firstRest(offset(range, residue, 0), multiple, excluded, residue, length, -length)
+      if (rest !== null) return rest.toString().padStart(length, "0")
+    }
+  }
+}

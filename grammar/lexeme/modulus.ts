@@ -1,0 +1,220 @@
+/**
+ * Multiples of a decimal, without expanding anything.
+ *
+ * A modulus is written odd · 2^twos · 5^fives with `odd` coprime to ten and signed exponents. Then n · 10^e is a
+ * multiple iff odd | n, v2(n) + e ≥ twos and v5(n) + e ≥ fives: three valuations, however large e is. The least common
+ * multiple is the lcm of the odd parts and the larger of each exponent.
+ *
+ * An interval holds a value that is a multiple of M and of none of N1 … Nt iff one of the first 2^t multiples of M in
+ * it does: t residue classes that cover 2^t consecutive integers cover all of them (Crittenden, Vanden Eynden 1970),
+ * and the class of 1 is never covered as long as no Ni divides M.
+ */
+import { adjusted, compare, type Decimal, makeDecimal, scaledTo, subtract, zero } from "./decimal.ts"
+
+export interface Modulus {
+  /** Positive and coprime to ten. */
+  readonly odd: bigint
+  readonly twos: number
+  readonly fives: number
+  /** Equal moduli have equal keys. */
+  readonly key: string
+  /** odd · 2^twos · 5^fives. */
+  readonly value: Decimal
+}
+
+/** Ends of a set of values that are not negative; `hi` null: no upper end. */
+export interface Interval {
+  readonly lo: Decimal
+  readonly loOpen: boolean
+  readonly hi: Decimal | null
+  readonly hiOpen: boolean
+}
+
+const known = new Map<string, Modulus>()
+
+function makeModulus(odd: bigint, twos: number, fives: number): Modulus {
+  const key = `${odd}*${twos}*${fives}`
+  let modulus = known.get(key)
+  if (modulus === undefined) {
+    const exponent = Math.min(twos, fives)
+    const digits = odd * 2n ** BigInt(twos - exponent) * 5n ** BigInt(fives - exponent)
+    modulus = { odd, twos, fives, key, value: makeDecimal(digits, exponent) }
+    known.set(key, modulus)
+  }
+  return modulus
+}
+
+/** How often `prime` divides the positive `n`. */
+export function valuation(n: bigint, prime: bigint): number {
+  let count = 0
+  for (let rest = n; rest % prime === 0n; rest /= prime) count++
+  return count
+}
+
+/** The modulus of a positive decimal. */
+export function modulusOf(value: Decimal): Modulus {
+  const twos = valuation(value.digits, 2n)
+  const fives = valuation(value.digits, 5n)
+  const odd = value.digits / (2n ** BigInt(twos) * 5n ** BigInt(fives))
+  return makeModulus(odd, twos + value.exponent, fives + value.exponent)
+}
+
+/** 10^exponent: the grid of the numbers with −exponent places. */
+export function powerOfTen(exponent: number): Modulus {
+  return makeModulus(1n, exponent, exponent)
+}
+
+/** M · 10^places. */
+export function shiftModulus(modulus: Modulus, places: number): Modulus {
+  return makeModulus(modulus.odd, modulus.twos + places, modulus.fives + places)
+}
+
+export function lcm(a: Modulus, b: Modulus): Modulus {
+  const odd = (a.odd / gcd(a.odd, b.odd)) * b.odd
+  return makeModulus(odd, Math.max(a.twos, b.twos), Math.max(a.fives, b.fives))
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  let [x, y] = [a, b]
+  while (y !== 0n) [x, y] = [y, x % y]
+  return x
+}
+
+export function isIntegral(modulus: Modulus): boolean {
+  return modulus.twos >= 0 && modulus.fives >= 0
+}
+
+/** Whether digits · 10^exponent is a multiple. */
+export function divides(modulus: Modulus, digits: bigint, exponent: number): boolean {
+  if (digits === 0n) return true
+  const { odd, twos, fives } = modulus
+  return digits % odd === 0n && holds(digits, 2n, twos - exponent) && holds(digits, 5n, fives - exponent)
+}
+
+/** Whether `prime`^count divides `n`, which is not zero. */
+function holds(n: bigint, prime: bigint, count: number): boolean {
+  if (count <= 0) return true
+  let rest = n
+  for (let left = count; left > 0; left--) {
+    if (rest % prime !== 0n) return false
+    rest /= prime
+  }
+  return true
+}
+
+export function isMultipleOf(value: Decimal, modulus: Modulus): boolean {
+  return divides(modulus, value.digits, value.exponent)
+}
+
+/** Whether value is a multiple of `multiple` (null: any value) and of none of `excluded`. */
+export function isMember(value: Decimal, multiple: Modulus | null, excluded: readonly Modulus[]): boolean {
+  if (multiple !== null && !isMultipleOf(value, multiple)) return false
+  return !excluded.some((modulus) => isMultipleOf(value, modulus))
+}
+
+/**
+ * Whether the interval holds a member in the sense of `isMember`. No modulus in `excluded` divides `multiple`.
+ * Costs the digits of the ends and of the moduli.
+ */
+export function hasMember(range: Interval, multiple: Modulus | null, excluded: readonly Modulus[]): boolean {
+  const { lo, hi } = range
+  if (hi === null) return true
+  const order = compare(lo, hi)
+  if (order >= 0) return order === 0 && !range.loOpen && !range.hiOpen && isMember(lo, multiple, excluded)
+  if (multiple === null) return true
+  return firstMember(range, multiple, excluded, true) !== null
+}
+
+/**
+ * The smallest member of an interval with lo < hi, or null. With `anyWill` the answer may be any decimal once the
+ * interval is long enough to hold a member for certain.
+ */
+export function firstMember(
+  range: Interval,
+  multiple: Modulus,
+  excluded: readonly Modulus[],
+  anyWill: boolean,
+): Decimal | null {
+  const step = multiple.value
+  const tries = 2 ** excluded.length
+  const { lo, loOpen, hi, hiOpen } = snap(range, step.exponent)
+  if (hi !== null && compare(step, hi) > 0) {
+    // Only zero is that small.
+    return lo.sign === 0 && !loOpen && excluded.length === 0 ? zero : null
+  }
+  if (anyWill && hi !== null) {
+    const enough = makeDecimal(step.digits * BigInt(tries + 1), step.exponent)
+    // Far longer or far shorter is decided by the places, so that the subtraction never aligns distant exponents.
+    if (adjusted(lo) < adjusted(hi) - 1 && adjusted(enough) < adjusted(hi) - 1) return lo
+    if (compare(subtract(hi, lo), enough) >= 0) return lo
+  }
+  const exponent = step.exponent
+  const unit = step.digits
+  const low = scaledTo(lo, exponent)
+  let at = ((low + unit - 1n) / unit) * unit
+  if (loOpen && at === low) at += unit
+  const high = hi === null ? null : scaledTo(hi, exponent)
+  for (let left = tries; left > 0; left--, at += unit) {
+    if (high !== null && (at > high || (at === high && hiOpen))) return null
+    if (!excluded.some((modulus) => divides(modulus, at, exponent))) return makeDecimal(at, exponent)
+  }
+  return null
+}
+
+/**
+ * The rest that makes a value of the range, written as `digits` more digits behind `significand`, which stands for
+ * significand · 10^`power` once they are all there: null when no such value is a member.
+ */
+export function firstRest(
+  range: Interval,
+  multiple: Modulus | null,
+  excluded: readonly Modulus[],
+  significand: bigint,
+  digits: number,
+  power: number,
+): bigint | null {
+  const grid = powerOfTen(power)
+  const step = multiple === null ? grid : lcm(multiple, grid)
+  const others = excluded.map((modulus) => lcm(modulus, step))
+  if (others.includes(step)) return null
+  const slice = intersect(
+    range,
+    makeDecimal(significand, power + digits),
+    makeDecimal(significand + 1n, power + digits),
+  )
+  if (slice === null) return null
+  const value = firstMember(slice, step, others, false)
+  return value === null ? null : scaledTo(value, power) - significand * 10n ** BigInt(digits)
+}
+
+/** The range within [lo, hi), or null when their ends leave nothing. */
+export function intersect(range: Interval, lo: Decimal, hi: Decimal): Interval | null {
+  const low = compare(range.lo, lo) >= 0
+  const high = range.hi !== null && compare(range.hi, hi) < 0
+  const result = {
+    lo: low ? range.lo : lo,
+    loOpen: low && range.loOpen,
+    hi: high ? range.hi : hi,
+    hiOpen: high ? range.hiOpen : true,
+  }
+  return compare(result.lo, result.hi as Decimal) > 0 ? null : result
+}
+
+/** The same multiples of 10^exponent between ends that are such multiples. */
+export function snap(range: Interval, exponent: number): Interval {
+  let { lo, loOpen, hi, hiOpen } = range
+  if (lo.sign > 0 && lo.exponent < exponent) {
+    lo = makeDecimal(truncate(lo, exponent) + 1n, exponent)
+    loOpen = false
+  }
+  if (hi !== null && hi.sign > 0 && hi.exponent < exponent) {
+    hi = makeDecimal(truncate(hi, exponent), exponent)
+    hiOpen = false
+  }
+  return { lo, loOpen, hi, hiOpen }
+}
+
+/** floor(value / 10^exponent) for a positive value whose own exponent is smaller. */
+function truncate(value: Decimal, exponent: number): bigint {
+  return adjusted(value) <= exponent ? 0n : value.digits / 10n ** BigInt(exponent - value.exponent)
+}

@@ -1,0 +1,262 @@
+/**
+ * JSON numbers whose value lies in a union of cells, as an automaton with interned integer states over bytes.
+ *
+ * A state is a set of parts (`part.ts`): of each cell what the text so far has left of it. Parts are named by the
+ * language of their rest, not by their cell, so all unbounded numbers of all schemas share a handful of states, and the
+ * states of a bounded one differ only while its text is still a prefix of a bound. Rows of the table are filled on
+ * demand. Every live state can reach an accepting one: parts that cannot do not exist.
+ *
+ * Policy `plain` writes no exponent, no -0, integers without a point where the cell admits integers only, constants as
+ * their plain decimal, and at most max(32, what bounds, moduli and constants need) digits on either side of the point.
+ * Needs beyond `PlainDigits` digits are written with exponents rather than refused. Policy `all` is RFC 8259.
+ */
+import {
+  type Half,
+  type Halves,
+  halvesOf,
+  isEmptyCell,
+  makeHalf,
+  type NumberCell,
+  pointOf,
+  valuesOf,
+} from "./cell.ts"
+import { adjusted, type Decimal, toPlainText } from "./decimal.ts"
+import { fixedPart } from "./fixed.ts"
+import { isIntegral } from "./modulus.ts"
+import { Exponent, Minus, noSpans, type Part, type Span } from "./part.ts"
+import { textsPart } from "./points.ts"
+import { exponentPart, scientificPart } from "./scientific.ts"
+
+export { anyNumber, type NumberCell, type NumberForm, pointCell } from "./cell.ts"
+
+export type NumberPolicy = "plain" | "all"
+
+const Dead = 0
+const Stride = 16 // columns of a row: one a symbol, the last for all other bytes
+const Other = 15
+const PlainDigits = 1100
+const UsualDigits = 32
+
+const symbolBytes = [..."0123456789-+.e"].map((character) => character.charCodeAt(0))
+const symbols = new Uint8Array(256).fill(Other)
+for (const [symbol, byte] of symbolBytes.entries()) symbols[byte] = symbol
+symbols[0x45] = Exponent
+
+interface State {
+  readonly parts: readonly Part[]
+  readonly accepting: boolean
+  bytes: readonly number[] | null
+  shortest: Uint8Array | null
+}
+
+class Numbers {
+  private readonly states: State[] = [{ parts: [], accepting: false, bytes: [], shortest: null }]
+  private readonly ids = new Map<string, number>([["", Dead]])
+  /** Next state + 1. Shape [S, 16], row-major; 0 = not computed yet, so 1 = dead. */
+  private table = new Int32Array(Stride * 256)
+
+  /** Start state of the union; 0 when nothing satisfies it. Costs the digits of the cells once for each. */
+  start(cells: readonly NumberCell[], policy: NumberPolicy): number {
+    const parts: Part[] = []
+    const texts: string[] = []
+    for (const cell of cells) {
+      if (policy === "plain" && pushPoint(cell, texts)) continue
+      const part = policy === "plain" ? plainPart(cell) : allPart(cell)
+      if (part !== null) parts.push(part)
+    }
+    const points = textsPart(texts)
+    if (points !== null) parts.push(points)
+    return this.intern(parts)
+  }
+
+  /** Dead or a state from which an accepting one can be reached. */
+  next(state: number, byte: number): number {
+    const at = state * Stride + symbols[byte]
+    const known = this.table[at]
+    return known !== 0 ? known - 1 : this.fill(state, symbols[byte], at)
+  }
+
+  isAccepting(state: number): boolean {
+    return this.states[state].accepting
+  }
+
+  /** The bytes that lead on, ascending. */
+  bytes(state: number): readonly number[] {
+    const entry = this.states[state]
+    entry.bytes ??= liveBytes(this, state)
+    return entry.bytes
+  }
+
+  /** Number of states so far; identities are below it. */
+  get stateCount(): number {
+    return this.states.length
+  }
+
+  /** The distinct values, ascending, or null when there are more than `cap`. */
+  values(cells: readonly NumberCell[], cap: number): readonly Decimal[] | null {
+    return valuesOf(cells, cap)
+  }
+
+  isEmpty(cells: readonly NumberCell[]): boolean {
+    return cells.every(isEmptyCell)
+  }
+
+  /** A shortest text that completes the state; empty for an accepting one. */
+  shortest(state: number): Uint8Array {
+    const entry = this.states[state]
+    entry.shortest ??= shortestText(entry.parts)
+    return entry.shortest
+  }
+
+  private fill(state: number, symbol: number, at: number): number {
+    const { parts } = this.states[state]
+    let next = Dead
+    if (symbol === Exponent) {
+      const spans: Span[] = []
+      for (const part of parts) spans.push(...part.exponents())
+      const part = exponentPart(spans)
+      if (part !== null) next = this.intern([part])
+    } else if (symbol !== Other) {
+      const rests: Part[] = []
+      for (const part of parts) {
+        const rest = part.next(symbol)
+        if (rest !== null) rests.push(rest)
+      }
+      next = this.intern(rests)
+    }
+    this.table[at] = next + 1
+    return next
+  }
+
+  private intern(parts: readonly Part[]): number {
+    let distinct = parts
+    let key = ""
+    if (parts.length === 1) key = parts[0].key
+    else if (parts.length > 1) {
+      const byKey = new Map<string, Part>()
+      for (const part of parts) byKey.set(part.key, part)
+      distinct = [...byKey.values()]
+      key = [...byKey.keys()].sort().join("\n")
+    }
+    let id = this.ids.get(key)
+    if (id === undefined) {
+      id = this.states.length
+      this.ids.set(key, id)
+      this.states.push({
+        parts: distinct,
+        accepting: distinct.some((part) => part.accepting),
+        bytes: null,
+        shortest: null,
+      })
+      if (this.states.length * Stride > this.table.length) {
+        const table = new Int32Array(this.table.length * 2)
+        table.set(this.table)
+        this.table = table
+      }
+    }
+    return id
+  }
+}
+
+function shortestText(parts: readonly Part[]): Uint8Array {
+  let best: string | null = null
+  for (const part of parts) {
+    const text = part.shortest()
+    if (best === null || text.length < best.length) best = text
+  }
+  return Uint8Array.from(best ?? "", (character) => character.charCodeAt(0))
+}
+
+function liveBytes(table: Numbers, state: number): number[] {
+  const bytes: number[] = []
+  for (let byte = 0; byte < 256; byte++) {
+    if (symbols[byte] !== Other && table.next(state, byte) !== Dead) bytes.push(byte)
+  }
+  return bytes
+}
+
+/** Reads an optional minus sign, then goes on in one half. */
+class Signed implements Part {
+  readonly key: string
+  readonly accepting = false
+  readonly positive: Part | null
+  readonly negative: Part | null
+
+  constructor(positive: Part | null, negative: Part | null) {
+    this.positive = positive
+    this.negative = negative
+    this.key = `±${positive?.key ?? ""}\t${negative?.key ?? ""}`
+  }
+
+  next(symbol: number): Part | null {
+    if (symbol === Minus) return this.negative
+    return symbol <= 9 && this.positive !== null ? this.positive.next(symbol) : null
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(): string {
+    const negative = this.negative?.shortest()
+    if (this.positive === null) return `-${negative}`
+    const positive = this.positive.shortest()
+    return negative !== undefined && negative.length + 1 < positive.length ? `-${negative}` : positive
+  }
+}
+
+function signed(halves: Halves, part: (half: Half) => Part | null): Part | null {
+  const positive = halves.positive && part(halves.positive)
+  const negative = halves.negative && part(halves.negative)
+  return positive === null && negative === null ? null : new Signed(positive, negative)
+}
+
+function allPart(cell: NumberCell): Part | null {
+  return signed(halvesOf(cell), (half) =>
+    half.text === "digits" ? fixedPart(half, Number.POSITIVE_INFINITY, 0, false) : scientificPart(half),
+  )
+}
+
+function plainPart(cell: NumberCell): Part | null {
+  const { positive, negative } = halvesOf(cell)
+  const halves = { positive, negative: negative && withoutZero(negative) }
+  return signed(halves, plainHalf) ?? signed(halves, scientificPart)
+}
+
+function withoutZero(half: Half): Half | null {
+  if (half.range.lo.sign !== 0) return half
+  return makeHalf({ ...half.range, loOpen: true }, half.multiple, half.excluded, half.text)
+}
+
+function plainHalf(half: Half): Part | null {
+  const { range, multiple, excluded, text } = half
+  const digitsOnly = text === "digits" || (text === "any" && multiple !== null && isIntegral(multiple))
+  const moduli = multiple === null ? excluded : [multiple, ...excluded]
+  // Enough to step over the excluded multiples once the interval holds the bounds.
+  const spare = 1 + excluded.length
+  let digits = adjusted(range.hi ?? range.lo)
+  let places = Math.max(-range.lo.exponent, -(range.hi?.exponent ?? 0))
+  for (const { value } of moduli) {
+    if (range.hi === null) digits = Math.max(digits, adjusted(value))
+    places = Math.max(places, -value.exponent)
+  }
+  const wide = clamp(range.hi === null ? digits + spare : digits)
+  return fixedPart(half, wide, digitsOnly ? 0 : clamp(places + spare), text === "notDigits")
+}
+
+function clamp(need: number): number {
+  return Math.min(PlainDigits, Math.max(UsualDigits, need))
+}
+
+/** Appends the spelling of a constant; false when the cell is none or its plain decimal is too long. */
+function pushPoint(cell: NumberCell, texts: string[]): boolean {
+  const value = pointOf(cell)
+  if (value === null || adjusted(value) > PlainDigits || value.exponent < -PlainDigits) return false
+  if (cell.form === "lexicalNonInteger" && value.exponent >= 0) texts.push(`${toPlainText(value)}.0`)
+  else texts.push(toPlainText(value))
+  return true
+}
+
+/** The one table of number states. It only grows; equal languages met in different schemas share their states. */
+export const numbers = new Numbers()
+export type { Numbers }

@@ -1,0 +1,84 @@
+/**
+ * Finitely many numbers, each with one spelling: a trie that is a sorted list of texts.
+ *
+ * A part is a range of the list and a depth, so an enumeration of thousands costs its sorted texts and nothing more. A
+ * range of few texts is named by what is left of them: the tails of all enumerations are shared.
+ */
+import { Minus, noSpans, type Part, Point, type Span } from "./part.ts"
+
+// Ranges up to this size are named by their content.
+const FewTexts = 4
+
+const listIds = new Map<string, number>()
+
+/** `texts` are plain decimals: digits, `-` and `.`. Null when there are none. Sorts: n log n comparisons. */
+export function textsPart(texts: readonly string[]): Part | null {
+  const sorted = [...new Set(texts)].sort((a, b) => (a < b ? -1 : 1))
+  if (sorted.length === 0) return null
+  const content = sorted.length <= FewTexts ? "" : sorted.join()
+  let listId = listIds.get(content)
+  if (listId === undefined) {
+    listId = listIds.size
+    listIds.set(content, listId)
+  }
+  return new Texts(sorted, listId, 0, sorted.length, 0)
+}
+
+class Texts implements Part {
+  readonly key: string
+  readonly accepting: boolean
+  readonly texts: readonly string[]
+  readonly listId: number
+  readonly start: number
+  readonly end: number
+  readonly depth: number
+
+  constructor(texts: readonly string[], listId: number, start: number, end: number, depth: number) {
+    this.texts = texts
+    this.listId = listId
+    this.start = start
+    this.end = end
+    this.depth = depth
+    this.accepting = texts[start].length === depth
+    this.key =
+      end - start > FewTexts
+        ? `T#${listId}:${start}:${end}:${depth}`
+        : `T${texts
+            .slice(start, end)
+            .map((text) => text.slice(depth))
+            .join()}`
+  }
+
+  next(symbol: number): Part | null {
+    const code = symbol <= 9 ? 48 + symbol : symbol === Minus ? 45 : symbol === Point ? 46 : 0
+    const start = this.firstAtLeast(code)
+    const end = this.firstAtLeast(code + 1)
+    return start === end ? null : new Texts(this.texts, this.listId, start, end, this.depth + 1)
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(): string {
+    let best = this.texts[this.start]
+    for (let i = this.start; i < this.end; i++) {
+      if (this.texts[i].length < best.length) best = this.texts[i]
+    }
+    return best.slice(this.depth)
+  }
+
+  /** First text of the range whose character at the depth has at least this code; an ended text has none. */
+  private firstAtLeast(code: number): number {
+    const { texts, depth } = this
+    let low = this.start
+    let high = this.end
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const text = texts[middle]
+      if (text.length > depth && text.charCodeAt(depth) >= code) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
