@@ -109,7 +109,8 @@ class Significand implements Part {
     }
     if (half.multiple !== null) low = Math.max(low, firstExponent(half.multiple, value))
     for (const modulus of half.excluded) high = Math.min(high, firstExponent(modulus, value) - 1)
-    return low <= high ? [{ lo: low, hi: high }] : noSpans
+    // Both are infinite when nothing but a modulus asks, and no exponent meets it.
+    return low <= high && low !== Number.POSITIVE_INFINITY ? [{ lo: low, hi: high }] : noSpans
   }
 
   shortest(): string {
