@@ -1,0 +1,40 @@
+/**
+ * One level of the pushdown: an object with its seen names, an array with its count, a rule at a position.
+ *
+ * A frame waits below the lexeme that is being read. When that lexeme ends, the frame says what may follow: each step
+ * is the next lexeme and the frames that take this one's place. Frames are immutable and interned by their front end:
+ * the same level in the same situation is the same object, so stacks and states recur.
+ */
+
+/** One way to go on: read `lexeme`, with `frames` (deepest first) in place of the frame that gave this step. */
+export interface Step {
+  readonly lexeme: number
+  readonly frames: readonly Frame[]
+}
+
+/** What a person may write next, for messages: `what` it is, an `example`, and the pointer that asks for it. */
+export interface Expectation {
+  what: string
+  example: string
+  path: string
+}
+
+export abstract class Frame {
+  /** Dense identity within the process. */
+  readonly id: number = frameCount++
+  /** Whether `follow` needs the bytes of the lexeme that ends under this frame. */
+  readonly needsText: boolean = false
+  /** Whether what is being read under this frame depends on an unknown text, see `follow`. */
+  readonly isSymbolic: boolean = false
+
+  /**
+   * What may follow the lexeme that ended with `tag`. `text` holds its bytes if `needsText`; null asks for the steps
+   * as far as they do not depend on it: frames in which they do are symbolic.
+   */
+  abstract follow(tag: number, text: Uint8Array | null): readonly Step[]
+
+  /** What the lexeme under this frame is, for messages. */
+  abstract expect(): Expectation
+}
+
+let frameCount = 0

@@ -1,0 +1,29 @@
+/** What every front end returns: where to begin, and who made it. Everything else grows lazily in `States`. */
+import { type Limits, defaultLimits } from "./errors.ts"
+import type { Step } from "./frame.ts"
+
+export class Grammar {
+  /** The ways to begin: each a lexeme over a stack of frames. None: nothing satisfies the constraint. */
+  readonly start: readonly Step[]
+  readonly limits: Limits
+  /** Identity of (input, options), for caches. */
+  readonly key: string
+  /** One line for people. */
+  readonly title: string
+
+  constructor(start: readonly Step[], options: { key: string; title: string; limits?: Limits }) {
+    this.start = start
+    this.key = options.key
+    this.title = options.title
+    this.limits = options.limits ?? defaultLimits
+  }
+
+  /** Whether no text at all is accepted. */
+  get isEmpty(): boolean {
+    return this.start.length === 0
+  }
+
+  print(): string {
+    return this.title
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * The canonical form: conjunctions of facts, closed under and, or and not.
+ *
+ * A fact is one thing that is said of a value: a schema with a polarity, "equals this value", "has this property". A
+ * conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add to a set, intersections never nest
+ * and cycles end. What is a choice (`anyOf`, `oneOf`, `if`, most negations) is a clause: a list of alternatives, each a
+ * list of facts. A clause is met once all facts of one alternative are in the set, so choosing one is adding its facts;
+ * giving an alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being read.
+ */
+import { TupleTable } from "../intern.ts"
+import type { ExprId } from "../lexeme/expr.ts"
+import type { JsonNode } from "./reader.ts"
+import type { SchemaNode } from "./refs.ts"
+import { valueKey } from "./value.ts"
+
+export type Fact =
+  | { readonly kind: "schema"; readonly node: SchemaNode; readonly positive: boolean }
+  | { readonly kind: "equals"; readonly value: JsonNode; readonly positive: boolean }
+  /** Objects: the property is there, or is not. */
+  | { readonly kind: "present" | "absent"; readonly name: string }
+  /** Objects: if the property is there, its value satisfies `fact`. */
+  | { readonly kind: "property"; readonly name: string; readonly fact: number }
+  /** Objects: some property whose name is in the language `names` has a value that satisfies `fact`. */
+  | { readonly kind: "some"; readonly names: ExprId; readonly fact: number }
+  /** Objects and arrays: number of members. */
+  | { readonly kind: "size"; readonly min: number; readonly max: number }
+  /** Arrays: the item at `index`, if there is one, satisfies `fact`. */
+  | { readonly kind: "item"; readonly index: number; readonly fact: number }
+  /** Arrays: from index `from` on, `min` to `max` items satisfy `fact`. */
+  | { readonly kind: "contains"; readonly from: number; readonly fact: number; readonly min: number; readonly max: number }
+  /** Arrays: no two items are equal, or some two are. */
+  | { readonly kind: "unique"; readonly positive: boolean }
+  /** Nothing satisfies it. */
+  | { readonly kind: "never" }
+
+/** No upper bound on a count. */
+export const Infinite = Number.POSITIVE_INFINITY
+
+/** The conjunction of nothing: any value. */
+export const AnyValue = 0
+
+export class Conjunctions {
+  readonly facts: Fact[] = []
+  private readonly factIds = new Map<string, number>()
+  private readonly sets = new TupleTable()
+  readonly never: number
+
+  constructor() {
+    this.sets.intern([])
+    this.never = this.of([this.fact({ kind: "never" })])
+  }
+
+  get count(): number {
+    return this.sets.count
+  }
+
+  /** The fact that holds of every value. */
+  get anything(): number {
+    return this.fact({ kind: "size", min: 0, max: Infinite })
+  }
+
+  /** The id of a fact; equal facts get equal ids. */
+  fact(fact: Fact): number {
+    const key = factKey(fact)
+    const known = this.factIds.get(key)
+    if (known !== undefined) return known
+    this.factIds.set(key, this.facts.length)
+    return this.facts.push(fact) - 1
+  }
+
+  schema(node: SchemaNode, positive = true): number {
+    return this.fact({ kind: "schema", node, positive })
+  }
+
+  /** The fact that holds where `id`, a schema or a value, does not. */
+  negation(id: number): number {
+    const fact = this.facts[id]
+    if (fact.kind !== "schema" && fact.kind !== "equals") throw new Error(`internal: no negation of ${fact.kind}`)
+    return this.fact({ ...fact, positive: !fact.positive })
+  }
+
+  /** The conjunction of these facts. */
+  of(facts: Iterable<number>): number {
+    const kept = [...new Set(facts)].filter((id) => !this.isTrivial(id)).sort((a, b) => a - b)
+    return this.sets.intern(kept)
+  }
+
+  factsOf(conjunction: number): number[] {
+    return Array.from(this.sets.view(conjunction))
+  }
+
+  has(conjunction: number, fact: number): boolean {
+    return this.sets.view(conjunction).includes(fact)
+  }
+
+  private isTrivial(id: number): boolean {
+    const fact = this.facts[id]
+    return fact.kind === "schema" && fact.positive && fact.node.value.kind === "true"
+  }
+}
+
+function factKey(fact: Fact): string {
+  switch (fact.kind) {
+    case "schema":
+      return `s${fact.positive ? "+" : "-"}${fact.node.id}`
+    case "equals":
+      return `=${fact.positive ? "+" : "-"}${valueKey(fact.value)}`
+    case "present":
+    case "absent":
+      return `${fact.kind} ${fact.name}`
+    case "property":
+      return `p${fact.fact} ${fact.name}`
+    case "some":
+      return `e${fact.fact} ${fact.names}`
+    case "item":
+      return `i${fact.fact} ${fact.index}`
+    case "size":
+      return `#${fact.min},${fact.max}`
+    case "contains":
+      return `c${fact.fact} ${fact.from} ${fact.min},${fact.max}`
+    case "unique":
+      return `u${fact.positive}`
+    case "never":
+      return "never"
+    default:
+      return fact satisfies never
+  }
+}
+
+/** Bits of the JSON types. */
+export const Types = { null: 1, boolean: 2, number: 4, string: 8, object: 16, array: 32 } as const
+export const AllTypes = 63
+
+export function typeBit(value: JsonNode): number {
+  switch (value.kind) {
+    case "true":
+    case "false":
+      return Types.boolean
+    default:
+      return Types[value.kind]
+  }
+}

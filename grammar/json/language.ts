@@ -1,0 +1,207 @@
+/**
+ * One JSON Schema as a language of texts: the ways to begin a value that satisfies a conjunction, and whether there are any.
+ *
+ * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
+ * conjunction; branches that nothing satisfies are never entered.
+ */
+import type { Limits } from "../errors.ts"
+import type { Step } from "../frame.ts"
+import { NoContent } from "../lexeme/content.ts"
+import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { type NumberCell, numbers } from "../lexeme/number.ts"
+import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
+import { type Escapes, stringLexeme } from "../lexeme/string.ts"
+import { Dead } from "../lexeme/table.ts"
+import { ArrayLanguage, ArrayRules, type ArraySpec, arraySpec } from "./array.ts"
+import { Branches } from "./branches.ts"
+import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
+import type { KeywordReader } from "./keywords.ts"
+import { ObjectLanguage } from "./object.ts"
+import { type ObjectSpec, objectSpec } from "./objectspec.ts"
+import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
+import { type Lookup, Satisfiability } from "./satisfiable.ts"
+import { type Algebra, FalseBit, NullBit, numberAlgebra, ScalarFormula, stringAlgebra, TrueBit, wordAlgebra } from "./scalar.ts"
+import { stringContent } from "./strings.ts"
+
+/** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
+export interface SurfacePolicy {
+  readonly order: "schema" | "any"
+  readonly whitespace: Whitespace
+  readonly escapes: Escapes
+  readonly numbers: "plain" | "all"
+}
+
+const words: readonly (readonly [bit: number, text: string])[] = [
+  [NullBit, "null"],
+  [FalseBit, "false"],
+  [TrueBit, "true"],
+]
+
+export class JsonLanguage {
+  readonly policy: SurfacePolicy
+  readonly limits: Limits
+  readonly tokens: Punctuation
+  readonly all = new Conjunctions()
+  readonly reader: KeywordReader
+  readonly strings: ScalarFormula<ExprId>
+  private readonly numbers: ScalarFormula<readonly NumberCell[]>
+  private readonly booleans: ScalarFormula<number>
+  private readonly nulls: ScalarFormula<number>
+  private readonly branches: Branches
+  private readonly satisfiability: Satisfiability
+  private readonly steps = new Map<number, readonly Step[]>()
+  private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
+  private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
+
+  constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits) {
+    this.reader = reader
+    this.policy = policy
+    this.limits = limits
+    this.tokens = punctuation(policy.whitespace)
+    this.strings = new ScalarFormula(stringAlgebra, reader)
+    reader.bindNames((node) => this.strings.of(node))
+    this.numbers = new ScalarFormula(numberAlgebra, reader)
+    this.booleans = new ScalarFormula(wordAlgebra(Types.boolean), reader)
+    this.nulls = new ScalarFormula(wordAlgebra(Types.null), reader)
+    this.branches = new Branches(this.all, reader, limits)
+    this.satisfiability = new Satisfiability(limits, (conjunction, lookup) => this.evaluate(conjunction, lookup))
+  }
+
+  /** Whether some value satisfies `conjunction`. */
+  isProductive(conjunction: number): boolean {
+    return conjunction !== this.all.never && this.satisfiability.isProductive(conjunction)
+  }
+
+  /** `conjunction` and these facts. */
+  and(conjunction: number, facts: readonly number[]): number {
+    return this.all.of([...this.all.factsOf(conjunction), ...facts])
+  }
+
+  /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
+  valueSteps(conjunction: number): readonly Step[] {
+    let steps = this.steps.get(conjunction)
+    if (steps === undefined) {
+      steps = this.makeSteps(conjunction)
+      this.steps.set(conjunction, steps)
+    }
+    return steps
+  }
+
+  private makeSteps(conjunction: number): Step[] {
+    const steps: Step[] = []
+    const add = (lexeme: number) => {
+      if (lexeme !== Dead) steps.push({ lexeme, frames: [] })
+    }
+    for (const spec of this.objectsOf(conjunction)) {
+      if (!ObjectLanguage.isPossible(spec, (part) => this.isProductive(part))) continue
+      const object = new ObjectLanguage(spec, this, this.pathOf(conjunction))
+      if (!object.canFinish()) continue
+      steps.push({ lexeme: this.tokens.openObject, frames: [object.start()] })
+    }
+    for (const spec of this.arraysOf(conjunction)) {
+      const array = new ArrayLanguage(spec, this, this.pathOf(conjunction))
+      if (!array.canFinish()) continue
+      steps.push({ lexeme: this.tokens.openArray, frames: [array.start()] })
+    }
+    const content = stringContent(this, conjunction)
+    if (content !== NoContent) add(stringLexeme(content, this.policy.escapes))
+    add(numberLexeme(numbers.start(this.scalar(conjunction, numberAlgebra, this.numbers), this.policy.numbers)))
+    const bits =
+      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) | this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
+    const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
+    if (texts.length > 0) add(exprLexeme(exprs.or(texts)))
+    return steps
+  }
+
+  /** The language of `conjunction` within one scalar type. */
+  scalar<T>(conjunction: number, algebra: Algebra<T>, formula: ScalarFormula<T>): T {
+    let result = algebra.all
+    for (const id of this.all.factsOf(conjunction)) {
+      result = algebra.and(result, this.scalarOfFact(this.all.facts[id], algebra, formula))
+    }
+    return result
+  }
+
+  private scalarOfFact<T>(fact: Fact, algebra: Algebra<T>, formula: ScalarFormula<T>): T {
+    switch (fact.kind) {
+      case "schema":
+        return fact.positive ? formula.of(fact.node) : algebra.not(formula.of(fact.node))
+      case "equals": {
+        const value = typeBit(fact.value) === algebra.type ? algebra.value(fact.value) : algebra.none
+        return fact.positive ? value : algebra.not(value)
+      }
+      case "never":
+        return algebra.none
+      default:
+        return algebra.all
+    }
+  }
+
+  /** Whether `conjunction` has a value, given which of its parts have. */
+  private evaluate(conjunction: number, lookup: Lookup): boolean {
+    if (this.scalar(conjunction, wordAlgebra(Types.null), this.nulls) !== 0) return true
+    if (this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) !== 0) return true
+    if (stringContent(this, conjunction) !== NoContent) return true
+    if (!numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))) return true
+    for (const spec of this.arraysOf(conjunction)) {
+      const rules = new ArrayRules(spec, (a, facts) => this.and(a, facts), lookup)
+      if (rules.canFinish(rules.start)) return true
+    }
+    for (const spec of this.objectsOf(conjunction)) {
+      if (ObjectLanguage.isPossible(spec, lookup) && new ObjectLanguage(spec, this, "", lookup).canFinish()) return true
+    }
+    return false
+  }
+
+  private objectsOf(conjunction: number): readonly ObjectSpec[] {
+    let specs = this.objectSpecs.get(conjunction)
+    if (specs === undefined) {
+      specs = this.branches
+        .of(conjunction, Types.object, (facts) => this.isPossibleObject(facts))
+        .map((facts) => objectSpec(this.all, this.reader, facts, this.limits))
+      this.objectSpecs.set(conjunction, specs)
+    }
+    return specs
+  }
+
+  private arraysOf(conjunction: number): readonly ArraySpec[] {
+    let specs = this.arraySpecs.get(conjunction)
+    if (specs === undefined) {
+      specs = this.branches.of(conjunction, Types.array, () => true).map((facts) => arraySpec(this.all, this.reader, facts))
+      this.arraySpecs.set(conjunction, specs)
+    }
+    return specs
+  }
+
+  /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
+  private isPossibleObject(facts: readonly number[]): boolean {
+    const spec = objectSpec(this.all, this.reader, facts, this.limits)
+    return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
+  }
+
+  /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
+  private mayHaveValue(conjunction: number): boolean {
+    const types = this.all.factsOf(conjunction).reduce((bits, id) => {
+      const fact = this.all.facts[id]
+      if (fact.kind === "never") return 0
+      if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)
+      return fact.kind === "schema" && fact.positive ? bits & this.reader.of(fact.node).types : bits
+    }, 63)
+    if ((types & (Types.object | Types.array)) !== 0) return true
+    return (
+      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls) !== 0 ||
+      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) !== 0 ||
+      stringContent(this, conjunction) !== NoContent ||
+      !numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))
+    )
+  }
+
+  /** Pointer of a schema that the conjunction comes from, for messages. */
+  private pathOf(conjunction: number): string {
+    for (const id of this.all.factsOf(conjunction)) {
+      const fact = this.all.facts[id]
+      if (fact.kind === "schema") return fact.node.pointer
+    }
+    return ""
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * What one branch says about objects: declared names with the conjunction of each value, classes of other names,
+ * counts, and obligations ("some property in this class has such a value").
+ *
+ * Names that any keyword mentions are declared and told apart one by one. All others fall into key classes: the
+ * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
+ * as declared names, so every class that remains has names without end.
+ */
+import { checkLimit, type Limits } from "../errors.ts"
+import { anyContent, exprContent } from "../lexeme/content.ts"
+import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { finiteTexts } from "../lexeme/finite.ts"
+import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
+import type { KeywordReader, Keywords } from "./keywords.ts"
+import type { JsonNode } from "./reader.ts"
+
+export interface DeclaredName {
+  readonly name: string
+  readonly bytes: Uint8Array
+  /** Conjunction that the value must satisfy. */
+  readonly value: number
+  readonly isRequired: boolean
+  /** Bit set of the obligations that this name can meet. */
+  readonly obligations: number
+}
+
+export interface KeyClass {
+  /** Content automaton of the names, declared ones still included. */
+  readonly content: number
+  readonly value: number
+  readonly obligations: number
+}
+
+export interface ObjectSpec {
+  /** In order of first mention. */
+  readonly names: readonly DeclaredName[]
+  readonly classes: readonly KeyClass[]
+  readonly min: number
+  readonly max: number
+  /** The fact that each obligation asks of some value. */
+  readonly obligations: readonly number[]
+}
+
+interface Parts {
+  /** Keywords of the positive schemas that speak of members, in order. */
+  keywords: Keywords[]
+  constants: Extract<JsonNode, { kind: "object" }>[]
+  properties: Map<string, number[]>
+  absent: Set<string>
+  required: Set<string>
+  names: Set<string>
+  nameLanguages: ExprId[]
+  some: Extract<Fact, { kind: "some" }>[]
+  min: number
+  max: number
+}
+
+/** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
+export function objectSpec(all: Conjunctions, reader: KeywordReader, facts: readonly number[], limits: Limits): ObjectSpec {
+  const parts = collectParts(all, reader, facts)
+  const obligations = parts.some.map(({ fact }) => fact)
+  checkLimit({ ...limits, threads: 16 }, "threads", obligations.length, "", "properties that must exist by negation")
+  const valueOf = (name: string) => all.of(valueFacts(all, parts, name))
+  const meets = (name: string) =>
+    parts.some.reduce((bits, { names }, i) => (exprs.matches(names, name) ? bits | (1 << i) : bits), 0)
+  const declare = (name: string): DeclaredName => ({
+    name,
+    bytes: new TextEncoder().encode(name),
+    value: name.isWellFormed() ? valueOf(name) : all.never,
+    isRequired: parts.required.has(name),
+    obligations: meets(name),
+  })
+  const classes: KeyClass[] = []
+  for (const atom of atoms(parts)) {
+    const value = all.of(classFacts(all, parts, atom.signs))
+    if (value === all.never || isFalse(all, value)) continue
+    const texts = atom.expr === exprs.anyText ? null : finiteTexts(atom.expr, limits.finiteValues)
+    if (texts !== null) {
+      for (const text of texts) parts.names.add(text)
+      continue
+    }
+    const met = parts.some.reduce((bits, { names }, i) => (atom.signs.get(names) === true || names === exprs.anyText ? bits | (1 << i) : bits), 0)
+    classes.push({ content: atom.expr === exprs.anyText ? anyContent : exprContent(atom.expr), value, obligations: met })
+  }
+  return { names: [...parts.names].map(declare), classes, min: parts.min, max: parts.max, obligations }
+}
+
+/** A conjunction that a `false` schema belongs to; deeper contradictions are for the satisfiability test. */
+function isFalse(all: Conjunctions, conjunction: number): boolean {
+  return all.factsOf(conjunction).some((id) => {
+    const fact = all.facts[id]
+    return fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
+  })
+}
+
+function collectParts(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): Parts {
+  const parts: Parts = {
+    keywords: [],
+    constants: [],
+    properties: new Map(),
+    absent: new Set(),
+    required: new Set(),
+    names: new Set(),
+    nameLanguages: [],
+    some: [],
+    min: 0,
+    max: Infinite,
+  }
+  for (const id of facts) {
+    const fact = all.facts[id]
+    switch (fact.kind) {
+      case "schema":
+        if (fact.positive) addKeywords(parts, reader.of(fact.node))
+        break
+      case "equals":
+        if (fact.positive && fact.value.kind === "object") {
+          parts.constants.push(fact.value)
+          for (const name of fact.value.keys) {
+            parts.names.add(name)
+            parts.required.add(name)
+          }
+        }
+        break
+      case "present":
+        parts.names.add(fact.name)
+        parts.required.add(fact.name)
+        break
+      case "absent":
+        parts.names.add(fact.name)
+        parts.absent.add(fact.name)
+        break
+      case "property":
+        parts.names.add(fact.name)
+        parts.properties.set(fact.name, [...(parts.properties.get(fact.name) ?? []), fact.fact])
+        break
+      case "some":
+        parts.some.push(fact)
+        break
+      case "size":
+        parts.min = Math.max(parts.min, fact.min)
+        parts.max = Math.min(parts.max, fact.max)
+        break
+      default:
+    }
+  }
+  return parts
+}
+
+function addKeywords(parts: Parts, keywords: Keywords): void {
+  for (const name of keywords.properties.keys()) parts.names.add(name)
+  for (const name of keywords.required) {
+    parts.names.add(name)
+    parts.required.add(name)
+  }
+  if (keywords.propertyNames !== null) parts.nameLanguages.push(keywords.namesOf(keywords.propertyNames))
+  if (keywords.properties.size > 0 || keywords.patternProperties.length > 0 || keywords.additional !== null) {
+    parts.keywords.push(keywords)
+  }
+  parts.min = Math.max(parts.min, keywords.minProperties)
+  parts.max = Math.min(parts.max, keywords.maxProperties)
+}
+
+/** Facts about the value of the property `name`. */
+function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
+  const never = all.fact({ kind: "never" })
+  const facts = [...(parts.properties.get(name) ?? [])]
+  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !exprs.matches(names, name))) facts.push(never)
+  for (const constant of parts.constants) {
+    const value = constant.members.get(name)
+    facts.push(value === undefined ? never : all.fact({ kind: "equals", value, positive: true }))
+  }
+  for (const keywords of parts.keywords) {
+    const declared = keywords.properties.get(name)
+    const matched = keywords.patternProperties.filter(({ expr }) => exprs.matches(expr, name))
+    if (declared !== undefined) facts.push(all.schema(declared))
+    for (const { node } of matched) facts.push(all.schema(node))
+    if (declared === undefined && matched.length === 0 && keywords.additional !== null) {
+      facts.push(all.schema(keywords.additional))
+    }
+  }
+  return facts
+}
+
+/** Facts about the value of an undeclared name, by which patterns it matches. */
+function classFacts(all: Conjunctions, parts: Parts, signs: ReadonlyMap<ExprId, boolean>): number[] {
+  const facts: number[] = []
+  if (parts.constants.length > 0) facts.push(all.fact({ kind: "never" }))
+  for (const keywords of parts.keywords) {
+    const matched = keywords.patternProperties.filter(({ expr }) => expr === exprs.anyText || signs.get(expr) === true)
+    for (const { node } of matched) facts.push(all.schema(node))
+    if (matched.length === 0 && keywords.additional !== null) facts.push(all.schema(keywords.additional))
+  }
+  return facts
+}
+
+interface Atom {
+  expr: ExprId
+  signs: ReadonlyMap<ExprId, boolean>
+}
+
+/** The non-empty atoms of the algebra of the patterns, inside all `propertyNames`. */
+function atoms(parts: Parts): Atom[] {
+  if (parts.constants.length > 0) return []
+  const patterns = new Set<ExprId>()
+  for (const { patternProperties } of parts.keywords) for (const { expr } of patternProperties) patterns.add(expr)
+  for (const { names } of parts.some) patterns.add(names)
+  patterns.delete(exprs.anyText)
+  const inside = exprs.and([exprs.anyText, ...parts.nameLanguages])
+  let result: Atom[] = exprs.isNever(inside) ? [] : [{ expr: inside, signs: new Map() }]
+  for (const pattern of patterns) {
+    result = result.flatMap(({ expr, signs }) =>
+      [true, false].flatMap((sign) => {
+        const part = exprs.and([expr, sign ? pattern : exprs.not(pattern)])
+        return exprs.isNever(part) ? [] : [{ expr: part, signs: new Map([...signs, [pattern, sign]]) }]
+      }),
+    )
+  }
+  return result
+}

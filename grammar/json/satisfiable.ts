@@ -1,0 +1,84 @@
+/**
+ * Satisfiability: which conjunctions have a finite value at all.
+ *
+ * Least fixpoint over the conjunctions that are reachable from the one asked for: all begin as unproductive; one becomes
+ * productive when some branch of some type can be built from parts that already are; then those that wait for it are
+ * looked at again. What is still unproductive when nothing changes has no value, however deep one looks. The order in
+ * which conjunctions become productive is a rank: a witness is built from parts of lower rank only, so it is finite.
+ */
+import { checkLimit, type Limits } from "../errors.ts"
+
+/** Asks whether a part is productive; a `false` may turn out to be `true` later. */
+export type Lookup = (conjunction: number) => boolean
+
+export class Satisfiability {
+  private readonly limits: Limits
+  /** Whether the conjunction has a value, given what is known of its parts. */
+  private readonly evaluate: (conjunction: number, lookup: Lookup) => boolean
+  /** Settled answers. */
+  private readonly known = new Map<number, boolean>()
+  private readonly ranks = new Map<number, number>()
+  private steps = 0
+
+  constructor(limits: Limits, evaluate: (conjunction: number, lookup: Lookup) => boolean) {
+    this.limits = limits
+    this.evaluate = evaluate
+  }
+
+  /** Whether some value satisfies `conjunction`. */
+  isProductive(conjunction: number): boolean {
+    const known = this.known.get(conjunction)
+    return known ?? this.solve(conjunction)
+  }
+
+  /** Position in the order in which conjunctions were found productive. */
+  rank(conjunction: number): number {
+    return this.isProductive(conjunction) ? (this.ranks.get(conjunction) as number) : Number.POSITIVE_INFINITY
+  }
+
+  private solve(root: number): boolean {
+    /** Who has to be looked at again when a conjunction turns out to be productive. */
+    const waiting = new Map<number, Set<number>>([[root, new Set()]])
+    const queue = [root]
+    const queued = new Set(queue)
+    while (queue.length > 0) {
+      const conjunction = queue.pop() as number
+      queued.delete(conjunction)
+      if (this.known.get(conjunction) === true) continue
+      checkLimit(this.limits, "satSteps", ++this.steps, "", "satisfiability")
+      const discovered: number[] = []
+      const isProductive = this.evaluate(conjunction, (part) => {
+        const known = this.known.get(part)
+        if (known !== undefined) return known
+        let waiters = waiting.get(part)
+        if (waiters === undefined) {
+          waiters = new Set()
+          waiting.set(part, waiters)
+          discovered.push(part)
+        }
+        waiters.add(conjunction)
+        return false
+      })
+      if (isProductive) {
+        this.known.set(conjunction, true)
+        this.ranks.set(conjunction, this.ranks.size)
+        for (const waiter of waiting.get(conjunction) as Set<number>) {
+          if (!queued.has(waiter) && this.known.get(waiter) !== true) {
+            queued.add(waiter)
+            queue.push(waiter)
+          }
+        }
+        continue
+      }
+      // Depth first: the parts just met are looked at before anything else.
+      for (const part of discovered) {
+        queued.add(part)
+        queue.push(part)
+      }
+    }
+    for (const conjunction of waiting.keys()) {
+      if (!this.known.has(conjunction)) this.known.set(conjunction, false)
+    }
+    return this.known.get(root) as boolean
+  }
+}

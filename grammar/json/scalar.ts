@@ -1,0 +1,224 @@
+/**
+ * Scalars never multiply: what a schema says about strings, numbers, booleans and null is one Boolean formula over
+ * languages that are themselves closed under and, or and not. So `allOf`, `anyOf`, `oneOf`, `not` and `if` over scalars
+ * are evaluated, not expanded: one function, three algebras.
+ */
+import { GrammarError } from "../errors.ts"
+import { compare as compareDecimals, type Decimal } from "../lexeme/decimal.ts"
+import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
+import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number.ts"
+import { Types } from "./conjunction.ts"
+import type { Keywords, KeywordReader } from "./keywords.ts"
+import type { JsonNode } from "./reader.ts"
+import type { SchemaNode } from "./refs.ts"
+import { decimalOfNode } from "./value.ts"
+
+/** A Boolean algebra of languages of one JSON type. */
+export interface Algebra<T> {
+  readonly type: number
+  readonly all: T
+  readonly none: T
+  and(a: T, b: T): T
+  or(a: T, b: T): T
+  not(a: T): T
+  /** What the keywords of this type say, `type`, `enum` and in-place keywords aside. */
+  own(keywords: Keywords): T
+  /** The language of one value of this type. */
+  value(value: JsonNode): T
+}
+
+/** Evaluates schemas in one algebra, memoised by node. */
+export class ScalarFormula<T> {
+  private readonly algebra: Algebra<T>
+  private readonly keywords: KeywordReader
+  private readonly known = new Map<number, T>()
+  private readonly open = new Set<number>()
+  /** Open nodes that were met again: what was computed below them says less than it means elsewhere. */
+  private readonly cut = new Set<number>()
+
+  constructor(algebra: Algebra<T>, keywords: KeywordReader) {
+    this.algebra = algebra
+    this.keywords = keywords
+  }
+
+  /** The values of this type that `node` accepts. */
+  of(node: SchemaNode): T {
+    const known = this.known.get(node.id)
+    if (known !== undefined) return known
+    // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else it has no meaning.
+    if (this.open.has(node.id)) {
+      this.cut.add(node.id)
+      return this.algebra.all
+    }
+    this.open.add(node.id)
+    const result = this.evaluate(this.keywords.of(node))
+    this.open.delete(node.id)
+    this.cut.delete(node.id)
+    if (this.cut.size === 0) this.known.set(node.id, result)
+    return result
+  }
+
+  private evaluate(keywords: Keywords): T {
+    const { algebra } = this
+    const { type } = algebra
+    if ((keywords.types & type) === 0) return algebra.none
+    let result = algebra.own(keywords)
+    const and = (other: T) => {
+      result = algebra.and(result, other)
+    }
+    if (keywords.enum !== null) {
+      let values = algebra.none
+      for (const value of keywords.enumOf(type)) values = algebra.or(values, algebra.value(value))
+      and(values)
+    }
+    for (const node of keywords.all) and(this.of(node))
+    for (const nodes of keywords.any) and(nodes.map((node) => this.of(node)).reduce((a, b) => algebra.or(a, b), algebra.none))
+    for (const nodes of keywords.one) and(this.exactlyOne(nodes.map((node) => this.of(node))))
+    for (const node of keywords.not) and(algebra.not(this.of(node)))
+    if (keywords.conditional !== null) {
+      const { test, yes, no } = keywords.conditional
+      const holds = this.of(test)
+      if (yes !== null) and(algebra.or(algebra.not(holds), this.of(yes)))
+      if (no !== null) and(algebra.or(holds, this.of(no)))
+    }
+    return result
+  }
+
+  /** At least one and no two: once and twice are carried along, so the work is linear in the branches. */
+  private exactlyOne(branches: readonly T[]): T {
+    const { algebra } = this
+    let once = algebra.none
+    let twice = algebra.none
+    for (const branch of branches) {
+      twice = algebra.or(twice, algebra.and(once, branch))
+      once = algebra.or(once, branch)
+    }
+    return algebra.and(once, algebra.not(twice))
+  }
+}
+
+/** Strings as expressions over their decoded text, lengths as counted repeats. */
+export const stringAlgebra: Algebra<ExprId> = {
+  type: Types.string,
+  all: exprs.anyText,
+  none: Never,
+  and: (a, b) => exprs.and([a, b]),
+  or: (a, b) => exprs.or([a, b]),
+  not: (a) => exprs.not(a),
+  own(keywords) {
+    const parts = [...keywords.patterns]
+    if (keywords.minLength > 0 || keywords.maxLength !== Number.POSITIVE_INFINITY) {
+      parts.push(exprs.loop(exprs.anyChar, keywords.minLength, keywords.maxLength))
+    }
+    return parts.length === 0 ? exprs.anyText : exprs.and(parts)
+  },
+  value: (value) => (value.kind === "string" && value.value.isWellFormed() ? textExpr(value.value) : Never),
+}
+
+function textExpr(text: string): ExprId {
+  return text === "" ? Empty : exprs.literal(text)
+}
+
+/** null, false and true as a set of bits. */
+export const NullBit = 1
+export const FalseBit = 2
+export const TrueBit = 4
+
+export function wordAlgebra(type: number): Algebra<number> {
+  const all = type === Types.null ? NullBit : FalseBit | TrueBit
+  return {
+    type,
+    all,
+    none: 0,
+    and: (a, b) => a & b,
+    or: (a, b) => a | b,
+    not: (a) => all & ~a,
+    own: () => all,
+    value: ({ kind }) => (kind === "null" ? NullBit : kind === "false" ? FalseBit : kind === "true" ? TrueBit : 0),
+  }
+}
+
+/** More cells than any real schema makes; beyond it a formula has exploded. */
+const MaxCells = 20_000
+
+/** Numbers as unions of cells. */
+export const numberAlgebra: Algebra<readonly NumberCell[]> = {
+  type: Types.number,
+  all: [anyNumber],
+  none: [],
+  and(a, b) {
+    if (isAll(a)) return b
+    if (isAll(b)) return a
+    if (a.length * b.length > MaxCells) {
+      throw new GrammarError("limit", "", `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`)
+    }
+    return prune(a.flatMap((x) => b.map((y) => meet(x, y))).filter((cell) => cell !== null))
+  },
+  or: (a, b) => (isAll(a) || isAll(b) ? [anyNumber] : [...a, ...b]),
+  not(cells) {
+    let result: readonly NumberCell[] = [anyNumber]
+    for (const cell of cells) result = numberAlgebra.and(result, complement(cell))
+    return result
+  },
+  own: (keywords) => (keywords.number === null ? [anyNumber] : prune([keywords.number])),
+  value: (value) => (value.kind === "number" ? [pointCell(decimalOfNode(value))] : []),
+}
+
+function isAll(cells: readonly NumberCell[]): boolean {
+  return cells.length === 1 && cells[0] === anyNumber
+}
+
+function prune(cells: readonly NumberCell[]): readonly NumberCell[] {
+  return cells.filter((cell) => cell === anyNumber || !numbers.isEmpty([cell]))
+}
+
+/** The intersection of two cells, or null when their lexical forms exclude each other. */
+function meet(a: NumberCell, b: NumberCell): NumberCell | null {
+  const min = tighter(a.min, a.minExclusive, b.min, b.minExclusive, 1)
+  const max = tighter(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
+  const forms = new Set([a.form, b.form])
+  forms.delete("any")
+  if (forms.has("integral") && forms.has("fractional")) return null
+  if (forms.has("lexicalInteger") && (forms.has("fractional") || forms.has("lexicalNonInteger"))) return null
+  if (forms.has("lexicalInteger")) forms.delete("integral")
+  if (forms.has("fractional")) forms.delete("lexicalNonInteger")
+  // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the value.
+  const one: Decimal = { sign: 1, digits: 1n, exponent: 0 }
+  const both = forms.has("integral") && forms.has("lexicalNonInteger")
+  return {
+    min: min.value,
+    minExclusive: min.exclusive,
+    max: max.value,
+    maxExclusive: max.exclusive,
+    multipleOf: [...a.multipleOf, ...b.multipleOf, ...(both ? [one] : [])],
+    notMultipleOf: [...a.notMultipleOf, ...b.notMultipleOf],
+    form: both ? "lexicalNonInteger" : ([...forms][0] ?? "any"),
+  }
+}
+
+function tighter(
+  a: Decimal | null,
+  aExclusive: boolean,
+  b: Decimal | null,
+  bExclusive: boolean,
+  sign: 1 | -1,
+): { value: Decimal | null; exclusive: boolean } {
+  if (a === null) return { value: b, exclusive: bExclusive }
+  if (b === null) return { value: a, exclusive: aExclusive }
+  const order = sign * compareDecimals(a, b)
+  if (order === 0) return { value: a, exclusive: aExclusive || bExclusive }
+  return order > 0 ? { value: a, exclusive: aExclusive } : { value: b, exclusive: bExclusive }
+}
+
+function complement(cell: NumberCell): NumberCell[] {
+  const parts: NumberCell[] = []
+  if (cell.min !== null) parts.push({ ...anyNumber, max: cell.min, maxExclusive: !cell.minExclusive })
+  if (cell.max !== null) parts.push({ ...anyNumber, min: cell.max, minExclusive: !cell.maxExclusive })
+  for (const q of cell.multipleOf) parts.push({ ...anyNumber, notMultipleOf: [q] })
+  for (const q of cell.notMultipleOf) parts.push({ ...anyNumber, multipleOf: [q] })
+  if (cell.form !== "any") {
+    const dual = { integral: "fractional", fractional: "integral", lexicalInteger: "lexicalNonInteger", lexicalNonInteger: "lexicalInteger" } as const
+    parts.push({ ...anyNumber, form: dual[cell.form] })
+  }
+  return parts
+}

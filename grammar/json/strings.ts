@@ -1,0 +1,92 @@
+/**
+ * The string values of a conjunction as one content automaton.
+ *
+ * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
+ * become a trie: their members are tried against everything else that is said, once, at compile time.
+ */
+import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
+import { Unbounded } from "../lexeme/counter.ts"
+import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { buildNames } from "../lexeme/names.ts"
+import { Types } from "./conjunction.ts"
+import type { JsonLanguage } from "./language.ts"
+import type { SchemaNode } from "./refs.ts"
+import { compareNames } from "./value.ts"
+
+/** What the facts say of strings: every part must hold. */
+interface Parts {
+  exprs: ExprId[]
+  enums: string[][]
+  min: number
+  max: number
+  isNever: boolean
+}
+
+const known = new WeakMap<JsonLanguage, Map<number, number>>()
+
+/** Content automaton of the strings in `conjunction`; `NoContent` if there are none. */
+export function stringContent(language: JsonLanguage, conjunction: number): number {
+  let contents = known.get(language)
+  if (contents === undefined) {
+    contents = new Map()
+    known.set(language, contents)
+  }
+  let content = contents.get(conjunction)
+  if (content === undefined) {
+    content = makeContent(language, conjunction)
+    contents.set(conjunction, content)
+  }
+  return content
+}
+
+function makeContent(language: JsonLanguage, conjunction: number): number {
+  const parts: Parts = { exprs: [], enums: [], min: 0, max: Number.POSITIVE_INFINITY, isNever: false }
+  const { all } = language
+  const seen = new Set<SchemaNode>()
+  for (const id of all.factsOf(conjunction)) {
+    const fact = all.facts[id]
+    if (fact.kind === "schema" && fact.positive) addSchema(language, parts, fact.node, seen)
+    else if (fact.kind === "schema") parts.exprs.push(exprs.not(language.strings.of(fact.node)))
+    else if (fact.kind === "never") parts.isNever = true
+    else if (fact.kind === "equals") {
+      const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
+      if (fact.positive) parts.enums.push(text === null ? [] : [text])
+      else if (text !== null) parts.exprs.push(exprs.not(exprs.literal(text)))
+    }
+  }
+  if (parts.isNever || parts.min > parts.max) return NoContent
+  const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
+  if (parts.enums.length > 0) return enumContent(parts, expr)
+  return lengthContent(exprContent(expr), parts.min, parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1))
+}
+
+function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
+  if (seen.has(node)) return
+  seen.add(node)
+  const keywords = language.reader.of(node)
+  if ((keywords.types & Types.string) === 0) parts.isNever = true
+  if (keywords.enum !== null) {
+    parts.enums.push(
+      keywords.enumOf(Types.string).flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
+    )
+  }
+  parts.exprs.push(...keywords.patterns)
+  parts.min = Math.max(parts.min, keywords.minLength)
+  parts.max = Math.min(parts.max, keywords.maxLength)
+  for (const other of keywords.all) addSchema(language, parts, other, seen)
+  if (keywords.any.length + keywords.one.length + keywords.not.length > 0 || keywords.conditional !== null) {
+    parts.exprs.push(language.strings.of(node))
+  }
+}
+
+function enumContent(parts: Parts, expr: ExprId): number {
+  const [first, ...others] = parts.enums
+  const rest = others.map((values) => new Set(values))
+  const kept = first.filter((text) => {
+    const length = [...text].length
+    if (length < parts.min || length > parts.max) return false
+    return rest.every((values) => values.has(text)) && (expr === exprs.anyText || exprs.matches(expr, text))
+  })
+  const entries = [...new Set(kept)].map((text) => ({ bytes: new TextEncoder().encode(text), tag: PlainTag }))
+  return namesContent(buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes))), NoContent)
+}

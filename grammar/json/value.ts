@@ -1,0 +1,36 @@
+/** JSON values by value: equality is that of JSON Schema, numbers by their exact value, objects in any key order. */
+import { type Decimal, parseDecimal } from "../lexeme/decimal.ts"
+import type { JsonNode } from "./reader.ts"
+
+/** The exact value of a number node. */
+export function decimalOfNode(node: JsonNode): Decimal {
+  if (node.kind !== "number") throw new Error(`internal: ${node.kind} is not a number`)
+  return parseDecimal(node.text)
+}
+
+/** Equal values have equal keys. */
+export function valueKey(node: JsonNode): string {
+  switch (node.kind) {
+    case "number": {
+      const { sign, digits, exponent } = parseDecimal(node.text)
+      return sign === 0 ? "0" : `${sign < 0 ? "-" : ""}${digits}e${exponent}`
+    }
+    case "string":
+      return JSON.stringify(node.value)
+    case "array":
+      return `[${node.items.map(valueKey).join(",")}]`
+    case "object": {
+      const members = node.keys.map((key) => `${JSON.stringify(key)}:${valueKey(node.members.get(key) as JsonNode)}`)
+      return `{${members.sort().join(",")}}`
+    }
+    default:
+      return node.kind
+  }
+}
+
+/** Order of names by their UTF-8 bytes. */
+export function compareNames(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i] - b[i]
+  return a.length - b.length
+}

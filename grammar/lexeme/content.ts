@@ -1,0 +1,206 @@
+/**
+ * Content automata: languages of decoded text, over its UTF-8 bytes, before any JSON spelling is put around it.
+ *
+ * Three kinds, interned, so that equal contents are one integer in every schema:
+ * - an expression;
+ * - names over a base: "these names with these tags, everything else as in the base" (base 0: nothing else). Once a
+ *   text has left the names it is in the plain base, so an open object's keys are the plain string's states except
+ *   along the declared names;
+ * - a length: another content with at least `min` and at most `max` more characters.
+ * Content 0 is dead: from every other id some text is still accepted.
+ */
+import { TupleTable } from "../intern.ts"
+import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
+import { type ExprId, exprs } from "./expr.ts"
+import { NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
+
+/** No text is accepted from here. */
+export const NoContent = 0
+/** Tag of a text that ends in an expression. */
+export const PlainTag = 1
+/** Tag of a name that may not be used; never reported. Names that may be have tags above it. */
+export const ExcludedTag = 2
+
+const ExprKind = 0
+const NamesKind = 1
+const LengthKind = 2
+
+/** [kind, a, b, c]; id 0 is taken by the dead content. */
+const table = new TupleTable()
+table.intern([-1])
+
+/** Texts of `expr`. */
+export function exprContent(expr: ExprId): number {
+  return exprs.isNever(expr) ? NoContent : table.intern([ExprKind, expr])
+}
+
+/** The names of trie `names` with their tags, and otherwise the texts of `base`. */
+export function namesContent(names: number, base: number): number {
+  if (names === NoNames) return base
+  return table.intern([NamesKind, names, base])
+}
+
+/** Texts of `inner` (an expression) with `min` to `max` more characters. */
+export function lengthContent(inner: number, min: number, max: number): number {
+  if (inner === NoContent || (min <= 0 && max === Unbounded)) return inner
+  const least = Math.max(0, min)
+  if (table.at(inner, 0) !== ExprKind) throw new Error("internal: only an expression can have a length")
+  if (!canHaveLength(table.at(inner, 1), least, max)) return NoContent
+  return table.intern([LengthKind, inner, least, max])
+}
+
+/** Every text. */
+export const anyContent = exprContent(exprs.anyText)
+
+/** What remains of `content` after `byte`. */
+export function nextContent(content: number, byte: number): number {
+  switch (table.at(content, 0)) {
+    case ExprKind:
+      return exprContent(exprs.derivative(table.at(content, 1), byte))
+    case NamesKind: {
+      const base = table.at(content, 2)
+      const names = nameChild(table.at(content, 1), byte)
+      return namesContent(names, base === NoContent ? NoContent : nextContent(base, byte))
+    }
+    case LengthKind: {
+      const read = (byte & 0xc0) === 0x80 ? 0 : 1
+      const max = table.at(content, 3)
+      if (max < read) return NoContent
+      const min = table.at(content, 2) - read
+      return lengthContent(nextContent(table.at(content, 1), byte), min, max === Unbounded ? max : max - read)
+    }
+    default:
+      return NoContent
+  }
+}
+
+/** Tag of the text that ends here, 0 if none may. */
+export function contentTag(content: number): number {
+  switch (table.at(content, 0)) {
+    case ExprKind:
+      return exprs.nullable(table.at(content, 1)) ? PlainTag : 0
+    case NamesKind: {
+      const tag = nameTag(table.at(content, 1))
+      if (tag === ExcludedTag) return 0
+      return tag === 0 && table.at(content, 2) !== NoContent ? contentTag(table.at(content, 2)) : tag
+    }
+    case LengthKind:
+      return table.at(content, 2) > 0 ? 0 : contentTag(table.at(content, 1))
+    default:
+      return 0
+  }
+}
+
+/** For names over a base: the base and the bytes on which the two may differ. Else null. */
+export function contentOverlay(content: number): { base: number; bytes: number[] } | null {
+  if (table.at(content, 0) !== NamesKind) return null
+  return { base: table.at(content, 2), bytes: nameBytes(table.at(content, 1)) }
+}
+
+/** Writes what remains after each byte into `row`. Shape [256], contents. */
+export function contentRow(content: number, row: Int32Array): void {
+  switch (table.at(content, 0)) {
+    case ExprKind:
+    case LengthKind: {
+      const expr = table.at(content, 0) === ExprKind ? content : table.at(content, 1)
+      const { map, representatives } = exprs.classes(table.at(expr, 1))
+      const targets = representatives.map((byte) => nextContent(content, byte))
+      for (let byte = 0; byte < 256; byte++) row[byte] = targets[map[byte]]
+      return
+    }
+    default:
+      for (let byte = 0; byte < 256; byte++) row[byte] = nextContent(content, byte)
+  }
+}
+
+/**
+ * A content whose texts of up to `maxCharacters` characters behave alike: bounds that no single token can reach are
+ * replaced by the nearest one that none can. Local masks are shared under this key.
+ */
+export function clampedContent(content: number, maxCharacters: number): number {
+  switch (table.at(content, 0)) {
+    case LengthKind: {
+      const inner = table.at(content, 1)
+      const threshold = lengthThreshold(table.at(inner, 1))
+      if (threshold < 0) return content
+      const max = table.at(content, 3) > maxCharacters + threshold ? Unbounded : table.at(content, 3)
+      if (max !== Unbounded) return content
+      return lengthContent(inner, Math.min(table.at(content, 2), maxCharacters + 1), max)
+    }
+    case NamesKind: {
+      const base = table.at(content, 2)
+      return base === NoContent ? content : namesContent(table.at(content, 1), clampedContent(base, maxCharacters))
+    }
+    default:
+      return content
+  }
+}
+
+/** Whether some character from `low` to `high` (code points, no surrogates between) may come next. */
+export function canReadCharacter(content: number, low: number, high: number): boolean {
+  for (const sequence of utf8Sequences(low, high)) if (canReadSequence(content, sequence, 0)) return true
+  return false
+}
+
+function canReadSequence(content: number, ranges: readonly number[], at: number): boolean {
+  if (content === NoContent) return false
+  if (at === ranges.length) return true
+  for (let byte = ranges[at]; byte <= ranges[at + 1]; byte++) {
+    if (canReadSequence(nextContent(content, byte), ranges, at + 2)) return true
+  }
+  return false
+}
+
+/** What remains of `content` after one character. */
+export function nextCharacter(content: number, codePoint: number): number {
+  let rest = content
+  for (const byte of utf8Bytes(codePoint)) {
+    rest = nextContent(rest, byte)
+    if (rest === NoContent) return NoContent
+  }
+  return rest
+}
+
+export function utf8Bytes(codePoint: number): number[] {
+  if (codePoint < 0x80) return [codePoint]
+  if (codePoint < 0x800) return [0xc0 | (codePoint >> 6), 0x80 | (codePoint & 63)]
+  const last = [0x80 | ((codePoint >> 6) & 63), 0x80 | (codePoint & 63)]
+  if (codePoint < 0x10000) return [0xe0 | (codePoint >> 12), ...last]
+  return [0xf0 | (codePoint >> 18), 0x80 | ((codePoint >> 12) & 63), ...last]
+}
+
+/** The code points low..high as sequences of byte ranges [lo, hi, lo, hi, …]. */
+function utf8Sequences(low: number, high: number): number[][] {
+  const sequences: number[][] = []
+  const split = (lo: number, hi: number) => {
+    if (lo > hi) return
+    for (const bound of [0x7f, 0x7ff, 0xffff]) {
+      if (lo <= bound && hi > bound) {
+        split(lo, bound)
+        split(bound + 1, hi)
+        return
+      }
+    }
+    const tails = lo < 0x80 ? 0 : lo < 0x800 ? 1 : lo < 0x10000 ? 2 : 3
+    for (let i = 1; i <= tails; i++) {
+      const mask = (1 << (6 * i)) - 1
+      if ((lo & ~mask) !== (hi & ~mask)) {
+        if ((lo & mask) !== 0) {
+          split(lo, lo | mask)
+          split((lo | mask) + 1, hi)
+          return
+        }
+        if ((hi & mask) !== mask) {
+          split(lo, (hi & ~mask) - 1)
+          split(hi & ~mask, hi)
+          return
+        }
+      }
+    }
+    const from = utf8Bytes(lo)
+    const to = utf8Bytes(hi)
+    sequences.push(from.flatMap((byte, i) => [byte, to[i]]))
+  }
+  split(low, high)
+  return sequences
+}

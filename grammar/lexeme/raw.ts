@@ -1,0 +1,50 @@
+/** Lexemes that are written as they are: regular expressions, choices, punctuation, the words of JSON, numbers. */
+import { clampedContent, contentOverlay, contentRow, contentTag, exprContent, NoContent, nextContent } from "./content.ts"
+import type { ExprId } from "./expr.ts"
+import { numbers } from "./number.ts"
+import { Dead, lexemes } from "./table.ts"
+
+const scratch = new Int32Array(256)
+
+const RawKind = lexemes.register({
+  tag: (content) => contentTag(content),
+  expand(content, _b, _c, row) {
+    const overlay = contentOverlay(content)
+    if (overlay === null) {
+      contentRow(content, scratch)
+      const contents = Int32Array.from(scratch)
+      for (let byte = 0; byte < 256; byte++) {
+        // Runs of bytes with the same class are common: look each one up once.
+        row.targets[byte] = byte > 0 && contents[byte] === contents[byte - 1] ? row.targets[byte - 1] : rawLexeme(contents[byte])
+      }
+      return
+    }
+    row.base = rawLexeme(overlay.base)
+    row.bytes = overlay.bytes
+    for (const byte of overlay.bytes) row.targets[byte] = rawLexeme(nextContent(content, byte))
+  },
+  clamp: (content, _b, _c, maxBytes) => rawLexeme(clampedContent(content, maxBytes)),
+})
+
+/** The texts of `content`, as they are. */
+export function rawLexeme(content: number): number {
+  return content === NoContent ? Dead : lexemes.state(RawKind, content)
+}
+
+/** The texts of `expr`, as they are. */
+export function exprLexeme(expr: ExprId): number {
+  return rawLexeme(exprContent(expr))
+}
+
+const NumberKind = lexemes.register({
+  tag: (state) => (numbers.isAccepting(state) ? 1 : 0),
+  expand(state, _b, _c, row) {
+    row.bytes = [...numbers.bytes(state)]
+    for (const byte of row.bytes) row.targets[byte] = numberLexeme(numbers.next(state, byte))
+  },
+})
+
+/** The JSON numbers of number state `state` (see `numbers.start`). */
+export function numberLexeme(state: number): number {
+  return state === 0 ? Dead : lexemes.state(NumberKind, state)
+}

@@ -1,0 +1,183 @@
+/**
+ * JSON strings: escapes × content.
+ *
+ * One transducer stands in front of every content automaton: it reads the spelling (raw characters, `\n`, `\u00e9`,
+ * surrogate pairs) and feeds the decoded bytes to the content. Escapes are never baked into contents, so `"a"` and
+ * `"\u0061"` cannot become two names. A state is (mode, content); the closing quote leaves the content's tag behind.
+ *
+ * Two policies: `minimal` is exactly what JSON.stringify writes, `all` is everything that RFC 8259 §7 allows. Lone
+ * surrogates are no text and are rejected in both. An escape is offered only if some character it can spell goes on.
+ */
+import {
+  canReadCharacter,
+  clampedContent,
+  contentOverlay,
+  contentRow,
+  contentTag,
+  NoContent,
+  nextCharacter,
+  nextContent,
+} from "./content.ts"
+import { Dead, lexemes, type Row } from "./table.ts"
+
+export type Escapes = "minimal" | "all"
+
+// Modes. Bit 0 is the policy (0 minimal, 1 all); the rest is what has been read of the spelling.
+const Closed = 0
+const Opening = 2
+const Body = 4
+const Backslash = 6
+/** After a high surrogate: its `\`, then its `u`; the surrogate's ten bits are in `c`. */
+const LowBackslash = 8
+const LowU = 10
+/** After `\u` and n digits of a first unit: Hex + 2n; the digits' value is in `c`. */
+const Hex = 12
+/** After a high surrogate, `\u` and n digits: LowHex + 2n; `c` = surrogate bits << 12 | digits' value. */
+const LowHex = 20
+
+const Quote = 0x22
+const Slash = 0x5c
+const shortEscapes: readonly (readonly [escape: string, decoded: number])[] = [
+  ['"', 0x22],
+  ["\\", 0x5c],
+  ["b", 0x08],
+  ["f", 0x0c],
+  ["n", 0x0a],
+  ["r", 0x0d],
+  ["t", 0x09],
+]
+const hexDigits = "0123456789abcdefABCDEF"
+const scratch = new Int32Array(256)
+
+const StringKind = lexemes.register({
+  tag: (mode, content) => (mode === Closed ? content : 0),
+  expand(mode, content, read, row) {
+    const policy = mode & 1
+    switch (mode & ~1) {
+      case Closed:
+        row.bytes = []
+        return
+      case Opening:
+        row.bytes = [Quote]
+        row.targets[Quote] = state(Body | policy, content)
+        return
+      case Body:
+        expandBody(policy, content, row)
+        return
+      case Backslash:
+        expandBackslash(policy, content, row)
+        return
+      case LowBackslash:
+        row.bytes = [Slash]
+        row.targets[Slash] = lexemes.state(StringKind, LowU | policy, content, read)
+        return
+      case LowU:
+        row.bytes = [0x75]
+        row.targets[0x75] = lexemes.state(StringKind, LowHex | policy, content, read << 12)
+        return
+      default:
+        expandHex(mode, content, read, row)
+    }
+  },
+  clamp: (mode, content, read, maxBytes) =>
+    mode === Closed ? lexemes.state(StringKind, mode, content, read) : lexemes.state(StringKind, mode, clampedContent(content, maxBytes), read),
+})
+
+/** JSON strings whose decoded text is in `content`, with both quotes. */
+export function stringLexeme(content: number, escapes: Escapes): number {
+  return content === NoContent ? Dead : state(Opening | (escapes === "all" ? 1 : 0), content)
+}
+
+function state(mode: number, content: number): number {
+  return content === NoContent ? Dead : lexemes.state(StringKind, mode, content)
+}
+
+function expandBody(policy: number, content: number, row: Row): void {
+  const mode = Body | policy
+  const tag = contentTag(content)
+  const close = tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
+  const overlay = contentOverlay(content)
+  if (overlay === null) {
+    contentRow(content, scratch)
+    const contents = Int32Array.from(scratch)
+    for (let byte = 0x20; byte < 256; byte++) {
+      row.targets[byte] = contents[byte] === contents[byte - 1] && byte > 0x20 ? row.targets[byte - 1] : state(mode, contents[byte])
+    }
+  } else {
+    row.base = state(mode, overlay.base)
+    row.bytes = overlay.bytes.filter((byte) => byte >= 0x20 && byte !== Quote && byte !== Slash)
+    for (const byte of row.bytes) row.targets[byte] = state(mode, nextContent(content, byte))
+    row.bytes.push(Quote, Slash)
+    row.bytes.sort((a, b) => a - b)
+  }
+  row.targets[Quote] = close
+  row.targets[Slash] = canEscape(policy, content) ? state(Backslash | policy, content) : Dead
+}
+
+function canEscape(policy: number, content: number): boolean {
+  if (policy === 1) return canReadCharacter(content, 0, 0xd7ff) || canReadCharacter(content, 0xe000, 0x10ffff)
+  return canReadCharacter(content, 0, 0x1f) || nextContent(content, Quote) !== NoContent || nextContent(content, Slash) !== NoContent
+}
+
+function expandBackslash(policy: number, content: number, row: Row): void {
+  const body = Body | policy
+  const escapes = policy === 1 ? [...shortEscapes, ["/", 0x2f] as const] : shortEscapes
+  for (const [escape, decoded] of escapes) row.targets[escape.charCodeAt(0)] = state(body, nextContent(content, decoded))
+  if (canReadUnit(policy, content, 0, 0)) row.targets[0x75] = lexemes.state(StringKind, Hex | policy, content, 0)
+}
+
+/** Whether some unit `\uXXXX` that begins with these digits can be read. */
+function canReadUnit(policy: number, content: number, digits: number, count: number): boolean {
+  const shift = 4 * (4 - count)
+  const low = digits << shift
+  const high = low + (1 << shift) - 1
+  if (policy === 0) {
+    for (let unit = low; unit <= Math.min(high, 0x1f); unit++) {
+      if (!hasShortEscape(unit) && nextContent(content, unit) !== NoContent) return true
+    }
+    return false
+  }
+  if (canReadCharacter(content, low, Math.min(high, 0xd7ff)) || canReadCharacter(content, Math.max(low, 0xe000), high)) return true
+  const first = Math.max(low, 0xd800)
+  const last = Math.min(high, 0xdbff)
+  return first <= last && canReadCharacter(content, astral(first - 0xd800, 0), astral(last - 0xd800, 0x3ff))
+}
+
+function hasShortEscape(unit: number): boolean {
+  return shortEscapes.some(([, decoded]) => decoded === unit)
+}
+
+function astral(highBits: number, lowBits: number): number {
+  return 0x10000 + (highBits << 10) + lowBits
+}
+
+function expandHex(mode: number, content: number, read: number, row: Row): void {
+  const policy = mode & 1
+  const isLow = (mode & ~1) >= LowHex
+  const count = ((mode & ~1) - (isLow ? LowHex : Hex)) / 2
+  // JSON.stringify writes lower case.
+  for (const digit of policy === 1 ? hexDigits : hexDigits.slice(0, 16)) {
+    const byte = digit.charCodeAt(0)
+    const value = Number.parseInt(digit, 16)
+    row.targets[byte] = isLow
+      ? afterLowDigit(mode, content, read >> 12, ((read & 0xfff) << 4) | value, count + 1)
+      : afterDigit(mode, content, (read << 4) | value, count + 1)
+  }
+}
+
+function afterDigit(mode: number, content: number, digits: number, count: number): number {
+  const policy = mode & 1
+  if (!canReadUnit(policy, content, digits, count)) return Dead
+  if (count < 4) return lexemes.state(StringKind, mode + 2, content, digits)
+  if (digits < 0xd800 || digits > 0xdfff) return state(Body | policy, nextCharacter(content, digits))
+  return lexemes.state(StringKind, LowBackslash | policy, content, digits - 0xd800)
+}
+
+function afterLowDigit(mode: number, content: number, highBits: number, digits: number, count: number): number {
+  const shift = 4 * (4 - count)
+  const low = Math.max(digits << shift, 0xdc00)
+  const high = Math.min((digits << shift) + (1 << shift) - 1, 0xdfff)
+  if (low > high || !canReadCharacter(content, astral(highBits, low - 0xdc00), astral(highBits, high - 0xdc00))) return Dead
+  if (count < 4) return lexemes.state(StringKind, mode + 2, content, (highBits << 12) | digits)
+  return state(Body | (mode & 1), nextCharacter(content, astral(highBits, digits - 0xdc00)))
+}

@@ -1,0 +1,191 @@
+/**
+ * The one table of lexeme states.
+ *
+ * A lexeme is a language of bytes; its automaton is built lazily and its states are integers that all schemas, regular
+ * expressions and requests of the process share: the body of a JSON string is the same state everywhere. What a state
+ * means is a tuple [kind, a, b, c], interned; each kind knows how to expand its states into rows and what their tags are.
+ *
+ * Rows come in two forms. A wide state has one entry a byte. A narrow state is a list of edges over a base: on every
+ * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
+ * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
+ */
+import { grown, TupleTable } from "../intern.ts"
+
+/** No text is accepted from here. Every other state has a way to an accepting one. */
+export const Dead = 0
+
+/** Up to this many live bytes a state is a list of edges. */
+const MaxEdges = 16
+const ChunkRows = 1 << 10
+
+/** Collects the edges of one state while its kind expands it. */
+export interface Row {
+  /** Lexeme state after each byte; all `Dead` at the start. Shape [256]. */
+  readonly targets: Int32Array
+  /** Set these two to describe the state as edges over a base instead: only `bytes` of `targets` are read. */
+  base: number
+  bytes: number[] | null
+}
+
+/** What the states of one kind mean. `a`, `b`, `c` are the values that were interned. */
+export interface LexemeKind {
+  expand(a: number, b: number, c: number, row: Row): void
+  /** 0 = not accepting, else which alternative ended here. */
+  tag(a: number, b: number, c: number): number
+  /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
+  clamp?(a: number, b: number, c: number, maxBytes: number): number
+}
+
+export class LexemeTable {
+  private readonly tuples = new TupleTable()
+  private readonly kinds: LexemeKind[] = []
+  /** Tag of the text that ends in a state; 0 = not accepting. Shape [S]. */
+  tags = new Int32Array(1024)
+  /**
+   * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: entries of wide row r - 1, -e < 0: edges from
+   * `edges[e]`: base, count, then (byte, target) with ascending bytes.
+   */
+  rows = new Int32Array(1024)
+  edges = new Int32Array(4096)
+  /** Wide rows, `ChunkRows` a chunk: growing by copy would stall. Shape [chunks][ChunkRows, 256], lexeme states. */
+  chunks: Int32Array[] = []
+  private edgeEnd = 1
+  private wideCount = 0
+  private readonly row = { targets: new Int32Array(256), base: Dead, bytes: null as number[] | null }
+
+  constructor() {
+    this.tuples.intern([-1]) // the dead state
+    this.rows[Dead] = -1
+    this.edgeEnd = 3 // base 0, no edges
+  }
+
+  get count(): number {
+    return this.tuples.count
+  }
+
+  /** Bytes held by the table. */
+  get bytes(): number {
+    return this.tuples.bytes + 4 * (this.tags.length + this.rows.length + this.edges.length) + 1024 * ChunkRows * this.chunks.length
+  }
+
+  /** Makes a kind known; the number stands for it in `state`. */
+  register(kind: LexemeKind): number {
+    return this.kinds.push(kind) - 1
+  }
+
+  /** The state [kind, a, b, c]. */
+  state(kind: number, a: number, b = 0, c = 0): number {
+    const count = this.tuples.count
+    const id = this.tuples.intern([kind, a, b, c])
+    if (id === count) {
+      if (id >= this.tags.length) {
+        this.tags = grown(this.tags, 2 * this.tags.length)
+        this.rows = grown(this.rows, 2 * this.rows.length)
+      }
+      this.tags[id] = this.kinds[kind].tag(a, b, c)
+    }
+    return id
+  }
+
+  /** The state after `byte`, or `Dead`. */
+  next(state: number, byte: number): number {
+    for (let at = state; ; ) {
+      let row = this.rows[at]
+      if (row === 0) row = this.expand(at)
+      if (row > 0) {
+        const wide = row - 1
+        return this.chunks[Math.floor(wide / ChunkRows)][((wide % ChunkRows) << 8) | byte]
+      }
+      const { edges } = this
+      const start = -row + 2
+      const end = start + 2 * edges[-row + 1]
+      let found = -1
+      for (let i = start; i < end; i += 2) {
+        if (edges[i] === byte) {
+          found = edges[i + 1]
+          break
+        }
+      }
+      if (found >= 0) return found
+      at = edges[-row]
+      if (at === Dead) return Dead
+    }
+  }
+
+  /** For a state that is edges over a base: its base (`Dead` for a plain edge list). -1 for a wide state. */
+  base(state: number): number {
+    const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
+    return row > 0 ? -1 : this.edges[-row]
+  }
+
+  /** The bytes of a narrow state's edges, ascending. */
+  edgeBytes(state: number): number[] {
+    const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
+    const bytes: number[] = []
+    if (row < 0) for (let i = 0; i < this.edges[-row + 1]; i++) bytes.push(this.edges[-row + 2 + 2 * i])
+    return bytes
+  }
+
+  /** Whether any byte leads on. */
+  canContinue(state: number): boolean {
+    const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
+    return row > 0 || this.edges[-row] !== Dead || this.edges[-row + 1] > 0
+  }
+
+  /** A state that treats texts of up to `maxBytes` bytes as `state` does: the key under which local masks are shared. */
+  clamp(state: number, maxBytes: number): number {
+    const kind = this.kinds[this.tuples.at(state, 0)]
+    if (kind?.clamp === undefined) return state
+    return kind.clamp(this.tuples.at(state, 1), this.tuples.at(state, 2), this.tuples.at(state, 3), maxBytes)
+  }
+
+  /** The state after all of `bytes`, or `Dead`. */
+  run(state: number, bytes: Iterable<number>): number {
+    let at = state
+    for (const byte of bytes) at = this.next(at, byte)
+    return at
+  }
+
+  private expand(state: number): number {
+    const { row } = this
+    row.targets.fill(Dead)
+    row.base = Dead
+    row.bytes = null
+    const { tuples } = this
+    this.kinds[tuples.at(state, 0)].expand(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), row)
+    let { bytes } = row as Row
+    if (bytes === null) {
+      let live = 0
+      for (let byte = 0; byte < 256; byte++) if (row.targets[byte] !== Dead) live++
+      if (live > MaxEdges) return this.addWide(state, row.targets)
+      bytes = []
+      for (let byte = 0; byte < 256; byte++) if (row.targets[byte] !== Dead) bytes.push(byte)
+    }
+    return this.addNarrow(state, row.base, bytes, row.targets)
+  }
+
+  private addWide(state: number, targets: Int32Array): number {
+    const wide = this.wideCount++
+    if (wide % ChunkRows === 0) this.chunks.push(new Int32Array(ChunkRows * 256))
+    this.chunks[Math.floor(wide / ChunkRows)].set(targets, (wide % ChunkRows) << 8)
+    this.rows[state] = wide + 1
+    return wide + 1
+  }
+
+  private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array): number {
+    const start = this.edgeEnd
+    this.edgeEnd += 2 + 2 * bytes.length
+    if (this.edgeEnd > this.edges.length) this.edges = grown(this.edges, 2 * this.edgeEnd)
+    this.edges[start] = base
+    this.edges[start + 1] = bytes.length
+    for (let i = 0; i < bytes.length; i++) {
+      this.edges[start + 2 + 2 * i] = bytes[i]
+      this.edges[start + 3 + 2 * i] = targets[bytes[i]]
+    }
+    this.rows[state] = -start
+    return -start
+  }
+}
+
+/** The table of this process. Lazy and append-only: it can never change an answer. */
+export const lexemes = new LexemeTable()

@@ -1,0 +1,42 @@
+/** Interned lists of frames: equal stacks are the same integer, that is what makes states recur. */
+import type { Frame } from "./frame.ts"
+import { grown, PairMap } from "./intern.ts"
+
+/** No frame left: the text is complete. */
+export const EmptyStack = 0
+
+export class StackTable {
+  private readonly ids = new PairMap()
+  /** Top frame by stack; index 0 is unused. */
+  readonly top: Frame[] = [undefined as unknown as Frame]
+  /** The stack below the top frame. Shape [count]. */
+  private below = new Int32Array(64)
+  /** Number of frames. Shape [count]. */
+  private depths = new Int32Array(64)
+
+  get count(): number {
+    return this.top.length
+  }
+
+  push(stack: number, frame: Frame): number {
+    const known = this.ids.get(stack, frame.id)
+    if (known >= 0) return known
+    const id = this.top.push(frame) - 1
+    if (id >= this.below.length) {
+      this.below = grown(this.below, 2 * this.below.length)
+      this.depths = grown(this.depths, 2 * this.depths.length)
+    }
+    this.below[id] = stack
+    this.depths[id] = this.depths[stack] + 1
+    this.ids.set(stack, frame.id, id)
+    return id
+  }
+
+  pop(stack: number): number {
+    return this.below[stack]
+  }
+
+  depth(stack: number): number {
+    return this.depths[stack]
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The bit layout, the one contract between masks and samplers: row-major `Uint32Array [B, W]`, W = ceil(V / 32); bit
+ * `t & 31` of word `t >>> 5` is 1 when token t is allowed. V is the width of the logits.
+ */
+
+/** W for a width of V tokens. */
+export function wordCount(width: number): number {
+  return (width + 31) >>> 5
+}
+
+export function isAllowed(row: Uint32Array, token: number): boolean {
+  return ((row[token >>> 5] >>> (token & 31)) & 1) === 1
+}
+
+/** Number of set bits. */
+export function countAllowed(row: Uint32Array): number {
+  let count = 0
+  for (let word of row) for (; word !== 0; word &= word - 1) count++
+  return count
+}
+
+/** Sets the logit of every denied token to -Infinity. `logits` has V values, `row` W words. */
+export function applyMask(logits: Float32Array, row: Uint32Array): void {
+  const width = logits.length
+  // hot: loop over the rare thing, a denied bit of a mostly allowed word or a whole denied word
+  for (let w = 0; w < row.length; w++) {
+    let denied = ~row[w]
+    if (width - 32 * w < 32) denied &= (1 << (width - 32 * w)) - 1
+    if (denied === -1) {
+      logits.fill(Number.NEGATIVE_INFINITY, 32 * w, 32 * w + 32)
+      continue
+    }
+    for (; denied !== 0; denied &= denied - 1) {
+      logits[32 * w + 31 - Math.clz32(denied & -denied)] = Number.NEGATIVE_INFINITY
+    }
+  }
+}

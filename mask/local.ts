@@ -1,0 +1,199 @@
+/**
+ * Local masks: which tokens stay inside a lexeme, and where in the token trie the lexeme may end.
+ *
+ * Both depend on the lexeme state and on the trie nodes from which it is read, never on the stack. So they are kept
+ * once per vocabulary and serve every schema and request: `local(list, lexemeState)` with the list [root] is the mask at
+ * the beginning of a token, and with the list of nodes at which one lexeme may end it is what the next one adds.
+ *
+ * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
+ * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
+ */
+import { TupleTable } from "../grammar/intern.ts"
+import { Dead, lexemes } from "../grammar/lexeme/table.ts"
+import { wordCount } from "./bits.ts"
+import { type Found, TokenTrie } from "./trie.ts"
+import type { Vocabulary } from "./vocabulary.ts"
+
+/** The list that holds the trie's root alone. */
+export const RootList = 0
+
+export interface Local {
+  /** Allowed tokens as a row, or null when `ids` has them all. Shape [W]. */
+  readonly row: Uint32Array | null
+  /** Tokens of `row` that are not allowed after all. */
+  readonly removed: Int32Array
+  /** Allowed tokens beside `row`. */
+  readonly ids: Int32Array
+  /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
+  readonly exits: Int32Array
+}
+
+const none = new Int32Array(0)
+
+export class LocalMasks {
+  readonly vocabulary: Vocabulary
+  readonly trie: TokenTrie
+  /** Ascending trie nodes by list id. */
+  readonly lists = new TupleTable()
+  /** Trie nodes visited by full walks, and their number: for `stats`. */
+  walkCount = 0
+  bytes = 0
+  private readonly maxBytes: number
+  private readonly usesPatches: boolean
+  /** By node list, then by clamped lexeme state. */
+  private cache: Map<number, Local>[] = []
+  private readonly found: Found
+  private readonly other: Found
+
+  /** `usesPatches: false` walks every state plainly: the tests hold the patches to it. */
+  constructor(vocabulary: Vocabulary, options: { maxBytes?: number; usesPatches?: boolean } = {}) {
+    this.vocabulary = vocabulary
+    this.trie = new TokenTrie(vocabulary)
+    this.maxBytes = options.maxBytes ?? 64 << 20
+    this.usesPatches = options.usesPatches ?? true
+    this.lists.intern([0])
+    const room = this.trie.nodeCount + 1
+    this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
+    this.other = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
+  }
+
+  /** The local mask of `lexemeState` read from below the nodes of `list`. */
+  local(list: number, lexemeState: number): Local {
+    const state = lexemes.clamp(lexemeState, this.trie.maxDepth)
+    let byState = this.cache[list]
+    if (byState === undefined) {
+      byState = new Map()
+      this.cache[list] = byState
+    }
+    const known = byState.get(state)
+    if (known !== undefined) return known
+    const base = lexemes.base(state)
+    const local = this.usesPatches && base > Dead ? this.patched(list, state, base) : this.walked(list, state)
+    this.bytes += 64 + 4 * (local.ids.length + local.removed.length + local.exits.length)
+    if (local.row !== null && base <= Dead) this.bytes += local.row.byteLength
+    if (this.bytes > this.maxBytes) {
+      // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
+      this.cache = []
+      this.bytes = 0
+      return local
+    }
+    byState.set(state, local)
+    return local
+  }
+
+  private walked(list: number, state: number): Local {
+    const { found } = this
+    found.tokenCount = 0
+    found.exits.length = 0
+    this.walkCount++
+    for (const node of this.lists.view(list)) this.trie.walk(node, state, found)
+    const { tokens, tokenCount } = found
+    if (tokenCount < this.vocabulary.width / 64) {
+      return { row: null, removed: none, ids: this.withDuplicates(tokens.subarray(0, tokenCount)), exits: this.exitLists(found.exits) }
+    }
+    const row = new Uint32Array(wordCount(this.vocabulary.width))
+    for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
+    for (const [token, others] of this.trie.duplicates) {
+      if ((row[token >>> 5] >>> (token & 31)) & 1) for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
+    }
+    return { row, removed: none, ids: none, exits: this.exitLists(found.exits) }
+  }
+
+  /** The base's local mask, corrected along the edges on which `state` differs. */
+  private patched(list: number, state: number, base: number): Local {
+    const plain = this.local(list, base)
+    const { found, other } = this
+    found.tokenCount = 0
+    found.exits.length = 0
+    other.tokenCount = 0
+    other.exits.length = 0
+    for (const node of this.lists.view(list)) this.differ(node, state, base)
+    const added = this.withDuplicates(found.tokens.subarray(0, found.tokenCount))
+    const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
+    return {
+      row: plain.row,
+      removed: plain.row === null ? none : union(without(plain.removed, added), taken),
+      ids: union(without(plain.ids, taken), added),
+      exits: this.patchedExits(plain.exits),
+    }
+  }
+
+  /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
+  private differ(node: number, state: number, base: number): void {
+    for (const byte of lexemes.edgeBytes(state)) {
+      const child = this.trie.child(node, byte)
+      if (child === 0) continue
+      const mine = lexemes.next(state, byte)
+      const theirs = lexemes.next(base, byte)
+      if (mine === theirs) continue
+      if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
+        if (this.trie.hasChildren(child)) {
+          if (lexemes.tags[mine] !== 0) this.found.exits.push(child, lexemes.tags[mine])
+          if (lexemes.tags[theirs] !== 0) this.other.exits.push(child, lexemes.tags[theirs])
+          this.differ(child, mine, theirs)
+        }
+        continue
+      }
+      this.trie.visit(child, mine, this.found)
+      this.trie.visit(child, theirs, this.other)
+    }
+  }
+
+  /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */
+  private exitLists(exits: readonly number[]): Int32Array {
+    if (exits.length === 0) return none
+    const byTag = new Map<number, number[]>()
+    for (let i = 0; i < exits.length; i += 2) {
+      const nodes = byTag.get(exits[i + 1])
+      if (nodes === undefined) byTag.set(exits[i + 1], [exits[i]])
+      else nodes.push(exits[i])
+    }
+    return this.pairs(byTag)
+  }
+
+  private patchedExits(plain: Int32Array): Int32Array {
+    if (this.found.exits.length === 0 && this.other.exits.length === 0) return plain
+    const byTag = new Map<number, number[]>()
+    for (let i = 0; i < plain.length; i += 2) byTag.set(plain[i], Array.from(this.lists.view(plain[i + 1])))
+    const { exits: taken } = this.other
+    for (let i = 0; i < taken.length; i += 2) {
+      const nodes = byTag.get(taken[i + 1]) as number[]
+      nodes.splice(nodes.indexOf(taken[i]), 1)
+    }
+    const { exits: added } = this.found
+    for (let i = 0; i < added.length; i += 2) {
+      const nodes = byTag.get(added[i + 1])
+      if (nodes === undefined) byTag.set(added[i + 1], [added[i]])
+      else nodes.push(added[i])
+    }
+    return this.pairs(byTag)
+  }
+
+  private pairs(byTag: Map<number, number[]>): Int32Array {
+    const pairs: number[] = []
+    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0])) {
+      if (nodes.length > 0) pairs.push(tag, this.lists.intern(nodes.sort((a, b) => a - b)))
+    }
+    return Int32Array.from(pairs)
+  }
+
+  private withDuplicates(tokens: Int32Array): Int32Array {
+    if (this.trie.duplicates.size === 0) return tokens.slice()
+    const all = Array.from(tokens)
+    for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
+    return Int32Array.from(all)
+  }
+}
+
+/** Sorted sets of ids. */
+function union(a: Int32Array, b: Int32Array): Int32Array {
+  if (b.length === 0) return a
+  if (a.length === 0) return b
+  return Int32Array.from(new Set([...a, ...b])).sort()
+}
+
+function without(a: Int32Array, b: Int32Array): Int32Array {
+  if (a.length === 0 || b.length === 0) return a
+  const gone = new Set(b)
+  return a.filter((id) => !gone.has(id))
+}

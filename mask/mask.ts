@@ -1,0 +1,130 @@
+/**
+ * The mask of a state: the union over its threads of what their lexemes allow and of what may follow them.
+ *
+ * A token may end a lexeme in its middle; then the top frame says what is read from that trie node on. So a mask is a
+ * walk over (node list, lexeme state, stack) triples whose parts all come from caches. The result is kept as a recipe,
+ * not as a row: one dense row to copy, a few ids to clear, sparse ids to set. OR-ing dense rows is the expensive way
+ * (5.3 µs for 4,008 words against 0.22 µs for a copy; Node 20, one core).
+ */
+import { Dead, lexemes } from "../grammar/lexeme/table.ts"
+import { EmptyStack } from "../grammar/stack.ts"
+import { DeadState, type States } from "../grammar/state.ts"
+import { wordCount } from "./bits.ts"
+import { type Local, type LocalMasks, RootList } from "./local.ts"
+
+/** How to write the mask of one state. */
+export interface Recipe {
+  /** Row to begin with; null: all zero. Shared, never written to. Shape [W]. */
+  readonly row: Uint32Array | null
+  /** Tokens to clear in it. */
+  readonly removed: Int32Array
+  /** Tokens to set, then. */
+  readonly ids: Int32Array
+}
+
+const none = new Int32Array(0)
+
+/** Writes `recipe` into `row`. */
+export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
+  const { removed, ids } = recipe
+  if (recipe.row === null) row.fill(0)
+  else row.set(recipe.row)
+  // hot
+  for (let i = 0; i < removed.length; i++) row[removed[i] >>> 5] &= ~(1 << (removed[i] & 31))
+  for (let i = 0; i < ids.length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
+}
+
+/** Collects the components of one state's mask. */
+export class MaskBuilder {
+  private readonly states: States
+  private readonly locals: LocalMasks
+  private readonly seen = new Set<number>()
+  private parts: Local[] = []
+  /** Node lists below which a key under an unknown name is read: their tokens are tried one by one. */
+  private unknown: number[] = []
+
+  constructor(states: States, locals: LocalMasks) {
+    this.states = states
+    this.locals = locals
+  }
+
+  /** The mask of `state`. `endIds` belong to it when the text may end here. */
+  build(state: number, endIds: readonly number[]): Recipe {
+    this.seen.clear()
+    this.parts = []
+    this.unknown = []
+    for (let i = 0; i < this.states.threadCount(state); i++) {
+      const lexemeState = this.states.lexemeState(state, i)
+      if (lexemeState === Dead) continue
+      this.addRead(RootList, lexemeState, this.states.stack(state, i))
+    }
+    const tried = this.tryTokens(state)
+    return this.compose(this.states.isAccepting(state) ? [...endIds, ...tried] : tried)
+  }
+
+  /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
+  private addRead(list: number, lexemeState: number, stack: number): void {
+    // Three integers in one key: lists and stacks stay far below 2^16 a mask, or the key is merely larger.
+    const key = (list * 0x400000 + lexemeState) * 0x4000 + stack
+    if (this.seen.has(key)) return
+    this.seen.add(key)
+    const local = this.locals.local(list, lexemeState)
+    this.parts.push(local)
+    const { exits } = local
+    for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
+  }
+
+  private addFollowers(list: number, tag: number, stack: number): void {
+    if (stack === EmptyStack) return
+    const { states } = this
+    const followers = states.followers(stack, tag)
+    for (let i = 0; i < followers.length; i += 2) {
+      const lexemeState = followers[i]
+      if (lexemeState === Dead) continue
+      const after = followers[i + 1]
+      if (after !== EmptyStack && states.stacks.top[after].isSymbolic) {
+        this.unknown.push(list)
+        continue
+      }
+      // A lexeme that may be empty ends where it begins.
+      if (lexemes.tags[lexemeState] !== 0) this.addFollowers(list, lexemes.tags[lexemeState], after)
+      this.addRead(list, lexemeState, after)
+    }
+  }
+
+  private tryTokens(state: number): number[] {
+    const allowed: number[] = []
+    const { trie, lists, vocabulary } = this.locals
+    for (const list of this.unknown) {
+      const tokens: number[] = []
+      for (const node of lists.view(list)) trie.tokensBelow(node, tokens)
+      for (const token of tokens) {
+        if (this.states.advance(state, vocabulary.bytes(token)) === DeadState) continue
+        allowed.push(token, ...(trie.duplicates.get(token) ?? []))
+      }
+    }
+    return allowed
+  }
+
+  private compose(extra: number[]): Recipe {
+    const rows = this.parts.filter((part) => part.row !== null)
+    let length = extra.length
+    for (const part of this.parts) length += part.ids.length
+    const ids = length === 0 ? none : new Int32Array(length)
+    let at = 0
+    for (const part of this.parts) {
+      ids.set(part.ids, at)
+      at += part.ids.length
+    }
+    ids.set(extra, at)
+    if (rows.length === 0) return { row: null, removed: none, ids }
+    if (rows.length === 1) return { row: rows[0].row, removed: rows[0].removed, ids }
+    const row = new Uint32Array(wordCount(this.locals.vocabulary.width))
+    const scratch = new Uint32Array(row.length)
+    for (const part of rows) {
+      writeRecipe({ row: part.row, removed: part.removed, ids: none }, scratch)
+      for (let w = 0; w < row.length; w++) row[w] |= scratch[w]
+    }
+    return { row, removed: none, ids }
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Matcher: one request's place in a TokenFsm, and the only mutable thing per request.
+ *
+ * Its position is a list of states, one a token: accepting pushes, rolling back pops, forking copies. There is no mode
+ * and no second path for speculation: states are values.
+ */
+import type { Expectation } from "../grammar/frame.ts"
+import { DeadState } from "../grammar/state.ts"
+import type { TokenFsm } from "./fsm.ts"
+import { writeRecipe } from "./mask.ts"
+
+/** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
+export type RowKind = "free" | "single" | "masked"
+
+export class Matcher {
+  readonly fsm: TokenFsm
+  /** States after each accepted token, the start first. */
+  private states: number[]
+  /** Whether an end id was accepted; it takes one entry of `states`. */
+  private terminated = false
+
+  constructor(fsm: TokenFsm) {
+    this.fsm = fsm
+    this.states = [fsm.start]
+  }
+
+  /** The current state of the machine: equal states have equal masks. */
+  get state(): number {
+    return this.states[this.states.length - 1]
+  }
+
+  /** Tokens accepted so far, an end id included. */
+  get length(): number {
+    return this.states.length - 1
+  }
+
+  /** Overwrites `row` (W words) with the tokens that may come next. After an end id: the end ids alone. */
+  fillMask(row: Uint32Array): RowKind {
+    const { vocabulary } = this.fsm
+    if (this.terminated) {
+      row.fill(0)
+      for (const id of vocabulary.endIds) row[id >>> 5] |= 1 << (id & 31)
+      return vocabulary.endIds.length === 1 ? "single" : "masked"
+    }
+    const recipe = this.fsm.mask(this.state)
+    writeRecipe(recipe, row)
+    if (recipe.row === null) return isSingle(recipe.ids) ? "single" : "masked"
+    return this.isAccepting() && equals(row, vocabulary.freeRow) ? "free" : "masked"
+  }
+
+  /** Moves on by `token`. False, and nothing changes, if it may not come next. */
+  accept(token: number): boolean {
+    if (this.terminated) return false
+    if (this.fsm.vocabulary.endIds.includes(token)) {
+      if (!this.isAccepting()) return false
+      this.terminated = true
+      this.states.push(this.state)
+      return true
+    }
+    const next = this.fsm.next(this.state, token)
+    if (next === DeadState) return false
+    this.states.push(next)
+    return true
+  }
+
+  /** Moves on by raw bytes, as one step of `rollback`. False, and nothing changes, if they may not come next. */
+  acceptBytes(bytes: Uint8Array): boolean {
+    if (this.terminated) return false
+    const next = this.fsm.states.advance(this.state, bytes)
+    if (next === DeadState) return false
+    this.states.push(next)
+    return true
+  }
+
+  /** How many of `tokens` may come next, in order. The matcher does not move. */
+  validate(tokens: readonly number[]): number {
+    if (this.terminated) return 0
+    let { state } = this
+    for (const [count, token] of tokens.entries()) {
+      if (this.fsm.vocabulary.endIds.includes(token)) return count + (this.fsm.isAccepting(state) ? 1 : 0)
+      state = this.fsm.next(state, token)
+      if (state === DeadState) return count
+    }
+    return tokens.length
+  }
+
+  /** Forgets the last `count` accepted tokens. */
+  rollback(count: number): void {
+    if (!Number.isInteger(count) || count < 0 || count > this.length) {
+      throw new RangeError(`rollback(${count}): ${this.length} tokens have been accepted`)
+    }
+    if (count === 0) return
+    this.states.length -= count
+    this.terminated = false
+  }
+
+  /** An independent matcher at the same place. */
+  fork(): Matcher {
+    const fork = new Matcher(this.fsm)
+    fork.states = [...this.states]
+    fork.terminated = this.terminated
+    return fork
+  }
+
+  /** Back to the start. */
+  reset(): void {
+    this.states.length = 1
+    this.terminated = false
+  }
+
+  /** Whether the text so far is complete: an end id may come next. */
+  isAccepting(): boolean {
+    return this.fsm.isAccepting(this.state)
+  }
+
+  /** Whether an end id is the only thing that may come next. */
+  isExhausted(): boolean {
+    return this.fsm.states.isExhausted(this.state)
+  }
+
+  /** Whether an end id has been accepted. */
+  isTerminated(): boolean {
+    return this.terminated
+  }
+
+  /** What may be written next, in words. */
+  explain(): Expectation[] {
+    return this.fsm.states.explain(this.state)
+  }
+
+  stats(): ReturnType<TokenFsm["stats"]> {
+    return this.fsm.stats()
+  }
+}
+
+function isSingle(ids: Int32Array): boolean {
+  for (let i = 1; i < ids.length; i++) if (ids[i] !== ids[0]) return false
+  return ids.length > 0
+}
+
+function equals(a: Uint32Array, b: Uint32Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
