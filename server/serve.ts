@@ -60,8 +60,8 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
 }
 
 /**
- * A `fetch` that ends in the application, for clients in the same process. Rejects with AbortError as soon as its
- * signal fires, as the global one does.
+ * A `fetch` that ends in the application, for clients in the same process. When its signal fires the call rejects with
+ * AbortError, and so does the body, as with the global one.
  */
 export function createFetch(app: Application): typeof fetch {
   return async (input, init) => {
@@ -71,7 +71,13 @@ export function createFetch(app: Application): typeof fetch {
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason), { once: true })
     })
-    return Promise.race([app.fetch(request), aborted])
+    const response = await Promise.race([app.fetch(request), aborted])
+    aborted.catch(() => {})
+    if (response.body === null) return response
+    const body = response.body.pipeThrough(new TransformStream(undefined, undefined, { highWaterMark: 0 }), {
+      signal,
+    })
+    return new Response(body, response)
   }
 }
 
@@ -103,9 +109,11 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 
 async function close(server: HttpServer, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
+  // A kept-alive connection counts as open after its last reply: sweep, or closing waits for its timeout.
+  const sweep = setInterval(() => server.closeIdleConnections(), 25)
   const timer = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(timer)
 }
 

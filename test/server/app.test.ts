@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type Engine, open } from "../../runtime/index.ts"
+import { type AppOptions, createApp } from "../../server/app.ts"
+
+let engine: Engine
+beforeAll(async () => {
+  engine = await open({ device: "cpu", slots: 1, maxWaiting: 1 })
+})
+afterAll(() => engine.close())
+
+const request = (path: string, init?: RequestInit, options?: AppOptions) =>
+  createApp(engine, options).request(path, init)
+const chat = (fields: object, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify({ model: engine.model.id, messages: [{ role: "user", content: "hi" }], ...fields }),
+})
+
+test("health, ping, version and load", async () => {
+  expect(await (await request("/health")).json()).toEqual({ status: "ok" })
+  expect((await request("/ping")).status).toBe(200)
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"))
+  expect(await (await request("/version")).json()).toEqual({ version })
+  expect(await (await request("/load")).json()).toMatchObject({ running: 0, waiting: 0, slots: 1 })
+})
+
+test("models: the loaded one and its aliases; another name is 404", async () => {
+  const options = { aliases: ["gpt-4o", "a/b"] }
+  const { object, data } = await (await request("/v1/models", {}, options)).json()
+  expect([object, data.map(({ id }: { id: string }) => id)]).toEqual([
+    "list",
+    [engine.model.id, "gpt-4o", "a/b"],
+  ])
+  const model = await (await request("/v1/models/a/b", {}, options)).json()
+  expect(model).toMatchObject({
+    id: "a/b",
+    object: "model",
+    root: engine.model.id,
+    max_model_len: engine.model.contextLength,
+  })
+  const missing = await request("/v1/models/gpt-9")
+  expect([missing.status, (await missing.json()).error.code]).toEqual([404, "model_not_found"])
+  const any = await request(
+    "/v1/chat/completions",
+    chat({ model: "gpt-9", structured_outputs: { choice: ["a"] } }),
+    { anyModel: true },
+  )
+  expect(any.status).toBe(200)
+})
+
+test.each([
+  ["GET", "/v1/chat/completions", 405, "method_not_allowed"],
+  ["DELETE", "/v1/models", 405, "method_not_allowed"],
+  ["POST", "/v1/embeddings", 404, "unknown_url"],
+  ["GET", "/nowhere", 404, "unknown_url"],
+])("%s %s is %i in JSON", async (method, path, status, code) => {
+  const response = await request(path, { method })
+  expect(response.headers.get("content-type")).toMatch(/^application\/json/)
+  expect([response.status, (await response.json()).error.code]).toEqual([status, code])
+  if (status === 405) expect(response.headers.get("allow")).toMatch(/^(GET|POST)$/)
+})
+
+test.each([
+  ["broken JSON", '{"model": ', 400, "invalid_json", "application/json"],
+  ["another content type", "{}", 400, "invalid_json", "text/plain"],
+  ["a large body", `{"x": "${"x".repeat(2000)}"}`, 413, "request_too_large", "application/json"],
+  ["a deep body", "[".repeat(600), 400, "invalid_json", "application/json"],
+])("%s is refused", async (_, body, status, code, type) => {
+  const init = { method: "POST", body, headers: { "content-type": type } }
+  const response = await request("/v1/chat/completions", init, { bodyLimits: { maxBytes: 1000 } })
+  expect([response.status, (await response.json()).error.code]).toEqual([status, code])
+})
+
+test("every reply has an id: the caller's when it is usable", async () => {
+  expect((await request("/health")).headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/)
+  const own = await request("/nowhere", { headers: { "x-request-id": "mine-7" } })
+  expect(own.headers.get("x-request-id")).toBe("mine-7")
+  const long = await request("/health", { headers: { "x-request-id": "x".repeat(129) } })
+  expect(long.headers.get("x-request-id")).toMatch(/^req_/)
+  expect(own.headers.get("openai-processing-ms")).toMatch(/^\d+$/)
+})
+
+test("a key is demanded of all but health checks", async () => {
+  const options = { apiKeys: ["secret", "other"] }
+  const without = await request("/v1/models", {}, options)
+  expect([without.status, (await without.json()).error.code]).toEqual([401, "invalid_api_key"])
+  expect(without.headers.get("www-authenticate")).toBe("Bearer")
+  const get = (key: string) => request("/v1/models", { headers: { authorization: `Bearer ${key}` } }, options)
+  expect((await get("wrong")).status).toBe(401)
+  expect((await get("secre")).status).toBe(401)
+  expect((await get("other")).status).toBe(200)
+  expect((await request("/health", {}, options)).status).toBe(200)
+})
+
+test("while draining new work is turned away, with a time", async () => {
+  const options: AppOptions = { status: () => "draining" }
+  const response = await request("/v1/chat/completions", chat({}), options)
+  expect([response.status, (await response.json()).error.code]).toEqual([503, "shutting_down"])
+  expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+  const health = await request("/health", {}, options)
+  expect([health.status, await health.json()]).toEqual([503, { status: "draining" }])
+})
+
+test("a full line is 429 with both retry headers, and the accepted requests finish", async () => {
+  const app = createApp(engine)
+  const long = chat({ structured_outputs: { regex: "[a-z]{200}" } })
+  const responses = await Promise.all(
+    Array.from({ length: 4 }, () => app.request("/v1/chat/completions", long)),
+  )
+  const refused = responses.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(1)
+  expect(responses.filter(({ status }) => status === 200).length).toBe(4 - refused.length)
+  for (const response of refused) {
+    expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+    expect(response.headers.get("retry-after-ms")).toMatch(/^\d+000$/)
+    expect((await response.json()).error).toMatchObject({ code: "queue_full", type: "rate_limit_error" })
+  }
+})

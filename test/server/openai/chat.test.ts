@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Engine, open } from "../../../runtime/index.ts"
+import { createApp } from "../../../server/app.ts"
+import { createFetch } from "../../../server/serve.ts"
+
+let engine: Engine
+let fetchApp: typeof fetch
+beforeAll(async () => {
+  engine = await open({ device: "cpu", context: 512 })
+  fetchApp = createFetch(createApp(engine))
+})
+afterAll(() => engine.close())
+
+const messages = [{ role: "user", content: "Describe a person." }]
+const person = {
+  type: "object",
+  properties: { name: { type: "string", maxLength: 12 }, age: { type: "integer", minimum: 0, maximum: 120 } },
+  required: ["name", "age"],
+  additionalProperties: false,
+}
+const personFormat = { type: "json_schema", json_schema: { name: "person", strict: true, schema: person } }
+
+function post(fields: object, init: RequestInit = {}): Promise<Response> {
+  return fetchApp("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: engine.model.id, messages, max_tokens: 120, ...fields }),
+    ...init,
+  })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
+async function reply(fields: object): Promise<any> {
+  const response = await post(fields)
+  const body = await response.json()
+  expect(response.status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
+async function chunks(fields: object): Promise<any[]> {
+  const response = await post({ stream: true, ...fields })
+  expect(response.status).toBe(200)
+  const lines = (await response.text()).split("\n\n").filter((line) => line.startsWith("data: "))
+  expect(lines.at(-1)).toBe("data: [DONE]")
+  return lines.slice(0, -1).map((line) => JSON.parse(line.slice("data: ".length)))
+}
+
+describe("a whole reply", () => {
+  test("has the fields of OpenAI's and a text that the schema allows", async () => {
+    const body = await reply({ response_format: personFormat, seed: 5, temperature: 1.2 })
+    expect(body).toMatchObject({
+      id: expect.stringMatching(/^chatcmpl-/),
+      object: "chat.completion",
+      model: engine.model.id,
+      choices: [
+        { index: 0, message: { role: "assistant", refusal: null }, logprobs: null, finish_reason: "stop" },
+      ],
+      tokenrail: { seed: 5 },
+    })
+    const value = JSON.parse(body.choices[0].message.content)
+    expect(Object.keys(value)).toEqual(["name", "age"])
+    expect(value.age).toBeLessThanOrEqual(120)
+    const { prompt_tokens, completion_tokens, total_tokens } = body.usage
+    expect(prompt_tokens).toBeGreaterThan(0)
+    expect(completion_tokens).toBeGreaterThan(0)
+    expect(total_tokens).toBe(prompt_tokens + completion_tokens)
+  })
+
+  test("says length when the budget cuts the text", async () => {
+    const body = await reply({ response_format: personFormat, max_tokens: 2 })
+    expect(body.choices[0].finish_reason).toBe("length")
+    expect(body.usage.completion_tokens).toBe(2)
+  })
+
+  test("holds n choices, each one allowed", async () => {
+    const body = await reply({
+      structured_outputs: { choice: ["red", "green", "blue"] },
+      n: 3,
+      temperature: 2,
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: see above
+    expect(body.choices.map((choice: any) => choice.index)).toEqual([0, 1, 2])
+    for (const { message } of body.choices) expect(["red", "green", "blue"]).toContain(message.content)
+  })
+
+  test("a regular expression is matched in full", async () => {
+    const body = await reply({ structured_outputs: { regex: "[0-9]{3}-[0-9]{4}" }, temperature: 1.5 })
+    expect(body.choices[0].message.content).toMatch(/^[0-9]{3}-[0-9]{4}$/)
+  })
+
+  test("the same seed gives the same text, and the seed that was drawn is told", async () => {
+    const first = await reply({ response_format: personFormat, temperature: 1.5 })
+    const again = await reply({ response_format: personFormat, temperature: 1.5, seed: first.tokenrail.seed })
+    expect(again.choices[0].message.content).toBe(first.choices[0].message.content)
+  })
+
+  test("log-probabilities: the bytes of the rows are the text, the chosen token is listed", async () => {
+    const body = await reply({ structured_outputs: { regex: "[a-z]{8}" }, logprobs: true, top_logprobs: 3 })
+    const rows: { bytes: number[]; logprob: number; token: string; top_logprobs: { token: string }[] }[] =
+      body.choices[0].logprobs.content
+    const bytes = Uint8Array.from(rows.flatMap((row) => row.bytes))
+    expect(new TextDecoder().decode(bytes)).toBe(body.choices[0].message.content)
+    for (const row of rows) {
+      expect(row.logprob).toBeLessThanOrEqual(0)
+      expect(row.top_logprobs.length).toBeLessThanOrEqual(4)
+      expect(row.top_logprobs.map(({ token }) => token)).toContain(row.token)
+    }
+  })
+
+  test("the report comes when asked for", async () => {
+    const body = await reply({ response_format: personFormat, tokenrail: { report: true, timing: true } })
+    expect(body.tokenrail.report.keywords).toContainEqual(
+      expect.objectContaining({ keyword: "maxLength", status: "exact" }),
+    )
+    expect(body.usage.tokenrail).toMatchObject({
+      compile_ms: expect.any(Number),
+      mask_us: expect.any(Number),
+    })
+  })
+
+  test("an unknown field is named in a header", async () => {
+    const response = await post({ structured_outputs: { choice: ["a"] }, favourite: 1 })
+    expect(response.headers.get("x-tokenrail-ignored")).toBe("favourite")
+  })
+})
+
+describe("a stream", () => {
+  test("joined is the whole reply with the same seed", async () => {
+    const fields = { response_format: personFormat, seed: 11, temperature: 1.5 }
+    const whole = await reply(fields)
+    const parts = await chunks(fields)
+    const text = parts.map((part) => part.choices[0].delta.content ?? "").join("")
+    expect(text).toBe(whole.choices[0].message.content)
+    expect(parts.at(-1).choices[0]).toMatchObject({
+      delta: {},
+      finish_reason: whole.choices[0].finish_reason,
+    })
+  })
+
+  test("starts with the role and keeps one id", async () => {
+    const parts = await chunks({ structured_outputs: { choice: ["yes"] } })
+    expect(parts[0]).toMatchObject({
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }],
+    })
+    expect(new Set(parts.map((part) => part.id)).size).toBe(1)
+    expect(parts.some((part) => "usage" in part)).toBe(false)
+  })
+
+  test("counts usage on a last chunk without choices", async () => {
+    const parts = await chunks({
+      structured_outputs: { choice: ["yes"] },
+      stream_options: { include_usage: true },
+    })
+    expect(parts.slice(0, -1).every((part) => part.usage === null)).toBe(true)
+    const { choices, usage } = parts.at(-1)
+    expect(choices).toEqual([])
+    expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+  })
+
+  test("of n choices gives each its role, text and end", async () => {
+    const parts = await chunks({ structured_outputs: { choice: ["red", "green"] }, n: 2, temperature: 2 })
+    for (const index of [0, 1]) {
+      const own = parts.filter((part) => part.choices[0].index === index)
+      expect(own[0].choices[0].delta.role).toBe("assistant")
+      expect(["red", "green"]).toContain(own.map((part) => part.choices[0].delta.content ?? "").join(""))
+      expect(own.filter((part) => part.choices[0].finish_reason !== null)).toHaveLength(1)
+    }
+  })
+})
+
+describe("what is refused is a status, also for streams, and the server goes on", () => {
+  const schemaFormat = (schema: unknown) => ({
+    response_format: { type: "json_schema", json_schema: { name: "x", schema } },
+  })
+  test.each<[string, object, number, string, RegExp]>([
+    ["an unknown model", { model: "gpt-9" }, 404, "model_not_found", /gpt-9.*Use/],
+    ["a malformed schema", schemaFormat({ type: "objct" }), 400, "invalid_json_schema", /type/],
+    ["a reference to nothing", schemaFormat({ $ref: "#/$defs/x" }), 400, "invalid_json_schema", /x/],
+    [
+      "an unsatisfiable schema",
+      schemaFormat({ type: "integer", minimum: 5, maximum: 3 }),
+      400,
+      "invalid_json_schema",
+      /5.*3|no value/,
+    ],
+    [
+      "a broken regular expression",
+      { structured_outputs: { regex: "(a" } },
+      400,
+      "invalid_grammar",
+      /\(a|Unterminated/,
+    ],
+    ["a backreference", { structured_outputs: { regex: "(a)\\1" } }, 400, "invalid_grammar", /reference/],
+    ["top_p 0", { top_p: 0 }, 400, "invalid_value", /top_p.*temperature/],
+    ["a token that is not there", { logit_bias: { "99999999": 1 } }, 400, "invalid_value", /99999999/],
+    ["an empty stop string", { stop: "" }, 400, "invalid_value", /stop/],
+    [
+      "a long prompt",
+      { messages: [{ role: "user", content: "word ".repeat(5000) }] },
+      400,
+      "context_length_exceeded",
+      /512/,
+    ],
+  ])("%s", async (_, fields, status, code, message) => {
+    for (const stream of [false, true]) {
+      const response = await post({ ...fields, stream })
+      const { error } = await response.json()
+      expect([response.status, error.code], error.message).toEqual([status, code])
+      expect(error.message).toMatch(message)
+      expect(error.type).toBe("invalid_request_error")
+    }
+    const after = await reply({ structured_outputs: { choice: ["alive"] } })
+    expect(after.choices[0].message.content).toBe("alive")
+  })
+})
+
+describe("whoever leaves frees the slot", () => {
+  const long = { structured_outputs: { regex: "[a-z]{2000}" }, max_tokens: 400 }
+  const idle = () =>
+    expect.poll(() => engine.load().running + engine.load().waiting, { timeout: 5000 }).toBe(0)
+
+  test("by cancelling the body of a stream", async () => {
+    const response = await post({ ...long, stream: true })
+    const reader = response.body!.getReader()
+    await reader.read()
+    await reader.read()
+    expect(engine.load().running).toBe(1)
+    await reader.cancel()
+    await idle()
+  })
+
+  test.each([true, false])("by the request's signal, stream %s", async (stream) => {
+    const controller = new AbortController()
+    const response = post({ ...long, stream }, { signal: controller.signal })
+    response.catch(() => {})
+    await expect.poll(() => engine.load().running, { timeout: 5000, interval: 1 }).toBe(1)
+    controller.abort()
+    if (!stream) await expect(response).rejects.toMatchObject({ name: "AbortError" })
+    await idle()
+  })
+})
