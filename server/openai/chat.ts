@@ -158,19 +158,30 @@ class Reply {
     return { logprobs: { content: logprobRows(event.logprobs, this.vocabulary), refusal: null } }
   }
 
-  private usage(result: GenerateResult): unknown {
-    const { promptTokens, completionTokens, forcedTokens, compileMs, maskUs } = result.usage
-    const timing = { forced_tokens: forcedTokens, compile_ms: compileMs, mask_us: maskUs }
-    return { ...counts(promptTokens, completionTokens), ...(this.request.timing && { tokenrail: timing }) }
+  private usage({ usage }: GenerateResult): unknown {
+    const { promptTokens, completionTokens, cachedTokens, forcedTokens, compileMs, maskUs } = usage
+    const timing = {
+      forced_tokens: forcedTokens,
+      compile_ms: compileMs,
+      mask_us: maskUs.total,
+      mask_us_p50: maskUs.p50,
+      mask_us_p99: maskUs.p99,
+      ttft_ms: usage.ttftMs,
+      tpot_ms: usage.tpotMs,
+    }
+    return {
+      ...counts(promptTokens, completionTokens, cachedTokens),
+      ...(this.request.timing && { tokenrail: timing }),
+    }
   }
 }
 
-function counts(promptTokens: number, completionTokens: number): object {
+function counts(promptTokens: number, completionTokens: number, cachedTokens = 0): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedTokens },
     completion_tokens_details: {
       reasoning_tokens: 0,
       accepted_prediction_tokens: 0,
