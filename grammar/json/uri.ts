@@ -1,0 +1,90 @@
+/**
+ * URI references after RFC 3986: split (appendix B), resolved against a base (5.2), without a scheme's own rules, so
+ * that `http:`, `file:` and `urn:` are alike. A base may be empty: the reference is then its own result.
+ */
+
+interface Uri {
+  scheme: string | undefined
+  authority: string | undefined
+  path: string
+  query: string | undefined
+  fragment: string | undefined
+}
+
+const parts = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([\s\S]*))?$/
+
+function parseUri(text: string): Uri {
+  const [, scheme, authority, path, query, fragment] = parts.exec(text) as RegExpExecArray
+  return { scheme, authority, path, query, fragment }
+}
+
+function printUri({ scheme, authority, path, query, fragment }: Uri): string {
+  let text = scheme === undefined ? "" : `${scheme}:`
+  if (authority !== undefined) text += `//${authority}`
+  text += path
+  if (query !== undefined) text += `?${query}`
+  return fragment === undefined ? text : `${text}#${fragment}`
+}
+
+/** RFC 3986, 5.2.2, strict. */
+export function resolveUri(base: string, reference: string): string {
+  const r = parseUri(reference)
+  if (r.scheme !== undefined) return printUri({ ...r, path: removeDots(r.path) })
+  const b = parseUri(base)
+  if (r.authority !== undefined) return printUri({ ...r, scheme: b.scheme, path: removeDots(r.path) })
+  const { scheme, authority } = b
+  const { fragment } = r
+  if (r.path === "") return printUri({ scheme, authority, path: b.path, query: r.query ?? b.query, fragment })
+  const path = r.path.startsWith("/") ? r.path : mergePaths(b, r.path)
+  // Without a base there is nothing to be relative to: `../a.json` stays what the caller wrote.
+  const bare = scheme === undefined && authority === undefined && b.path === ""
+  return printUri({ scheme, authority, path: bare ? path : removeDots(path), query: r.query, fragment })
+}
+
+function mergePaths(base: Uri, path: string): string {
+  if (base.authority !== undefined && base.path === "") return `/${path}`
+  return base.path.slice(0, base.path.lastIndexOf("/") + 1) + path
+}
+
+/** RFC 3986, 5.2.4, segment by segment. */
+function removeDots(path: string): string {
+  if (!path.includes(".")) return path
+  const rooted = path.startsWith("/")
+  const segments = (rooted ? path.slice(1) : path).split("/")
+  const kept: string[] = []
+  for (const [i, segment] of segments.entries()) {
+    const last = i === segments.length - 1
+    if (segment === "..") kept.pop()
+    else if (segment !== ".") {
+      kept.push(segment)
+      continue
+    }
+    if (last) kept.push("")
+  }
+  return (rooted ? "/" : "") + kept.join("/")
+}
+
+/** The URI without its fragment, and the fragment as written ("" when there is none). */
+export function splitFragment(uri: string): [string, string] {
+  const at = uri.indexOf("#")
+  return at < 0 ? [uri, ""] : [uri.slice(0, at), uri.slice(at + 1)]
+}
+
+/** Percent-decoding of UTF-8; text that is not well-formed stays as it is. */
+export function decodeFragment(fragment: string): string {
+  if (!fragment.includes("%")) return fragment
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return fragment
+  }
+}
+
+/** One reference token of a JSON pointer, RFC 6901. */
+export function encodeToken(token: string | number): string {
+  return typeof token === "number" ? `${token}` : token.replaceAll("~", "~0").replaceAll("/", "~1")
+}
+
+export function decodeToken(token: string): string {
+  return token.includes("~") ? token.replaceAll("~1", "/").replaceAll("~0", "~") : token
+}
