@@ -33,6 +33,10 @@ export interface Model {
    * time. Throws ModelError; the slots of the batch are then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
+  /** performance.now() of this thread's clock when the last logits were ready, wherever they were computed. */
+  readonly answeredAt: number
+  /** Whether every later call will fail. */
+  readonly isDead: boolean
   /** Called when the model dies without a call in progress. */
   onDeath: ((error: Error) => void) | undefined
   close(): Promise<void>

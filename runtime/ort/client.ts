@@ -25,7 +25,8 @@ export type Question =
 
 export type Answer =
   | { kind: "loaded"; id: 0; width: number; canRewind: boolean }
-  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number }
+  /** `at` is in milliseconds since 1970: threads do not share the origin of performance.now(). */
+  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: number }
   | { kind: "failed"; id: number; message: string }
 
 /** Starts the worker and loads the graph. Throws ModelError with the worker's message. */
@@ -47,6 +48,7 @@ interface Waiting {
 class OrtClient implements Model {
   width = 0
   canRewind = false
+  answeredAt = 0
   readonly contextLength: number
   readonly slotCount: number
   readonly loaded: Promise<Extract<Answer, { kind: "loaded" }>>
@@ -76,6 +78,10 @@ class OrtClient implements Model {
     return `onnxruntime-node/${this.provider}, ${this.canRewind ? "batched" : "one row at a time"}`
   }
 
+  get isDead(): boolean {
+    return this.death !== undefined
+  }
+
   async forward(feeds: readonly Feed[]): Promise<Float32Array> {
     if (this.death) throw this.death
     if (this.waiting) throw new Error("internal: the model runs one batch at a time")
@@ -89,6 +95,7 @@ class OrtClient implements Model {
     if (answer.kind !== "logits") throw new Error(`internal: answer ${answer.kind} to a batch`)
     // The logits are read before the next question is asked, which carries their buffer back.
     this.reuse = answer.buffer
+    this.answeredAt = answer.at - performance.timeOrigin
     return new Float32Array(answer.buffer, 0, answer.length)
   }
 

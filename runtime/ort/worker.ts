@@ -43,7 +43,16 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
     }
     const logits = await session.forward(question.feeds, question.reuse)
     const buffer = logits.buffer as ArrayBuffer
-    answer({ kind: "logits", id: question.id, buffer, length: logits.length }, [buffer])
+    answer(
+      {
+        kind: "logits",
+        id: question.id,
+        buffer,
+        length: logits.length,
+        at: performance.timeOrigin + performance.now(),
+      },
+      [buffer],
+    )
   } catch (error) {
     answer({
       kind: "failed",
@@ -61,7 +70,7 @@ async function load(): Promise<OrtSession> {
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
-    logSeverityLevel: 3,
+    logSeverityLevel: 4,
   }
   let session = await create(ort, common)
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]

@@ -1,0 +1,164 @@
+/**
+ * What a caller asks for → one compile input, and the way back: text → typed value.
+ *
+ * A schema comes as raw JSON Schema (object, boolean, or text, which keeps number spelling and key order) or as an object
+ * with `~standard` (the Standard Schema and Standard JSON Schema interfaces, standardschema.dev). From those we take the
+ * *input* side: the model writes what the validator reads, and `output` throws on transforms.
+ */
+
+import type { CompileOptions, Grammar, GrammarInput } from "../grammar/index.ts"
+import { IncompleteError, RequestError, ValidationError, type ValidationIssue } from "./errors.ts"
+
+/** The members of a Standard Schema that are used here. */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate?: (value: unknown) => Validated<Output> | Promise<Validated<Output>>
+    readonly jsonSchema?: { readonly input: (options: { target: string }) => unknown }
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+
+type Validated<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+interface StandardIssue {
+  readonly message: string
+  readonly path?: readonly unknown[] | undefined
+}
+
+/** At most one of the seven, with the policies of the compiler beside it. */
+export interface ConstraintOptions
+  extends Pick<
+    CompileOptions,
+    "order" | "whitespace" | "escapes" | "numbers" | "formats" | "dialect" | "documents" | "limits"
+  > {
+  /** JSON Schema as value or text, or any object with `~standard`. */
+  schema?: unknown
+  /** The whole output matches. */
+  regex?: string | RegExp
+  choice?: readonly string[]
+  /** Any JSON object. */
+  jsonObject?: boolean
+  /** A compile input, or what `compile` returned. */
+  constraint?: GrammarInput | Grammar
+}
+
+/** The type of `value` that a generation with these options yields. */
+export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Output> }
+  ? Output
+  : Options extends { choice: readonly (infer Option)[] }
+    ? Option
+    : Options extends { schema: unknown } | { jsonObject: true } | { constraint: unknown }
+      ? unknown
+      : Options extends { regex: string | RegExp }
+        ? string
+        : undefined
+
+export interface Constraint {
+  readonly input: GrammarInput | Grammar
+  readonly policies: CompileOptions
+  /** The option that it came from. */
+  readonly title: string
+  /** The value that a complete text stands for. */
+  parse(text: string): unknown
+  /** The value after the schema's own validator. Throws ValidationError. */
+  validate(text: string): Promise<unknown>
+}
+
+const policyNames = [
+  "order",
+  "whitespace",
+  "escapes",
+  "numbers",
+  "formats",
+  "dialect",
+  "documents",
+  "limits",
+] as const
+
+/** The one constraint of these options, or null. Throws RequestError when there are two, TypeError without a converter. */
+export function readConstraint(options: ConstraintOptions): Constraint | null {
+  const named: [name: string, value: unknown][] = [
+    ["schema", options.schema],
+    ["regex", options.regex],
+    ["choice", options.choice],
+    ["jsonObject", options.jsonObject || undefined],
+    ["constraint", options.constraint],
+  ]
+  const given = named.filter(([, value]) => value !== undefined && value !== null)
+  if (given.length === 0) return null
+  if (given.length > 1) {
+    const names = given.map(([name]) => name).join(" and ")
+    throw new RequestError("invalid_value", `${names}: at most one constraint a request; leave one out`)
+  }
+  const policies: CompileOptions = {}
+  for (const name of policyNames) {
+    if (options[name] !== undefined) Object.assign(policies, { [name]: options[name] })
+  }
+  const asText = (text: string): unknown => text
+  const make = (
+    input: GrammarInput | Grammar,
+    parse: (text: string) => unknown,
+    validate = async (text: string) => parse(text),
+  ): Constraint => ({ input, policies, title: given[0][0], parse, validate })
+  if (options.regex !== undefined) {
+    const { regex } = options
+    if (typeof regex === "string") return make({ kind: "regex", pattern: regex }, asText)
+    return make({ kind: "regex", pattern: regex.source, flags: regex.flags }, asText)
+  }
+  if (options.choice) return make({ kind: "choice", options: [...options.choice] }, asText)
+  if (options.jsonObject) return make({ kind: "json", schema: { type: "object" } }, parseJson)
+  if (options.constraint) {
+    const isJson = "kind" in options.constraint && options.constraint.kind === "json"
+    return make(options.constraint, isJson ? parseJson : asText)
+  }
+  const { schema } = options
+  if (!isStandard(schema)) return make({ kind: "json", schema }, parseJson)
+  const standard = schema["~standard"]
+  if (!standard.jsonSchema) {
+    throw new TypeError(
+      `schema: the ${standard.vendor} schema cannot be written as JSON Schema; pass { "~standard": { ...schema["~standard"], jsonSchema: { input: () => <JSON Schema> } } }, made by the library's JSON Schema converter`,
+    )
+  }
+  const input = standard.jsonSchema.input({ target: "draft-2020-12" })
+  return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
+}
+
+/** Throws IncompleteError with the text when an answer is not the whole of what its constraint asks for. */
+export function checkComplete(text: string, finishReason: string, what: string): void {
+  if (finishReason === "stop") return
+  throw new IncompleteError(
+    text,
+    finishReason,
+    `the answer ended by ${finishReason} before its ${what} was complete: raise maxTokens`,
+  )
+}
+
+async function validateStandard(schema: StandardSchema, text: string): Promise<unknown> {
+  const value = parseJson(text)
+  const { validate } = schema["~standard"]
+  if (!validate) return value
+  const result = await validate(value)
+  if (result.issues) throw new ValidationError(text, value, result.issues.map(plainIssue))
+  return result.value
+}
+
+function plainIssue({ message, path }: StandardIssue): ValidationIssue {
+  const keys = path?.map((part) =>
+    typeof part === "object" && part !== null && "key" in part ? part.key : part,
+  )
+  return keys ? { message, path: keys } : { message }
+}
+
+function isStandard(schema: unknown): schema is StandardSchema {
+  return (
+    (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
+  )
+}
+
+function parseJson(text: string): unknown {
+  return JSON.parse(text)
+}

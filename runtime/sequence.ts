@@ -1,0 +1,206 @@
+/**
+ * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by which it ends.
+ *
+ * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop ids, grammar finished,
+ * stop strings, budget, context). A stop inside a constraint counts only where the text before it is complete: soundness
+ * goes before truncation.
+ */
+
+import type { Matcher, RowKind } from "../mask/index.ts"
+import { Matcher as FreshMatcher, isAllowed, type Vocabulary } from "../mask/index.ts"
+import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
+import { TokenCounts } from "../sampler/index.ts"
+import { Detokenizer } from "./detokenizer.ts"
+import { type StopStrings, StopWatch } from "./stops.ts"
+
+export type FinishReason = "stop" | "length" | "abort" | "error"
+
+export type GenerationEvent =
+  | { type: "text"; choice: number; text: string; tokens: number[]; logprobs?: TokenLogprobs[] }
+  | {
+      type: "finish"
+      choice: number
+      finishReason: FinishReason
+      /** null: end of sequence; a stop string or stop id; `complete`: the grammar ended. */
+      stopReason: string | number | null
+      message?: string
+    }
+
+type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
+
+/** What all choices of a request share. */
+export interface SequenceOptions {
+  readonly vocabulary: Vocabulary
+  readonly promptIds: readonly number[]
+  readonly params: SamplingParams
+  readonly matcher: Matcher | null
+  readonly stops: StopStrings
+  readonly stopTokenIds: ReadonlySet<number>
+  readonly includesStop: boolean
+  readonly ignoresEnd: boolean
+  readonly minTokens: number
+  readonly maxTokens: number
+  readonly contextLength: number
+  readonly choice: number
+  readonly emit: (event: GenerationEvent) => void
+}
+
+export class Sequence {
+  readonly options: SequenceOptions
+  /** Prompt, then output. */
+  readonly tokens: number[]
+  readonly counts: TokenCounts
+  readonly logprobs: TokenLogprobs[] = []
+  /** Row in which the mask of the next token is written; given with the slot. Shape [W]. */
+  mask: Uint32Array | undefined
+  /** `mask` says what may follow the last token. */
+  isMaskFilled = false
+  slot = -1
+  /** How many of `tokens` the slot holds. */
+  cachedCount = 0
+  /** Prompt tokens that another request had computed. */
+  reusedCount = 0
+  forcedCount = 0
+  text = ""
+  finishReason: FinishReason | undefined
+  stopReason: string | number | null = null
+  message: string | undefined
+  /** Microseconds of every mask filled, and the sum over accepting tokens. */
+  readonly maskUs: number[] = []
+  acceptUs = 0
+  private readonly detokenizer: Detokenizer
+  private readonly watch: StopWatch
+  /** Tokens whose text has not been sent. */
+  private unsent: number[] = []
+  private unsentLogprobs: TokenLogprobs[] = []
+  /** All text, the held part too: what stop strings are judged by. */
+  private written = ""
+
+  constructor(options: SequenceOptions) {
+    this.options = options
+    this.tokens = [...options.promptIds]
+    this.counts = new TokenCounts(options.promptIds)
+    this.detokenizer = new Detokenizer(options.vocabulary)
+    this.watch = new StopWatch(options.stops, {
+      includesStop: options.includesStop,
+      counts: (length) => this.outputCount >= options.minTokens && this.isComplete(length),
+    })
+  }
+
+  get promptCount(): number {
+    return this.options.promptIds.length
+  }
+
+  get outputCount(): number {
+    return this.tokens.length - this.options.promptIds.length
+  }
+
+  get isFinished(): boolean {
+    return this.finishReason !== undefined
+  }
+
+  /** Stop strings that appeared where the constraint was not complete. */
+  get ignoredStops(): readonly string[] {
+    return this.watch.ignored
+  }
+
+  /** Writes the tokens that may come next into `mask`. `single`: one bit, which needs no sampling. */
+  fillMask(): RowKind {
+    const { matcher, vocabulary, stopTokenIds } = this.options
+    const row = this.mask!
+    this.isMaskFilled = true
+    if (!matcher) {
+      row.set(vocabulary.freeRow)
+      for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
+      return "free"
+    }
+    const kind = matcher.fillMask(row)
+    if (stopTokenIds.size === 0 || !matcher.isAccepting()) return kind
+    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells, or nothing.
+    for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
+    return "masked"
+  }
+
+  /** Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. */
+  accept(token: number, logprobs?: TokenLogprobs): void {
+    const start = performance.now()
+    const end = this.advance(token, logprobs)
+    this.acceptUs += 1000 * (performance.now() - start)
+    if (end) this.finish(...end)
+  }
+
+  /** How the output ends by this token; undefined when it goes on. */
+  private advance(token: number, logprobs: TokenLogprobs | undefined): Ending | undefined {
+    const { vocabulary, matcher, stopTokenIds, minTokens, maxTokens, contextLength } = this.options
+    this.isMaskFilled = false
+    this.tokens.push(token)
+    this.counts.push(token)
+    const isComplete = !matcher || matcher.isAccepting()
+    if (vocabulary.isEnd(token) && !(this.options.ignoresEnd && !matcher)) {
+      matcher?.accept(token)
+      return ["stop", null]
+    }
+    if (stopTokenIds.has(token) && isComplete && (matcher || this.outputCount >= minTokens)) {
+      return ["stop", token]
+    }
+    if (matcher && !matcher.accept(token)) {
+      return ["error", null, `internal: token ${token} left the constraint`]
+    }
+    this.unsent.push(token)
+    if (logprobs) {
+      this.logprobs.push(logprobs)
+      this.unsentLogprobs.push(logprobs)
+    }
+    const piece = this.detokenizer.push(token)
+    this.written += piece
+    if (matcher?.isExhausted()) {
+      this.send(this.watch.flush() + piece)
+      return ["stop", "complete"]
+    }
+    const { text, stop } = this.watch.push(piece)
+    this.send(text)
+    if (stop !== null) return ["stop", stop]
+    const isFull = this.outputCount >= maxTokens || this.tokens.length >= contextLength
+    return isFull ? ["length", null] : undefined
+  }
+
+  /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
+  finish(finishReason: FinishReason, stopReason: string | number | null, message?: string): void {
+    if (this.isFinished) return
+    if (typeof stopReason !== "string") this.send(this.watch.flush())
+    if (this.unsent.length > 0) this.send("", true)
+    this.finishReason = finishReason
+    this.stopReason = stopReason
+    this.message = message
+    const event = { type: "finish" as const, choice: this.options.choice, finishReason, stopReason }
+    this.options.emit(message === undefined ? event : { ...event, message })
+  }
+
+  private send(text: string, isLast = false): void {
+    if (text === "" && !isLast) return
+    this.text += text
+    const event = { type: "text" as const, choice: this.options.choice, text, tokens: this.unsent }
+    this.options.emit(this.unsentLogprobs.length > 0 ? { ...event, logprobs: this.unsentLogprobs } : event)
+    this.unsent = []
+    this.unsentLogprobs = []
+  }
+
+  /** Whether the first `length` units of the output are an accepted text. Rare: asked at stop strings only. */
+  private isComplete(length: number): boolean {
+    const { matcher } = this.options
+    if (!matcher) return true
+    const fresh = new FreshMatcher(matcher.fsm)
+    return fresh.acceptBytes(new TextEncoder().encode(this.written.slice(0, length))) && fresh.isAccepting()
+  }
+}
+
+/** The one token of a row that has a single bit. */
+export function onlyToken(row: Uint32Array): number {
+  for (const [word, bits] of row.entries()) if (bits !== 0) return 32 * word + 31 - Math.clz32(bits & -bits)
+  return -1
+}
+
+/** Whether the row lets the token through: the check after every draw. */
+export function isLegal(row: Uint32Array, token: number): boolean {
+  return isAllowed(row, token)
+}

@@ -1,0 +1,257 @@
+/**
+ * A tiny decoder with random weights, written as an ONNX file: one attention layer, learned positions, a cache.
+ *
+ * For tests of loading and batching that need a graph of a chosen shape: other inputs, no cache, a mask that is ignored,
+ * positions counted by the graph. The protobuf messages are those of onnx.proto3, written field by field.
+ */
+
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+export interface TinyOptions {
+  width?: number
+  /** Renames or adds inputs that the graph does not need. */
+  extraInput?: string
+  hasCache?: boolean
+  hasPositions?: boolean
+  /** A graph that looks at every key, whatever the attention mask says. */
+  ignoresMask?: boolean
+  contextLength?: number
+  config?: Record<string, unknown>
+  /** Text tokens; ids after them: `<|user|>`, `<|assistant|>`, `<|end|>`. Default: all bytes. */
+  tokens?: string[]
+}
+
+const heads = 2
+const dim = 8
+const hidden = heads * dim
+
+/** Writes a model directory and returns its path. */
+export function writeTinyModel(directory: string, options: TinyOptions = {}): string {
+  const contextLength = options.contextLength ?? 512
+  const pieces = options.tokens ?? byteLevelAlphabet()
+  const names = ["<|user|>", "<|assistant|>", "<|end|>"]
+  const width = options.width ?? pieces.length + names.length + 2
+  mkdirSync(join(directory, "onnx"), { recursive: true })
+  const json = (name: string, value: unknown) => writeFileSync(join(directory, name), JSON.stringify(value))
+  writeFileSync(join(directory, "onnx/model.onnx"), tinyGraph(width, contextLength, options))
+  json("config.json", {
+    model_type: "tiny",
+    vocab_size: width,
+    hidden_size: hidden,
+    num_attention_heads: heads,
+    max_position_embeddings: contextLength,
+    eos_token_id: pieces.length + 2,
+    ...options.config,
+  })
+  json("tokenizer.json", {
+    version: "1.0",
+    added_tokens: names.map((content, index) => ({
+      id: pieces.length + index,
+      content,
+      special: true,
+      normalized: false,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+    })),
+    normalizer: null,
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, use_regex: false, trim_offsets: true },
+    post_processor: null,
+    decoder: { type: "ByteLevel", add_prefix_space: false, use_regex: false, trim_offsets: true },
+    model: {
+      type: "BPE",
+      vocab: Object.fromEntries(pieces.map((piece, id) => [piece, id])),
+      merges: [],
+      unk_token: null,
+      byte_fallback: false,
+      ignore_merges: false,
+    },
+  })
+  json("tokenizer_config.json", {
+    eos_token: "<|end|>",
+    chat_template:
+      "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
+  })
+  return directory
+}
+
+/** The 256 code points that byte-level tokenizers use for bytes, in the order of the bytes. */
+export function byteLevelAlphabet(): string[] {
+  let next = 256
+  return Array.from({ length: 256 }, (_, byte) => {
+    const isPlain = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
+    return String.fromCodePoint(isPlain ? byte : next++)
+  })
+}
+
+function tinyGraph(width: number, contextLength: number, options: TinyOptions): Uint8Array {
+  const hasCache = options.hasCache ?? true
+  const hasPositions = options.hasPositions ?? true
+  const random = generator(12345)
+  const weights = (name: string, dims: number[], scale: number): Bytes => {
+    const size = dims.reduce((product, each) => product * each, 1)
+    const data = Float32Array.from({ length: size }, () => (random() * 2 - 1) * scale)
+    return floats(name, dims, data)
+  }
+  const nodes: Bytes[] = []
+  const add = (op: string, inputs: string[], output: string, attributes: Bytes[] = []): string => {
+    nodes.push(node(op, inputs, output, attributes))
+    return output
+  }
+  const initializers = [
+    weights("embedding", [width, hidden], 1),
+    weights("places", [contextLength, hidden], 0.5),
+    ...["wq", "wk", "wv", "wo"].map((name) => weights(name, [hidden, hidden], 0.6)),
+    weights("head", [hidden, width], 1.5),
+    ints("split", [4], [0, 0, heads, dim]),
+    ints("join", [3], [0, 0, hidden]),
+    ints("axis1", [1], [1]),
+    ints("axes12", [2], [1, 2]),
+    ints("zero", [], [0]),
+    ints("one", [], [1]),
+    ints("index1", [], [1]),
+    floats("scale", [], Float32Array.of(dim ** -0.5)),
+    floats("allow", [], Float32Array.of(0)),
+    floats("deny", [], Float32Array.of(-1e9)),
+  ]
+  const split = (name: string) => {
+    add("MatMul", ["x", `w${name}`], `${name}0`)
+    add("Reshape", [`${name}0`, "split"], `${name}1`)
+    return add("Transpose", [`${name}1`], `${name}2`, [intsAttribute("perm", [0, 2, 1, 3])])
+  }
+  add("Gather", ["embedding", "input_ids"], "words")
+  add("Shape", ["attention_mask"], "maskShape")
+  add("Gather", ["maskShape", "index1"], "total")
+  add("Shape", ["input_ids"], "idShape")
+  add("Gather", ["idShape", "index1"], "count")
+  add("Sub", ["total", "count"], "pastCount")
+  add("Range", ["zero", "total", "one"], "keyAt")
+  add("Range", ["pastCount", "total", "one"], "queryAt")
+  add("Gather", ["places", hasPositions ? "position_ids" : "queryAt"], "placed")
+  add("Add", ["words", "placed"], "x")
+  const q = split("q")
+  split("k")
+  split("v")
+  const concat = (past: string, fresh: string, out: string) =>
+    hasCache ? add("Concat", [past, fresh], out, [intAttribute("axis", 2)]) : add("Identity", [fresh], out)
+  const key = concat("past_key_values.0.key", "k2", "present.0.key")
+  const value = concat("past_key_values.0.value", "v2", "present.0.value")
+  add("Transpose", [key], "kt", [intsAttribute("perm", [0, 1, 3, 2])])
+  add("MatMul", [q, "kt"], "scores0")
+  add("Mul", ["scores0", "scale"], "scores1")
+  add("Unsqueeze", ["queryAt", "axis1"], "queryColumn")
+  add("LessOrEqual", ["keyAt", "queryColumn"], "causal")
+  add("Cast", ["attention_mask"], "maskBool0", [intAttribute("to", 9)])
+  add("Unsqueeze", ["maskBool0", "axes12"], "maskBool")
+  add("And", ["causal", "maskBool"], "visible0")
+  add("Where", [options.ignoresMask ? "causal" : "visible0", "allow", "deny"], "bias")
+  add("Add", ["scores1", "bias"], "scores2")
+  add("Softmax", ["scores2"], "attention", [intAttribute("axis", -1)])
+  add("MatMul", ["attention", value], "mixed0")
+  add("Transpose", ["mixed0"], "mixed1", [intsAttribute("perm", [0, 2, 1, 3])])
+  add("Reshape", ["mixed1", "join"], "mixed2")
+  add("MatMul", ["mixed2", "wo"], "mixed3")
+  add("Add", ["x", "mixed3"], "y")
+  add("MatMul", ["y", "head"], "logits")
+  const cacheDims = ["B", heads, "P", dim]
+  const inputs = [
+    valueInfo("input_ids", 7, ["B", "S"]),
+    valueInfo("attention_mask", 7, ["B", "T"]),
+    ...(hasPositions ? [valueInfo("position_ids", 7, ["B", "S"])] : []),
+    ...(hasCache ? ["key", "value"].map((part) => valueInfo(`past_key_values.0.${part}`, 1, cacheDims)) : []),
+    ...(options.extraInput ? [valueInfo(options.extraInput, 7, ["B", "S"])] : []),
+  ]
+  const outputs = [
+    valueInfo("logits", 1, ["B", "S", width]),
+    ...["key", "value"].map((part) => valueInfo(`present.0.${part}`, 1, ["B", heads, "T", dim])),
+  ]
+  const graph = message([
+    ...nodes.map((each) => bytesField(1, each)),
+    textField(2, "tiny"),
+    ...initializers.map((each) => bytesField(5, each)),
+    ...inputs.map((each) => bytesField(11, each)),
+    ...outputs.map((each) => bytesField(12, each)),
+  ])
+  const opset = message([textField(1, ""), intField(2, 17)])
+  return Uint8Array.from(message([intField(1, 8), bytesField(7, graph), bytesField(8, opset)]))
+}
+
+type Bytes = number[]
+
+function varint(value: bigint): Bytes {
+  const bytes: Bytes = []
+  let rest = BigInt.asUintN(64, value)
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
+  return [...bytes, Number(rest)]
+}
+
+function intField(field: number, value: number): Bytes {
+  return [...varint(BigInt(field << 3)), ...varint(BigInt(value))]
+}
+
+function bytesField(field: number, bytes: Bytes): Bytes {
+  return varint(BigInt((field << 3) | 2)).concat(varint(BigInt(bytes.length)), bytes)
+}
+
+function textField(field: number, text: string): Bytes {
+  return bytesField(field, [...Buffer.from(text)])
+}
+
+function message(fields: Bytes[]): Bytes {
+  return fields.flat()
+}
+
+function node(op: string, inputs: string[], output: string, attributes: Bytes[]): Bytes {
+  return message([
+    ...inputs.map((name) => textField(1, name)),
+    textField(2, output),
+    textField(3, output),
+    textField(4, op),
+    ...attributes.map((attribute) => bytesField(5, attribute)),
+  ])
+}
+
+function intAttribute(name: string, value: number): Bytes {
+  return message([textField(1, name), intField(3, value), intField(20, 2)])
+}
+
+function intsAttribute(name: string, values: number[]): Bytes {
+  return message([textField(1, name), ...values.map((value) => intField(8, value)), intField(20, 7)])
+}
+
+function tensor(name: string, dims: number[], type: number, raw: ArrayBufferLike): Bytes {
+  return message([
+    ...dims.map((size) => intField(1, size)),
+    intField(2, type),
+    textField(8, name),
+    bytesField(9, [...new Uint8Array(raw)]),
+  ])
+}
+
+function floats(name: string, dims: number[], data: Float32Array): Bytes {
+  return tensor(name, dims, 1, data.buffer)
+}
+
+function ints(name: string, dims: number[], values: number[]): Bytes {
+  return tensor(name, dims, 7, BigInt64Array.from(values, BigInt).buffer)
+}
+
+function valueInfo(name: string, type: number, dims: (number | string)[]): Bytes {
+  const shape = dims.map((size) =>
+    bytesField(1, typeof size === "number" ? intField(1, size) : textField(2, size)),
+  )
+  const tensorType = message([intField(1, type), bytesField(2, message(shape))])
+  return message([textField(1, name), bytesField(2, bytesField(1, tensorType))])
+}
+
+/** Numbers in [0, 1), the same every time (xorshift32). */
+export function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) / 2 ** 32
+  }
+}
