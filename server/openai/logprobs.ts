@@ -16,7 +16,7 @@ export interface LogprobRow {
 const Impossible = -9999
 
 export function logprobRows(
-  rows: readonly TokenLogprobs[] | undefined,
+  rows: readonly TokenLogprobs[] | null | undefined,
   vocabulary: Vocabulary,
 ): LogprobRow[] {
   return (rows ?? []).map(({ token, logprob, top }) => ({

@@ -287,10 +287,11 @@ function readSeed(body: RequestBody): bigint | null {
   return BigInt(spelling)
 }
 
-function templateOptions(fields: z.infer<typeof chatFields>): Record<string, unknown> | null {
+function templateOptions(fields: z.infer<typeof chatFields>): GenerateOptions["templateOptions"] | null {
   const effort = fields.reasoning_effort
   const reasoning = effort ? { reasoning_effort: effort, enable_thinking: effort !== "none" } : null
-  return reasoning || fields.chat_template_kwargs ? { ...reasoning, ...fields.chat_template_kwargs } : null
+  const variables = { ...reasoning, ...fields.chat_template_kwargs }
+  return Object.keys(variables).length > 0 ? { variables } : null
 }
 
 /** Without the members that are null or undefined, which mean "default" on the wire. */

@@ -1,4 +1,5 @@
 import OpenAI from "openai"
+import { LengthFinishReasonError } from "openai/core/error"
 import { zodResponseFormat } from "openai/helpers/zod"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
@@ -11,7 +12,7 @@ let engine: Engine
 let server: RunningServer
 const clients = {} as Record<"socket" | "in process", OpenAI>
 beforeAll(async () => {
-  engine = await open({ device: "cpu" })
+  engine = await open()
   const app = createApp(engine, { aliases: ["gpt-4o"] })
   server = await serve(app, { port: 0 })
   const options = { apiKey: "none", maxRetries: 0 }
@@ -111,7 +112,7 @@ describe.each(["socket", "in process"] as const)("openai client, %s", (kind) => 
       response_format: format,
       max_completion_tokens: 2,
     })
-    await expect(call).rejects.toBeInstanceOf(OpenAI.LengthFinishReasonError)
+    await expect(call).rejects.toBeInstanceOf(LengthFinishReasonError)
   })
 
   test("a refused schema is a BadRequestError that says what and where", async () => {
@@ -145,6 +146,13 @@ describe.each(["socket", "in process"] as const)("openai client, %s", (kind) => 
     const second = await clients[kind].chat.completions.create(long)
     setTimeout(() => second.controller.abort(), 30)
     for await (const _ of second);
+    await expect.poll(() => engine.load().running, { timeout: 5000 }).toBe(0)
+    const whole = new AbortController()
+    const call = clients[kind].chat.completions.create({ ...long, stream: false }, whole)
+    call.catch(() => {})
+    await expect.poll(() => engine.load().running, { timeout: 5000, interval: 1 }).toBe(1)
+    whole.abort()
+    await expect(call).rejects.toBeInstanceOf(OpenAI.APIUserAbortError)
     await expect.poll(() => engine.load().running, { timeout: 5000 }).toBe(0)
   })
 })
