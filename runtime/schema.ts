@@ -30,11 +30,7 @@ interface StandardIssue {
 }
 
 /** At most one of the seven, with the policies of the compiler beside it. */
-export interface ConstraintOptions
-  extends Pick<
-    CompileOptions,
-    "order" | "whitespace" | "escapes" | "numbers" | "formats" | "dialect" | "documents" | "limits"
-  > {
+export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable"> {
   /** JSON Schema as value or text, or any object with `~standard`. */
   schema?: unknown
   /** The whole output matches. */
@@ -74,6 +70,7 @@ const policyNames = [
   "escapes",
   "numbers",
   "formats",
+  "unknownKeywords",
   "dialect",
   "documents",
   "limits",

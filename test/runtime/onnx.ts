@@ -174,32 +174,32 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     ...outputs.map((each) => bytesField(12, each)),
   ])
   const opset = message([textField(1, ""), intField(2, 17)])
-  return Uint8Array.from(message([intField(1, 8), bytesField(7, graph), bytesField(8, opset)]))
+  return message([intField(1, 8), bytesField(7, graph), bytesField(8, opset)])
 }
 
-type Bytes = number[]
+type Bytes = Uint8Array
 
 function varint(value: bigint): Bytes {
-  const bytes: Bytes = []
+  const bytes: number[] = []
   let rest = BigInt.asUintN(64, value)
   for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
-  return [...bytes, Number(rest)]
+  return Uint8Array.of(...bytes, Number(rest))
 }
 
 function intField(field: number, value: number): Bytes {
-  return [...varint(BigInt(field << 3)), ...varint(BigInt(value))]
+  return message([varint(BigInt(field << 3)), varint(BigInt(value))])
 }
 
 function bytesField(field: number, bytes: Bytes): Bytes {
-  return varint(BigInt((field << 3) | 2)).concat(varint(BigInt(bytes.length)), bytes)
+  return message([varint(BigInt((field << 3) | 2)), varint(BigInt(bytes.length)), bytes])
 }
 
 function textField(field: number, text: string): Bytes {
-  return bytesField(field, [...Buffer.from(text)])
+  return bytesField(field, Buffer.from(text))
 }
 
 function message(fields: Bytes[]): Bytes {
-  return fields.flat()
+  return Buffer.concat(fields)
 }
 
 function node(op: string, inputs: string[], output: string, attributes: Bytes[]): Bytes {
@@ -225,7 +225,7 @@ function tensor(name: string, dims: number[], type: number, raw: ArrayBufferLike
     ...dims.map((size) => intField(1, size)),
     intField(2, type),
     textField(8, name),
-    bytesField(9, [...new Uint8Array(raw)]),
+    bytesField(9, new Uint8Array(raw)),
   ])
 }
 

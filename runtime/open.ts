@@ -1,0 +1,98 @@
+/**
+ * From a model directory to an engine: reads the files, starts the model's thread, chooses a sampler, checks that they
+ * fit together. One log line says what was chosen and why.
+ */
+
+import { availableParallelism } from "node:os"
+import { parseVocabulary, type Vocabulary } from "../mask/vocabulary.ts"
+import { createCpuSampler, type Sampler } from "../sampler/index.ts"
+import { type ModelDirectory, readModelDirectory } from "./directory.ts"
+import { Engine } from "./engine.ts"
+import { ModelError } from "./errors.ts"
+import { packageFile } from "./files.ts"
+import type { Model } from "./model.ts"
+import { openOrtModel } from "./ort/client.ts"
+import { Tokenizer } from "./tokenizer.ts"
+
+export interface OpenOptions {
+  /** Model directory in the Hugging Face layout. Default: the embedded model. */
+  model?: string
+  /** fp32, fp16, int8, uint8, q8, q4, q4f16: which graph of the directory. */
+  dtype?: string
+  /** Sequences that run at once. Default 8. */
+  slots?: number
+  /** Threads of the model. Default: one less than there are cores, which fills the masks. */
+  threads?: number
+  /** Tokens of prompt and output together, at most what the model has positions for. */
+  context?: number
+  /** Requests that may wait for a slot. Default 256. */
+  maxWaiting?: number
+  /** The seed of requests that bring none. Default: a random one each. */
+  seed?: bigint
+  log?: (line: string) => void
+}
+
+/** Throws ModelError naming the file, the input or the package, and RangeError on an impossible option. */
+export async function open(options: OpenOptions = {}): Promise<Engine> {
+  const slotCount = atLeast("slots", options.slots ?? 8, 1)
+  const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
+  const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
+  const directory = await readModelDirectory(options.model ?? packageFile("runtime/embedded"), options.dtype)
+  const contextLength = chooseContext(directory, options.context)
+  const model = await openOrtModel({
+    graphPath: directory.graphPath,
+    provider: "cpu",
+    threads,
+    slotCount,
+    contextLength,
+    config: directory.config,
+  })
+  try {
+    const tokenizer = new Tokenizer(directory, readVocabulary(directory, model))
+    const sampler: Sampler = createCpuSampler()
+    const log = options.log ?? (() => {})
+    log(`device: cpu, model ${directory.id} on ${model.description}, sampler ${sampler.name}`)
+    return new Engine({
+      model,
+      sampler,
+      tokenizer,
+      id: directory.id,
+      createdAt: directory.createdAt,
+      maxWaiting,
+      seed: options.seed,
+      log,
+    })
+  } catch (error) {
+    await model.close()
+    throw error
+  }
+}
+
+function readVocabulary(directory: ModelDirectory, model: Model): Vocabulary {
+  const { tokenizerJson, tokenizerConfig, endIds } = directory
+  try {
+    return parseVocabulary(tokenizerJson, tokenizerConfig, { width: model.width, endIds })
+  } catch (cause) {
+    throw new ModelError(`${directory.path}/tokenizer.json: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function chooseContext(directory: ModelDirectory, wanted: number | undefined): number {
+  const { contextLength } = directory
+  if (wanted === undefined) {
+    if (contextLength !== undefined) return contextLength
+    throw new ModelError(
+      `${directory.path}/config.json: max_position_embeddings is missing; add it, or pass \`context\``,
+    )
+  }
+  atLeast("context", wanted, 2)
+  if (contextLength !== undefined && wanted > contextLength) {
+    throw new RangeError(`context: ${wanted} is above the ${contextLength} positions of the model`)
+  }
+  return wanted
+}
+
+function atLeast(name: string, value: number, min: number): number {
+  if (Number.isInteger(value) && value >= min) return value
+  throw new RangeError(`${name}: ${value} is not an integer ≥ ${min}`)
+}

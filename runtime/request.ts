@@ -1,0 +1,162 @@
+/**
+ * What a caller may ask of one generation, and the check of all of it before the first token: prompt against context,
+ * budget, stops, sampling parameters.
+ */
+
+import type { Vocabulary } from "../mask/vocabulary.ts"
+import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
+import { RequestError } from "./errors.ts"
+import type { ConstraintOptions } from "./schema.ts"
+import type { Message, TemplateOptions } from "./template.ts"
+import type { Tokenizer } from "./tokenizer.ts"
+
+/** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
+export type Prompt = string | readonly Message[] | readonly number[]
+
+export interface GenerateOptions extends Omit<SamplingOptions, "seed">, ConstraintOptions {
+  /** Most tokens of an answer. Default: the rest of the context. */
+  maxTokens?: number | null
+  minTokens?: number | null
+  stop?: string | readonly string[] | null
+  stopTokenIds?: readonly number[] | null
+  /** Whether the answer keeps the stop string that ended it. */
+  includeStopStrInOutput?: boolean
+  /** Without a constraint: go on after an end of sequence. */
+  ignoreEos?: boolean
+  /** How many answers. */
+  n?: number | null
+  seed?: bigint | number | string | null
+  /** The prompt is the text itself: no template. */
+  raw?: boolean
+  signal?: AbortSignal | undefined
+  /** Tools, documents and variables of the chat template. */
+  templateOptions?: TemplateOptions
+}
+
+export interface ReadRequest {
+  readonly promptIds: readonly number[]
+  readonly params: SamplingParams
+  readonly stops: readonly string[]
+  readonly stopTokenIds: ReadonlySet<number>
+  readonly includesStop: boolean
+  readonly ignoresEnd: boolean
+  readonly minTokens: number
+  readonly maxTokens: number
+  readonly count: number
+  readonly seed: bigint | undefined
+}
+
+/** Throws RequestError and SamplingError. */
+export function readRequest(
+  prompt: Prompt,
+  options: GenerateOptions,
+  model: { tokenizer: Tokenizer; vocabulary: Vocabulary; model: { contextLength: number } },
+): ReadRequest {
+  const { contextLength } = model.model
+  const { width } = model.vocabulary
+  const count = integer("n", options.n ?? 1, 1, 128)
+  const promptIds = encodePrompt(prompt, options, model.tokenizer, width)
+  const maxTokens =
+    options.maxTokens === undefined || options.maxTokens === null
+      ? contextLength - promptIds.length
+      : integer("max_tokens", options.maxTokens, 1, Number.MAX_SAFE_INTEGER)
+  checkContext(
+    promptIds.length,
+    options.maxTokens ? maxTokens : 1,
+    contextLength,
+    options.maxTokens ? "max_tokens" : undefined,
+  )
+  const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
+  const stopTokenIds = (options.stopTokenIds ?? []).map((id) => integer("stop_token_ids", id, 0, width - 1))
+  if (stopTokenIds.length > 128) {
+    throw new RequestError(
+      "invalid_value",
+      `stop_token_ids: ${stopTokenIds.length} are more than 128`,
+      "stop_token_ids",
+    )
+  }
+  return {
+    promptIds,
+    params: resolveParams(options as SamplingOptions, { width }),
+    stops: typeof options.stop === "string" ? [options.stop] : [...(options.stop ?? [])],
+    stopTokenIds: new Set(stopTokenIds),
+    includesStop: options.includeStopStrInOutput ?? false,
+    ignoresEnd: options.ignoreEos ?? false,
+    minTokens,
+    maxTokens,
+    count,
+    seed: readSeed(options.seed),
+  }
+}
+
+function encodePrompt(
+  prompt: Prompt,
+  options: GenerateOptions,
+  tokenizer: Tokenizer,
+  width: number,
+): readonly number[] {
+  const ids = promptIdsOf(prompt, options, tokenizer)
+  if (ids.length === 0) {
+    throw new RequestError(
+      "invalid_value",
+      "prompt: it has no token; the model needs one to begin from",
+      "prompt",
+    )
+  }
+  for (const id of ids) integer("prompt", id, 0, width - 1)
+  return ids
+}
+
+function promptIdsOf(prompt: Prompt, options: GenerateOptions, tokenizer: Tokenizer): readonly number[] {
+  if (typeof prompt !== "string" && typeof prompt[0] === "number") return prompt as readonly number[]
+  if (options.raw) {
+    if (typeof prompt === "string") return tokenizer.encode(prompt)
+    throw new RequestError(
+      "invalid_value",
+      "raw: messages have no raw form; send text or token ids",
+      "prompt",
+    )
+  }
+  const messages =
+    typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
+  return tokenizer.encodeMessages(messages, options.templateOptions)
+}
+
+function checkContext(
+  prompt: number,
+  output: number,
+  contextLength: number,
+  param: string | undefined,
+): void {
+  if (prompt + output <= contextLength) return
+  const sum = param ? `${prompt} prompt tokens and ${param} ${output} are` : `${prompt} prompt tokens are`
+  const room = param ? "" : ", which needs room for an answer"
+  throw new RequestError(
+    "context_length_exceeded",
+    `${sum} too many for the context of ${contextLength} tokens${room}: shorten the prompt${param ? ` or lower ${param}` : ""}`,
+    param ?? "prompt",
+  )
+}
+
+function integer(param: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
+  throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
+}
+
+/** null and −1 mean a random seed. */
+function readSeed(seed: GenerateOptions["seed"]): bigint | undefined {
+  if (seed === undefined || seed === null || seed === -1) return undefined
+  const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
+  const text = String(seed)
+  if (isLossless && /^-?\d+$/.test(text)) {
+    const value = BigInt(text)
+    if (value === -1n) return undefined
+    if (BigInt.asIntN(64, value) === value) return value
+  }
+  throw new RequestError(
+    "invalid_value",
+    `seed: ${text} is not an integer of 64 bits; above 2^53 send it as a bigint or as digits`,
+    "seed",
+  )
+}
