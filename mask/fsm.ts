@@ -87,7 +87,8 @@ export class TokenFsm {
   mask(state: number): Recipe {
     const known = this.kept[state]
     if (known !== undefined) {
-      if (++known.uses === 2 && known.ids.length + known.removed.length > ManyIds) return this.keepRow(state, known)
+      if (++known.uses === 2 && known.ids.length + known.removed.length > ManyIds)
+        return this.keepRow(state, known)
       return known
     }
     const recipe = { ...this.builder.build(state, this.vocabulary.endIds), uses: 1 }

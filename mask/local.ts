@@ -89,12 +89,18 @@ export class LocalMasks {
     for (const node of this.lists.view(list)) this.trie.walk(node, state, found)
     const { tokens, tokenCount } = found
     if (tokenCount < this.vocabulary.width / 64) {
-      return { row: null, removed: none, ids: this.withDuplicates(tokens.subarray(0, tokenCount)), exits: this.exitLists(found.exits) }
+      return {
+        row: null,
+        removed: none,
+        ids: this.withDuplicates(tokens.subarray(0, tokenCount)),
+        exits: this.exitLists(found.exits),
+      }
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
     for (const [token, others] of this.trie.duplicates) {
-      if ((row[token >>> 5] >>> (token & 31)) & 1) for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
+      if ((row[token >>> 5] >>> (token & 31)) & 1)
+        for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
     }
     return { row, removed: none, ids: none, exits: this.exitLists(found.exits) }
   }

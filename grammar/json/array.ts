@@ -6,7 +6,7 @@
  * verdict matters: an item that is not counted need not be excluded unless there is an upper bound. An item is offered
  * only if the array can still be finished after it.
  */
-import { Frame, type Expectation, type Step } from "../frame.ts"
+import { type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
@@ -41,7 +41,13 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
   let min = 0
   let max = Infinite
   const addContains = (from: number, fact: number, low: number, high: number) => {
-    contains.push({ from, min: low, max: high, fact: all.of([fact]), complement: all.of([all.negation(fact)]) })
+    contains.push({
+      from,
+      min: low,
+      max: high,
+      fact: all.of([fact]),
+      complement: all.of([all.negation(fact)]),
+    })
   }
   for (const id of facts) {
     const fact = all.facts[id]
@@ -50,7 +56,8 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
       keywords.push(own)
       min = Math.max(min, own.minItems)
       max = Math.min(max, own.maxItems)
-      if (own.contains !== null) addContains(0, all.schema(own.contains.node), own.contains.min, own.contains.max)
+      if (own.contains !== null)
+        addContains(0, all.schema(own.contains.node), own.contains.min, own.contains.max)
     } else if (fact.kind === "equals" && fact.positive && fact.value.kind === "array") {
       constants.push(fact.value)
       min = Math.max(min, fact.value.items.length)
@@ -111,18 +118,24 @@ export class ArrayLanguage {
     this.spec = spec
     this.language = language
     this.path = path
-    this.rules = new ArrayRules(spec, (a, b) => language.and(a, b), (conjunction) => language.isProductive(conjunction))
+    this.rules = new ArrayRules(
+      spec,
+      (a, b) => language.and(a, b),
+      (conjunction) => language.isProductive(conjunction),
+    )
   }
 
-  start(): Frame {
-    return this.frame(Phase.Start, this.rules.start)
+  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  start(): Frame | null {
+    return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
   }
 
   follow(phase: number, progress: Progress): readonly Step[] {
     const { tokens } = this.language
     const steps: Step[] = []
     if (phase === Phase.Item) {
-      if (this.rules.ways(progress).length > 0) steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, progress)] })
+      if (this.rules.ways(progress).length > 0)
+        steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, progress)] })
       if (this.rules.canClose(progress)) steps.push({ lexeme: tokens.closeArray, frames: [] })
       return steps
     }
@@ -131,7 +144,8 @@ export class ArrayLanguage {
         steps.push({ lexeme, frames: [this.frame(Phase.Item, way.progress), ...frames] })
       }
     }
-    if (phase === Phase.Start && this.rules.canClose(progress)) steps.push({ lexeme: tokens.closeEmptyArray, frames: [] })
+    if (phase === Phase.Start && this.rules.canClose(progress))
+      steps.push({ lexeme: tokens.closeEmptyArray, frames: [] })
     return steps
   }
 
@@ -139,8 +153,17 @@ export class ArrayLanguage {
     const { path } = this
     const canClose = this.rules.canClose(progress)
     const more = this.rules.ways(progress).length > 0
-    if (phase !== Phase.Item) return { what: more ? (canClose ? 'an item or "]"' : "an item") : '"]"', example: more ? "" : "]", path }
-    return { what: more && canClose ? 'a comma or "]"' : more ? "a comma" : '"]"', example: more ? "," : "]", path }
+    if (phase !== Phase.Item)
+      return {
+        what: more ? (canClose ? 'an item or "]"' : "an item") : '"]"',
+        example: more ? "" : "]",
+        path,
+      }
+    return {
+      what: more && canClose ? 'a comma or "]"' : more ? "a comma" : '"]"',
+      example: more ? "," : "]",
+      path,
+    }
   }
 
   private frame(phase: number, progress: Progress): ArrayFrame {
@@ -164,7 +187,11 @@ export class ArrayRules {
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
 
-  constructor(spec: ArraySpec, and: (a: number, conjunctions: readonly number[]) => number, isProductive: Lookup) {
+  constructor(
+    spec: ArraySpec,
+    and: (a: number, conjunctions: readonly number[]) => number,
+    isProductive: Lookup,
+  ) {
     this.spec = spec
     this.and = and
     this.isProductive = isProductive
@@ -173,9 +200,18 @@ export class ArrayRules {
     this.start = { index: 0, counts: spec.contains.map(() => 0) }
   }
 
+  /** Whether any array at all satisfies the spec. */
+  isPossible(): boolean {
+    return this.canFinish(this.start)
+  }
+
   canClose({ index, counts }: Progress): boolean {
     const { min, max, contains } = this.spec
-    return index >= min && index <= max && contains.every((rule, i) => counts[i] >= rule.min && counts[i] <= rule.max)
+    return (
+      index >= min &&
+      index <= max &&
+      contains.every((rule, i) => counts[i] >= rule.min && counts[i] <= rule.max)
+    )
   }
 
   /** Ways to read one more item after which the array can be finished: the item's conjunction, and the progress then. */
@@ -192,7 +228,10 @@ export class ArrayRules {
     if (!result) {
       // Depth first; a progress on the path counts as unfinishable, which is right: it would have to be left anyway.
       this.finishable.set(key, false)
-      result = this.spec.contains.length === 0 ? this.canReachMin(progress) : this.steps(progress).some((way) => this.canFinish(way.progress))
+      result =
+        this.spec.contains.length === 0
+          ? this.canReachMin(progress)
+          : this.steps(progress).some((way) => this.canFinish(way.progress))
     }
     this.finishable.set(key, result)
     return result

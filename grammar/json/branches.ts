@@ -88,7 +88,9 @@ export class Branches {
   /** A clause that is not met yet, the shortest first; met ones are dropped. Null if there is none. */
   private nextClause(partial: Partial): readonly Alternative[] | null {
     const facts = new Set(partial.facts)
-    partial.clauses = partial.clauses.filter((clause) => !clause.some((alternative) => alternative.every((id) => facts.has(id))))
+    partial.clauses = partial.clauses.filter(
+      (clause) => !clause.some((alternative) => alternative.every((id) => facts.has(id))),
+    )
     let best: readonly Alternative[] | null = null
     for (const clause of partial.clauses) if (best === null || clause.length < best.length) best = clause
     return best

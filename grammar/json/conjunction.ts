@@ -27,7 +27,13 @@ export type Fact =
   /** Arrays: the item at `index`, if there is one, satisfies `fact`. */
   | { readonly kind: "item"; readonly index: number; readonly fact: number }
   /** Arrays: from index `from` on, `min` to `max` items satisfy `fact`. */
-  | { readonly kind: "contains"; readonly from: number; readonly fact: number; readonly min: number; readonly max: number }
+  | {
+      readonly kind: "contains"
+      readonly from: number
+      readonly fact: number
+      readonly min: number
+      readonly max: number
+    }
   /** Arrays: no two items are equal, or some two are. */
   | { readonly kind: "unique"; readonly positive: boolean }
   /** Nothing satisfies it. */
@@ -75,7 +81,8 @@ export class Conjunctions {
   /** The fact that holds where `id`, a schema or a value, does not. */
   negation(id: number): number {
     const fact = this.facts[id]
-    if (fact.kind !== "schema" && fact.kind !== "equals") throw new Error(`internal: no negation of ${fact.kind}`)
+    if (fact.kind !== "schema" && fact.kind !== "equals")
+      throw new Error(`internal: no negation of ${fact.kind}`)
     return this.fact({ ...fact, positive: !fact.positive })
   }
 

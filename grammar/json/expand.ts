@@ -31,7 +31,8 @@ export function expandFact(all: Conjunctions, reader: KeywordReader, fact: Fact,
         ? expandSchema(all, reader, reader.of(fact.node), type)
         : { facts: [], clauses: negateSchema(all, reader, reader.of(fact.node), type) }
     case "equals":
-      if (typeBit(fact.value) !== type) return fact.positive ? { facts: [all.fact({ kind: "never" })], clauses: [] } : nothing
+      if (typeBit(fact.value) !== type)
+        return fact.positive ? { facts: [all.fact({ kind: "never" })], clauses: [] } : nothing
       return fact.positive ? nothing : { facts: [], clauses: [negateContainer.equals(all, fact.value)] }
     default:
       return nothing
@@ -58,7 +59,10 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   }
   if (type === Types.object) {
     for (const [name, names] of keywords.dependentRequired) {
-      clauses.push([[all.fact({ kind: "absent", name })], names.map((other) => all.fact({ kind: "present", name: other }))])
+      clauses.push([
+        [all.fact({ kind: "absent", name })],
+        names.map((other) => all.fact({ kind: "present", name: other })),
+      ])
     }
     for (const [name, node] of keywords.dependentSchemas) {
       clauses.push([[all.fact({ kind: "absent", name })], [all.schema(node)]])
@@ -68,11 +72,18 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
 }
 
 /** The clauses of "not this schema": none when it says nothing of this type but "no". */
-function negateSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywords, type: number): Alternative[][] {
+function negateSchema(
+  all: Conjunctions,
+  reader: KeywordReader,
+  keywords: Keywords,
+  type: number,
+): Alternative[][] {
   if ((keywords.types & type) === 0) return []
   const alternatives: Alternative[] = []
   if (keywords.enum !== null) {
-    alternatives.push(keywords.enumOf(type).map((value) => all.fact({ kind: "equals", value, positive: false })))
+    alternatives.push(
+      keywords.enumOf(type).map((value) => all.fact({ kind: "equals", value, positive: false })),
+    )
   }
   for (const node of keywords.all) alternatives.push([all.schema(node, false)])
   for (const nodes of keywords.any) alternatives.push(nodes.map((node) => all.schema(node, false)))
@@ -80,7 +91,8 @@ function negateSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
     alternatives.push(nodes.map((node) => all.schema(node, false)))
     for (let i = 0; i < nodes.length; i++) {
       for (let j = i + 1; j < nodes.length; j++) {
-        if (!areDisjoint(reader, nodes[i], nodes[j], type)) alternatives.push([all.schema(nodes[i]), all.schema(nodes[j])])
+        if (!areDisjoint(reader, nodes[i], nodes[j], type))
+          alternatives.push([all.schema(nodes[i]), all.schema(nodes[j])])
       }
     }
   }
@@ -90,14 +102,23 @@ function negateSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
     if (yes !== null) alternatives.push([all.schema(test), all.schema(yes, false)])
     if (no !== null) alternatives.push([all.schema(test, false), all.schema(no, false)])
   }
-  alternatives.push(...(type === Types.object ? negateContainer.object(all, keywords) : negateContainer.array(all, keywords)))
+  alternatives.push(
+    ...(type === Types.object ? negateContainer.object(all, keywords) : negateContainer.array(all, keywords)),
+  )
   return [alternatives]
 }
 
 /** `oneOf`: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */
-function exactlyOne(all: Conjunctions, reader: KeywordReader, nodes: readonly SchemaNode[], type: number): Alternative[] {
+function exactlyOne(
+  all: Conjunctions,
+  reader: KeywordReader,
+  nodes: readonly SchemaNode[],
+  type: number,
+): Alternative[] {
   return nodes.map((node, i) => [
     all.schema(node),
-    ...nodes.filter((other, j) => j !== i && !areDisjoint(reader, node, other, type)).map((other) => all.schema(other, false)),
+    ...nodes
+      .filter((other, j) => j !== i && !areDisjoint(reader, node, other, type))
+      .map((other) => all.schema(other, false)),
   ])
 }

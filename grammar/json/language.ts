@@ -17,10 +17,20 @@ import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
 import type { KeywordReader } from "./keywords.ts"
 import { ObjectLanguage } from "./object.ts"
+import { ObjectRules } from "./objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./objectspec.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
-import { type Algebra, FalseBit, NullBit, numberAlgebra, ScalarFormula, stringAlgebra, TrueBit, wordAlgebra } from "./scalar.ts"
+import {
+  type Algebra,
+  FalseBit,
+  NullBit,
+  numberAlgebra,
+  ScalarFormula,
+  stringAlgebra,
+  TrueBit,
+  wordAlgebra,
+} from "./scalar.ts"
 import { stringContent } from "./strings.ts"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
@@ -64,7 +74,9 @@ export class JsonLanguage {
     this.booleans = new ScalarFormula(wordAlgebra(Types.boolean), reader)
     this.nulls = new ScalarFormula(wordAlgebra(Types.null), reader)
     this.branches = new Branches(this.all, reader, limits)
-    this.satisfiability = new Satisfiability(limits, (conjunction, lookup) => this.evaluate(conjunction, lookup))
+    this.satisfiability = new Satisfiability(limits, (conjunction, lookup) =>
+      this.evaluate(conjunction, lookup),
+    )
   }
 
   /** Whether some value satisfies `conjunction`. */
@@ -93,21 +105,21 @@ export class JsonLanguage {
       if (lexeme !== Dead) steps.push({ lexeme, frames: [] })
     }
     for (const spec of this.objectsOf(conjunction)) {
-      if (!ObjectLanguage.isPossible(spec, (part) => this.isProductive(part))) continue
-      const object = new ObjectLanguage(spec, this, this.pathOf(conjunction))
-      if (!object.canFinish()) continue
-      steps.push({ lexeme: this.tokens.openObject, frames: [object.start()] })
+      const start = new ObjectLanguage(spec, this, this.pathOf(conjunction)).start()
+      if (start !== null) steps.push({ lexeme: this.tokens.openObject, frames: [start] })
     }
     for (const spec of this.arraysOf(conjunction)) {
-      const array = new ArrayLanguage(spec, this, this.pathOf(conjunction))
-      if (!array.canFinish()) continue
-      steps.push({ lexeme: this.tokens.openArray, frames: [array.start()] })
+      const start = new ArrayLanguage(spec, this, this.pathOf(conjunction)).start()
+      if (start !== null) steps.push({ lexeme: this.tokens.openArray, frames: [start] })
     }
     const content = stringContent(this, conjunction)
     if (content !== NoContent) add(stringLexeme(content, this.policy.escapes))
-    add(numberLexeme(numbers.start(this.scalar(conjunction, numberAlgebra, this.numbers), this.policy.numbers)))
+    add(
+      numberLexeme(numbers.start(this.scalar(conjunction, numberAlgebra, this.numbers), this.policy.numbers)),
+    )
     const bits =
-      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) | this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
+      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) |
+      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
     const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
     if (texts.length > 0) add(exprLexeme(exprs.or(texts)))
     return steps
@@ -143,14 +155,13 @@ export class JsonLanguage {
     if (this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) !== 0) return true
     if (stringContent(this, conjunction) !== NoContent) return true
     if (!numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))) return true
-    for (const spec of this.arraysOf(conjunction)) {
-      const rules = new ArrayRules(spec, (a, facts) => this.and(a, facts), lookup)
-      if (rules.canFinish(rules.start)) return true
-    }
-    for (const spec of this.objectsOf(conjunction)) {
-      if (ObjectLanguage.isPossible(spec, lookup) && new ObjectLanguage(spec, this, "", lookup).canFinish()) return true
-    }
-    return false
+    const and = (part: number, facts: readonly number[]) => this.and(part, facts)
+    return (
+      this.arraysOf(conjunction).some((spec) => new ArrayRules(spec, and, lookup).isPossible()) ||
+      this.objectsOf(conjunction).some((spec) =>
+        new ObjectRules(spec, this.policy.order === "schema", and, lookup).isPossible(),
+      )
+    )
   }
 
   private objectsOf(conjunction: number): readonly ObjectSpec[] {
@@ -167,7 +178,9 @@ export class JsonLanguage {
   private arraysOf(conjunction: number): readonly ArraySpec[] {
     let specs = this.arraySpecs.get(conjunction)
     if (specs === undefined) {
-      specs = this.branches.of(conjunction, Types.array, () => true).map((facts) => arraySpec(this.all, this.reader, facts))
+      specs = this.branches
+        .of(conjunction, Types.array, () => true)
+        .map((facts) => arraySpec(this.all, this.reader, facts))
       this.arraySpecs.set(conjunction, specs)
     }
     return specs

@@ -28,11 +28,17 @@ function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   for (const name of keywords.required) alternatives.push([all.fact({ kind: "absent", name })])
   for (const [name, node] of keywords.properties) {
     if (node.value.kind === "true") continue
-    alternatives.push([all.fact({ kind: "present", name }), all.fact({ kind: "property", name, fact: wrong(node) })])
+    alternatives.push([
+      all.fact({ kind: "present", name }),
+      all.fact({ kind: "property", name, fact: wrong(node) }),
+    ])
   }
-  for (const { expr, node } of keywords.patternProperties) alternatives.push([all.fact({ kind: "some", names: expr, fact: wrong(node) })])
+  for (const { expr, node } of keywords.patternProperties)
+    alternatives.push([all.fact({ kind: "some", names: expr, fact: wrong(node) })])
   if (keywords.additional !== null) {
-    alternatives.push([all.fact({ kind: "some", names: restNames(keywords), fact: wrong(keywords.additional) })])
+    alternatives.push([
+      all.fact({ kind: "some", names: restNames(keywords), fact: wrong(keywords.additional) }),
+    ])
   }
   if (keywords.propertyNames !== null) {
     const names = exprs.not(keywords.namesOf(keywords.propertyNames))
@@ -43,7 +49,8 @@ function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
       alternatives.push([all.fact({ kind: "present", name }), all.fact({ kind: "absent", name: other })])
     }
   }
-  for (const [name, node] of keywords.dependentSchemas) alternatives.push([all.fact({ kind: "present", name }), wrong(node)])
+  for (const [name, node] of keywords.dependentSchemas)
+    alternatives.push([all.fact({ kind: "present", name }), wrong(node)])
   alternatives.push(...sizeDuals(all, keywords.minProperties, keywords.maxProperties))
   return alternatives
 }
@@ -66,13 +73,16 @@ function arrayDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   }
   if (keywords.rest !== null && keywords.rest.value.kind !== "true") {
     const fact = all.schema(keywords.rest, false)
-    alternatives.push([all.fact({ kind: "contains", from: keywords.prefix.length, fact, min: 1, max: Infinite })])
+    alternatives.push([
+      all.fact({ kind: "contains", from: keywords.prefix.length, fact, min: 1, max: Infinite }),
+    ])
   }
   if (keywords.contains !== null) {
     const { node, min, max } = keywords.contains
     const fact = all.schema(node)
     if (min > 0) alternatives.push([all.fact({ kind: "contains", from: 0, fact, min: 0, max: min - 1 })])
-    if (max !== Infinite) alternatives.push([all.fact({ kind: "contains", from: 0, fact, min: max + 1, max: Infinite })])
+    if (max !== Infinite)
+      alternatives.push([all.fact({ kind: "contains", from: 0, fact, min: max + 1, max: Infinite })])
   }
   if (keywords.unique) alternatives.push([all.fact({ kind: "unique", positive: false })])
   return alternatives
@@ -97,7 +107,11 @@ function equalsDuals(all: Conjunctions, value: JsonNode): Alternative[] {
     alternatives.push([all.fact({ kind: "absent", name })])
     alternatives.push([
       all.fact({ kind: "present", name }),
-      all.fact({ kind: "property", name, fact: all.fact({ kind: "equals", value: member, positive: false }) }),
+      all.fact({
+        kind: "property",
+        name,
+        fact: all.fact({ kind: "equals", value: member, positive: false }),
+      }),
     ])
   }
   alternatives.push([all.fact({ kind: "size", min: value.keys.length + 1, max: Infinite })])

@@ -56,17 +56,28 @@ interface Parts {
 }
 
 /** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
-export function objectSpec(all: Conjunctions, reader: KeywordReader, facts: readonly number[], limits: Limits): ObjectSpec {
+export function objectSpec(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+  limits: Limits,
+): ObjectSpec {
   const parts = collectParts(all, reader, facts)
   const obligations = parts.some.map(({ fact }) => fact)
-  checkLimit({ ...limits, threads: 16 }, "threads", obligations.length, "", "properties that must exist by negation")
-  const valueOf = (name: string) => all.of(valueFacts(all, parts, name))
+  checkLimit(
+    { ...limits, threads: 16 },
+    "threads",
+    obligations.length,
+    "",
+    "properties that must exist by negation",
+  )
+  const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const meets = (name: string) =>
     parts.some.reduce((bits, { names }, i) => (exprs.matches(names, name) ? bits | (1 << i) : bits), 0)
   const declare = (name: string): DeclaredName => ({
     name,
     bytes: new TextEncoder().encode(name),
-    value: name.isWellFormed() ? valueOf(name) : all.never,
+    value: name.isWellFormed() ? valueIdOf(name) : all.never,
     isRequired: parts.required.has(name),
     obligations: meets(name),
   })
@@ -79,8 +90,16 @@ export function objectSpec(all: Conjunctions, reader: KeywordReader, facts: read
       for (const text of texts) parts.names.add(text)
       continue
     }
-    const met = parts.some.reduce((bits, { names }, i) => (atom.signs.get(names) === true || names === exprs.anyText ? bits | (1 << i) : bits), 0)
-    classes.push({ content: atom.expr === exprs.anyText ? anyContent : exprContent(atom.expr), value, obligations: met })
+    const met = parts.some.reduce(
+      (bits, { names }, i) =>
+        atom.signs.get(names) === true || names === exprs.anyText ? bits | (1 << i) : bits,
+      0,
+    )
+    classes.push({
+      content: atom.expr === exprs.anyText ? anyContent : exprContent(atom.expr),
+      value,
+      obligations: met,
+    })
   }
   return { names: [...parts.names].map(declare), classes, min: parts.min, max: parts.max, obligations }
 }
@@ -89,7 +108,9 @@ export function objectSpec(all: Conjunctions, reader: KeywordReader, facts: read
 function isFalse(all: Conjunctions, conjunction: number): boolean {
   return all.factsOf(conjunction).some((id) => {
     const fact = all.facts[id]
-    return fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
+    return (
+      fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
+    )
   })
 }
 
@@ -164,7 +185,8 @@ function addKeywords(parts: Parts, keywords: Keywords): void {
 function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
   const never = all.fact({ kind: "never" })
   const facts = [...(parts.properties.get(name) ?? [])]
-  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !exprs.matches(names, name))) facts.push(never)
+  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !exprs.matches(names, name)))
+    facts.push(never)
   for (const constant of parts.constants) {
     const value = constant.members.get(name)
     facts.push(value === undefined ? never : all.fact({ kind: "equals", value, positive: true }))
@@ -186,7 +208,9 @@ function classFacts(all: Conjunctions, parts: Parts, signs: ReadonlyMap<ExprId, 
   const facts: number[] = []
   if (parts.constants.length > 0) facts.push(all.fact({ kind: "never" }))
   for (const keywords of parts.keywords) {
-    const matched = keywords.patternProperties.filter(({ expr }) => expr === exprs.anyText || signs.get(expr) === true)
+    const matched = keywords.patternProperties.filter(
+      ({ expr }) => expr === exprs.anyText || signs.get(expr) === true,
+    )
     for (const { node } of matched) facts.push(all.schema(node))
     if (matched.length === 0 && keywords.additional !== null) facts.push(all.schema(keywords.additional))
   }
@@ -202,7 +226,8 @@ interface Atom {
 function atoms(parts: Parts): Atom[] {
   if (parts.constants.length > 0) return []
   const patterns = new Set<ExprId>()
-  for (const { patternProperties } of parts.keywords) for (const { expr } of patternProperties) patterns.add(expr)
+  for (const { patternProperties } of parts.keywords)
+    for (const { expr } of patternProperties) patterns.add(expr)
   for (const { names } of parts.some) patterns.add(names)
   patterns.delete(exprs.anyText)
   const inside = exprs.and([exprs.anyText, ...parts.nameLanguages])

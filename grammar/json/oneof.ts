@@ -22,7 +22,13 @@ interface Profile {
 }
 
 /** Whether no value of the type with bit `type` satisfies both; false when there is no cheap proof. */
-export function areDisjoint(reader: KeywordReader, a: SchemaNode, b: SchemaNode, type: number, depth = 0): boolean {
+export function areDisjoint(
+  reader: KeywordReader,
+  a: SchemaNode,
+  b: SchemaNode,
+  type: number,
+  depth = 0,
+): boolean {
   const left = profileOf(reader, a)
   const right = profileOf(reader, b)
   if ((left.types & right.types & type) === 0) return true

@@ -28,7 +28,8 @@ export interface Punctuation {
 export function punctuation(policy: Whitespace): Punctuation {
   const { inside, beforeMark, afterComma, afterColon } = gaps(policy)
   const mark = (text: string) => exprs.literal(text)
-  const lexeme = (...parts: ExprId[]) => exprLexeme(parts.reduceRight((tail, head) => exprs.concat(head, tail), Empty))
+  const lexeme = (...parts: ExprId[]) =>
+    exprLexeme(parts.reduceRight((tail, head) => exprs.concat(head, tail), Empty))
   return {
     openObject: lexeme(mark("{"), inside),
     openArray: lexeme(mark("["), inside),
@@ -42,7 +43,12 @@ export function punctuation(policy: Whitespace): Punctuation {
   }
 }
 
-function gaps(policy: Whitespace): { inside: ExprId; beforeMark: ExprId; afterComma: ExprId; afterColon: ExprId } {
+function gaps(policy: Whitespace): {
+  inside: ExprId
+  beforeMark: ExprId
+  afterComma: ExprId
+  afterColon: ExprId
+} {
   const space = exprs.loop(exprs.literal(" "), 0, 1)
   switch (policy) {
     case "compact":
@@ -55,7 +61,11 @@ function gaps(policy: Whitespace): { inside: ExprId; beforeMark: ExprId; afterCo
       return { inside: gap, beforeMark: Empty, afterComma: gap, afterColon: space }
     }
     case "any": {
-      const gap = exprs.loop(exprs.or([" ", "\t", "\n", "\r"].map((text) => exprs.literal(text))), 0, Number.POSITIVE_INFINITY)
+      const gap = exprs.loop(
+        exprs.or([" ", "\t", "\n", "\r"].map((text) => exprs.literal(text))),
+        0,
+        Number.POSITIVE_INFINITY,
+      )
       return { inside: gap, beforeMark: gap, afterComma: gap, afterColon: gap }
     }
     default:

@@ -62,6 +62,8 @@ export class Satisfiability {
       if (isProductive) {
         this.known.set(conjunction, true)
         this.ranks.set(conjunction, this.ranks.size)
+        // Parts that were not needed after all have not been looked at.
+        for (const part of discovered) waiting.delete(part)
         for (const waiter of waiting.get(conjunction) as Set<number>) {
           if (!queued.has(waiter) && this.known.get(waiter) !== true) {
             queued.add(waiter)

@@ -8,7 +8,7 @@ import { compare as compareDecimals, type Decimal } from "../lexeme/decimal.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
 import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number.ts"
 import { Types } from "./conjunction.ts"
-import type { Keywords, KeywordReader } from "./keywords.ts"
+import type { KeywordReader, Keywords } from "./keywords.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
 import { decimalOfNode } from "./value.ts"
@@ -72,7 +72,8 @@ export class ScalarFormula<T> {
       and(values)
     }
     for (const node of keywords.all) and(this.of(node))
-    for (const nodes of keywords.any) and(nodes.map((node) => this.of(node)).reduce((a, b) => algebra.or(a, b), algebra.none))
+    for (const nodes of keywords.any)
+      and(nodes.map((node) => this.of(node)).reduce((a, b) => algebra.or(a, b), algebra.none))
     for (const nodes of keywords.one) and(this.exactlyOne(nodes.map((node) => this.of(node))))
     for (const node of keywords.not) and(algebra.not(this.of(node)))
     if (keywords.conditional !== null) {
@@ -134,7 +135,8 @@ export function wordAlgebra(type: number): Algebra<number> {
     or: (a, b) => a | b,
     not: (a) => all & ~a,
     own: () => all,
-    value: ({ kind }) => (kind === "null" ? NullBit : kind === "false" ? FalseBit : kind === "true" ? TrueBit : 0),
+    value: ({ kind }) =>
+      kind === "null" ? NullBit : kind === "false" ? FalseBit : kind === "true" ? TrueBit : 0,
   }
 }
 
@@ -150,7 +152,11 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
     if (isAll(a)) return b
     if (isAll(b)) return a
     if (a.length * b.length > MaxCells) {
-      throw new GrammarError("limit", "", `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`)
+      throw new GrammarError(
+        "limit",
+        "",
+        `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`,
+      )
     }
     return prune(a.flatMap((x) => b.map((y) => meet(x, y))).filter((cell) => cell !== null))
   },
@@ -217,7 +223,12 @@ function complement(cell: NumberCell): NumberCell[] {
   for (const q of cell.multipleOf) parts.push({ ...anyNumber, notMultipleOf: [q] })
   for (const q of cell.notMultipleOf) parts.push({ ...anyNumber, multipleOf: [q] })
   if (cell.form !== "any") {
-    const dual = { integral: "fractional", fractional: "integral", lexicalInteger: "lexicalNonInteger", lexicalNonInteger: "lexicalInteger" } as const
+    const dual = {
+      integral: "fractional",
+      fractional: "integral",
+      lexicalInteger: "lexicalNonInteger",
+      lexicalNonInteger: "lexicalInteger",
+    } as const
     parts.push({ ...anyNumber, form: dual[cell.form] })
   }
   return parts

@@ -57,7 +57,11 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
   if (parts.isNever || parts.min > parts.max) return NoContent
   const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
   if (parts.enums.length > 0) return enumContent(parts, expr)
-  return lengthContent(exprContent(expr), parts.min, parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1))
+  return lengthContent(
+    exprContent(expr),
+    parts.min,
+    parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1),
+  )
 }
 
 function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
@@ -67,7 +71,9 @@ function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen:
   if ((keywords.types & Types.string) === 0) parts.isNever = true
   if (keywords.enum !== null) {
     parts.enums.push(
-      keywords.enumOf(Types.string).flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
+      keywords
+        .enumOf(Types.string)
+        .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
     )
   }
   parts.exprs.push(...keywords.patterns)

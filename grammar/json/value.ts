@@ -20,7 +20,9 @@ export function valueKey(node: JsonNode): string {
     case "array":
       return `[${node.items.map(valueKey).join(",")}]`
     case "object": {
-      const members = node.keys.map((key) => `${JSON.stringify(key)}:${valueKey(node.members.get(key) as JsonNode)}`)
+      const members = node.keys.map(
+        (key) => `${JSON.stringify(key)}:${valueKey(node.members.get(key) as JsonNode)}`,
+      )
       return `{${members.sort().join(",")}}`
     }
     default:

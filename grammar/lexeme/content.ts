@@ -129,7 +129,9 @@ export function clampedContent(content: number, maxCharacters: number): number {
     }
     case NamesKind: {
       const base = table.at(content, 2)
-      return base === NoContent ? content : namesContent(table.at(content, 1), clampedContent(base, maxCharacters))
+      return base === NoContent
+        ? content
+        : namesContent(table.at(content, 1), clampedContent(base, maxCharacters))
     }
     default:
       return content

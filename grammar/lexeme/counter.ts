@@ -94,7 +94,8 @@ class Lengths {
     const has = (bits: Uint32Array, s: number) => ((bits[s >>> 5] >>> (s & 31)) & 1) === 1
     const before = this.layers.at(-1)
     for (let s = 0; s < count; s++) {
-      if (before === undefined ? exprs.nullable(this.states[s]) : this.starts[s].some((t) => has(before, t))) set(s)
+      if (before === undefined ? exprs.nullable(this.states[s]) : this.starts[s].some((t) => has(before, t)))
+        set(s)
     }
     // At most three continuation bytes follow a first byte.
     for (let round = 0; round < 3; round++) {
@@ -122,7 +123,11 @@ class Lengths {
     const known = this.index.get(state)
     if (known !== undefined) return known
     if (this.states.length >= MaxStates) {
-      throw new GrammarError("limit", "", `a pattern with a length needs more than ${MaxStates} automaton states. Write a simpler pattern`)
+      throw new GrammarError(
+        "limit",
+        "",
+        `a pattern with a length needs more than ${MaxStates} automaton states. Write a simpler pattern`,
+      )
     }
     this.index.set(state, this.states.length)
     this.states.push(state)

@@ -64,7 +64,8 @@ export function nameTag(node: number): number {
 /** The suffixes after `byte`, or `NoNames`. */
 export function nameChild(node: number, byte: number): number {
   const { offsets, values } = nodes
-  for (let at = offsets[node] + 1; at < offsets[node + 1]; at += 2) if (values[at] === byte) return values[at + 1]
+  for (let at = offsets[node] + 1; at < offsets[node + 1]; at += 2)
+    if (values[at] === byte) return values[at + 1]
   return NoNames
 }
 

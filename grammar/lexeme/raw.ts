@@ -1,5 +1,13 @@
 /** Lexemes that are written as they are: regular expressions, choices, punctuation, the words of JSON, numbers. */
-import { clampedContent, contentOverlay, contentRow, contentTag, exprContent, NoContent, nextContent } from "./content.ts"
+import {
+  clampedContent,
+  contentOverlay,
+  contentRow,
+  contentTag,
+  exprContent,
+  NoContent,
+  nextContent,
+} from "./content.ts"
 import type { ExprId } from "./expr.ts"
 import { numbers } from "./number.ts"
 import { Dead, lexemes } from "./table.ts"
@@ -15,7 +23,10 @@ const RawKind = lexemes.register({
       const contents = Int32Array.from(scratch)
       for (let byte = 0; byte < 256; byte++) {
         // Runs of bytes with the same class are common: look each one up once.
-        row.targets[byte] = byte > 0 && contents[byte] === contents[byte - 1] ? row.targets[byte - 1] : rawLexeme(contents[byte])
+        row.targets[byte] =
+          byte > 0 && contents[byte] === contents[byte - 1]
+            ? row.targets[byte - 1]
+            : rawLexeme(contents[byte])
       }
       return
     }

@@ -80,7 +80,9 @@ const StringKind = lexemes.register({
     }
   },
   clamp: (mode, content, read, maxBytes) =>
-    mode === Closed ? lexemes.state(StringKind, mode, content, read) : lexemes.state(StringKind, mode, clampedContent(content, maxBytes), read),
+    mode === Closed
+      ? lexemes.state(StringKind, mode, content, read)
+      : lexemes.state(StringKind, mode, clampedContent(content, maxBytes), read),
 })
 
 /** JSON strings whose decoded text is in `content`, with both quotes. */
@@ -101,7 +103,10 @@ function expandBody(policy: number, content: number, row: Row): void {
     contentRow(content, scratch)
     const contents = Int32Array.from(scratch)
     for (let byte = 0x20; byte < 256; byte++) {
-      row.targets[byte] = contents[byte] === contents[byte - 1] && byte > 0x20 ? row.targets[byte - 1] : state(mode, contents[byte])
+      row.targets[byte] =
+        contents[byte] === contents[byte - 1] && byte > 0x20
+          ? row.targets[byte - 1]
+          : state(mode, contents[byte])
     }
   } else {
     row.base = state(mode, overlay.base)
@@ -116,14 +121,20 @@ function expandBody(policy: number, content: number, row: Row): void {
 
 function canEscape(policy: number, content: number): boolean {
   if (policy === 1) return canReadCharacter(content, 0, 0xd7ff) || canReadCharacter(content, 0xe000, 0x10ffff)
-  return canReadCharacter(content, 0, 0x1f) || nextContent(content, Quote) !== NoContent || nextContent(content, Slash) !== NoContent
+  return (
+    canReadCharacter(content, 0, 0x1f) ||
+    nextContent(content, Quote) !== NoContent ||
+    nextContent(content, Slash) !== NoContent
+  )
 }
 
 function expandBackslash(policy: number, content: number, row: Row): void {
   const body = Body | policy
   const escapes = policy === 1 ? [...shortEscapes, ["/", 0x2f] as const] : shortEscapes
-  for (const [escape, decoded] of escapes) row.targets[escape.charCodeAt(0)] = state(body, nextContent(content, decoded))
-  if (canReadUnit(policy, content, 0, 0)) row.targets[0x75] = lexemes.state(StringKind, Hex | policy, content, 0)
+  for (const [letter, decoded] of escapes)
+    row.targets[letter.charCodeAt(0)] = state(body, nextContent(content, decoded))
+  if (canReadUnit(policy, content, 0, 0))
+    row.targets[0x75] = lexemes.state(StringKind, Hex | policy, content, 0)
 }
 
 /** Whether some unit `\uXXXX` that begins with these digits can be read. */
@@ -137,7 +148,11 @@ function canReadUnit(policy: number, content: number, digits: number, count: num
     }
     return false
   }
-  if (canReadCharacter(content, low, Math.min(high, 0xd7ff)) || canReadCharacter(content, Math.max(low, 0xe000), high)) return true
+  if (
+    canReadCharacter(content, low, Math.min(high, 0xd7ff)) ||
+    canReadCharacter(content, Math.max(low, 0xe000), high)
+  )
+    return true
   const first = Math.max(low, 0xd800)
   const last = Math.min(high, 0xdbff)
   return first <= last && canReadCharacter(content, astral(first - 0xd800, 0), astral(last - 0xd800, 0x3ff))
@@ -173,11 +188,21 @@ function afterDigit(mode: number, content: number, digits: number, count: number
   return lexemes.state(StringKind, LowBackslash | policy, content, digits - 0xd800)
 }
 
-function afterLowDigit(mode: number, content: number, highBits: number, digits: number, count: number): number {
+function afterLowDigit(
+  mode: number,
+  content: number,
+  highBits: number,
+  digits: number,
+  count: number,
+): number {
   const shift = 4 * (4 - count)
   const low = Math.max(digits << shift, 0xdc00)
   const high = Math.min((digits << shift) + (1 << shift) - 1, 0xdfff)
-  if (low > high || !canReadCharacter(content, astral(highBits, low - 0xdc00), astral(highBits, high - 0xdc00))) return Dead
+  if (
+    low > high ||
+    !canReadCharacter(content, astral(highBits, low - 0xdc00), astral(highBits, high - 0xdc00))
+  )
+    return Dead
   if (count < 4) return lexemes.state(StringKind, mode + 2, content, (highBits << 12) | digits)
   return state(Body | (mode & 1), nextCharacter(content, astral(highBits, digits - 0xdc00)))
 }

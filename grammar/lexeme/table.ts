@@ -65,7 +65,11 @@ export class LexemeTable {
 
   /** Bytes held by the table. */
   get bytes(): number {
-    return this.tuples.bytes + 4 * (this.tags.length + this.rows.length + this.edges.length) + 1024 * ChunkRows * this.chunks.length
+    return (
+      this.tuples.bytes +
+      4 * (this.tags.length + this.rows.length + this.edges.length) +
+      1024 * ChunkRows * this.chunks.length
+    )
   }
 
   /** Makes a kind known; the number stands for it in `state`. */

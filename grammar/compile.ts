@@ -1,0 +1,149 @@
+/** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
+import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
+import { Grammar } from "./grammar.ts"
+import { compileJsonSchema } from "./json/compile.ts"
+import type { Whitespace } from "./json/punctuation.ts"
+import { compareNames } from "./json/value.ts"
+import { NoContent, namesContent, PlainTag } from "./lexeme/content.ts"
+import { buildNames } from "./lexeme/names.ts"
+import { exprLexeme, rawLexeme } from "./lexeme/raw.ts"
+import type { Escapes } from "./lexeme/string.ts"
+import { Dead } from "./lexeme/table.ts"
+import { parseRegex } from "./regex/parse.ts"
+import { makeReport, type Report } from "./report.ts"
+
+export type GrammarInput =
+  /** A schema as a value, or as a JSON text, in which number spelling and key order survive. */
+  | { kind: "json"; schema: unknown }
+  /** A full match of an ECMAScript regular expression. */
+  | { kind: "regex"; pattern: string; flags?: string }
+  /** One of these texts. */
+  | { kind: "choice"; options: readonly string[] }
+
+export interface CompileOptions {
+  /** Presets of the spelling policies: what a model should write, or everything that RFC 8259 allows. Default generate. */
+  surface?: "generate" | "conform"
+  /** Properties in schema order (generate), or in any (conform). */
+  order?: "schema" | "any"
+  /** White space between tokens: flexible (generate), any (conform), tight, compact. */
+  whitespace?: Whitespace
+  /** String escapes: what JSON.stringify writes (generate), or all (conform). */
+  escapes?: Escapes
+  /** Number spellings: plain decimals (generate), or all (conform). */
+  numbers?: "plain" | "all"
+  /** `format`: assert (default), annotate, or as the metaschema's vocabularies say. */
+  formats?: "assert" | "annotate" | "vocabulary"
+  /** Refuse keywords that no draft knows. Default ignore. */
+  unknownKeywords?: "ignore" | "error"
+  /** An unsatisfiable constraint: throw (generate), or compile to the empty language (conform). */
+  unsatisfiable?: "error" | "empty"
+  /** Draft of schemas without `$schema`. */
+  dialect?: string
+  /** Texts of other documents that references may name, by URI. */
+  documents?: Readonly<Record<string, string>>
+  limits?: Partial<Limits>
+}
+
+const generate = {
+  order: "schema",
+  whitespace: "flexible",
+  escapes: "minimal",
+  numbers: "plain",
+  unsatisfiable: "error",
+} as const
+const conform = {
+  order: "any",
+  whitespace: "any",
+  escapes: "all",
+  numbers: "all",
+  unsatisfiable: "empty",
+} as const
+
+/**
+ * Compiles a constraint. Throws GrammarError: `syntax`, `unsupported`, `unsatisfiable` (unless `"empty"` is asked for)
+ * or `limit`, each with its place and the way out.
+ */
+export function compile(
+  input: GrammarInput,
+  options: CompileOptions = {},
+): { grammar: Grammar; report: Report } {
+  const preset = options.surface === "conform" ? conform : generate
+  const limits = { ...defaultLimits, ...options.limits }
+  const key = JSON.stringify([input, options])
+  const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
+  switch (input.kind) {
+    case "json":
+      return compileJsonSchema(input.schema, {
+        policy: {
+          order: options.order ?? preset.order,
+          whitespace: options.whitespace ?? preset.whitespace,
+          escapes: options.escapes ?? preset.escapes,
+          numbers: options.numbers ?? preset.numbers,
+        },
+        limits,
+        formats: options.formats ?? "assert",
+        unknownKeywords: options.unknownKeywords ?? "ignore",
+        unsatisfiable,
+        dialect: options.dialect,
+        documents: options.documents,
+        key,
+      })
+    case "regex": {
+      checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
+      const lexeme = exprLexeme(parseRegex(input.pattern, { flags: input.flags, mode: "match", path: "" }))
+      return fromLexeme(
+        lexeme,
+        `regular expression ${input.pattern}`,
+        "no text matches the pattern",
+        unsatisfiable,
+        key,
+        limits,
+      )
+    }
+    case "choice": {
+      checkLimit(limits, "choices", input.options.length, "", "options of the choice")
+      if (input.options.length === 0)
+        throw new GrammarError("syntax", "", "a choice needs at least one option")
+      const lexeme = rawLexeme(choiceContent(input.options))
+      return fromLexeme(
+        lexeme,
+        `choice of ${input.options.length}`,
+        "no option is a text",
+        unsatisfiable,
+        key,
+        limits,
+      )
+    }
+    default:
+      throw new GrammarError(
+        "syntax",
+        "",
+        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex or choice`,
+      )
+  }
+}
+
+function fromLexeme(
+  lexeme: number,
+  title: string,
+  message: string,
+  unsatisfiable: "error" | "empty",
+  key: string,
+  limits: Limits,
+): { grammar: Grammar; report: Report } {
+  if (lexeme !== Dead)
+    return { grammar: new Grammar([{ lexeme, frames: [] }], { key, title, limits }), report: makeReport([]) }
+  if (unsatisfiable === "error") throw new GrammarError("unsatisfiable", "", `${message}. Loosen it`)
+  return { grammar: new Grammar([], { key, title, limits }), report: makeReport([], { path: "", message }) }
+}
+
+function choiceContent(options: readonly string[]): number {
+  const encoder = new TextEncoder()
+  const texts = new Set(options)
+  for (const text of texts) {
+    if (!text.isWellFormed())
+      throw new GrammarError("syntax", "", `the option ${JSON.stringify(text)} holds half a surrogate pair`)
+  }
+  const entries = [...texts].map((text) => ({ bytes: encoder.encode(text), tag: PlainTag }))
+  return namesContent(buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes))), NoContent)
+}

@@ -1,0 +1,135 @@
+/**
+ * `compileJsonSchema`: schema text to grammar. Reads the schema without loss, resolves references, reads every keyword
+ * that can be reached, tests satisfiability, and begins the language at the root.
+ */
+import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { type Expectation, Frame, type Step } from "../frame.ts"
+import { Grammar } from "../grammar.ts"
+import { makeReport, type Report } from "../report.ts"
+import { KeywordReader } from "./keywords.ts"
+import { JsonLanguage, type SurfacePolicy } from "./language.ts"
+import { fromValue, type JsonNode, readJson } from "./reader.ts"
+import { SchemaGraph, type SchemaNode } from "./refs.ts"
+
+export interface JsonOptions {
+  policy: SurfacePolicy
+  limits: Limits
+  formats: "assert" | "annotate" | "vocabulary"
+  unknownKeywords: "ignore" | "error"
+  unsatisfiable: "error" | "empty"
+  dialect?: string
+  documents?: Readonly<Record<string, string>>
+  /** Identity of input and options. */
+  key: string
+}
+
+/** `schema` is a JSON text (number spelling and key order survive) or a value. */
+export function compileJsonSchema(
+  schema: unknown,
+  options: JsonOptions,
+): { grammar: Grammar; report: Report } {
+  const { limits, policy } = options
+  const root = readSchema(schema, limits)
+  const graph = new SchemaGraph(root, { documents: options.documents, dialect: options.dialect })
+  const reader = new KeywordReader(graph, options)
+  const language = new JsonLanguage(reader, policy, limits)
+  readReachable(reader, graph.root, limits)
+  const value = language.all.of([language.all.schema(graph.root)])
+  const isSatisfiable = language.isProductive(value)
+  const reason = isSatisfiable ? undefined : { path: "", message: "no value satisfies the schema" }
+  if (reason !== undefined && options.unsatisfiable === "error") {
+    throw new GrammarError(
+      "unsatisfiable",
+      reason.path,
+      `${reason.message}. Remove the keywords that contradict each other`,
+    )
+  }
+  const title = `JSON Schema, ${policy.order} order, ${policy.whitespace} white space`
+  const start = isSatisfiable ? startSteps(language, value) : []
+  return {
+    grammar: new Grammar(start, { key: options.key, title, limits }),
+    report: makeReport(reader.notes, reason),
+  }
+}
+
+function readSchema(schema: unknown, limits: Limits): JsonNode {
+  if (typeof schema !== "string") return fromValue(schema)
+  checkLimit(limits, "schemaBytes", schema.length, "", "length of the schema text")
+  return readJson(schema, { maxDepth: limits.schemaDepth })
+}
+
+/** Reads every keyword below `root`, so that whatever must be refused is refused now. */
+function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): void {
+  const seen = new Set([root])
+  for (const node of seen) {
+    checkLimit(limits, "nodes", seen.size, node.pointer, "schemas that can be reached")
+    const keywords = reader.of(node)
+    for (const child of keywords.all) seen.add(child)
+    for (const child of keywords.any.flat()) seen.add(child)
+    for (const child of keywords.one.flat()) seen.add(child)
+    for (const child of keywords.not) seen.add(child)
+    for (const child of keywords.properties.values()) seen.add(child)
+    for (const { node: child } of keywords.patternProperties) seen.add(child)
+    for (const [, child] of keywords.dependentSchemas) seen.add(child)
+    for (const child of keywords.prefix) seen.add(child)
+    const { additional, propertyNames, rest, contains, conditional } = keywords
+    for (const child of [
+      additional,
+      propertyNames,
+      rest,
+      contains?.node,
+      conditional?.test,
+      conditional?.yes,
+      conditional?.no,
+    ]) {
+      if (child != null) seen.add(child)
+    }
+  }
+}
+
+function startSteps(language: JsonLanguage, value: number): readonly Step[] {
+  const { outer } = language.tokens
+  if (outer === null) return language.valueSteps(value)
+  return [{ lexeme: outer, frames: [new OuterFrame(language, value, outer)] }]
+}
+
+/** White space around the whole text, where the policy allows any. */
+class OuterFrame extends Frame {
+  private readonly language: JsonLanguage
+  private readonly value: number
+  private readonly end: Frame
+
+  constructor(language: JsonLanguage, value: number, outer: number) {
+    super()
+    this.language = language
+    this.value = value
+    this.end = new EndFrame(outer)
+  }
+
+  follow(): readonly Step[] {
+    return this.language
+      .valueSteps(this.value)
+      .map(({ lexeme, frames }) => ({ lexeme, frames: [this.end, ...frames] }))
+  }
+
+  expect(): Expectation {
+    return { what: "a value", example: "", path: "" }
+  }
+}
+
+class EndFrame extends Frame {
+  private readonly outer: number
+
+  constructor(outer: number) {
+    super()
+    this.outer = outer
+  }
+
+  follow(): readonly Step[] {
+    return [{ lexeme: this.outer, frames: [] }]
+  }
+
+  expect(): Expectation {
+    return { what: "the end of the text", example: "", path: "" }
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * The lossless JSON reader: RFC 8259, strict, iterative.
+ *
+ * JSON.parse reorders integer-like keys, rounds 18446744073709551615, drops the ".0" of 1.0 and lets a second key win.
+ * A schema means something by all of these. Here numbers keep their text, objects their key order (and refuse a second
+ * key, unless instances are read), strings their lone surrogates, and every value its range in the text.
+ */
+import { GrammarError } from "../errors.ts"
+
+interface Ranged {
+  /** Half-open range in UTF-16 units of the text; 0, 0 for values that come from no text. */
+  readonly start: number
+  readonly end: number
+}
+
+export type JsonNode = Ranged &
+  (
+    | { readonly kind: "null" | "true" | "false" }
+    | { readonly kind: "number"; readonly text: string }
+    | { readonly kind: "string"; readonly value: string }
+    | { readonly kind: "array"; readonly items: readonly JsonNode[] }
+    | {
+        readonly kind: "object"
+        readonly keys: readonly string[]
+        readonly members: ReadonlyMap<string, JsonNode>
+      }
+  )
+
+export interface ReaderOptions {
+  /** Nesting that is still read. Default 512. */
+  maxDepth?: number
+  /** A second equal key: refuse it, or let the last one win as JSON.parse does. Default refuse. */
+  duplicateKeys?: "refuse" | "last"
+}
+
+const numberText = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const words = ["null", "true", "false"] as const
+const escapes = new Map([...'"\\/bfnrt'].map((letter, i) => [letter, '"\\/\b\f\n\r\t'[i]]))
+
+/** Reads one JSON text. Throws `syntax` with line and column, `limit` when it nests too deep. */
+export function readJson(text: string, options: ReaderOptions = {}): JsonNode {
+  return new Reader(text, options).read()
+}
+
+interface OpenContainer {
+  start: number
+  items: JsonNode[] | null
+  keys: string[]
+  members: Map<string, JsonNode>
+  /** Key of the member being read. */
+  key: string
+}
+
+class Reader {
+  private readonly text: string
+  private readonly maxDepth: number
+  private readonly refusesDuplicates: boolean
+  private at = 0
+
+  constructor(text: string, { maxDepth = 512, duplicateKeys = "refuse" }: ReaderOptions) {
+    this.text = text
+    this.maxDepth = maxDepth
+    this.refusesDuplicates = duplicateKeys === "refuse"
+    if (text.charCodeAt(0) === 0xfeff) this.at = 1
+  }
+
+  read(): JsonNode {
+    const open: OpenContainer[] = []
+    for (;;) {
+      this.skipSpace()
+      let value = this.readStart(open)
+      // A finished value closes as many containers as there are closing marks behind it.
+      while (value !== null) {
+        const top = open.at(-1)
+        if (top === undefined) {
+          this.skipSpace()
+          if (this.at < this.text.length)
+            throw this.error(`expected the end of the text, found ${this.found()}`)
+          return value
+        }
+        value = this.addMember(open, top, value)
+      }
+    }
+  }
+
+  /** A scalar or an empty container; null after opening one whose first member follows. */
+  private readStart(open: OpenContainer[]): JsonNode | null {
+    const start = this.at
+    const mark = this.text[start]
+    if (mark !== "{" && mark !== "[") return this.readScalar()
+    if (open.length >= this.maxDepth) {
+      throw new GrammarError(
+        "limit",
+        this.place(start),
+        `the text nests deeper than ${this.maxDepth} levels. Raise limits.schemaDepth`,
+      )
+    }
+    this.at++
+    this.skipSpace()
+    const container: OpenContainer = {
+      start,
+      items: mark === "[" ? [] : null,
+      keys: [],
+      members: new Map(),
+      key: "",
+    }
+    if (this.text[this.at] === (mark === "[" ? "]" : "}")) {
+      this.at++
+      return closed(container, this.at)
+    }
+    open.push(container)
+    if (mark === "{") this.readKey(container)
+    return null
+  }
+
+  /** Adds `value` to the innermost container. Returns that container if it closes here, else null. */
+  private addMember(open: OpenContainer[], top: OpenContainer, value: JsonNode): JsonNode | null {
+    if (top.items === null) top.members.set(top.key, value)
+    else top.items.push(value)
+    this.skipSpace()
+    const end = top.items === null ? "}" : "]"
+    if (this.text[this.at] === end) {
+      this.at++
+      open.pop()
+      return closed(top, this.at)
+    }
+    if (this.text[this.at] !== ",") throw this.error(`expected "," or "${end}", found ${this.found()}`)
+    this.at++
+    this.skipSpace()
+    if (top.items === null) this.readKey(top)
+    return null
+  }
+
+  private readKey(container: OpenContainer): void {
+    const start = this.at
+    if (this.text[start] !== '"')
+      throw this.error(`expected a property name in quotes, found ${this.found()}`)
+    const key = this.readString()
+    if (container.members.has(key)) {
+      if (this.refusesDuplicates)
+        throw new GrammarError("syntax", this.place(start), `duplicate key ${JSON.stringify(key)}`)
+    } else {
+      container.keys.push(key)
+    }
+    this.skipSpace()
+    if (this.text[this.at] !== ":") throw this.error(`expected ":", found ${this.found()}`)
+    this.at++
+    container.key = key
+    // Keeps the place of the key even before its value is there, so that a repeated key is seen.
+    container.members.set(key, { kind: "null", start, end: start })
+  }
+
+  private readScalar(): JsonNode {
+    const start = this.at
+    if (this.text[start] === '"') {
+      const value = this.readString()
+      return { kind: "string", value, start, end: this.at }
+    }
+    for (const word of words) {
+      if (this.text.startsWith(word, start)) {
+        this.at += word.length
+        return { kind: word, start, end: this.at }
+      }
+    }
+    numberText.lastIndex = start
+    const match = numberText.exec(this.text)
+    if (match === null) throw this.error(`expected a value, found ${this.found()}`)
+    this.at += match[0].length
+    if (/[0-9.eE+-]/.test(this.text[this.at] ?? ""))
+      throw this.error(`malformed number, found ${this.found()}`)
+    return { kind: "number", text: match[0], start, end: this.at }
+  }
+
+  private readString(): string {
+    const start = this.at++
+    let value = ""
+    for (let from = this.at; ; this.at++) {
+      if (this.at >= this.text.length)
+        throw new GrammarError("syntax", this.place(start), "unterminated string")
+      const mark = this.text[this.at]
+      if (mark === '"') {
+        value += this.text.slice(from, this.at++)
+        return value
+      }
+      if (mark < " ") throw this.error(`control character ${this.found()} in a string. Escape it`)
+      if (mark !== "\\") continue
+      value += this.text.slice(from, this.at) + this.readEscape()
+      from = this.at + 1
+    }
+  }
+
+  /** Reads an escape; leaves `at` on its last unit. */
+  private readEscape(): string {
+    const letter = this.text[++this.at]
+    if (letter === "u") {
+      const digits = this.text.slice(this.at + 1, this.at + 5)
+      if (!/^[0-9a-fA-F]{4}$/.test(digits))
+        throw this.error(`expected four hexadecimal digits, found ${JSON.stringify(digits)}`)
+      this.at += 4
+      return String.fromCharCode(Number.parseInt(digits, 16))
+    }
+    const decoded = escapes.get(letter)
+    if (decoded === undefined) throw this.error(`unknown escape \\${letter ?? ""}`)
+    return decoded
+  }
+
+  private skipSpace(): void {
+    while (" \t\n\r".includes(this.text[this.at] ?? "x")) this.at++
+  }
+
+  private found(): string {
+    const unit = this.text.codePointAt(this.at)
+    return unit === undefined ? "the end of the text" : JSON.stringify(String.fromCodePoint(unit))
+  }
+
+  private error(message: string): GrammarError {
+    return new GrammarError("syntax", this.place(this.at), message)
+  }
+
+  private place(at: number): string {
+    const before = this.text.slice(0, at).split("\n")
+    return `line ${before.length}, column ${[...(before.at(-1) as string)].length + 1}`
+  }
+}
+
+function closed({ start, items, keys, members }: OpenContainer, end: number): JsonNode {
+  return items === null ? { kind: "object", keys, members, start, end } : { kind: "array", items, start, end }
+}
+
+/** A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax` for anything else. */
+export function fromValue(value: unknown, path = ""): JsonNode {
+  const range = { start: 0, end: 0 }
+  if (value === null) return { kind: "null", ...range }
+  switch (typeof value) {
+    case "boolean":
+      return { kind: value ? "true" : "false", ...range }
+    case "string":
+      return { kind: "string", value, ...range }
+    case "bigint":
+      return { kind: "number", text: `${value}`, ...range }
+    case "number":
+      if (Number.isFinite(value))
+        return { kind: "number", text: Object.is(value, -0) ? "-0" : `${value}`, ...range }
+      break
+    case "object": {
+      if (Array.isArray(value)) {
+        return {
+          kind: "array",
+          items: value.map((item, index) => fromValue(item, `${path}/${index}`)),
+          ...range,
+        }
+      }
+      const keys = Object.keys(value)
+      const members = new Map(
+        keys.map((key) => [key, fromValue((value as Record<string, unknown>)[key], `${path}/${key}`)]),
+      )
+      return { kind: "object", keys, members, ...range }
+    }
+    default:
+  }
+  throw new GrammarError(
+    "syntax",
+    path,
+    `${typeof value === "number" ? value : typeof value} is not a JSON value`,
+  )
+}
+
+/** The node as compact JSON: numbers as they were written, keys in order. */
+export function toText(node: JsonNode): string {
+  switch (node.kind) {
+    case "number":
+      return node.text
+    case "string":
+      return JSON.stringify(node.value)
+    case "array":
+      return `[${node.items.map(toText).join(",")}]`
+    case "object":
+      return `{${node.keys.map((key) => `${JSON.stringify(key)}:${toText(node.members.get(key) as JsonNode)}`).join(",")}}`
+    default:
+      return node.kind
+  }
+}
