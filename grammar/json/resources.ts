@@ -168,13 +168,12 @@ export class Resources {
       return value?.kind === "string" && resource.dialect.keywords.has(keyword) ? value.value : null
     }
     let resource = parent
-    let dialect = parent.dialect
-    const own = schema === parent.root ? null : ownDialect(schema, pointer, this.findMetaschema)
-    const idKeyword = (own ?? dialect).idKeyword
-    const id = schema.members.get(idKeyword)
-    if ((own ?? dialect).refOverrides && schema.members.has("$ref")) return parent
-    if (id?.kind === "string" && (own ?? dialect).keywords.has(idKeyword)) {
-      dialect = own ?? dialect
+    let { dialect } = parent
+    // The surrounding dialect says what an identifier is; `$schema` beside one switches from there down.
+    const id = schema.members.get(dialect.idKeyword)
+    if (dialect.refOverrides && schema.members.has("$ref")) return parent
+    if (id?.kind === "string" && dialect.keywords.has(dialect.idKeyword)) {
+      if (schema !== parent.root) dialect = ownDialect(schema, pointer, this.findMetaschema) ?? dialect
       const [uri, fragment] = splitFragment(resolveUri(parent.uri, id.value))
       if (uri !== parent.uri || !id.value.startsWith("#")) {
         resource = makeResource(uri, schema, dialect, pointer)

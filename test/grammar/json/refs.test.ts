@@ -65,15 +65,17 @@ describe("places", () => {
       {
         $defs: {
           old: { $id: "http://o/", $schema: "http://json-schema.org/draft-04/schema#" },
+          other: { id: "http://i/", $schema: "http://json-schema.org/draft-04/schema#", $defs: {} },
           new: { $id: "http://n/", $schema: "https://json-schema.org/draft/2020-12/schema" },
         },
       },
       { documents: { "http://shared": "{}" } },
     )
-    // In a draft-04 resource the identifier is `id`, so the switch needs the right one.
     const modern = graph.child(graph.root, "$defs", "new")
     expect(modern.dialect.name).toBe("2020-12")
-    expect(graph.child(graph.root, "$defs", "old").dialect.name).toBe("none")
+    expect(graph.child(graph.root, "$defs", "old").dialect.name).toBe("draft-04")
+    // Around here identifiers are `$id`s: `id` names nothing, so `$schema` stands at no resource's root.
+    expect(graph.child(graph.root, "$defs", "other").dialect.name).toBe("none")
     expect(graph.ref(modern, "http://shared").dialect.name).toBe("2020-12")
     expect(graph.ref(graph.root, "http://shared").dialect.name).toBe("none")
     expect(graph.ref(graph.root, "http://shared")).not.toBe(graph.ref(modern, "http://shared"))
