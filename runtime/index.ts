@@ -8,6 +8,7 @@ export {
   type GrammarInput,
   type Report,
 } from "../grammar/index.ts"
+export { type JsonNode, readJson } from "../grammar/json/reader.ts"
 export { applyMask, Matcher, parseVocabulary, TokenFsm, Vocabulary } from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
 export { Detokenizer } from "./detokenizer.ts"

@@ -51,10 +51,9 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   const source = decode(await readBytes(request, limits.maxBytes))
   if (source.trim() === "")
     throw new Refusal("invalid_json", "the body is empty", { hint: "Send a JSON object" })
-  checkDepth(source, limits.maxDepth)
   let root: JsonNode
   try {
-    root = readJson(source)
+    root = readJson(source, { maxDepth: limits.maxDepth })
   } catch (error) {
     if (!(error instanceof GrammarError)) throw error
     throw new Refusal("invalid_json", `the body is not JSON: ${error.message}`)
@@ -93,24 +92,5 @@ function decode(bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
     throw new Refusal("invalid_json", "the body is not UTF-8", { hint: "Encode the JSON text as UTF-8" })
-  }
-}
-
-// Before any recursive reader sees the text. Brackets inside strings do not count.
-function checkDepth(source: string, maxDepth: number): void {
-  let depth = 0
-  for (let at = 0; at < source.length; at++) {
-    const unit = source.charCodeAt(at)
-    if (unit === 0x22) {
-      for (at++; at < source.length && source.charCodeAt(at) !== 0x22; at++) {
-        if (source.charCodeAt(at) === 0x5c) at++
-      }
-    } else if (unit === 0x7b || unit === 0x5b) {
-      if (++depth > maxDepth) {
-        throw new Refusal("invalid_json", `the body is nested deeper than ${maxDepth} levels`, {
-          hint: "Flatten it; deep schemas can name their parts in $defs",
-        })
-      }
-    } else if (unit === 0x7d || unit === 0x5d) depth--
   }
 }

@@ -43,6 +43,8 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
   const checked = isLoopback(host) && !allowHosts.includes("*")
   const server = createAdaptorServer({
     hostname: host,
+    // A library does not replace the globals of the process that it is loaded into.
+    overrideGlobalObjects: false,
     fetch: (request) => {
       const name = hostName(request.headers.get("host"))
       if (checked && !isLoopback(name) && !allowHosts.includes(name)) return foreignHost(name)

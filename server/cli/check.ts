@@ -43,7 +43,8 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
 }
 
 async function check(files: string[], flags: CheckFlags, io: Io): Promise<number> {
-  const { grammar } = compile(await needConstraint(flags, io), { surface: "conform", ...spelling(flags) })
+  const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
+  const { grammar } = compile(await needConstraint(flags, io), policies)
   const checker = new TextChecker(grammar)
   let rejected = false
   for (const file of files) {
