@@ -17,6 +17,7 @@ import {
   ceil,
   compare,
   type Decimal,
+  digitCount,
   floor,
   makeDecimal,
   shift,
@@ -44,12 +45,17 @@ interface Piece {
   readonly range: Interval | null
 }
 
-/** The congruences of a part: the value is a multiple of `multiple` and of none of `excluded`. */
-interface Congruence {
+/** The value is a multiple of `multiple` and of none of `excluded`. */
+interface Moduli {
   readonly multiple: Modulus
   readonly excluded: readonly Modulus[]
+}
+
+interface Congruence extends Moduli {
   /** The least integer that every modulus divides: residues are taken modulo this. */
   readonly period: bigint
+  /** From so many free digits on every residue can be completed. */
+  readonly freeDigits: number
   readonly key: string
 }
 
@@ -99,7 +105,14 @@ function congruence(multiple: Modulus, excluded: readonly Modulus[]): Congruence
   let known = congruences.get(key)
   if (known === undefined) {
     const period = [multiple, ...excluded].reduce(lcm, one).value
-    known = { multiple, excluded, period: period.digits * 10n ** BigInt(period.exponent), key }
+    known = {
+      multiple,
+      excluded,
+      period: period.digits * 10n ** BigInt(period.exponent),
+      // The interval of those digits is longer than 2^t + 1 multiples (see `hasMember`).
+      freeDigits: adjusted(multiple.value) + digitCount(2n ** BigInt(excluded.length) + 1n),
+      key,
+    }
     congruences.set(key, known)
   }
   return known
@@ -136,8 +149,8 @@ class Start implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    return shortestDigits(this)
+  shortest(limit: number): string | null {
+    return shortestDigits(this, limit)
   }
 }
 
@@ -207,7 +220,7 @@ function makeInteger(
   if (pieces.length === 0) return null
   const { multiple, excluded } = congruence
   const alive = ({ from, to, range }: Piece): boolean => {
-    if (to === Number.POSITIVE_INFINITY) return true
+    if (range === null && to >= congruence.freeDigits) return true
     for (let j = to; j >= from; j--) {
       if (hasMember(offset(range, residue, j), multiple, excluded)) return true
     }
@@ -295,10 +308,10 @@ class Integer implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    if (this.accepting) return ""
+  shortest(limit: number): string | null {
+    if (this.accepting) return limit > 0 ? "" : null
     const { pieces, residue, congruence, places, pointNeeded } = this
-    for (let length = 1; ; length++) {
+    for (let length = 1; length < limit; length++) {
       for (const { from, to, range } of pieces) {
         for (let j = from; j <= Math.min(to, length); j++) {
           // j digits alone, or j digits, the point and the rest of the length.
@@ -318,6 +331,7 @@ class Integer implements Part {
         }
       }
     }
+    return null
   }
 }
 
@@ -326,7 +340,7 @@ function behind(range: Interval, start: Decimal): Interval {
 }
 
 /** Whether the number may end here: the rest zero is allowed and the residue has the right divisors. */
-function contains(range: Interval | null, residue: bigint, { multiple, excluded }: Congruence): boolean {
+function contains(range: Interval | null, residue: bigint, { multiple, excluded }: Moduli): boolean {
   if (range !== null && !isInRange(range, zero)) return false
   return divides(multiple, residue, 0) && !excluded.some((modulus) => divides(modulus, residue, 0))
 }
@@ -335,13 +349,13 @@ function contains(range: Interval | null, residue: bigint, { multiple, excluded 
 function makeFraction(
   range: Interval | null,
   residue: bigint,
-  { multiple, excluded }: Congruence,
+  { multiple, excluded }: Moduli,
   places: number,
   fresh: boolean,
 ): Part | null {
   if (isIntegral(multiple)) {
     // Only zeros may follow, if anything: the rest no longer asks where the number came from.
-    if (!contains(range, residue, { multiple, excluded, period: 1n, key: "" })) return null
+    if (!contains(range, residue, { multiple, excluded })) return null
     return new Fraction(null, 0n, congruence(one, []), places, fresh)
   }
   const left: Modulus[] = []
@@ -394,8 +408,6 @@ class Fraction implements Part {
     const next = {
       multiple: shiftModulus(now.multiple, 1),
       excluded: now.excluded.map((modulus) => shiftModulus(modulus, 1)),
-      period: 1n,
-      key: "",
     }
     return makeFraction(rest, this.residue * 10n + BigInt(symbol), next, this.places - 1, false)
   }
@@ -404,13 +416,14 @@ class Fraction implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    if (this.accepting) return ""
+  shortest(limit: number): string | null {
+    if (this.accepting) return limit > 0 ? "" : null
     const { range, residue, congruence } = this
-    for (let length = 1; ; length++) {
+    for (let length = 1; length < limit; length++) {
       const { multiple, excluded } = congruence
       const rest = firstRest(offset(range, residue, 0), multiple, excluded, residue, length, -length)
       if (rest !== null) return rest.toString().padStart(length, "0")
     }
+    return null
   }
 }

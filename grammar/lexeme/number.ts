@@ -22,8 +22,9 @@ import {
 } from "./cell.ts"
 import { adjusted, type Decimal, toPlainText } from "./decimal.ts"
 import { fixedPart } from "./fixed.ts"
+import { listedPart } from "./listed.ts"
 import { isIntegral } from "./modulus.ts"
-import { Exponent, Minus, noSpans, type Part, type Span } from "./part.ts"
+import { Exponent, Minus, noSpans, type Part, type Span, shortestOf } from "./part.ts"
 import { textsPart } from "./points.ts"
 import { exponentPart, scientificPart } from "./scientific.ts"
 
@@ -58,14 +59,19 @@ class Numbers {
   /** Start state of the union; 0 when nothing satisfies it. Costs the digits of the cells once for each. */
   start(cells: readonly NumberCell[], policy: NumberPolicy): number {
     const parts: Part[] = []
-    const texts: string[] = []
+    const points: Points = { texts: [], values: [], notDigits: [] }
     for (const cell of cells) {
-      if (policy === "plain" && pushPoint(cell, texts)) continue
+      if (policy === "plain" ? pushPlain(cell, points) : pushAll(cell, points)) continue
       const part = policy === "plain" ? plainPart(cell) : allPart(cell)
       if (part !== null) parts.push(part)
     }
-    const points = textsPart(texts)
-    if (points !== null) parts.push(points)
+    for (const part of [
+      textsPart(points.texts),
+      listed(points.values, false),
+      listed(points.notDigits, true),
+    ]) {
+      if (part !== null) parts.push(part)
+    }
     return this.intern(parts)
   }
 
@@ -159,12 +165,11 @@ class Numbers {
 }
 
 function shortestText(parts: readonly Part[]): Uint8Array {
-  let best: string | null = null
-  for (const part of parts) {
-    const text = part.shortest()
-    if (best === null || text.length < best.length) best = text
-  }
-  return Uint8Array.from(best ?? "", (character) => character.charCodeAt(0))
+  const text = shortestOf(
+    parts.map((part) => ["", part]),
+    Number.POSITIVE_INFINITY,
+  )
+  return Uint8Array.from(text ?? "", (character) => character.charCodeAt(0))
 }
 
 function liveBytes(table: Numbers, state: number): number[] {
@@ -197,11 +202,14 @@ class Signed implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    const negative = this.negative?.shortest()
-    if (this.positive === null) return `-${negative}`
-    const positive = this.positive.shortest()
-    return negative !== undefined && negative.length + 1 < positive.length ? `-${negative}` : positive
+  shortest(limit: number): string | null {
+    return shortestOf(
+      [
+        ["", this.positive],
+        ["-", this.negative],
+      ],
+      limit,
+    )
   }
 }
 
@@ -248,13 +256,44 @@ function clamp(need: number): number {
   return Math.min(PlainDigits, Math.max(UsualDigits, need))
 }
 
-/** Appends the spelling of a constant; false when the cell is none or its plain decimal is too long. */
-function pushPoint(cell: NumberCell, texts: string[]): boolean {
+/** Constants found among the cells: of one spelling, and in every spelling. */
+interface Points {
+  readonly texts: string[]
+  readonly values: Decimal[]
+  readonly notDigits: Decimal[]
+}
+
+/** Takes a constant in its plain decimal; false when the cell is none or that text is too long. */
+function pushPlain(cell: NumberCell, { texts }: Points): boolean {
   const value = pointOf(cell)
   if (value === null || adjusted(value) > PlainDigits || value.exponent < -PlainDigits) return false
   if (cell.form === "lexicalNonInteger" && value.exponent >= 0) texts.push(`${toPlainText(value)}.0`)
   else texts.push(toPlainText(value))
   return true
+}
+
+/** Takes a constant in all its spellings; false when the cell is none. */
+function pushAll(cell: NumberCell, points: Points): boolean {
+  const value = pointOf(cell)
+  if (value === null || (cell.form === "lexicalInteger" && adjusted(value) > PlainDigits)) return false
+  if (cell.form === "lexicalInteger") {
+    points.texts.push(toPlainText(value))
+    if (value.sign === 0) points.texts.push("-0")
+  } else if (cell.form === "lexicalNonInteger") points.notDigits.push(value)
+  else points.values.push(value)
+  return true
+}
+
+function listed(values: readonly Decimal[], notDigits: boolean): Part | null {
+  const positive = listedPart(
+    values.filter(({ sign }) => sign >= 0),
+    notDigits,
+  )
+  const negative = listedPart(
+    values.filter(({ sign }) => sign <= 0),
+    notDigits,
+  )
+  return positive === null && negative === null ? null : new Signed(positive, negative)
 }
 
 /** The one table of number states. It only grows; equal languages met in different schemas share their states. */

@@ -19,18 +19,8 @@ export interface Part {
   next(symbol: number): Part | null
   /** The exponents that would complete the number here, as `e` comes next. Empty: no exponent may follow. */
   exponents(): readonly Span[]
-  /** A shortest text that completes the number; empty where it may end. */
-  shortest(): string
-}
-
-/** The shortest text over the digits 0–9 that may come next; `part` must be one that reads a digit. */
-export function shortestDigits(part: Part): string {
-  let best: string | null = null
-  for (let digit = 0; digit <= 9; digit++) {
-    const rest = part.next(digit)?.shortest()
-    if (rest !== undefined && (best === null || rest.length + 1 < best.length)) best = digit + rest
-  }
-  return best as string
+  /** A shortest completion of fewer than `limit` bytes, null when there is none; empty where the text may end. */
+  shortest(limit: number): string | null
 }
 
 /** Integers from lo to hi, both included; infinite ends allowed. */
@@ -40,3 +30,25 @@ export interface Span {
 }
 
 export const noSpans: readonly Span[] = []
+
+/** A shortest text of fewer than `limit` bytes among parts after one byte each. */
+export function shortestOf(
+  choices: readonly (readonly [byte: string, part: Part | null])[],
+  limit: number,
+): string | null {
+  let best: string | null = null
+  for (const [byte, part] of choices) {
+    const rest: string | null = part?.shortest((best === null ? limit : best.length) - byte.length) ?? null
+    if (rest !== null) best = byte + rest
+  }
+  return best
+}
+
+/** As `shortestOf`, over the digits. Zero comes last: behind it stand the longest texts. */
+export function shortestDigits(part: Part, limit: number): string | null {
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+  return shortestOf(
+    digits.map((digit) => [`${digit}`, part.next(digit)]),
+    limit,
+  )
+}

@@ -60,12 +60,12 @@ class Texts implements Part {
     return noSpans
   }
 
-  shortest(): string {
+  shortest(limit: number): string | null {
     let best = this.texts[this.start]
     for (let i = this.start; i < this.end; i++) {
       if (this.texts[i].length < best.length) best = this.texts[i]
     }
-    return best.slice(this.depth)
+    return best.length - this.depth < limit ? best.slice(this.depth) : null
   }
 
   /** First text of the range whose character at the depth has at least this code; an ended text has none. */

@@ -12,7 +12,7 @@
 import type { Half } from "./cell.ts"
 import { adjusted, compare, type Decimal, digitCount, makeDecimal, zero } from "./decimal.ts"
 import { firstRest, hasMember, intersect, isMember, type Modulus, valuation } from "./modulus.ts"
-import { Minus, noSpans, type Part, Plus, Point, type Span, shortestDigits } from "./part.ts"
+import { Minus, noSpans, type Part, Plus, Point, type Span, shortestDigits, shortestOf } from "./part.ts"
 
 type Phase = "zero" | "integer" | "point" | "fraction"
 
@@ -40,8 +40,8 @@ class Start implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    return shortestDigits(this)
+  shortest(limit: number): string | null {
+    return shortestDigits(this, limit)
   }
 }
 
@@ -113,14 +113,15 @@ class Significand implements Part {
     return low <= high && low !== Number.POSITIVE_INFINITY ? [{ lo: low, hi: high }] : noSpans
   }
 
-  shortest(): string {
-    if (this.accepting) return ""
-    for (let length = 1; ; length++) {
+  shortest(limit: number): string | null {
+    if (this.accepting) return limit > 0 ? "" : null
+    for (let length = 1; length < limit; length++) {
       for (let digits = 0; digits <= length; digits++) {
         const text = this.completion(digits, length - digits)
         if (text !== null) return text
       }
     }
+    return null
   }
 
   /** A completion of so many digits and so many other characters: a point, an exponent. */
@@ -148,12 +149,10 @@ class Significand implements Part {
       }
       // `e` and k digits, or `e-` and k digits.
       for (const sign of ["", "-"]) {
-        const places = left - 1 - sign.length
-        if (places < 1 || places > 16) continue
-        const least = places === 1 ? 0 : 10 ** (places - 1)
-        for (const size of this.candidates(digits - behind, least, 10 ** places - 1, sign === "" ? 1 : -1)) {
-          const exponent = sign === "" ? size : -size
-          const text = this.spell(digits, behind, point, exponent, `e${sign}${size}`)
+        const width = left - 1 - sign.length
+        if (width < 1 || width > 16) continue
+        for (const exponent of this.candidates(digits, behind, sign === "" ? 1 : -1, width)) {
+          const text = this.spell(digits, behind, point, exponent, `e${sign}${Math.abs(exponent)}`)
           if (text !== null) return text
         }
       }
@@ -161,22 +160,29 @@ class Significand implements Part {
     return null
   }
 
-  /** Sizes of exponents between the two that are worth trying: all, or both ends of what the bounds leave. */
-  private candidates(moved: number, least: number, most: number, sign: 1 | -1): number[] {
+  /**
+   * Exponents of that sign and so many digits that the bounds leave for `digits` further digits, `behind` of them after
+   * the point. Of more than 800 both ends: multiples are met by large ones, excluded multiples by small ones.
+   */
+  private candidates(digits: number, behind: number, sign: 1 | -1, width: number): number[] {
     const { half, significand, places } = this
     const { range, multiple } = half
-    const size = digitCount(significand) - places + moved
+    const least = width === 1 ? 0 : 10 ** (width - 1)
+    const most = Math.min(10 ** width - 1, 2 ** 52)
     let low = sign === 1 ? least : -most
     let high = sign === 1 ? most : -least
+    // How many digits the number has before the point with exponent 0, at most and at least.
+    const size = (significand === 0n ? 0 : digitCount(significand)) + digits - places - behind
+    const smallest = significand === 0n ? 1 - places - behind : size
     const floor = multiple === null ? range.lo : larger(range.lo, multiple.value)
-    if (significand > 0n && floor.sign > 0) low = Math.max(low, adjusted(floor) - size - 1)
-    if (significand > 0n && range.hi !== null) high = Math.min(high, adjusted(range.hi) - size + 1)
-    const sizes: number[] = []
+    if (floor.sign > 0) low = Math.max(low, adjusted(floor) - size)
+    if (range.hi !== null) high = Math.min(high, adjusted(range.hi) - smallest)
+    const exponents: number[] = []
     for (let at = low; at <= high; at++) {
       if (at - low > 400 && high - at > 400) at = high - 400
-      sizes.push(at * sign)
+      exponents.push(at)
     }
-    return sizes
+    return exponents
   }
 
   private spell(
@@ -330,11 +336,14 @@ class ExponentStart implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    const positive = this.next(Plus)?.shortest()
-    const negative = this.next(Minus)?.shortest()
-    if (negative === undefined) return positive as string
-    return positive !== undefined && positive.length <= negative.length + 1 ? positive : `-${negative}`
+  shortest(limit: number): string | null {
+    return shortestOf(
+      [
+        ["", this.next(Plus)],
+        ["-", this.next(Minus)],
+      ],
+      limit,
+    )
   }
 }
 
@@ -369,15 +378,16 @@ class ExponentDigits implements Part {
     return noSpans
   }
 
-  shortest(): string {
-    if (this.accepting) return ""
-    for (let width = 1, size = 10; ; width++, size *= 10) {
+  shortest(limit: number): string | null {
+    if (this.accepting) return limit > 0 ? "" : null
+    for (let width = 1, size = 10; width < limit; width++, size *= 10) {
       const least = this.prefix * size
       for (const { lo, hi } of this.spans) {
         const value = Math.max(lo, least)
         if (value <= hi && value < least + size) return (value - least).toString().padStart(width, "0")
       }
     }
+    return null
   }
 }
 
