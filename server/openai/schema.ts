@@ -66,18 +66,37 @@ const number = z.number().nullish()
 const flag = z.boolean().nullish()
 const tokenIds = z.array(z.int().min(0)).nullish()
 
+/** Parameters of the sampler under their wire names: types here, ranges there. */
+const samplingFields = {
+  temperature: number,
+  top_p: number,
+  top_k: z.int().nullish(),
+  min_p: number,
+  typical_p: number,
+  top_n_sigma: number,
+  epsilon_cutoff: number,
+  eta_cutoff: number,
+  xtc_probability: number,
+  xtc_threshold: number,
+  mirostat: z.int().nullish(),
+  mirostat_tau: number,
+  mirostat_eta: number,
+  dynatemp_range: number,
+  dynatemp_exponent: number,
+  repetition_penalty: number,
+  frequency_penalty: number,
+  presence_penalty: number,
+  penalty_window: z.int().nullish(),
+  no_repeat_ngram_size: z.int().nullish(),
+  sampler_order: z.union([z.string(), z.array(z.string())]).nullish(),
+}
+
 const chatFields = z.object({
+  ...samplingFields,
   model: z.string().min(1),
   messages: z.array(message).min(1),
   max_completion_tokens: count,
   max_tokens: count,
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: number,
-  top_k: z.int().nullish(),
-  min_p: number,
-  repetition_penalty: number,
-  frequency_penalty: number,
-  presence_penalty: number,
   logit_bias: z.record(z.string(), z.number()).nullish(),
   seed: z.union([z.int(), z.number(), z.string().regex(/^-?\d+$/)]).nullish(),
   n: z.int().min(1).max(128).nullish(),
@@ -87,6 +106,8 @@ const chatFields = z.object({
     })
     .nullish(),
   stop_token_ids: tokenIds,
+  include_stop_str_in_output: flag,
+  ignore_eos: flag,
   logprobs: flag,
   top_logprobs: z.int().min(0).max(20).nullish(),
   stream: flag,
@@ -111,39 +132,24 @@ const refused: Record<string, [unknown[], string]> = {
   web_search_options: [[], "This server has no web search: leave it out"],
   modalities: [[["text"]], 'Only ["text"] is supported'],
   thinking_token_budget: [[], "Leave it out, or bound the whole answer by max_completion_tokens"],
-  typical_p: [[1], "Use top_p or min_p"],
-  top_n_sigma: [[0, -1], "Use top_p or min_p"],
-  epsilon_cutoff: [[0], "Use min_p"],
-  eta_cutoff: [[0], "Use min_p"],
-  xtc_probability: [[0], "Leave it out"],
-  xtc_threshold: [[], "Leave it out"],
-  mirostat: [[0], "Use temperature with top_p or min_p"],
-  mirostat_tau: [[], "Leave it out"],
-  mirostat_eta: [[], "Leave it out"],
-  penalty_window: [[], "Leave it out: penalties look at the whole text"],
   penalty_exempt: [["none"], "Leave it out"],
   dry_multiplier: [[0], "Use frequency_penalty"],
   dry_base: [[], "Leave it out"],
   dry_allowed_length: [[], "Leave it out"],
   dry_last_n: [[], "Leave it out"],
   dry_sequence_breakers: [[], "Leave it out"],
-  no_repeat_ngram_size: [[0], "Use frequency_penalty"],
-  dynatemp_range: [[0], "Use temperature"],
-  dynatemp_exponent: [[1], "Leave it out"],
-  sampler_order: [["vllm"], 'Only "vllm" is supported'],
   logprobs_mode: [["raw_logprobs"], 'Only "raw_logprobs" is supported'],
   logprob_token_ids: [[[]], "Use top_logprobs"],
+  contrastive: [[], "Leave it out"],
   allowed_token_ids: [[], "Use logit_bias, or a constraint on the text"],
   bad_words: [[[]], "Use structured_outputs.regex with a lookahead, or logit_bias"],
   min_tokens: [[0], "Use a constraint with a minimum length"],
-  ignore_eos: [[false], "Leave it out"],
   best_of: [[1], "Use n and choose among the answers"],
   use_beam_search: [[false], "Use temperature 0"],
   beam_width: [[], "Use temperature 0"],
   length_penalty: [[1], "Leave it out"],
   early_stopping: [[false], "Leave it out"],
   stop_regex: [[[]], "Use stop, or a constraint that ends by itself"],
-  include_stop_str_in_output: [[false], "Append the stop string on your side: stop_reason names it"],
   repetition_detection: [[], "Leave it out"],
   prompt_logprobs: [[], "Leave it out"],
   return_token_ids: [[false], "Leave it out"],
@@ -181,18 +187,14 @@ export function parseChat(body: RequestBody): ChatRequest {
     messages: fields.messages.map(toMessage),
     options: defined({
       maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
-      temperature: fields.temperature,
-      topP: fields.top_p,
-      topK: fields.top_k,
-      minP: fields.min_p,
-      repetitionPenalty: fields.repetition_penalty,
-      frequencyPenalty: fields.frequency_penalty,
-      presencePenalty: fields.presence_penalty,
+      ...samplingOptions(fields),
       logitBias: fields.logit_bias && biasById(fields.logit_bias),
       seed: readSeed(body),
       n: fields.n,
       stop: fields.stop,
       stopTokenIds: fields.stop_token_ids,
+      includeStopStrInOutput: fields.include_stop_str_in_output,
+      ignoreEos: fields.ignore_eos,
       logprobs: topLogprobs,
       templateOptions: templateOptions(fields),
     }),
@@ -262,6 +264,13 @@ function flatten(content: z.infer<typeof message>["content"]): string {
   if (content == null) return ""
   if (typeof content === "string") return content
   return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("\n")
+}
+
+/** `top_n_sigma` → `topNSigma`. */
+function samplingOptions(fields: z.infer<typeof chatFields>): Partial<GenerateOptions> {
+  const names = Object.keys(samplingFields) as (keyof typeof samplingFields)[]
+  const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(names.map((name) => [camel(name), fields[name]]))
 }
 
 function biasById(bias: Record<string, number>): Record<number, number> {

@@ -40,6 +40,11 @@ test("fields become the engine's options; null means default", async () => {
   expect([stream, includeUsage]).toEqual([true, true])
 })
 
+test("parameters of the sampler go by its own names", async () => {
+  const { options } = await parse({ typical_p: 0.9, top_n_sigma: 1, xtc_probability: 0.1, mirostat_tau: 4 })
+  expect(options).toEqual({ typicalP: 0.9, topNSigma: 1, xtcProbability: 0.1, mirostatTau: 4 })
+})
+
 test("content parts are joined, developer is system", async () => {
   const parts = [
     { type: "text", text: "a" },
@@ -106,7 +111,7 @@ test.each([
   ["functions", { functions: [{ name: "f" }] }, "unsupported_parameter", "functions"],
   ["audio", { audio: { voice: "x" } }, "unsupported_parameter", "audio"],
   ["a template", { chat_template: "{{ x }}" }, "unsupported_parameter", "chat_template"],
-  ["a filter that is not there", { typical_p: 0.5 }, "unsupported_parameter", "typical_p"],
+  ["a parameter that is not there", { min_tokens: 5 }, "unsupported_parameter", "min_tokens"],
   ["a misspelt constraint", { response_fromat: {} }, "unsupported_parameter", "response_fromat"],
   ["a name that sounds like one", { guided_lark: "x" }, "unsupported_parameter", "guided_lark"],
   ["a schema elsewhere", { response_schema: {} }, "unsupported_parameter", "response_schema"],
