@@ -219,9 +219,11 @@ function makeInteger(
 ): Part | null {
   if (pieces.length === 0) return null
   const { multiple, excluded } = congruence
+  const fewest = fewestDigits(residue, congruence)
   const alive = ({ from, to, range }: Piece): boolean => {
     if (range === null && to >= congruence.freeDigits) return true
-    for (let j = to; j >= from; j--) {
+    const least = Math.max(from, fewest)
+    for (let j = to; j >= least; j--) {
       if (hasMember(offset(range, residue, j), multiple, excluded)) return true
     }
     return false
@@ -230,6 +232,11 @@ function makeInteger(
   const kept = pieces.filter(alive)
   if (kept.length === 0) return null
   return new Integer(merge(kept), residue, congruence, places, pointNeeded)
+}
+
+/** With fewer digits a number of that residue is not zero and stays below the least multiple. */
+function fewestDigits(residue: bigint, { multiple }: Moduli): number {
+  return residue === 0n ? 0 : adjusted(multiple.value) - digitCount(residue + 1n)
 }
 
 function merge(pieces: readonly Piece[]): Piece[] {
@@ -311,9 +318,11 @@ class Integer implements Part {
   shortest(limit: number): string | null {
     if (this.accepting) return limit > 0 ? "" : null
     const { pieces, residue, congruence, places, pointNeeded } = this
+    const fewest = fewestDigits(residue, congruence)
     for (let length = 1; length < limit; length++) {
       for (const { from, to, range } of pieces) {
-        for (let j = from; j <= Math.min(to, length); j++) {
+        const most = Math.min(to, length)
+        for (let j = Math.max(from, fewest, length - 1 - places); j <= most; j++) {
           // j digits alone, or j digits, the point and the rest of the length.
           const behind = Math.max(0, length - j - 1)
           if (behind > places || (j === length ? pointNeeded : behind === 0)) continue

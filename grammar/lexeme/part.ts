@@ -36,12 +36,15 @@ export function shortestOf(
   choices: readonly (readonly [byte: string, part: Part | null])[],
   limit: number,
 ): string | null {
-  let best: string | null = null
-  for (const [byte, part] of choices) {
-    const rest: string | null = part?.shortest((best === null ? limit : best.length) - byte.length) ?? null
-    if (rest !== null) best = byte + rest
+  // Deepening: a long search in one choice must not come before a short completion in the next.
+  for (let bound = Math.min(4, limit); ; bound = Math.min(bound * 2, limit)) {
+    let best: string | null = null
+    for (const [byte, part] of choices) {
+      const rest: string | null = part?.shortest((best === null ? bound : best.length) - byte.length) ?? null
+      if (rest !== null) best = byte + rest
+    }
+    if (best !== null || bound === limit) return best
   }
-  return best
 }
 
 /** As `shortestOf`, over the digits. Zero comes last: behind it stand the longest texts. */

@@ -161,27 +161,40 @@ class Significand implements Part {
   }
 
   /**
-   * Exponents of that sign and so many digits that the bounds leave for `digits` further digits, `behind` of them after
-   * the point. Of more than 800 both ends: multiples are met by large ones, excluded multiples by small ones.
+   * Exponents of that sign and so many digits that are worth trying for `digits` further digits, `behind` of them after
+   * the point. Far above the powers of the moduli all exponents are alike, and so far below; what distinguishes them
+   * there is an end of the range. So: those near the moduli, and those at an end that a bound has set.
    */
   private candidates(digits: number, behind: number, sign: 1 | -1, width: number): number[] {
     const { half, significand, places } = this
-    const { range, multiple } = half
+    const { range, multiple, excluded } = half
     const least = width === 1 ? 0 : 10 ** (width - 1)
     const most = Math.min(10 ** width - 1, 2 ** 52)
-    let low = sign === 1 ? least : -most
-    let high = sign === 1 ? most : -least
+    const from = sign === 1 ? least : -most
+    const to = sign === 1 ? most : -least
     // How many digits the number has before the point with exponent 0, at most and at least.
-    const size = (significand === 0n ? 0 : digitCount(significand)) + digits - places - behind
+    const length = significand === 0n ? 0 : digitCount(significand)
+    const size = length + digits - places - behind
     const smallest = significand === 0n ? 1 - places - behind : size
     const floor = multiple === null ? range.lo : larger(range.lo, multiple.value)
-    if (floor.sign > 0) low = Math.max(low, adjusted(floor) - size)
-    if (range.hi !== null) high = Math.min(high, adjusted(range.hi) - smallest)
+    const low = floor.sign > 0 ? Math.max(from, adjusted(floor) - size) : from
+    const high = range.hi === null ? to : Math.min(to, adjusted(range.hi) - smallest)
     const exponents: number[] = []
-    for (let at = low; at <= high; at++) {
-      if (at - low > 400 && high - at > 400) at = high - 400
-      exponents.push(at)
+    const push = (first: number, last: number) => {
+      for (let at = Math.max(first, low); at <= Math.min(last, high); at++) exponents.push(at)
     }
+    const powers = (multiple === null ? excluded : [multiple, ...excluded]).flatMap(({ twos, fives }) => [
+      twos,
+      fives,
+    ])
+    if (powers.length > 0) {
+      // A significand of n digits has at most 4n twos or fives.
+      const reach = 4 * (length + digits) + 2
+      const scale = places + behind
+      push(Math.min(...powers) + scale - reach, Math.max(...powers) + scale + 1)
+    }
+    if (low > from) push(low, low + 2)
+    if (high < to) push(high - 2, high)
     return exponents
   }
 
