@@ -1,0 +1,328 @@
+/**
+ * The definition: one row of logits becomes a token, stage by stage, in the plainest form.
+ *
+ * Every other implementation answers to this file: `select.ts` returns the same bits, `gpu/` the same tokens except at
+ * counted near ties. Nothing here is fast; everything here is exact. The order of the stages is the law of the output:
+ * masks come first, because filters must see the model's law conditioned on the grammar.
+ */
+import { describe, describeForced } from "./logprobs.ts"
+import type { StageName } from "./order.ts"
+import { isGreedy, MinTemperature, type SamplingParams } from "./params.ts"
+import {
+  addBias,
+  collectEdits,
+  type Edits,
+  liftBans,
+  MaxLogit,
+  penalise,
+  repetitionFactors,
+  subtractDry,
+} from "./penalties.ts"
+import { gumbel, type RowKey, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
+import {
+  checkDrawn,
+  countBits,
+  hasBit,
+  type Relaxation,
+  type SampleResult,
+  type SampleRow,
+  type SampleStatus,
+} from "./row.ts"
+import {
+  type Candidates,
+  dynamicTemperature,
+  epsilonCutoff,
+  etaCutoff,
+  maximum,
+  minP,
+  mirostat1,
+  mirostat2,
+  pinned,
+  scale,
+  softmax,
+  survivors,
+  topK,
+  topNSigma,
+  topP,
+  typicalP,
+  xtc,
+} from "./truncation.ts"
+
+/** One row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on an empty row. */
+export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
+  if (logits.length === 0) throw new RangeError("logits: a row of width 0 has no token")
+  const forced = forcedToken(row)
+  if (forced >= 0 && !needsLogits(row.params)) {
+    const logprobs = row.params.logprobs === null ? {} : { logprobs: describeForced(forced, row.params) }
+    return { token: forced, status: "ok", ...logprobs }
+  }
+  const law = lawOf(logits, row)
+  if (law.status !== "ok") return { token: -1, status: law.status }
+  const token = forced >= 0 ? forced : law.isGreedy ? first(law.candidates) : draw(law.candidates, law.key)
+  checkDrawn(row, token, logits.length)
+  const surprise = updateMirostat(row, law, token)
+  return {
+    token,
+    status: "ok",
+    ...(row.params.logprobs === null
+      ? {}
+      : { logprobs: describe(capture(logits, row, law), token, row.params) }),
+    ...(law.relaxed.length > 0 ? { relaxed: law.relaxed } : {}),
+    ...(surprise === undefined ? {} : { surprise }),
+  }
+}
+
+/** What a row's token is drawn from. */
+export interface RowLaw {
+  readonly status: SampleStatus
+  /** Survivors of all stages; before temperature in a greedy row. */
+  readonly candidates: Candidates
+  readonly isGreedy: boolean
+  readonly key: RowKey
+  readonly relaxed: readonly Relaxation[]
+  /** Tokens that the filters could choose from. */
+  readonly choiceCount: number
+}
+
+/** Stages 1 to 19. A row whose mask has one bit is treated as any other here. */
+export function lawOf(logits: Float32Array, row: SampleRow): RowLaw {
+  const { params } = row
+  const key = rowKey(params.seed, row.position, Stream.draw, row.choice)
+  const candidates = { values: new Float32Array(logits.length), alive: new Uint8Array(logits.length) }
+  const fail = (status: SampleStatus): RowLaw => {
+    return { status, candidates, isGreedy: true, key, relaxed: [], choiceCount: 0 }
+  }
+  if (!load(candidates, logits, row)) return fail("model_output")
+  if (params.contrastive) contrast(candidates, row, params.contrastive)
+  const edits = collectEdits(row)
+  const allowedCount = countAlive(candidates)
+  if (allowedCount === 0) return fail("empty_mask")
+  for (let at = 0; at < edits.count; at++) {
+    candidates.values[edits.ids[at]] = addBias(candidates.values[edits.ids[at]], edits.bias[at])
+  }
+  const { bans, relaxed } = liftBans(edits, allowedCount, (id) => candidates.alive[id] === 1)
+  for (let at = 0; at < edits.count; at++) if (edits.bans[at] & bans) candidates.alive[edits.ids[at]] = 0
+  const choiceCount = countAlive(candidates)
+  const status = shape(candidates, row, edits)
+  if (status !== "ok" && status !== "greedy") return fail(status)
+  return { status: "ok", candidates, isGreedy: status === "greedy", key, relaxed, choiceCount }
+}
+
+/** Penalties, processors, temperature and filters, in the row's order. */
+function shape(candidates: Candidates, row: SampleRow, edits: Edits): SampleStatus | "greedy" {
+  const { params } = row
+  const { order } = params
+  let isProcessed = false
+  for (const stage of isGreedy(params) ? order.filter(isEdit) : order) {
+    if (!isEdit(stage) && !isProcessed) {
+      const status = process(candidates, row)
+      if (status !== "ok") return status
+      isProcessed = true
+    }
+    if (stage !== "temperature") applyStage(stage, candidates, row, edits)
+    else if (!heat(candidates, params)) return "greedy"
+  }
+  const status = isProcessed ? "ok" : process(candidates, row)
+  if (status !== "ok" || isGreedy(params)) return status === "ok" ? "greedy" : status
+  const { mirostat, mirostatTau } = params
+  if (mirostat === 0) return "ok"
+  const mu = row.tokens.muBefore(row.position, 2 * mirostatTau)
+  if (mirostat === 1) mirostat1(candidates, mu)
+  else mirostat2(candidates, mu)
+  return "ok"
+}
+
+function isEdit(stage: StageName): boolean {
+  return stage === "penalties" || stage === "dry"
+}
+
+function applyStage(stage: StageName, candidates: Candidates, row: SampleRow, edits: Edits): void {
+  const { params } = row
+  switch (stage) {
+    case "penalties":
+      applyPenalties(candidates, params, edits)
+      break
+    case "dry":
+      applyDry(candidates, edits)
+      break
+    case "top_n_sigma":
+      if (params.topNSigma > 0) topNSigma(candidates, params.topNSigma)
+      break
+    case "min_p":
+      if (params.minP > 0) minP(candidates, params.minP)
+      break
+    case "top_k":
+      if (params.topK > 0) topK(candidates, params.topK)
+      break
+    case "typical_p":
+      if (params.typicalP < 1) typicalP(candidates, params.typicalP)
+      if (params.epsilonCutoff > 0) epsilonCutoff(candidates, params.epsilonCutoff)
+      if (params.etaCutoff > 0) etaCutoff(candidates, params.etaCutoff)
+      break
+    case "top_p":
+      if (params.topP < 1) topP(candidates, params.topP, params.topPBoundary)
+      break
+    case "xtc":
+      if (params.xtcProbability > 0) {
+        const u = uniform(rowKey(params.seed, row.position, Stream.xtc, row.choice))
+        xtc(candidates, params.xtcThreshold, params.xtcProbability, u)
+      }
+      break
+    case "temperature":
+      throw new Error("internal: temperature is not a stage of its own here")
+    default:
+      stage satisfies never
+  }
+}
+
+/** Stages 1, 3 and 4. False: the logit of an allowed token is not a number. */
+function load({ values, alive }: Candidates, logits: Float32Array, row: SampleRow): boolean {
+  for (let id = 0; id < logits.length; id++) {
+    if (!hasBit(row.mask, id) || !hasBit(row.params.allowed, id)) continue
+    const x = logits[id]
+    if (Number.isNaN(x)) return false
+    if (x === -Infinity) continue
+    alive[id] = 1
+    values[id] = clamp(x)
+  }
+  return true
+}
+
+function clamp(x: number): number {
+  // −0 becomes 0: the two are one value of the pinned order.
+  return x > MaxLogit ? MaxLogit : x < -MaxLogit ? -MaxLogit : x + 0
+}
+
+/** Stage 2, after the masks, since its cut is relative to the best allowed token. Li 2022; O'Brien, Lewis 2023. */
+function contrast(
+  candidates: Candidates,
+  row: SampleRow,
+  { alpha, beta }: { alpha: number; beta: number },
+): void {
+  const { amateur } = row
+  if (!amateur) throw new RangeError("amateur: contrastive decoding needs the logits of a second model")
+  const threshold = maximum(candidates) + Math.log(alpha)
+  for (const id of survivors(candidates)) {
+    const expert = candidates.values[id]
+    if (expert < threshold) candidates.alive[id] = 0
+    else candidates.values[id] = clamp(Math.fround((1 + beta) * expert - beta * clamp(amateur[id])))
+  }
+}
+
+/** Stages 7 and 8. */
+export function applyPenalties({ values }: Candidates, params: SamplingParams, edits: Edits): void {
+  const { penalty, inverse } = repetitionFactors(params.repetitionPenalty)
+  for (let at = 0; at < edits.count; at++) {
+    const id = edits.ids[at]
+    values[id] = penalise(values[id], edits.repeated[at], penalty, inverse, edits.sub[at])
+  }
+}
+
+/** Stage 9. */
+export function applyDry({ values }: Candidates, edits: Edits): void {
+  for (let at = 0; at < edits.count; at++)
+    values[edits.ids[at]] = subtractDry(values[edits.ids[at]], edits.dry[at])
+}
+
+/** Stage 11: the caller's own rules see −Infinity at what is not allowed, and can only take away. */
+function process(candidates: Candidates, row: SampleRow): SampleStatus {
+  const { values, alive } = candidates
+  for (const processor of row.processors ?? []) {
+    const copy = values.map((value, id) => (alive[id] ? value : -Infinity))
+    processor(copy, row)
+    for (let id = 0; id < copy.length; id++) {
+      if (!alive[id]) continue
+      if (Number.isNaN(copy[id])) return "model_output"
+      if (copy[id] === -Infinity) alive[id] = 0
+      else values[id] = clamp(copy[id])
+    }
+  }
+  return countAlive(candidates) === 0 ? "empty_mask" : "ok"
+}
+
+/** Stage 13. False: the temperature came out as greedy. */
+function heat(candidates: Candidates, params: SamplingParams): boolean {
+  const { temperature, dynatempRange, dynatempExponent } = params
+  const t =
+    dynatempRange > 0
+      ? dynamicTemperature(candidates, temperature, dynatempRange, dynatempExponent)
+      : temperature
+  if (!(t >= MinTemperature)) return false
+  scale(candidates, t)
+  return true
+}
+
+/** Stage 12: the first of the pinned order. */
+export function first(candidates: Candidates): number {
+  const ids = survivors(candidates)
+  let best = ids[0]
+  for (const id of ids) if (candidates.values[id] > candidates.values[best]) best = id
+  return best
+}
+
+/** Stage 20: the arg-max of value plus noise has the law of the softmax. Gumbel 1954; Maddison 2014. */
+export function draw(candidates: Candidates, key: RowKey): number {
+  const ids = survivors(candidates)
+  if (ids.length === 1) return ids[0]
+  let best = -1
+  let bestScore = -Infinity
+  for (const id of ids) {
+    const score = candidates.values[id] + gumbel(tokenBits(id, key))
+    if (score > bestScore) {
+      best = id
+      bestScore = score
+    }
+  }
+  return best
+}
+
+/** μ follows the surprise of the token among what it was drawn from. Forced tokens would pump it up. */
+function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | undefined {
+  const { params, tokens, position } = row
+  if (params.mirostat === 0 || law.isGreedy) return undefined
+  const { ids, logs } = softmax(law.candidates)
+  const surprise = Math.max(0, -logs[ids.indexOf(token)] / Math.LN2)
+  const mu = tokens.muBefore(position, 2 * params.mirostatTau)
+  const step = law.choiceCount > 1 ? params.mirostatEta * (surprise - params.mirostatTau) : 0
+  tokens.recordMu(position, mu - step)
+  return surprise
+}
+
+/** The candidates that the row's log-probabilities speak of. */
+function capture(logits: Float32Array, row: SampleRow, law: RowLaw): Candidates {
+  const mode = row.params.logprobsMode
+  if (mode.startsWith("processed")) return law.candidates
+  const all = mode === "unmasked_logprobs"
+  const alive = new Uint8Array(logits.length)
+  for (let id = 0; id < logits.length; id++) {
+    alive[id] = (all || hasBit(row.mask, id)) && logits[id] > -Infinity ? 1 : 0
+  }
+  return { values: logits.map(clamp), alive }
+}
+
+/** The token of a mask with one bit, if the allowed ids take it too; −1: there is a choice. */
+export function forcedToken({ mask, params }: SampleRow): number {
+  if (mask === null || countBits(mask) !== 1) return -1
+  const word = mask.findIndex((bits) => bits !== 0)
+  const token = 32 * word + 31 - Math.clz32(mask[word])
+  return hasBit(params.allowed, token) ? token : -1
+}
+
+/** A forced token's own log-probability is 0 among what is legal; among all tokens it has to be looked up. */
+export function needsLogits({ logprobs, logprobsMode }: SamplingParams): boolean {
+  return logprobs !== null && (logprobsMode === "unmasked_logprobs" || logprobsMode.endsWith("logits"))
+}
+
+function countAlive({ alive }: Candidates): number {
+  let count = 0
+  for (const one of alive) count += one
+  return count
+}
+
+/** The survivors and their probabilities, most probable first: the row's law in readable form. */
+export function probabilities(law: RowLaw): [token: number, probability: number][] {
+  const order = pinned(law.candidates)
+  if (law.isGreedy) return [[order[0], 1]]
+  const { ids, probs } = softmax(law.candidates)
+  return order.map((id) => [id, probs[ids.indexOf(id)]])
+}

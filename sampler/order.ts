@@ -1,0 +1,46 @@
+/**
+ * In which order the stages between the bans and the draw run.
+ *
+ * The default is vLLM's: temperature before the filters, so that they see the law that is drawn from. llama.cpp filters
+ * first and heats up what is left. Any other permutation is an order too; every order but the default runs on the CPU.
+ */
+
+/** `typical_p` stands for the three cuts by entropy: typical, epsilon, eta. */
+export type StageName =
+  | "penalties"
+  | "dry"
+  | "temperature"
+  | "top_n_sigma"
+  | "min_p"
+  | "top_k"
+  | "typical_p"
+  | "top_p"
+  | "xtc"
+
+export const vllmOrder: readonly StageName[] = [
+  "penalties",
+  "dry",
+  "temperature",
+  "top_n_sigma",
+  "min_p",
+  "top_k",
+  "typical_p",
+  "top_p",
+  "xtc",
+]
+
+export const llamacppOrder: readonly StageName[] = [
+  "penalties",
+  "dry",
+  "top_n_sigma",
+  "top_k",
+  "typical_p",
+  "top_p",
+  "min_p",
+  "xtc",
+  "temperature",
+]
+
+export function isStageOrder(names: readonly string[]): names is readonly StageName[] {
+  return names.length === vllmOrder.length && vllmOrder.every((name) => names.includes(name))
+}

@@ -1,0 +1,364 @@
+/**
+ * Sampling parameters: names, defaults, ranges, and the form in which the stages read them.
+ *
+ * Callers give `SamplingOptions`, where every field may be missing or null; `resolveParams` checks all of them before the
+ * first token and returns `SamplingParams`, where a stage that is off has its off value and lists are typed arrays. What
+ * is out of range is refused by its wire name, never clamped: a clamped parameter is a silent lie about the law.
+ */
+import { isStageOrder, llamacppOrder, type StageName, vllmOrder } from "./order.ts"
+import { below, finite, integer, oneOf, positive, range, SamplingError } from "./ranges.ts"
+
+export { SamplingError }
+
+export type LogprobsMode =
+  | "raw_logprobs"
+  | "unmasked_logprobs"
+  | "processed_logprobs"
+  | "raw_logits"
+  | "processed_logits"
+
+export interface SamplingOptions {
+  /** 0 is greedy. Default 1. */
+  temperature?: number | null
+  /** How many tokens stay; 0, −1 and anything from the width up are off. 1 is greedy. */
+  topK?: number | null
+  topP?: number | null
+  minP?: number | null
+  typicalP?: number | null
+  topNSigma?: number | null
+  epsilonCutoff?: number | null
+  etaCutoff?: number | null
+  xtcProbability?: number | null
+  xtcThreshold?: number | null
+  mirostat?: number | null
+  mirostatTau?: number | null
+  mirostatEta?: number | null
+  dynatempRange?: number | null
+  dynatempExponent?: number | null
+  repetitionPenalty?: number | null
+  frequencyPenalty?: number | null
+  presencePenalty?: number | null
+  /** Penalties look at this many last tokens of prompt and output; null: at all, with the scopes of each penalty. */
+  penaltyWindow?: number | null
+  /** structural: rows with at most 64 legal tokens are not penalised, forced tokens are not counted. */
+  penaltyExempt?: string | null
+  dryMultiplier?: number | null
+  dryBase?: number | null
+  dryAllowedLength?: number | null
+  dryLastN?: number | null
+  drySequenceBreakers?: readonly string[] | null
+  /** The same as token sequences, for callers without a tokenizer. */
+  drySequenceBreakerIds?: readonly (readonly number[])[] | null
+  noRepeatNgramSize?: number | null
+  /** Added to the logit of each id. */
+  logitBias?: Readonly<Record<string, number>> | ReadonlyMap<number, number> | null
+  allowedTokenIds?: readonly number[] | null
+  badWords?: readonly string[] | null
+  /** The same as token sequences. */
+  badWordIds?: readonly (readonly number[])[] | null
+  minTokens?: number | null
+  stopTokenIds?: readonly number[] | null
+  seed?: bigint | number | string | null
+  /** How many alternatives are listed beside the chosen token; −1: all; null: no log-probabilities at all. */
+  logprobs?: number | null
+  logprobTokenIds?: readonly number[] | null
+  logprobsMode?: string | null
+  contrastive?: { alpha?: number | null; beta?: number | null } | null
+  /** "vllm", "llamacpp", or a permutation of the stage names. */
+  samplerOrder?: string | readonly string[] | null
+}
+
+export interface SamplingParams {
+  readonly temperature: number
+  /** 0 is off. */
+  readonly topK: number
+  readonly topP: number
+  /** Whether a token whose predecessors reach exactly top-p goes ("ge") or stays ("gt", other systems' rule). */
+  readonly topPBoundary: "ge" | "gt"
+  readonly minP: number
+  readonly typicalP: number
+  /** 0 is off. */
+  readonly topNSigma: number
+  readonly epsilonCutoff: number
+  readonly etaCutoff: number
+  readonly xtcProbability: number
+  readonly xtcThreshold: number
+  readonly mirostat: 0 | 1 | 2
+  readonly mirostatTau: number
+  readonly mirostatEta: number
+  readonly dynatempRange: number
+  readonly dynatempExponent: number
+  readonly repetitionPenalty: number
+  readonly frequencyPenalty: number
+  readonly presencePenalty: number
+  readonly penaltyWindow: number | null
+  readonly penaltyExempt: "none" | "structural"
+  readonly dryMultiplier: number
+  readonly dryBase: number
+  readonly dryAllowedLength: number
+  readonly dryLastN: number
+  readonly dryBreakers: readonly (readonly number[])[]
+  readonly noRepeatNgramSize: number
+  /** Ascending. */
+  readonly biasIds: Int32Array
+  readonly biasValues: Float32Array
+  /** Bitmask of the allowed ids, shape [W]; null: all. */
+  readonly allowed: Uint32Array | null
+  readonly badWords: readonly (readonly number[])[]
+  readonly minTokens: number
+  /** Ids banned below `minTokens`: ends of sequence and stop ids, ascending. */
+  readonly endIds: readonly number[]
+  readonly seed: bigint
+  /** null: none wanted; else how many alternatives, at most the width. */
+  readonly logprobs: number | null
+  readonly logprobTokenIds: readonly number[]
+  readonly logprobsMode: LogprobsMode
+  readonly contrastive: { readonly alpha: number; readonly beta: number } | null
+  /** Stages from penalties to temperature, in the order in which they run. */
+  readonly order: readonly StageName[]
+}
+
+export interface ParamsContext {
+  /** V. */
+  readonly width: number
+  /** Ends of sequence, for `minTokens`. */
+  readonly endIds?: readonly number[]
+  /** Seed of a request that gives none. Default 0. */
+  readonly seed?: bigint
+  /** Token sequences that spell a bad word: bare and after a space. */
+  readonly encodeBadWord?: (text: string) => readonly (readonly number[])[]
+  /** Token sequences that break DRY's repetitions at this string. */
+  readonly encodeBreaker?: (text: string) => readonly (readonly number[])[]
+}
+
+/** Below this a row is greedy. */
+export const MinTemperature = 1e-5
+
+/** Checks all fields that it knows and ignores others. Throws SamplingError with the first that is out of range. */
+export function resolveParams(options: SamplingOptions, context: ParamsContext): SamplingParams {
+  const { width } = context
+  if (!Number.isInteger(width) || width < 1) throw new RangeError(`width: ${width} is not an integer ≥ 1`)
+  const topK = integer("top_k", options.topK ?? 0, -1, Number.MAX_SAFE_INTEGER)
+  const isWindowed = options.samplerOrder === "llamacpp"
+  const window = options.penaltyWindow ?? (isWindowed ? 64 : null)
+  const params: SamplingParams = {
+    temperature: range("temperature", options.temperature ?? 1, 0, 2),
+    topK: topK === 1 || (topK > 0 && topK < width) ? topK : 0,
+    topP: positive("top_p", options.topP ?? 1, 1, "for greedy decoding use temperature 0"),
+    topPBoundary: "ge",
+    minP: range("min_p", options.minP ?? 0, 0, 1),
+    typicalP: positive("typical_p", options.typicalP ?? 1, 1, "1 turns it off"),
+    topNSigma: Math.max(0, finite("top_n_sigma", options.topNSigma ?? 0)),
+    epsilonCutoff: below("epsilon_cutoff", options.epsilonCutoff ?? 0),
+    etaCutoff: below("eta_cutoff", options.etaCutoff ?? 0),
+    xtcProbability: range("xtc_probability", options.xtcProbability ?? 0, 0, 1),
+    xtcThreshold: range("xtc_threshold", options.xtcThreshold ?? 0.1, 0, 1),
+    mirostat: integer("mirostat", options.mirostat ?? 0, 0, 2) as 0 | 1 | 2,
+    mirostatTau: positive("mirostat_tau", options.mirostatTau ?? 5, Infinity, "it is a surprise in bits"),
+    mirostatEta: positive("mirostat_eta", options.mirostatEta ?? 0.1, 1, "it is a learning rate"),
+    dynatempRange: range("dynatemp_range", options.dynatempRange ?? 0, 0, Infinity),
+    dynatempExponent: positive("dynatemp_exponent", options.dynatempExponent ?? 1, Infinity, "1 is linear"),
+    repetitionPenalty: positive(
+      "repetition_penalty",
+      options.repetitionPenalty ?? 1,
+      Infinity,
+      "1 turns it off",
+    ),
+    frequencyPenalty: range("frequency_penalty", options.frequencyPenalty ?? 0, -2, 2),
+    presencePenalty: range("presence_penalty", options.presencePenalty ?? 0, -2, 2),
+    penaltyWindow: window === null ? null : integer("penalty_window", window, 1, Number.MAX_SAFE_INTEGER),
+    penaltyExempt: oneOf("penalty_exempt", options.penaltyExempt ?? "none", ["none", "structural"] as const),
+    dryMultiplier: range("dry_multiplier", options.dryMultiplier ?? 0, 0, Infinity),
+    dryBase: range("dry_base", options.dryBase ?? 1.75, 1, Infinity),
+    dryAllowedLength: integer(
+      "dry_allowed_length",
+      options.dryAllowedLength ?? 2,
+      1,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    dryLastN: integer("dry_last_n", options.dryLastN ?? -1, -1, Number.MAX_SAFE_INTEGER),
+    dryBreakers: readBreakers(options, context),
+    noRepeatNgramSize: integer(
+      "no_repeat_ngram_size",
+      options.noRepeatNgramSize ?? 0,
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ),
+    ...readBias(options.logitBias, width),
+    allowed: readAllowed(options.allowedTokenIds, width),
+    badWords: readBadWords(options, context),
+    minTokens: integer("min_tokens", options.minTokens ?? 0, 0, Number.MAX_SAFE_INTEGER),
+    endIds: [
+      ...new Set([...(context.endIds ?? []), ...readIds("stop_token_ids", options.stopTokenIds, width, 128)]),
+    ].sort((a, b) => a - b),
+    seed: readSeed(options.seed) ?? context.seed ?? 0n,
+    logprobs: readLogprobs(options.logprobs, width),
+    logprobTokenIds: readIds("logprob_token_ids", options.logprobTokenIds, width, 128),
+    logprobsMode: oneOf("logprobs_mode", options.logprobsMode ?? "raw_logprobs", logprobsModes),
+    contrastive: options.contrastive
+      ? {
+          alpha: positive(
+            "contrastive.alpha",
+            options.contrastive.alpha ?? 0.1,
+            1,
+            "it is a share of the maximum",
+          ),
+          beta: range("contrastive.beta", options.contrastive.beta ?? 0.5, 0, Infinity),
+        }
+      : null,
+    order: readOrder(options.samplerOrder),
+  }
+  if (params.mirostat !== 0) refuseFilters(params)
+  return params
+}
+
+const logprobsModes = [
+  "raw_logprobs",
+  "unmasked_logprobs",
+  "processed_logprobs",
+  "raw_logits",
+  "processed_logits",
+] as const
+
+/** The parameters of greedy decoding without any stage: the arg-max of the allowed logits. */
+export function greedyParams(width: number): SamplingParams {
+  return resolveParams({ temperature: 0 }, { width })
+}
+
+/** Whether the row takes the first token of the pinned order. Also true of temperatures that are no numbers. */
+export function isGreedy(params: SamplingParams): boolean {
+  return !(params.temperature >= MinTemperature || params.dynatempRange > 0) || params.topK === 1
+}
+
+// Mirostat chooses its own cut: a filter beside it would have no effect, and ignoring it would not be honest.
+function refuseFilters(params: SamplingParams): void {
+  const filters: [string, unknown, unknown][] = [
+    ["top_n_sigma", params.topNSigma, 0],
+    ["min_p", params.minP, 0],
+    ["top_k", params.topK, 0],
+    ["typical_p", params.typicalP, 1],
+    ["epsilon_cutoff", params.epsilonCutoff, 0],
+    ["eta_cutoff", params.etaCutoff, 0],
+    ["top_p", params.topP, 1],
+    ["xtc_probability", params.xtcProbability, 0],
+  ]
+  for (const [name, value, off] of filters) {
+    if (value === off) continue
+    throw new SamplingError(
+      name,
+      value,
+      `${value} has no effect with mirostat ${params.mirostat}: leave one out`,
+    )
+  }
+}
+
+function readBias(
+  bias: SamplingOptions["logitBias"],
+  width: number,
+): { biasIds: Int32Array; biasValues: Float32Array } {
+  const entries: [number, number][] =
+    bias instanceof Map ? [...bias] : Object.entries(bias ?? {}).map(([id, value]) => [Number(id), value])
+  if (entries.length > 1024) {
+    throw new SamplingError("logit_bias", entries.length, `${entries.length} ids are more than 1024`)
+  }
+  for (const [id, value] of entries) {
+    integer("logit_bias", id, 0, width - 1)
+    range("logit_bias", value, -100, 100)
+  }
+  entries.sort((a, b) => a[0] - b[0])
+  return {
+    biasIds: Int32Array.from(entries, ([id]) => id),
+    biasValues: Float32Array.from(entries, ([, value]) => value),
+  }
+}
+
+function readAllowed(ids: readonly number[] | null | undefined, width: number): Uint32Array | null {
+  if (ids === null || ids === undefined) return null
+  if (ids.length === 0) {
+    throw new SamplingError(
+      "allowed_token_ids",
+      ids,
+      "an empty list allows nothing: leave it out, or name ids",
+    )
+  }
+  const row = new Uint32Array(Math.ceil(width / 32))
+  for (const id of readIds("allowed_token_ids", ids, width, width)) row[id >>> 5] |= 1 << (id & 31)
+  return row
+}
+
+function readBadWords(options: SamplingOptions, context: ParamsContext): number[][] {
+  const words = options.badWords ?? []
+  if (words.length > 128)
+    throw new SamplingError("bad_words", words.length, `${words.length} are more than 128`)
+  const sequences = [...(options.badWordIds ?? [])]
+  for (const word of words) {
+    if (word === "") throw new SamplingError("bad_words", word, "an empty string would ban everything")
+    if (!context.encodeBadWord) {
+      throw new SamplingError("bad_words", word, "there is no tokenizer here: pass token ids as badWordIds")
+    }
+    sequences.push(...context.encodeBadWord(word))
+  }
+  const count = sequences.reduce((sum, ids) => sum + ids.length, 0)
+  if (count > 1024) throw new SamplingError("bad_words", count, `${count} tokens in all are more than 1024`)
+  return checkSequences("bad_words", sequences, context.width)
+}
+
+function readBreakers(options: SamplingOptions, context: ParamsContext): number[][] {
+  const sequences = [...(options.drySequenceBreakerIds ?? [])]
+  const isDry = (options.dryMultiplier ?? 0) > 0
+  const { encodeBreaker } = context
+  const given = options.drySequenceBreakers
+  if (given && !encodeBreaker && isDry) {
+    const message = "there is no tokenizer here: pass token ids as drySequenceBreakerIds"
+    throw new SamplingError("dry_sequence_breakers", given, message)
+  }
+  if (isDry && encodeBreaker) {
+    const defaults = options.drySequenceBreakerIds ? [] : ["\n", ":", '"', "*"]
+    for (const text of given ?? defaults) sequences.push(...encodeBreaker(text))
+  }
+  return checkSequences("dry_sequence_breakers", sequences, context.width)
+}
+
+function checkSequences(param: string, sequences: readonly (readonly number[])[], width: number): number[][] {
+  return sequences.map((ids) => {
+    if (ids.length === 0) throw new SamplingError(param, ids, "a sequence has no token")
+    return ids.map((id) => integer(param, id, 0, width - 1))
+  })
+}
+
+function readIds(
+  param: string,
+  ids: readonly number[] | null | undefined,
+  width: number,
+  max: number,
+): number[] {
+  if (!ids) return []
+  if (ids.length > max) throw new SamplingError(param, ids.length, `${ids.length} are more than ${max}`)
+  return ids.map((id) => integer(param, id, 0, width - 1))
+}
+
+function readLogprobs(count: number | null | undefined, width: number): number | null {
+  if (count === null || count === undefined) return null
+  if (count === -1) return width
+  return Math.min(width, integer("logprobs", count, -1, 20))
+}
+
+function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
+  if (seed === undefined || seed === null || seed === -1 || seed === -1n || seed === "-1") return undefined
+  const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
+  if (!isLossless || !/^-?\d+$/.test(String(seed))) {
+    throw new SamplingError("seed", seed, `${seed} is no lossless integer: send it as digits or as a bigint`)
+  }
+  const value = BigInt(seed)
+  if (BigInt.asIntN(64, value) === value) return value
+  throw new SamplingError("seed", seed, `${seed} does not fit 64 bits`)
+}
+
+function readOrder(order: SamplingOptions["samplerOrder"]): readonly StageName[] {
+  if (order === undefined || order === null || order === "vllm") return vllmOrder
+  if (order === "llamacpp") return llamacppOrder
+  if (typeof order !== "string" && isStageOrder(order)) return order
+  const names = vllmOrder.join(", ")
+  const message = `${order} is not "vllm", "llamacpp" or a permutation of ${names}`
+  throw new SamplingError("sampler_order", order, message)
+}

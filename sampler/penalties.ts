@@ -1,0 +1,229 @@
+/**
+ * Everything that changes or bans single tokens: bias, penalties, DRY, minimum length, bad words, repeated n-grams.
+ *
+ * All of it concerns few ids, so it is one sparse list, collected once a row on the host; the definition, the fast path
+ * and the GPU apply the same list. Values are float32, one rounding an operation: bias, then repetition on the sign of
+ * the biased value (Keskar et al. 2019, 4.1), then frequency and presence in one subtraction, then DRY.
+ */
+import { dryPenalties } from "./dry.ts"
+import { countBits, type Relaxation, type SampleRow } from "./row.ts"
+
+const { fround } = Math
+
+/** Values stay within this: differences and products of two never overflow. */
+export const MaxLogit = fround(1e30)
+
+/** The bans, as bits, from the last to be lifted to the first. */
+export const Ban = { badWords: 1, minTokens: 2, ngram: 4 } as const
+
+const liftOrder: readonly [number, Relaxation][] = [
+  [Ban.ngram, "no_repeat_ngram_size"],
+  [Ban.minTokens, "min_tokens"],
+  [Ban.badWords, "bad_words"],
+]
+
+/** Columns of n edits, ids ascending, each once. A stage that does not concern an id has 0 there. */
+export interface Edits {
+  readonly count: number
+  readonly ids: Int32Array
+  readonly bias: Float32Array
+  /** 1: the repetition penalty applies. */
+  readonly repeated: Uint8Array
+  /** Frequency and presence penalty. */
+  readonly sub: Float32Array
+  readonly dry: Float32Array
+  /** Bits of `Ban`. */
+  readonly bans: Uint8Array
+}
+
+interface Edit {
+  bias: number
+  repeated: number
+  sub: number
+  dry: number
+  bans: number
+}
+
+const none: Edits = {
+  count: 0,
+  ids: new Int32Array(0),
+  bias: new Float32Array(0),
+  repeated: new Uint8Array(0),
+  sub: new Float32Array(0),
+  dry: new Float32Array(0),
+  bans: new Uint8Array(0),
+}
+
+/** The row's edits. O(ids concerned · log), plus O(history) when a stage reads the history. */
+export function collectEdits(row: SampleRow): Edits {
+  const { params, tokens } = row
+  if (!hasEdits(row)) return none
+  const table = new Map<number, Edit>()
+  const edit = (id: number): Edit => {
+    let found = table.get(id)
+    if (!found) {
+      found = { bias: 0, repeated: 0, sub: 0, dry: 0, bans: 0 }
+      table.set(id, found)
+    }
+    return found
+  }
+  for (const [index, id] of params.biasIds.entries()) edit(id).bias = params.biasValues[index]
+  if (!isExempt(row)) {
+    collectPenalties(row, edit)
+    for (const [id, penalty] of dryPenalties(tokens, params)) edit(id).dry = fround(penalty)
+  }
+  if (tokens.outputCount < params.minTokens) for (const id of params.endIds) edit(id).bans |= Ban.minTokens
+  for (const id of badWordIds(row)) edit(id).bans |= Ban.badWords
+  for (const id of ngramIds(row)) edit(id).bans |= Ban.ngram
+  return toColumns(table)
+}
+
+function hasEdits({ params, tokens }: SampleRow): boolean {
+  return (
+    params.biasIds.length > 0 ||
+    hasPenalties(params) ||
+    params.dryMultiplier > 0 ||
+    params.badWords.length > 0 ||
+    params.noRepeatNgramSize > 0 ||
+    tokens.outputCount < params.minTokens
+  )
+}
+
+function hasPenalties(params: SampleRow["params"]): boolean {
+  return params.repetitionPenalty !== 1 || params.frequencyPenalty !== 0 || params.presencePenalty !== 0
+}
+
+/** A row of few legal tokens is the grammar's business: penalties there would destroy brackets and quotes. */
+function isExempt({ params, mask }: SampleRow): boolean {
+  return params.penaltyExempt === "structural" && mask !== null && countBits(mask) <= 64
+}
+
+function collectPenalties(row: SampleRow, edit: (id: number) => Edit): void {
+  const { params, tokens } = row
+  if (!hasPenalties(params)) return
+  if (params.penaltyWindow !== null) {
+    collectWindowed(row, params.penaltyWindow, edit)
+    return
+  }
+  const skipsForced = params.penaltyExempt === "structural"
+  const { size, ids, outputCounts, forcedCounts, promptCounts } = tokens.counts()
+  for (let slot = 0; slot < size; slot++) {
+    const inOutput = outputCounts[slot] - (skipsForced ? forcedCounts[slot] : 0)
+    if (inOutput + promptCounts[slot] === 0) continue
+    setPenalty(edit(ids[slot]), inOutput, params)
+  }
+}
+
+// In a window prompt tokens count as output tokens do, as in llama.cpp.
+function collectWindowed({ params, tokens }: SampleRow, window: number, edit: (id: number) => Edit): void {
+  const skipsForced = params.penaltyExempt === "structural"
+  const counts = new Map<number, number>()
+  for (let index = Math.max(0, tokens.length - window); index < tokens.length; index++) {
+    if (skipsForced && tokens.isForced(index)) continue
+    counts.set(tokens.at(index), (counts.get(tokens.at(index)) ?? 0) + 1)
+  }
+  for (const [id, count] of counts) setPenalty(edit(id), count, params)
+}
+
+function setPenalty(edit: Edit, count: number, params: SampleRow["params"]): void {
+  if (params.repetitionPenalty !== 1) edit.repeated = 1
+  if (count > 0) edit.sub = fround(params.frequencyPenalty * count + params.presencePenalty)
+}
+
+/** Ids whose choice would complete a bad word at the end of the output. Ends of sequence are never among them. */
+function* badWordIds({ params, tokens }: SampleRow): Generator<number> {
+  for (const word of params.badWords) {
+    const last = word.length - 1
+    if (last > tokens.outputCount || params.endIds.includes(word[last])) continue
+    const start = tokens.length - last
+    let at = 0
+    while (at < last && tokens.at(start + at) === word[at]) at++
+    if (at === last) yield word[last]
+  }
+}
+
+/** Ids whose choice would repeat an n-gram of prompt and output. */
+function* ngramIds({ params, tokens }: SampleRow): Generator<number> {
+  const prefix = params.noRepeatNgramSize - 1
+  if (prefix < 0) return
+  const start = tokens.length - prefix
+  for (let from = 0; from + prefix < tokens.length; from++) {
+    let at = 0
+    while (at < prefix && tokens.at(from + at) === tokens.at(start + at)) at++
+    if (at === prefix) yield tokens.at(from + prefix)
+  }
+}
+
+function toColumns(table: ReadonlyMap<number, Edit>): Edits {
+  const ids = Int32Array.from(table.keys()).sort()
+  const edits = {
+    count: ids.length,
+    ids,
+    bias: new Float32Array(ids.length),
+    repeated: new Uint8Array(ids.length),
+    sub: new Float32Array(ids.length),
+    dry: new Float32Array(ids.length),
+    bans: new Uint8Array(ids.length),
+  }
+  for (const [index, id] of ids.entries()) {
+    const edit = table.get(id)!
+    edits.bias[index] = edit.bias
+    edits.repeated[index] = edit.repeated
+    edits.sub[index] = edit.sub
+    edits.dry[index] = edit.dry
+    edits.bans[index] = edit.bans
+  }
+  return edits
+}
+
+/** Stage 5. */
+export function addBias(x: number, bias: number): number {
+  return bias === 0 ? x : fround(x + bias)
+}
+
+/** Stages 7 and 8. `inverse` is f32(1 / repetition penalty). */
+export function penalise(x: number, repeated: number, penalty: number, inverse: number, sub: number): number {
+  let value = x
+  if (repeated) {
+    value = fround(value > 0 ? value * inverse : value * penalty)
+    value = value > MaxLogit ? MaxLogit : value < -MaxLogit ? -MaxLogit : value
+  }
+  return sub === 0 ? value : fround(value - sub)
+}
+
+/** Stage 9. */
+export function subtractDry(x: number, dry: number): number {
+  return dry === 0 ? x : fround(x - dry)
+}
+
+/** f32 of the repetition penalty and of its inverse, bounded so that no product is NaN. */
+export function repetitionFactors(penalty: number): { penalty: number; inverse: number } {
+  const bounded = Math.min(1e30, Math.max(1e-30, penalty))
+  return { penalty: fround(bounded), inverse: fround(1 / bounded) }
+}
+
+/**
+ * Which bans hold: all, unless they leave nothing. `isAllowed` tells what the masks and the logits allow, `allowedCount`
+ * how many that are. Grammar and allowed ids are never lifted.
+ */
+export function liftBans(
+  edits: Edits,
+  allowedCount: number,
+  isAllowed: (id: number) => boolean,
+): { bans: number; relaxed: Relaxation[] } {
+  let bans = Ban.badWords | Ban.minTokens | Ban.ngram
+  const relaxed: Relaxation[] = []
+  for (const [ban, name] of liftOrder) {
+    let banned = 0
+    let isUsed = false
+    for (let index = 0; index < edits.count; index++) {
+      if ((edits.bans[index] & bans) === 0 || !isAllowed(edits.ids[index])) continue
+      banned++
+      if (edits.bans[index] & ban) isUsed = true
+    }
+    if (banned < allowedCount) return { bans, relaxed }
+    bans &= ~ban
+    if (isUsed) relaxed.push(name)
+  }
+  return { bans, relaxed }
+}

@@ -1,0 +1,89 @@
+/**
+ * What a sampler is given for one row, and what it answers: the contract of the CPU and the GPU sampler.
+ *
+ * Logits are row-major [R, V]; a mask is Uint32Array [W], W = ceil(V / 32), bit `t & 31` of word `t >>> 5` = token t is
+ * allowed, null = every token is. A row's answer depends on nothing but the row.
+ */
+import type { TokenCounts } from "./counts.ts"
+import type { SamplingParams } from "./params.ts"
+
+export interface SampleRow {
+  /** Which row of the logits. */
+  readonly logitsRow: number
+  readonly params: SamplingParams
+  /** Shape [W]; null: every token is allowed. */
+  readonly mask: Uint32Array | null
+  /** Equal ids promise equal masks: a sampler may keep the mask under it. */
+  readonly maskId?: number
+  readonly tokens: TokenCounts
+  /** Tokens of prompt and output before the drawn one. */
+  readonly position: number
+  /** Index among the answers of a request. */
+  readonly choice: number
+  /** Logits of the weaker model, shape [V]; needed by `params.contrastive`. */
+  readonly amateur?: Float32Array
+  readonly processors?: readonly LogitsProcessor[]
+}
+
+/**
+ * Changes values in place, after the penalties. Shape [V]; an entry of −Infinity is not allowed: what arrives so stays
+ * so, and what is set so is banned. NaN ends the row as `model_output`.
+ */
+export type LogitsProcessor = (values: Float32Array, row: SampleRow) => void
+
+/** ok, or why there is no token: nothing is allowed; the logits are not numbers. */
+export type SampleStatus = "ok" | "empty_mask" | "model_output"
+
+/** Bans that were lifted because nothing else was left. */
+export type Relaxation = "no_repeat_ngram_size" | "min_tokens" | "bad_words"
+
+export interface SampleResult {
+  /** −1 unless the status is ok. */
+  readonly token: number
+  readonly status: SampleStatus
+  readonly logprobs?: TokenLogprobs
+  readonly relaxed?: readonly Relaxation[]
+  /** Bits of surprise of the token, of mirostat rows. */
+  readonly surprise?: number
+}
+
+export interface RankedLogprob {
+  readonly token: number
+  /** Natural; −9999 for what cannot be. A logit in the modes of logits. */
+  readonly logprob: number
+  /** Place in the pinned order, from 1; 0 for a token that is not in it. */
+  readonly rank: number
+}
+
+export interface TokenLogprobs extends RankedLogprob {
+  /** The likeliest tokens in pinned order, as many as were asked for and exist. */
+  readonly top: readonly RankedLogprob[]
+  /** The tokens of `logprobTokenIds`, in that order. */
+  readonly named: readonly RankedLogprob[]
+}
+
+export interface Sampler {
+  readonly name: "cpu" | "gpu"
+  /** One answer a row, in the order of `rows`. `logits` is [R, V] with V = `width` and is not written. */
+  sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]>
+  close(): void
+}
+
+/** How many bits are set. O(W). */
+export function countBits(mask: Uint32Array): number {
+  let count = 0
+  for (let bits of mask) for (; bits !== 0; bits &= bits - 1) count++
+  return count
+}
+
+export function hasBit(mask: Uint32Array | null, token: number): boolean {
+  return mask === null || (mask[token >>> 5] & (1 << (token & 31))) !== 0
+}
+
+/** The last line of defence: the token's bit in every mask of the row. Throws on a token that a mask denies. */
+export function checkDrawn(row: SampleRow, token: number, width: number): void {
+  if (token >= 0 && token < width && hasBit(row.mask, token) && hasBit(row.params.allowed, token)) return
+  throw new Error(
+    `internal: token ${token} was drawn at position ${row.position}, and the row's mask denies it`,
+  )
+}

@@ -1,0 +1,25 @@
+/**
+ * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
+ */
+import { sampleRow } from "./cpu.ts"
+import type { Sampler } from "./row.ts"
+
+export function createCpuSampler(): Sampler {
+  return {
+    name: "cpu",
+    async sample(logits, width, rows) {
+      return rows.map((row) => sampleRow(logitsOf(logits, width, row.logitsRow), row))
+    },
+    close() {},
+  }
+}
+
+/** Row `index` of logits [R, V], without a copy. Throws RangeError when there is no such row. */
+export function logitsOf(logits: Float32Array, width: number, index: number): Float32Array {
+  if (!(Number.isInteger(index) && index >= 0 && (index + 1) * width <= logits.length)) {
+    throw new RangeError(
+      `logitsRow: ${index} is outside the ${Math.floor(logits.length / width)} rows of the logits`,
+    )
+  }
+  return logits.subarray(index * width, (index + 1) * width)
+}
