@@ -1,0 +1,490 @@
+/**
+ * Constructors of expressions. They simplify while building, so no rewriting pass can be forgotten.
+ *
+ * The laws stand beside the code that applies them. They are what keeps the set of derivatives finite and small
+ * (Brzozowski 1964: or modulo associativity, commutativity and idempotence is enough; the rest merges more states).
+ * Texts are well-formed UTF-8: every operand is a subset of Σ*, or of what is left of Σ* inside a character, so Σ*
+ * absorbs in `or` and is neutral in `and`. A search whose match is certain is thereby Σ* itself.
+ * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
+ * (they are re-associated and distributed over `or`); `behind` carries the state of its automaton, see `derivative.ts`.
+ */
+import { GrammarError } from "../errors.ts"
+import {
+  AndKind,
+  Asserts,
+  at,
+  BehindKind,
+  ConcatKind,
+  DiffKind,
+  Empty,
+  EmptyKind,
+  EndKind,
+  type ExprId,
+  flags,
+  intern,
+  isNullable,
+  isSurelyNullable,
+  kindOf,
+  LookKind,
+  LooksBack,
+  LoopKind,
+  length,
+  Never,
+  NeverKind,
+  Nullable,
+  OrKind,
+  ScopeKind,
+  Searched,
+  SetKind,
+  Unbounded,
+  Universe,
+} from "./nodes.ts"
+import { anyChar, anyTails, intersectSets, uniteSets } from "./sets.ts"
+
+/** Every text: any characters, any number. */
+export const anyText: ExprId = intern([LoopKind, anyChar, 0, Unbounded], Nullable | Universe)
+
+const Inherited = Asserts | LooksBack
+// Terms of a disjunctive form, and iterations that may be unrolled around an assertion.
+const MaxTerms = 4096
+const MaxUnrolled = 64
+
+/**
+ * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} = X{a+c,b+d};
+ * X·X{c,d} = X{c+1,d+1}. Not re-associated in general: a derivative would rebuild a long body on every byte.
+ */
+export function concat(head: ExprId, tail: ExprId): ExprId {
+  if (head === Never || tail === Never) return Never
+  if (head === Empty) return tail
+  if (tail === Empty) return head
+  const facts = flags(head)
+  if (facts & Asserts) {
+    switch (kindOf(head)) {
+      case ConcatKind:
+        return concat(at(head, 1), concat(at(head, 2), tail))
+      case OrKind:
+        return or(members(head).map((id) => concat(id, tail)))
+      case AndKind:
+      case DiffKind:
+        throw new Error("internal: an assertion inside an intersection has no continuation")
+    }
+  } else if (tail === anyText) {
+    if (isSurelyNullable(head)) return anyText
+    if (kindOf(head) === LoopKind && at(head, 2) < at(head, 3)) {
+      return concat(loop(at(head, 1), at(head, 2), at(head, 2)), tail)
+    }
+  }
+  const next = kindOf(tail) === ConcatKind ? at(tail, 1) : tail
+  if (kindOf(next) === LoopKind && (facts & Inherited) === 0) {
+    const rest = next === tail ? Empty : at(tail, 2)
+    if (head === at(next, 1)) {
+      return concat(loop(head, at(next, 2) + 1, addBounds(at(next, 3), 1)), rest)
+    }
+    if (kindOf(head) === LoopKind && at(head, 1) === at(next, 1)) {
+      return concat(loop(at(head, 1), at(head, 2) + at(next, 2), addBounds(at(head, 3), at(next, 3))), rest)
+    }
+  }
+  const others = flags(tail)
+  let made = (facts & others & Nullable) | ((facts | others) & (Inherited | Searched))
+  if (tail === anyText && anyTails.includes(head)) made |= Universe
+  return intern([ConcatKind, head, tail], made)
+}
+
+function addBounds(a: number, b: number): number {
+  return a === Unbounded || b === Unbounded ? Unbounded : a + b
+}
+
+function multiplyBounds(a: number, b: number): number {
+  if (a === 0 || b === 0) return 0
+  return a === Unbounded || b === Unbounded || a * b >= Unbounded ? Unbounded : a * b
+}
+
+/** Operands of an `or` or `and` node. */
+export function members(id: ExprId): ExprId[] {
+  const ids: ExprId[] = []
+  for (let i = 1; i < length(id); i++) ids.push(at(id, i))
+  return ids
+}
+
+/** Ascending, without duplicates, in place. Operands are few: insertion sort. */
+function sortIds(ids: ExprId[]): ExprId[] {
+  if (ids.length > 32) ids.sort((a, b) => a - b)
+  else {
+    for (let i = 1; i < ids.length; i++) {
+      const id = ids[i]
+      let j = i - 1
+      for (; j >= 0 && ids[j] > id; j--) ids[j + 1] = ids[j]
+      ids[j + 1] = id
+    }
+  }
+  let count = 0
+  for (let i = 0; i < ids.length; i++) if (i === 0 || ids[i] !== ids[i - 1]) ids[count++] = ids[i]
+  ids.length = count
+  return ids
+}
+
+/**
+ * Laws: ∅ | r = r; Σ* | r = Σ*; r | r = r; sets unite, also before equal tails; ε | r = r if ε ∈ r;
+ * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r; r | ¬r = Σ*.
+ */
+export function or(ids: readonly ExprId[]): ExprId {
+  const parts: ExprId[] = []
+  for (const id of ids) {
+    if (id === Never) continue
+    if (flags(id) & Universe) return id
+    if (kindOf(id) === OrKind) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
+    else parts.push(id)
+  }
+  if (parts.length === 0) return Never
+  if (parts.length === 1) return parts[0]
+  sortIds(parts)
+  if (parts.length === 1) return parts[0]
+  const merged = mergeParts(parts)
+  if (merged !== null) return or(merged)
+  let made = Searched
+  for (const id of parts) {
+    made |= flags(id) & (Inherited | Nullable)
+    if ((flags(id) & Searched) === 0) made &= ~Searched
+  }
+  return intern([OrKind, ...parts], made)
+}
+
+/** The operands with one law applied wherever it can be, or null when none can. */
+function mergeParts(parts: ExprId[]): ExprId[] | null {
+  let hasAnd = false
+  let changed = false
+  let set = -1
+  // Heads (sets) and loops by their tails.
+  let heads: Map<number, number> | null = null
+  let [firstIndex, firstKey] = [-1, 0]
+  for (let i = 0; i < parts.length; i++) {
+    const id = parts[i]
+    const kind = kindOf(id)
+    if (kind === SetKind) {
+      if (set >= 0) {
+        const union = uniteSets(parts[set], id)
+        if (union >= 0) {
+          parts[set] = union
+          parts[i] = Never
+          changed = true
+        }
+      } else set = i
+    } else if (kind === AndKind) hasAnd = true
+    else if (kind === DiffKind) {
+      if (parts.includes(at(id, 2))) return [at(id, 1)]
+    } else if (id === Empty) {
+      if (parts.some((other) => other !== Empty && isSurelyNullable(other))) {
+        parts[i] = Never
+        changed = true
+      }
+    } else if (kind === ConcatKind || kind === LoopKind) {
+      const head = kind === LoopKind ? id : at(id, 1)
+      const tail = kind === LoopKind ? Empty : at(id, 2)
+      const headKind = kindOf(head)
+      if (headKind !== SetKind && headKind !== LoopKind) continue
+      if (headKind === LoopKind && at(head, 2) === 1 && parts.includes(tail)) {
+        parts[parts.indexOf(tail)] = Never
+        parts[i] = concat(loop(at(head, 1), 0, at(head, 3)), tail)
+        changed = true
+        continue
+      }
+      // Loops are keyed by body and tail, sets by tail alone.
+      const key = headKind === SetKind ? tail : -1 - at(head, 1) - tail * 0x100000000
+      // Most operands are alone: a map is made for the second one.
+      if (firstIndex < 0) {
+        firstIndex = i
+        firstKey = key
+        continue
+      }
+      heads ??= new Map([[firstKey, firstIndex]])
+      const earlier = heads.get(key)
+      if (earlier === undefined) {
+        heads.set(key, i)
+        continue
+      }
+      const joined = joinHeads(parts[earlier], id)
+      if (joined >= 0) {
+        parts[earlier] = joined
+        parts[i] = Never
+        changed = true
+      }
+    }
+  }
+  if (changed) return parts
+  return hasAnd && absorb(parts) ? parts : null
+}
+
+/** One expression for two operands with the same tail whose heads are sets or loops of one body; -1 if there is none. */
+function joinHeads(a: ExprId, b: ExprId): ExprId {
+  const [headA, tail] = kindOf(a) === LoopKind ? [a, Empty] : [at(a, 1), at(a, 2)]
+  const headB = kindOf(b) === LoopKind ? b : at(b, 1)
+  if (kindOf(headA) !== kindOf(headB)) return -1
+  if (kindOf(headA) === SetKind) {
+    const union = uniteSets(headA, headB)
+    return union < 0 ? -1 : concat(union, tail)
+  }
+  const [minA, maxA, minB, maxB] = [at(headA, 2), at(headA, 3), at(headB, 2), at(headB, 3)]
+  if (at(headA, 1) !== at(headB, 1) || minB > addBounds(maxA, 1) || minA > addBounds(maxB, 1)) return -1
+  return concat(loop(at(headA, 1), Math.min(minA, minB), Math.max(maxA, maxB)), tail)
+}
+
+/** Drops conjunctions that another operand contains; true if it did. In place. */
+function absorb(parts: ExprId[]): boolean {
+  let dropped = false
+  for (let i = 0; i < parts.length; i++) {
+    const id = parts[i]
+    if (kindOf(id) !== AndKind) continue
+    const factors = members(id)
+    for (const other of parts) {
+      if (other === id || other === Never) continue
+      const contains =
+        kindOf(other) === AndKind
+          ? length(other) < length(id) && members(other).every((factor) => factors.includes(factor))
+          : factors.includes(other)
+      if (contains) {
+        parts[i] = Never
+        dropped = true
+        break
+      }
+    }
+  }
+  return dropped
+}
+
+/**
+ * Laws: ∅ & r = ∅; Σ* & r = r; r & r = r; sets intersect; ε & r = ε or ∅; ¬a & ¬b = ¬(a | b); r & ¬(r | s) = ∅;
+ * r & (r | s) = r. With an assertion inside it is distributed over `or`: new conjuncts keep arriving while an assertion
+ * is repeated, and only a disjunctive form keeps them finite.
+ */
+export function and(ids: readonly ExprId[]): ExprId {
+  let universe = -1
+  const parts: ExprId[] = []
+  for (const id of ids) {
+    if (id === Never) return Never
+    if (flags(id) & Universe) universe = id
+    else if (kindOf(id) === AndKind) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
+    else parts.push(id)
+  }
+  if (parts.length === 0) {
+    if (universe < 0) return anyText
+    return universe
+  }
+  sortIds(parts)
+  if (parts.length === 1) return parts[0]
+  if (parts[0] === Empty && parts.every((id) => (flags(id) & Inherited) === 0)) {
+    return parts.every(isNullable) ? Empty : Never
+  }
+  const merged = meetParts(parts)
+  if (merged !== null) return and(merged)
+  let made = Nullable | Searched
+  for (const id of parts) {
+    made |= flags(id) & Inherited
+    if (!isNullable(id)) made &= ~Nullable
+  }
+  if (made & Asserts) {
+    const choice = parts.find((id) => kindOf(id) === OrKind)
+    if (choice !== undefined) return distribute(parts, choice)
+  }
+  return intern([AndKind, ...parts], made)
+}
+
+/** The operands with the laws applied, or null when none applies. */
+function meetParts(parts: ExprId[]): ExprId[] | null {
+  let [set, negative] = [-1, -1]
+  let changed = false
+  for (let i = 0; i < parts.length; i++) {
+    const id = parts[i]
+    switch (kindOf(id)) {
+      case SetKind: {
+        const meet = set < 0 ? -1 : intersectSets(parts[set], id)
+        if (set < 0) set = i
+        if (meet >= 0) {
+          parts[set] = meet
+          parts[i] = anyText
+          changed = true
+        }
+        break
+      }
+      case DiffKind:
+        if (negative < 0) negative = i
+        else if (at(parts[negative], 1) === at(id, 1)) {
+          parts[negative] = diff(at(id, 1), or([at(parts[negative], 2), at(id, 2)]))
+          // Neutral: the merged operand is at the same place in the text.
+          parts[i] = parts[negative]
+          return parts
+        }
+        break
+      case OrKind:
+        if (members(id).some((member) => parts.includes(member))) {
+          parts.splice(i, 1)
+          return parts
+        }
+    }
+  }
+  if (negative >= 0) {
+    const removed = at(parts[negative], 2)
+    if (parts.includes(removed)) return [Never]
+    if (kindOf(removed) === OrKind && members(removed).some((id) => parts.includes(id))) return [Never]
+  }
+  return changed ? parts.filter((id) => id !== anyText) : null
+}
+
+function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
+  const rest = parts.filter((id) => id !== choice)
+  const terms = members(choice).map((member) => and([member, ...rest]))
+  const result = or(terms)
+  if (length(result) > MaxTerms) {
+    throw new GrammarError(
+      "limit",
+      "",
+      `lookarounds inside repetitions combine in more than ${MaxTerms} ways. Move them out of the repetition`,
+    )
+  }
+  return result
+}
+
+/** Texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ = U; U \ U = ∅; U \ (U \ r) = r. */
+export function diff(universe: ExprId, id: ExprId): ExprId {
+  if (id === Never) return universe
+  if (id === universe || flags(id) & Universe) return Never
+  if (kindOf(id) === DiffKind && at(id, 1) === universe) return at(id, 2)
+  const made = (flags(id) & Inherited) | Searched | (isNullable(universe) && !isNullable(id) ? Nullable : 0)
+  return intern([DiffKind, universe, id], made)
+}
+
+/**
+ * `min` to `max` (or Unbounded) times `body`. An iteration that consumes nothing is dropped: ε ∈ X ⇒ X{m,n} = X{0,n}.
+ * Laws: ∅{0,n} = ε; X{1,1} = X; X{0,1} = ε | X; (ε | X){m,n} = X{0,n}; nested bounds multiply if their sums leave no gap.
+ */
+export function loop(body: ExprId, min: number, max: number): ExprId {
+  if (max > Unbounded) return loop(body, min, Unbounded)
+  if (min > max) return Never
+  if (max === 0 || body === Empty) return Empty
+  if (body === Never) return min === 0 ? Empty : Never
+  if (flags(body) & Inherited) return assertingLoop(body, min, max)
+  if (body === anyText) return anyText
+  const least = isNullable(body) ? 0 : min
+  if (least === 1 && max === 1) return body
+  if (kindOf(body) === OrKind && at(body, 1) === Empty) return loop(or(members(body).slice(1)), 0, max)
+  if (max === 1) return or([Empty, body])
+  if (kindOf(body) === LoopKind) {
+    const [a, b] = [at(body, 2), at(body, 3)]
+    // Sums of j numbers in [a, b] fill [a·j, b·j]; the next interval must touch it, which is hardest for the least j.
+    if (min === max || a * (min + 1) <= addBounds(multiplyBounds(b, min), 1)) {
+      return loop(at(body, 1), a * min, multiplyBounds(b, max))
+    }
+  }
+  return makeLoop(body, least, max)
+}
+
+function makeLoop(body: ExprId, min: number, max: number): ExprId {
+  const facts = flags(body) & Inherited
+  if (min === 1 && max === 1) return body
+  if (body === anyChar && min === 0 && max === Unbounded) return anyText
+  return intern([LoopKind, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
+}
+
+/**
+ * A body with assertions N | E, where N consumes and E holds or not without consuming. Fewer than `min` iterations of N
+ * are enough if E holds at some place between them.
+ */
+function assertingLoop(body: ExprId, min: number, max: number): ExprId {
+  const consuming = consumingPart(body)
+  const idle = idlePart(body)
+  if (consuming === Never) return min === 0 ? Empty : idle
+  const certain = isSurelyNullable(idle)
+  const plain = (m: number, n: number) =>
+    flags(consuming) & Inherited ? assertingNode(consuming, m, n) : loop(consuming, m, n)
+  if (min === 0 || certain) return plain(0, max)
+  if (idle === Never) return plain(min, max)
+  if (min > MaxUnrolled) {
+    throw new GrammarError(
+      "limit",
+      "",
+      `a repetition of at least ${min} times over a lookaround that may stand alone is above the bound of ${MaxUnrolled}. Lower the count`,
+    )
+  }
+  const options = [plain(min, max)]
+  for (let before = 0; before < min; before++) {
+    options.push(concat(plain(before, before), concat(idle, plain(0, min - 1 - before))))
+  }
+  return or(options)
+}
+
+function assertingNode(body: ExprId, min: number, max: number): ExprId {
+  if (max === 0) return Empty
+  if (min === 1 && max === 1) return body
+  return max === 1 ? or([Empty, body]) : makeLoop(body, min, max)
+}
+
+/** The texts of `id` that read at least one byte. */
+function consumingPart(id: ExprId): ExprId {
+  switch (kindOf(id)) {
+    case NeverKind:
+    case EmptyKind:
+    case LookKind:
+    case BehindKind:
+    case EndKind:
+      return Never
+    case ConcatKind: {
+      const [head, tail] = [at(id, 1), at(id, 2)]
+      return or([concat(consumingPart(head), tail), concat(idlePart(head), consumingPart(tail))])
+    }
+    case OrKind:
+      return or(members(id).map(consumingPart))
+    case LoopKind:
+      // Bodies with assertions already consume; others may hold ε, which the first iteration must not take.
+      if (flags(at(id, 1)) & Inherited) return assertingNode(at(id, 1), Math.max(1, at(id, 2)), at(id, 3))
+      if (at(id, 2) > 0) return id
+      return concat(
+        consumingPart(at(id, 1)),
+        loop(at(id, 1), 0, at(id, 3) === Unbounded ? Unbounded : at(id, 3) - 1),
+      )
+    case SetKind:
+      return id
+    default:
+      return isNullable(id) ? and([id, concat(anyChar, anyText)]) : id
+  }
+}
+
+/** What must hold for `id` to match without reading a byte. */
+function idlePart(id: ExprId): ExprId {
+  switch (kindOf(id)) {
+    case LookKind:
+    case BehindKind:
+    case EndKind:
+      return id
+    case ConcatKind:
+      return concat(idlePart(at(id, 1)), idlePart(at(id, 2)))
+    case OrKind:
+      return or(members(id).map(idlePart))
+    default:
+      return isNullable(id) ? Empty : Never
+  }
+}
+
+/** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
+export function look(id: ExprId, negative: boolean): ExprId {
+  if (id === Never) return negative ? Empty : Never
+  if (flags(id) & Universe) return negative ? Never : Empty
+  const made = Asserts | Searched | (flags(id) & LooksBack) | (isNullable(id) !== negative ? Nullable : 0)
+  return intern([LookKind, id, negative ? 1 : 0], made)
+}
+
+/** Here the text so far is (`negative`: is not) in the language whose remainder after that text is `id`. */
+export function behind(id: ExprId, negative: boolean): ExprId {
+  if (id === Never) return negative ? Empty : Never
+  if (flags(id) & Universe) return negative ? Never : Empty
+  return intern(
+    [BehindKind, id, negative ? 1 : 0],
+    LooksBack | Searched | (isNullable(id) !== negative ? Nullable : 0),
+  )
+}
+
+/** Nothing follows. */
+export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
+
+/** Seals a whole pattern: its assertions see no text but its own. */
+export function scope(id: ExprId): ExprId {
+  return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
+}

@@ -1,0 +1,357 @@
+/**
+ * What may still follow once an expression has read a byte (Brzozowski 1964; Owens, Reppy, Turon 2009), and whether
+ * anything may follow at all.
+ *
+ * The derivatives of one expression by all bytes are computed at once, as a row of byte ranges: sets are rows already,
+ * and the other operators sweep over the rows of their operands. So a class of bytes costs one constructor call and
+ * nothing is looked up byte by byte. Rows are memoised and interned; evaluation keeps its own stack, since patterns
+ * nest deeper than calls may.
+ *
+ * Assertions. `look(s)·k` reads a byte of k and of s together: D(k) & D(s), or without s when negative. `behind(a)`
+ * carries the state of its automaton after the text so far: at the head it is ε or ∅ by whether that accepts; behind a
+ * head it must read what the head reads, so each expression has a second row, its *shift*: the same expression after
+ * a byte was read in front of it. Only expressions that look back change by a shift.
+ */
+import { GrammarError } from "../errors.ts"
+import { TupleTable } from "../intern.ts"
+import { and, anyText, behind, concat, diff, look, loop, members, or, scope } from "./build.ts"
+import {
+  AndKind,
+  Asserts,
+  at,
+  BehindKind,
+  ConcatKind,
+  DiffKind,
+  Empty,
+  EmptyKind,
+  EndKind,
+  type ExprId,
+  ExprMemo,
+  flags,
+  isNullable,
+  kindOf,
+  LookKind,
+  LooksBack,
+  LoopKind,
+  length,
+  Never,
+  NeverKind,
+  OrKind,
+  ScopeKind,
+  Searched,
+  SetKind,
+  Unbounded,
+} from "./nodes.ts"
+import { pushRange } from "./sets.ts"
+
+/** Rows by id: `lo | hi << 8, target, …` as in `sets.ts`. */
+const rows = new TupleTable()
+const emptyRow = rows.intern([])
+const derivatives = new ExprMemo()
+const shifts = new ExprMemo()
+
+// A task is an expression and which of its two rows is wanted.
+const Shift = 1
+
+/** The derivatives of `id`: ascending ranges `lo | hi << 8` with their targets; bytes left out lead to ∅. */
+export function derivativeRow(id: ExprId): Int32Array {
+  return rows.view(rowOf(id))
+}
+
+/** What may follow once `id` has read `byte`. The first call for an expression costs a constructor call per range. */
+export function derivative(id: ExprId, byte: number): ExprId {
+  const row = rowOf(id)
+  const { values } = rows
+  const end = rows.offsets[row + 1]
+  for (let i = rows.offsets[row]; i < end; i += 2) {
+    const range = values[i]
+    if (byte <= range >>> 8) return byte >= (range & 0xff) ? values[i + 1] : Never
+  }
+  return Never
+}
+
+function rowOf(id: ExprId): number {
+  const known = derivatives.get(id)
+  return known >= 0 ? known : evaluate(2 * id)
+}
+
+function memoised(task: number): number {
+  return (task & Shift ? shifts : derivatives).get(task >>> 1)
+}
+
+/** Computes the row of a task and of all that it needs, without recursion. */
+function evaluate(task: number): number {
+  const stack = [task]
+  const needs: number[] = []
+  for (;;) {
+    const top = stack[stack.length - 1]
+    needs.length = 0
+    if (top & Shift) shiftNeeds(top >>> 1, needs)
+    else derivativeNeeds(top >>> 1, needs)
+    const before = stack.length
+    for (const need of needs) if (memoised(need) < 0) stack.push(need)
+    if (stack.length > before) continue
+    const operands = needs.map(memoised)
+    const row = top & Shift ? shiftOf(top >>> 1, operands) : derivativeOf(top >>> 1, operands)
+    const memo = top & Shift ? shifts : derivatives
+    memo.set(top >>> 1, row)
+    stack.pop()
+    if (stack.length === 0) return row
+  }
+}
+
+function looksBack(id: ExprId): boolean {
+  return (flags(id) & LooksBack) !== 0
+}
+
+/** An iterated assertion: the loop is unfolded once in front of its tail, because the assertion sees the tail. */
+function unfold(id: ExprId, tail: ExprId): ExprId {
+  const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
+  const left = max === Unbounded ? Unbounded : max - 1
+  return concat(body, concat(loop(body, Math.max(0, min - 1), left), tail))
+}
+
+/** The rows that the derivative of `id` is made of, in the order in which `derivativeOf` reads them. */
+function derivativeNeeds(id: ExprId, needs: number[]): void {
+  switch (kindOf(id)) {
+    case ConcatKind: {
+      const [head, tail] = [at(id, 1), at(id, 2)]
+      if (flags(head) & Asserts) {
+        if (kindOf(head) === LookKind) needs.push(2 * tail, 2 * at(head, 1), 2 * anyText)
+        else if (kindOf(head) === LoopKind) {
+          needs.push(2 * unfold(head, tail))
+          if (at(head, 2) === 0) needs.push(2 * tail)
+        }
+        return
+      }
+      needs.push(2 * head)
+      if (looksBack(tail)) needs.push(2 * tail + Shift)
+      if (isNullable(head)) needs.push(2 * tail)
+      return
+    }
+    case OrKind:
+    case AndKind:
+      for (let i = 1; i < length(id); i++) needs.push(2 * at(id, i))
+      return
+    case DiffKind:
+      needs.push(2 * at(id, 1), 2 * at(id, 2))
+      return
+    case LoopKind:
+      if (flags(id) & Asserts) needs.push(2 * unfold(id, Empty))
+      else {
+        needs.push(2 * at(id, 1))
+        if (looksBack(id)) needs.push(2 * at(id, 1) + Shift)
+      }
+      return
+    case ScopeKind:
+      needs.push(2 * at(id, 1))
+  }
+}
+
+function derivativeOf(id: ExprId, operands: readonly number[]): number {
+  switch (kindOf(id)) {
+    case SetKind: {
+      const row: number[] = []
+      for (let i = 1; i < length(id); i++) row.push(at(id, i))
+      return rows.intern(row)
+    }
+    case ConcatKind: {
+      const [head, tail] = [at(id, 1), at(id, 2)]
+      if (flags(head) & Asserts) return headAssertion(head, operands)
+      const nullable = isNullable(head)
+      if (looksBack(tail)) {
+        return sweep(operands, ([first, shifted, skipped]) =>
+          nullable ? or([concat(first, shifted), skipped]) : concat(first, shifted),
+        )
+      }
+      if (nullable) return sweep(operands, ([first, skipped]) => or([concat(first, tail), skipped]))
+      return sweep(operands, ([first]) => concat(first, tail))
+    }
+    case OrKind:
+      return sweep(operands, or)
+    case AndKind:
+      return sweep(operands, and)
+    case DiffKind:
+      return sweep(operands, ([universe, removed]) => diff(universe, removed))
+    case LoopKind: {
+      if (flags(id) & Asserts) return operands[0]
+      const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
+      const left = max === Unbounded ? Unbounded : max - 1
+      const least = Math.max(0, min - 1)
+      if (looksBack(id)) {
+        return sweep(operands, ([first, shifted]) => concat(first, loop(shifted, least, left)))
+      }
+      const rest = loop(body, least, left)
+      return sweep(operands, ([first]) => concat(first, rest))
+    }
+    case ScopeKind:
+      return sweep(operands, ([inner]) => scope(inner))
+    case NeverKind:
+    case EmptyKind:
+    case LookKind:
+    case BehindKind:
+    case EndKind:
+      return emptyRow
+    default:
+      throw new Error(`internal: expression ${id} has no kind`)
+  }
+}
+
+function headAssertion(head: ExprId, operands: readonly number[]): number {
+  switch (kindOf(head)) {
+    case LookKind:
+      if (at(head, 2) === 0) return sweep(operands, ([rest, seen]) => and([rest, seen]))
+      return sweep(operands, ([rest, seen, universe]) =>
+        rest === Never ? Never : and([rest, diff(universe, seen)]),
+      )
+    case LoopKind:
+      return operands.length === 1 ? operands[0] : sweep(operands, or)
+    default:
+      return emptyRow
+  }
+}
+
+function shiftNeeds(id: ExprId, needs: number[]): void {
+  if (!looksBack(id)) return
+  switch (kindOf(id)) {
+    case BehindKind:
+      needs.push(2 * at(id, 1))
+      return
+    case LookKind:
+    case LoopKind:
+      needs.push(2 * at(id, 1) + Shift)
+      return
+    case DiffKind:
+      // The universe moves on with the text, and so does what it is taken from.
+      needs.push(2 * at(id, 2) + Shift)
+      return
+    default:
+      for (let i = 1; i < length(id); i++) needs.push(2 * at(id, i) + Shift)
+  }
+}
+
+/** The row of `id` after a byte in front of it; it covers every byte. */
+function shiftOf(id: ExprId, operands: readonly number[]): number {
+  if (!looksBack(id)) return rows.intern(id === Never ? [] : [0xff00, id])
+  switch (kindOf(id)) {
+    case BehindKind:
+      return sweep(operands, ([state]) => behind(state, at(id, 2) === 1), true)
+    case LookKind:
+      return sweep(operands, ([seen]) => look(seen, at(id, 2) === 1), true)
+    case LoopKind:
+      return sweep(operands, ([body]) => loop(body, at(id, 2), at(id, 3)), true)
+    case DiffKind:
+      return sweep(operands, ([removed]) => diff(at(id, 1), removed), true)
+    case ConcatKind:
+      return sweep(operands, ([head, tail]) => concat(head, tail), true)
+    case OrKind:
+      return sweep(operands, or, true)
+    case AndKind:
+      return sweep(operands, and, true)
+    default:
+      throw new Error(`internal: expression ${id} does not look back`)
+  }
+}
+
+/** Combines rows range by range. `combine` gets one target a row; it is called for all-∅ ranges only if `everywhere`. */
+function sweep(
+  operands: readonly number[],
+  combine: (targets: readonly ExprId[]) => ExprId,
+  everywhere = false,
+): number {
+  const count = operands.length
+  const cursors: number[] = []
+  const ends: number[] = []
+  for (const row of operands) {
+    cursors.push(rows.offsets[row])
+    ends.push(rows.offsets[row + 1])
+  }
+  const { values } = rows
+  const row: number[] = []
+  const targets: ExprId[] = new Array(count).fill(Never)
+  for (let byte = 0; byte < 256; ) {
+    let hi = 255
+    let isLive = everywhere
+    for (let i = 0; i < count; i++) {
+      let cursor = cursors[i]
+      if (cursor < ends[i] && values[cursor] >>> 8 < byte) cursors[i] = cursor += 2
+      targets[i] = Never
+      if (cursor >= ends[i]) continue
+      const range = values[cursor]
+      if ((range & 0xff) > byte) {
+        hi = Math.min(hi, (range & 0xff) - 1)
+      } else {
+        hi = Math.min(hi, range >>> 8)
+        targets[i] = values[cursor + 1]
+        isLive = true
+      }
+    }
+    if (isLive) pushRange(row, byte, hi, combine(targets))
+    byte = hi + 1
+  }
+  return rows.intern(row)
+}
+
+// Emptiness: what is known of an expression.
+const Live = 1
+const Dead = 2
+const verdicts = new ExprMemo()
+const MaxSearched = 200_000
+
+/**
+ * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
+ * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached.
+ */
+export function isNever(id: ExprId): boolean {
+  if ((flags(id) & Searched) === 0) return id === Never
+  const known = verdicts.get(id)
+  if (known >= 0) return known === Dead
+  const found = [id]
+  const parents = [-1]
+  const seen = new Set(found)
+  for (let i = 0; i < found.length; i++) {
+    const current = found[i]
+    const verdict = verdicts.get(current)
+    if (verdict === Dead) continue
+    if (verdict === Live || isNullable(current) || (flags(current) & Searched) === 0) {
+      for (let at = i; at >= 0; at = parents[at]) verdicts.set(found[at], Live)
+      return false
+    }
+    const row = rowOf(current)
+    for (let j = rows.offsets[row]; j < rows.offsets[row + 1]; j += 2) {
+      const target = rows.values[j + 1]
+      if (seen.has(target)) continue
+      seen.add(target)
+      found.push(target)
+      parents.push(i)
+    }
+    if (found.length > MaxSearched) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `the search for a text that a pattern accepts visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
+      )
+    }
+  }
+  for (const dead of found) verdicts.set(dead, Dead)
+  return true
+}
+
+/** Operands of `or` and `and`, bodies and parts: for printing and tests. */
+export function operandsOf(id: ExprId): ExprId[] {
+  switch (kindOf(id)) {
+    case OrKind:
+    case AndKind:
+      return members(id)
+    case ConcatKind:
+    case DiffKind:
+      return [at(id, 1), at(id, 2)]
+    case LoopKind:
+    case LookKind:
+    case BehindKind:
+    case ScopeKind:
+      return [at(id, 1)]
+    default:
+      return []
+  }
+}

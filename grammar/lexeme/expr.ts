@@ -1,0 +1,76 @@
+/**
+ * Regular expressions over bytes, hash-consed in one process-wide table: equal expressions are the same integer, in
+ * every schema and request, and so are the states of their automata, which are expressions too.
+ *
+ * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and their laws) and
+ * `derivative.ts` (reading a byte); this file is what the rest of the grammar floor sees of them. Sources: Brzozowski,
+ * Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits, RE# (POPL 2025).
+ */
+import { and, anyText, behind, concat, diff, end, look, loop, or, scope } from "./build.ts"
+import { type ByteClasses, classesOf } from "./classes.ts"
+import { derivative, derivativeRow, isNever } from "./derivative.ts"
+import { clamped, printExpr } from "./measure.ts"
+import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
+import { anyChar, byteRange, codePoints } from "./sets.ts"
+
+export type { ByteClasses, ExprId }
+export { Empty, Never }
+
+const encoder = new TextEncoder()
+
+export const exprs = {
+  /** One character, and any text. */
+  anyChar,
+  anyText,
+  /** One byte between `lo` and `hi`. Bytes above 0x7f are no characters: use them only under `and` with text. */
+  byteRange,
+  /** One character out of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint); surrogates are dropped. */
+  codePoints,
+  /** Exactly this text, or these bytes. */
+  literal(text: string | Uint8Array): ExprId {
+    const bytes = typeof text === "string" ? encoder.encode(text) : text
+    let id: ExprId = Empty
+    for (let i = bytes.length - 1; i >= 0; i--) id = concat(byteRange(bytes[i], bytes[i]), id)
+    return id
+  },
+  concat,
+  /** Any of `ids`; ∅ for none. */
+  or,
+  /** All of `ids`; any text for none. */
+  and,
+  /** All texts that `id` does not accept. Never lets malformed UTF-8 through. */
+  not(id: ExprId): ExprId {
+    return diff(anyText, id)
+  },
+  /** `min` to `max` times `body`; `max` may be Infinity. Kept as a counter, never unrolled. */
+  loop(body: ExprId, min: number, max: number): ExprId {
+    return loop(body, min, max === Number.POSITIVE_INFINITY ? Unbounded : max)
+  },
+  look,
+  behind,
+  end,
+  scope,
+  /** Whether the empty text is accepted. */
+  nullable: isNullable,
+  derivative,
+  /** All derivatives at once: ascending ranges `lo | hi << 8`, target, …; valid until the next call. */
+  row: derivativeRow,
+  /** Classes of bytes with the same derivative. Not memoised. */
+  classes(id: ExprId): ByteClasses {
+    return classesOf(id)
+  },
+  /** Exact emptiness. Throws `limit` when the search takes too long. */
+  isNever,
+  /** Exact universality: every text is accepted. */
+  isUniversal(id: ExprId): boolean {
+    return isNever(diff(anyText, id))
+  },
+  /** The same expression with every bound of a loop clamped to `bound` + 1; see `measure.ts`. */
+  clamped,
+  /** For messages and tests. */
+  print: printExpr,
+  /** Expressions made so far in this process. */
+  get count(): number {
+    return exprCount()
+  },
+}
