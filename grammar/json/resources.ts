@@ -37,8 +37,9 @@ export interface Location {
 export class Resources {
   readonly main: Location
   private readonly documents = new Map<string, string>()
-  /** Documents read so far: by URI, and by URI and dialect where the text names no dialect itself. */
-  private readonly read = new Map<string, Location>()
+  /** Documents read so far by URI; those that name no dialect themselves for each dialect they have inherited. */
+  private readonly read = new Map<string, Location | Map<Dialect, Location>>()
+  private readonly dialects = new Map<string, Dialect>()
   private readonly byId = new Map<string, Location[]>()
   private readonly homes = new Map<JsonNode, Resource>()
   private allRead = false
@@ -109,7 +110,8 @@ export class Resources {
   }
 
   private retrieve(uri: string, dialect: Dialect): Location | null {
-    const known = this.read.get(uri) ?? this.read.get(`${uri} ${dialect.name}`)
+    const copies = this.read.get(uri)
+    const known = copies instanceof Map ? copies.get(dialect) : copies
     if (known !== undefined) return known
     const text = this.documents.get(uri)
     if (text === undefined) return null
@@ -129,17 +131,33 @@ export class Resources {
   }
 
   private addDocument(root: JsonNode, uri: string, name: string, inherited: Dialect): Location {
-    const own = ownDialect(root, name, this.findMetaschema)
+    const own = this.ownDialect(root, name)
     const resource = makeResource(uri, root, own ?? inherited, name === "" ? "" : `${name}#`)
-    const location = { value: root, resource, pointer: resource.pointer }
-    if (name !== "") this.read.set(own === null ? `${uri} ${inherited.name}` : uri, location)
     this.walk(root, resource, resource.pointer, true)
-    const home = this.homes.get(root)
-    // The walk has seen the root's own `$id`; by its retrieval URI it is the same resource.
-    if (home === undefined || home === resource) return location
-    const renamed = { ...location, resource: home }
-    if (name !== "") this.read.set(own === null ? `${uri} ${inherited.name}` : uri, renamed)
-    return renamed
+    // The walk has seen the root's own `$id`: found by its retrieval URI it is that resource all the same.
+    const location = {
+      value: root,
+      resource: this.resourceOf(root, resource),
+      pointer: resource.pointer,
+    }
+    if (name === "") return location
+    if (own !== null) this.read.set(uri, location)
+    else {
+      const copies = this.read.get(uri)
+      if (copies instanceof Map) copies.set(inherited, location)
+      else this.read.set(uri, new Map([[inherited, location]]))
+    }
+    return location
+  }
+
+  /** The dialect that `$schema` of a resource's root selects; null without one. */
+  private ownDialect(schema: JsonNode, pointer: string): Dialect | null {
+    const uri = schema.kind === "object" ? schema.members.get("$schema") : undefined
+    if (uri?.kind !== "string") return null
+    const known = this.dialects.get(uri.value)
+    const dialect = known ?? dialectOf(uri.value, `${pointer}/$schema`, this.findMetaschema)
+    this.dialects.set(uri.value, dialect)
+    return dialect
   }
 
   private readonly findMetaschema = (uri: string): JsonNode | null => {
@@ -173,7 +191,7 @@ export class Resources {
     const id = schema.members.get(dialect.idKeyword)
     if (dialect.refOverrides && schema.members.has("$ref")) return parent
     if (id?.kind === "string" && dialect.keywords.has(dialect.idKeyword)) {
-      if (schema !== parent.root) dialect = ownDialect(schema, pointer, this.findMetaschema) ?? dialect
+      if (schema !== parent.root) dialect = this.ownDialect(schema, pointer) ?? dialect
       const [uri, fragment] = splitFragment(resolveUri(parent.uri, id.value))
       if (uri !== parent.uri || !id.value.startsWith("#")) {
         resource = makeResource(uri, schema, dialect, pointer)
@@ -225,15 +243,6 @@ function step(value: JsonNode, token: string): JsonNode | null {
 
 function makeResource(uri: string, root: JsonNode, dialect: Dialect, pointer: string): Resource {
   return { uri, root, dialect, pointer, anchors: new Map(), dynamicAnchors: new Map() }
-}
-
-function ownDialect(
-  schema: JsonNode,
-  pointer: string,
-  find: (uri: string) => JsonNode | null,
-): Dialect | null {
-  const uri = schema.kind === "object" ? schema.members.get("$schema") : undefined
-  return uri?.kind === "string" ? dialectOf(uri.value, `${pointer}/$schema`, find) : null
 }
 
 function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {

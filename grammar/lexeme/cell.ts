@@ -29,6 +29,8 @@ export interface NumberCell {
   readonly notMultipleOf: readonly Decimal[]
   /** `integral`, `fractional`: of the value. `lexicalInteger`: digits only; `lexicalNonInteger`: not so. */
   readonly form: NumberForm
+  /** How a constant was written in the schema: policy `plain` also writes it so. */
+  readonly spelling?: string
 }
 
 /** Every number. */
@@ -42,9 +44,9 @@ export const anyNumber: NumberCell = {
   form: "any",
 }
 
-/** The cell of one value. */
-export function pointCell(value: Decimal): NumberCell {
-  return { ...anyNumber, min: value, max: value }
+/** The cell of one value. `spelling`: its text in the schema. */
+export function pointCell(value: Decimal, spelling?: string): NumberCell {
+  return { ...anyNumber, min: value, max: value, spelling }
 }
 
 /** The magnitudes of one sign. Equal halves have equal keys. */

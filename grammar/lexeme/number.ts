@@ -116,20 +116,20 @@ class Numbers {
 
   private fill(state: number, symbol: number, at: number): number {
     const { parts } = this.states[state]
-    let next = Dead
+    const rests: Part[] = []
     if (symbol === Exponent) {
       const spans: Span[] = []
       for (const part of parts) spans.push(...part.exponents())
-      const part = exponentPart(spans)
-      if (part !== null) next = this.intern([part])
-    } else if (symbol !== Other) {
-      const rests: Part[] = []
+      const rest = exponentPart(spans)
+      if (rest !== null) rests.push(rest)
+    }
+    if (symbol !== Other) {
       for (const part of parts) {
         const rest = part.next(symbol)
         if (rest !== null) rests.push(rest)
       }
-      next = this.intern(rests)
     }
+    const next = this.intern(rests)
     this.table[at] = next + 1
     return next
   }
@@ -263,12 +263,18 @@ interface Points {
   readonly notDigits: Decimal[]
 }
 
-/** Takes a constant in its plain decimal; false when the cell is none or that text is too long. */
+/** Takes a constant as its plain decimal and as it was written; false when the cell is none or that text is too long. */
 function pushPlain(cell: NumberCell, { texts }: Points): boolean {
   const value = pointOf(cell)
   if (value === null || adjusted(value) > PlainDigits || value.exponent < -PlainDigits) return false
   if (cell.form === "lexicalNonInteger" && value.exponent >= 0) texts.push(`${toPlainText(value)}.0`)
   else texts.push(toPlainText(value))
+  const { spelling } = cell
+  if (spelling !== undefined) {
+    const isDigits = /^-?[0-9]+$/.test(spelling)
+    const fits = cell.form === "lexicalInteger" ? isDigits : cell.form !== "lexicalNonInteger" || !isDigits
+    if (fits) texts.push(spelling)
+  }
   return true
 }
 

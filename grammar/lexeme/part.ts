@@ -15,7 +15,7 @@ export interface Part {
   /** Parts with equal keys accept the same rests. */
   readonly key: string
   readonly accepting: boolean
-  /** After a digit, sign or point; null: nothing can follow. */
+  /** After a digit, sign or point, or an `e` that `exponents` does not speak for; null: nothing can follow. */
   next(symbol: number): Part | null
   /** The exponents that would complete the number here, as `e` comes next. Empty: no exponent may follow. */
   exponents(): readonly Span[]

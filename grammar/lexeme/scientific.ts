@@ -12,7 +12,17 @@
 import type { Half } from "./cell.ts"
 import { adjusted, compare, type Decimal, digitCount, makeDecimal, zero } from "./decimal.ts"
 import { firstRest, hasMember, intersect, isMember, type Modulus, valuation } from "./modulus.ts"
-import { Minus, noSpans, type Part, Plus, Point, type Span, shortestDigits, shortestOf } from "./part.ts"
+import {
+  Exponent,
+  Minus,
+  noSpans,
+  type Part,
+  Plus,
+  Point,
+  type Span,
+  shortestDigits,
+  shortestOf,
+} from "./part.ts"
 
 type Phase = "zero" | "integer" | "point" | "fraction"
 
@@ -331,7 +341,7 @@ class ExponentStart implements Part {
   }
 
   next(symbol: number): Part | null {
-    if (symbol === Point) return null
+    if (symbol === Point || symbol === Exponent) return null
     const negative = symbol === Minus
     const sizes: Span[] = []
     for (const { lo, hi } of this.spans) {

@@ -331,6 +331,28 @@ test.each(spelled)("spellings: %s", (_, rules, policy, accept, reject) => {
   for (const text of reject) expect(accepts(start, text), text).toBe(false)
 })
 
+test("constants may be written as the schema writes them", () => {
+  const constant = (text: string, form: NumberCell["form"] = "any"): NumberCell => ({
+    ...pointCell(parseDecimal(text), text),
+    form,
+  })
+  const start = numbers.start(
+    ["1.0", "1E3", "-0", "2.50"].map((text) => constant(text)),
+    "plain",
+  )
+  for (const text of ["1", "1.0", "1e3", "1E3", "1000", "0", "-0", "2.5", "2.50"]) {
+    expect(accepts(start, text), text).toBe(true)
+  }
+  for (const text of ["1.00", "10e2", "1000.0", "-1", "2.500", "1e+3", "0.0"]) {
+    expect(accepts(start, text), text).toBe(false)
+  }
+  const integer = numbers.start([constant("1.0", "lexicalInteger")], "plain")
+  expect(accepts(integer, "1")).toBe(true)
+  expect(accepts(integer, "1.0")).toBe(false)
+  const other = numbers.start([constant("1.00", "lexicalNonInteger")], "plain")
+  expect(["1", "1.0", "1.00"].map((text) => accepts(other, text))).toEqual([false, true, true])
+})
+
 describe("sharing and cost", () => {
   const count = (make: () => number, text: string): number => {
     const before = numbers.stateCount
