@@ -9,7 +9,9 @@
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
 import { Matcher } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
+import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
+import { describeForced } from "../sampler/logprobs.ts"
 import { CompiledConstraints } from "./compiled.ts"
 import { AbortError, ModelError, RequestError } from "./errors.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
@@ -83,18 +85,21 @@ export class Engine {
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
     this.checkAlive()
     const constraint = readConstraint(options)
-    const request = readRequest(prompt, options, this)
+    const request = readRequest(prompt, options, {
+      tokenizer: this.tokenizer,
+      contextLength: this.model.contextLength,
+      seed: this.parts.seed ?? randomSeed(),
+    })
     const compiled = constraint ? this.compileCounted(constraint.input, constraint.policies) : null
     const fsm = compiled ? this.compiled.machine(compiled.grammar) : null
     this.checkLine()
     const stops = new StopStrings(request.stops)
-    const seed = request.seed ?? this.parts.seed ?? randomSeed()
     const generation = new Generation({
       promptTokens: request.promptIds.length,
       report: compiled?.report ?? null,
       constraint,
       compileMs: compiled && !compiled.isCached ? compiled.compileMs : 0,
-      seed,
+      seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
     const sequences = Array.from(
@@ -103,7 +108,6 @@ export class Engine {
         new Sequence({
           ...request,
           vocabulary: this.vocabulary,
-          params: { ...request.params, seed },
           matcher: fsm ? new Matcher(fsm) : null,
           stops,
           contextLength: this.model.contextLength,
@@ -203,7 +207,9 @@ export class Engine {
       if (!entry.feed.wantsLogits) continue
       const { sequence } = entry
       const before = sequence.tokens.length
-      while (!sequence.isFinished && this.fillMask(sequence) === "single") this.takeForced(sequence)
+      const isForced = (): boolean =>
+        this.fillMask(sequence) === "single" && !needsLogits(sequence.options.params)
+      while (!sequence.isFinished && isForced()) this.takeForced(sequence)
       if (sequence.isFinished) this.leave(sequence)
       // After a forced run the row's logits are stale: the run goes through the model first.
       else if (sequence.tokens.length === before) drawn.push(entry)
@@ -225,7 +231,8 @@ export class Engine {
     const token = onlyToken(sequence.mask!)
     sequence.forcedCount++
     this.metrics.forcedTokens++
-    this.accept(sequence, token, sequence.forcedLogprobs(token))
+    const { params } = sequence.options
+    this.accept(sequence, token, params.logprobs === null ? undefined : describeForced(token, params), true)
   }
 
   private async sample(
@@ -264,9 +271,14 @@ export class Engine {
     }
   }
 
-  private accept(sequence: Sequence, token: number, logprobs: SampleResult["logprobs"]): void {
+  private accept(
+    sequence: Sequence,
+    token: number,
+    logprobs: SampleResult["logprobs"],
+    isForced = false,
+  ): void {
     const start = performance.now()
-    sequence.accept(token, logprobs)
+    sequence.accept(token, logprobs, isForced)
     this.metrics.ms.accept += performance.now() - start
     this.metrics.completionTokens++
   }

@@ -23,6 +23,12 @@ export interface Choice {
   readonly logprobs: readonly TokenLogprobs[] | null
 }
 
+export interface Spread {
+  readonly p50: number
+  readonly p99: number
+  readonly total: number
+}
+
 export interface Usage {
   readonly promptTokens: number
   /** Prompt tokens that an earlier request had computed. */
@@ -33,9 +39,9 @@ export interface Usage {
   readonly forcedTokens: number
   readonly compileMs: number
   /** Microseconds to fill one mask. */
-  readonly maskUs: { readonly p50: number; readonly p99: number; readonly total: number }
-  /** Microseconds to accept tokens, in all. */
-  readonly acceptUs: number
+  readonly maskUs: Spread
+  /** Microseconds to accept one token of a constrained answer. */
+  readonly acceptUs: Spread
   readonly ttftMs: number
   /** Milliseconds a token after the first. */
   readonly tpotMs: number
@@ -162,7 +168,6 @@ export class Generation {
     const sum = (of: (sequence: Sequence) => number): number =>
       sequences.reduce((total, sequence) => total + of(sequence), 0)
     const completionTokens = sum((sequence) => sequence.outputCount)
-    const masks = sequences.flatMap((sequence) => sequence.maskUs)
     const endedAt = performance.now()
     const firstAt = this.firstAt ?? endedAt
     const longest = Math.max(...sequences.map((sequence) => sequence.outputCount))
@@ -173,14 +178,15 @@ export class Generation {
       totalTokens: promptTokens + completionTokens,
       forcedTokens: sum((sequence) => sequence.forcedCount),
       compileMs: this.options.compileMs,
-      maskUs: {
-        p50: quantile(masks, 0.5),
-        p99: quantile(masks, 0.99),
-        total: masks.reduce((total, us) => total + us, 0),
-      },
-      acceptUs: sum((sequence) => sequence.acceptUs),
+      maskUs: spread(sequences.flatMap((sequence) => sequence.maskUs)),
+      acceptUs: spread(sequences.flatMap((sequence) => sequence.acceptUs)),
       ttftMs: firstAt - this.startedAt,
       tpotMs: longest > 1 ? (endedAt - firstAt) / (longest - 1) : 0,
     }
   }
+}
+
+function spread(values: readonly number[]): Spread {
+  const total = values.reduce((sum, value) => sum + value, 0)
+  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
 }

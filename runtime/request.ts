@@ -3,7 +3,6 @@
  * budget, stops, sampling parameters.
  */
 
-import type { Vocabulary } from "../mask/vocabulary.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import { RequestError } from "./errors.ts"
 import type { ConstraintOptions } from "./schema.ts"
@@ -13,19 +12,16 @@ import type { Tokenizer } from "./tokenizer.ts"
 /** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
 export type Prompt = string | readonly Message[] | readonly number[]
 
-export interface GenerateOptions extends Omit<SamplingOptions, "seed">, ConstraintOptions {
+export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
-  minTokens?: number | null
   stop?: string | readonly string[] | null
-  stopTokenIds?: readonly number[] | null
   /** Whether the answer keeps the stop string that ended it. */
   includeStopStrInOutput?: boolean
   /** Without a constraint: go on after an end of sequence. */
   ignoreEos?: boolean
   /** How many answers. */
   n?: number | null
-  seed?: bigint | number | string | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
   signal?: AbortSignal | undefined
@@ -43,19 +39,34 @@ export interface ReadRequest {
   readonly minTokens: number
   readonly maxTokens: number
   readonly count: number
-  readonly seed: bigint | undefined
+}
+
+/** What of the engine a request is checked against. */
+export interface RequestContext {
+  readonly tokenizer: Tokenizer
+  readonly contextLength: number
+  /** The seed of a request that brings none. */
+  readonly seed: bigint
 }
 
 /** Throws RequestError and SamplingError. */
 export function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  model: { tokenizer: Tokenizer; vocabulary: Vocabulary; model: { contextLength: number } },
+  { tokenizer, contextLength, seed }: RequestContext,
 ): ReadRequest {
-  const { contextLength } = model.model
-  const { width } = model.vocabulary
+  const { width, endIds } = tokenizer.vocabulary
+  const encode = (text: string): number[] =>
+    tokenizer.encode(text, { addSpecialTokens: false, parseSpecial: false })
+  const params = resolveParams(options, {
+    width,
+    endIds,
+    seed,
+    encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
+    encodeBreaker: (text) => [encode(text)],
+  })
   const count = integer("n", options.n ?? 1, 1, 128)
-  const promptIds = encodePrompt(prompt, options, model.tokenizer, width)
+  const promptIds = encodePrompt(prompt, options, tokenizer)
   const maxTokens =
     options.maxTokens === undefined || options.maxTokens === null
       ? contextLength - promptIds.length
@@ -67,34 +78,20 @@ export function readRequest(
     options.maxTokens ? "max_tokens" : undefined,
   )
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
-  const stopTokenIds = (options.stopTokenIds ?? []).map((id) => integer("stop_token_ids", id, 0, width - 1))
-  if (stopTokenIds.length > 128) {
-    throw new RequestError(
-      "invalid_value",
-      `stop_token_ids: ${stopTokenIds.length} are more than 128`,
-      "stop_token_ids",
-    )
-  }
   return {
     promptIds,
-    params: resolveParams(options as SamplingOptions, { width }),
+    params,
     stops: typeof options.stop === "string" ? [options.stop] : [...(options.stop ?? [])],
-    stopTokenIds: new Set(stopTokenIds),
+    stopTokenIds: new Set(options.stopTokenIds),
     includesStop: options.includeStopStrInOutput ?? false,
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,
     maxTokens,
     count,
-    seed: readSeed(options.seed),
   }
 }
 
-function encodePrompt(
-  prompt: Prompt,
-  options: GenerateOptions,
-  tokenizer: Tokenizer,
-  width: number,
-): readonly number[] {
+function encodePrompt(prompt: Prompt, options: GenerateOptions, tokenizer: Tokenizer): readonly number[] {
   const ids = promptIdsOf(prompt, options, tokenizer)
   if (ids.length === 0) {
     throw new RequestError(
@@ -103,7 +100,7 @@ function encodePrompt(
       "prompt",
     )
   }
-  for (const id of ids) integer("prompt", id, 0, width - 1)
+  for (const id of ids) integer("prompt", id, 0, tokenizer.vocabulary.width - 1)
   return ids
 }
 
@@ -142,21 +139,4 @@ function integer(param: string, value: number, min: number, max: number): number
   if (Number.isInteger(value) && value >= min && value <= max) return value
   const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
   throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
-}
-
-/** null and −1 mean a random seed. */
-function readSeed(seed: GenerateOptions["seed"]): bigint | undefined {
-  if (seed === undefined || seed === null || seed === -1) return undefined
-  const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
-  const text = String(seed)
-  if (isLossless && /^-?\d+$/.test(text)) {
-    const value = BigInt(text)
-    if (value === -1n) return undefined
-    if (BigInt.asIntN(64, value) === value) return value
-  }
-  throw new RequestError(
-    "invalid_value",
-    `seed: ${text} is not an integer of 64 bits; above 2^53 send it as a bigint or as digits`,
-    "seed",
-  )
 }

@@ -65,9 +65,9 @@ export class Sequence {
   finishReason: FinishReason | undefined
   stopReason: string | number | null = null
   message: string | undefined
-  /** Microseconds of every mask filled, and the sum over accepting tokens. */
+  /** Microseconds of every mask filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
-  acceptUs = 0
+  readonly acceptUs: number[] = []
   private readonly detokenizer: Detokenizer
   private readonly watch: StopWatch
   /** Tokens whose text has not been sent. */
@@ -122,10 +122,10 @@ export class Sequence {
   }
 
   /** Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. */
-  accept(token: number, logprobs?: TokenLogprobs): void {
-    const start = performance.now()
+  accept(token: number, logprobs?: TokenLogprobs, isForced = false): void {
+    if (isForced) this.counts.pushForced(token)
+    else this.counts.push(token)
     const end = this.advance(token, logprobs)
-    this.acceptUs += 1000 * (performance.now() - start)
     if (end) this.finish(...end)
   }
 
@@ -134,7 +134,6 @@ export class Sequence {
     const { vocabulary, matcher, stopTokenIds, minTokens, maxTokens, contextLength } = this.options
     this.isMaskFilled = false
     this.tokens.push(token)
-    this.counts.push(token)
     const isComplete = !matcher || matcher.isAccepting()
     if (vocabulary.isEnd(token) && !(this.options.ignoresEnd && !matcher)) {
       matcher?.accept(token)
@@ -143,8 +142,10 @@ export class Sequence {
     if (stopTokenIds.has(token) && isComplete && (matcher || this.outputCount >= minTokens)) {
       return ["stop", token]
     }
-    if (matcher && !matcher.accept(token)) {
-      return ["error", null, `internal: token ${token} left the constraint`]
+    if (matcher) {
+      const start = performance.now()
+      if (!matcher.accept(token)) return ["error", null, `internal: token ${token} left the constraint`]
+      this.acceptUs.push(1000 * (performance.now() - start))
     }
     this.unsent.push(token)
     if (logprobs) {

@@ -17,6 +17,8 @@ export interface TinyOptions {
   /** A graph that looks at every key, whatever the attention mask says. */
   ignoresMask?: boolean
   contextLength?: number
+  /** Rows of the embedding: a larger token id fails inside the graph. Default: the width. */
+  failsAbove?: number
   config?: Record<string, unknown>
   /** Text tokens; ids after them: `<|user|>`, `<|assistant|>`, `<|end|>`. Default: all bytes. */
   tokens?: string[]
@@ -100,7 +102,7 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     return output
   }
   const initializers = [
-    weights("embedding", [width, hidden], 1),
+    weights("embedding", [options.failsAbove ?? width, hidden], 1),
     weights("places", [contextLength, hidden], 0.5),
     ...["wq", "wk", "wv", "wo"].map((name) => weights(name, [hidden, hidden], 0.6)),
     weights("head", [hidden, width], 1.5),
