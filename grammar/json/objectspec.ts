@@ -9,7 +9,7 @@
 import { checkLimit, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
-import { finiteTexts } from "../lexeme/finite.ts"
+import { finiteTexts, matchesText } from "../lexeme/finite.ts"
 import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
 import type { JsonNode } from "./reader.ts"
@@ -73,7 +73,7 @@ export function objectSpec(
   )
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const meets = (name: string) =>
-    parts.some.reduce((bits, { names }, i) => (exprs.matches(names, name) ? bits | (1 << i) : bits), 0)
+    parts.some.reduce((bits, { names }, i) => (matchesText(names, name) ? bits | (1 << i) : bits), 0)
   const declare = (name: string): DeclaredName => ({
     name,
     bytes: new TextEncoder().encode(name),
@@ -185,7 +185,7 @@ function addKeywords(parts: Parts, keywords: Keywords): void {
 function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
   const never = all.fact({ kind: "never" })
   const facts = [...(parts.properties.get(name) ?? [])]
-  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !exprs.matches(names, name)))
+  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !matchesText(names, name)))
     facts.push(never)
   for (const constant of parts.constants) {
     const value = constant.members.get(name)
@@ -193,7 +193,7 @@ function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
   }
   for (const keywords of parts.keywords) {
     const declared = keywords.properties.get(name)
-    const matched = keywords.patternProperties.filter(({ expr }) => exprs.matches(expr, name))
+    const matched = keywords.patternProperties.filter(({ expr }) => matchesText(expr, name))
     if (declared !== undefined) facts.push(all.schema(declared))
     for (const { node } of matched) facts.push(all.schema(node))
     if (declared === undefined && matched.length === 0 && keywords.additional !== null) {

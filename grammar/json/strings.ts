@@ -7,6 +7,7 @@
 import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { matchesText } from "../lexeme/finite.ts"
 import { buildNames } from "../lexeme/names.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
@@ -91,7 +92,7 @@ function enumContent(parts: Parts, expr: ExprId): number {
   const kept = first.filter((text) => {
     const length = [...text].length
     if (length < parts.min || length > parts.max) return false
-    return rest.every((values) => values.has(text)) && (expr === exprs.anyText || exprs.matches(expr, text))
+    return rest.every((values) => values.has(text)) && (expr === exprs.anyText || matchesText(expr, text))
   })
   const entries = [...new Set(kept)].map((text) => ({ bytes: new TextEncoder().encode(text), tag: PlainTag }))
   return namesContent(buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes))), NoContent)

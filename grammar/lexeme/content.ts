@@ -99,17 +99,17 @@ export function contentOverlay(content: number): { base: number; bytes: number[]
 
 /** Writes what remains after each byte into `row`. Shape [256], contents. */
 export function contentRow(content: number, row: Int32Array): void {
-  switch (table.at(content, 0)) {
-    case ExprKind:
-    case LengthKind: {
-      const expr = table.at(content, 0) === ExprKind ? content : table.at(content, 1)
-      const { map, representatives } = exprs.classes(table.at(expr, 1))
-      const targets = representatives.map((byte) => nextContent(content, byte))
-      for (let byte = 0; byte < 256; byte++) row[byte] = targets[map[byte]]
-      return
-    }
-    default:
-      for (let byte = 0; byte < 256; byte++) row[byte] = nextContent(content, byte)
+  if (table.at(content, 0) === NamesKind) {
+    for (let byte = 0; byte < 256; byte++) row[byte] = nextContent(content, byte)
+    return
+  }
+  row.fill(NoContent)
+  const expr = table.at(content, 0) === ExprKind ? content : table.at(content, 1)
+  // A copy: looking for emptiness below may ask for other rows.
+  const ranges = Array.from(exprs.row(table.at(expr, 1)))
+  for (let i = 0; i < ranges.length; i += 2) {
+    const low = ranges[i] & 0xff
+    row.fill(nextContent(content, low), low, (ranges[i] >>> 8) + 1)
   }
 }
 

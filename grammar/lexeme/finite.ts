@@ -1,4 +1,4 @@
-/** Finite languages, spelled out. */
+/** Expressions and whole texts: membership, and finite languages spelled out. */
 import { type ExprId, exprs } from "./expr.ts"
 
 /** Longer texts make a language count as infinite. */
@@ -18,14 +18,14 @@ export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
     if (open.has(state) || path.length > MaxBytes || ++steps > 64 * maxCount + 4096) return false
     if (exprs.nullable(state) && texts.push(Uint8Array.from(path)) > maxCount) return false
     open.add(state)
-    const { map, representatives } = exprs.classes(state)
-    const targets = representatives.map((byte) => exprs.derivative(state, byte))
-    for (let byte = 0; byte < 256; byte++) {
-      const target = targets[map[byte]]
-      if (exprs.isNever(target)) continue
-      path.push(byte)
-      if (!visit(target)) return false
-      path.pop()
+    const ranges = Array.from(exprs.row(state))
+    for (let i = 0; i < ranges.length; i += 2) {
+      if (exprs.isNever(ranges[i + 1])) continue
+      for (let byte = ranges[i] & 0xff; byte <= ranges[i] >>> 8; byte++) {
+        path.push(byte)
+        if (!visit(ranges[i + 1])) return false
+        path.pop()
+      }
     }
     open.delete(state)
     return true
@@ -34,4 +34,14 @@ export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
   if (!visit(expr)) return null
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   return texts.map((bytes) => decoder.decode(bytes))
+}
+
+const encoder = new TextEncoder()
+
+/** Whether `expr` accepts `text`. Half surrogate pairs are in no language. */
+export function matchesText(expr: ExprId, text: string): boolean {
+  if (!text.isWellFormed()) return false
+  let rest = expr
+  for (const byte of encoder.encode(text)) rest = exprs.derivative(rest, byte)
+  return exprs.nullable(rest)
 }
