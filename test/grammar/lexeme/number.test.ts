@@ -331,6 +331,67 @@ test.each(spelled)("spellings: %s", (_, rules, policy, accept, reject) => {
   for (const text of reject) expect(accepts(start, text), text).toBe(false)
 })
 
+/** A JSON number of the value digits · 10^exponent whose point and exponent are where `shift` and `zeros` put them. */
+function spell(digits: bigint, exponent: number, shift: number, zeros: number, padded: boolean): string {
+  const text = (digits < 0n ? -digits : digits).toString() + "0".repeat(zeros)
+  const places = Math.max(0, shift)
+  const whole = text.padStart(places + 1, "0")
+  const point = whole.length - places
+  const significand = places === 0 ? whole : `${whole.slice(0, point)}.${whole.slice(point)}`
+  const power = exponent - zeros + places
+  const written = power === 0 && !padded ? "" : `e${power < 0 ? "-" : padded ? "+0" : ""}${Math.abs(power)}`
+  return (digits < 0n ? "-" : "") + significand + written
+}
+
+test("long texts: every spelling of a value in a cell or beside it", () => {
+  const digits = fc.bigInt({ min: -99_999_999n, max: 99_999_999n })
+  const exponent = fc.integer({ min: -9, max: 4 })
+  const ulp = fc.integer({ min: -2, max: 2 })
+  const rule = fc.record({
+    low: fc.option(fc.tuple(ulp, fc.boolean())),
+    high: fc.option(fc.tuple(ulp, fc.boolean())),
+    of: fc.constantFrom(null, "1", "2", "0.01", "0.25", "3", "7e-3", "1e-8", "12"),
+    notOf: fc.constantFrom(null, "1", "10", "0.5", "1.1"),
+    form: fc.constantFrom<NumberCell["form"][]>("any", "any", "integral", "fractional", "lexicalNonInteger"),
+  })
+  fc.assert(
+    fc.property(
+      digits,
+      exponent,
+      fc.array(rule, { minLength: 1, maxLength: 2 }),
+      fc.array(fc.tuple(fc.nat(14), fc.nat(4), fc.boolean()), { minLength: 3, maxLength: 3 }),
+      (value, power, shapes, spellings) => {
+        const rules = shapes.map(({ low, high, of, notOf, form }) => {
+          const text: CellText = { form }
+          const bound = (step: number) => `${value + BigInt(step)}e${power}`
+          if (low !== null) text[low[1] ? "above" : "min"] = bound(low[0])
+          if (high !== null) text[high[1] ? "below" : "max"] = bound(high[0])
+          if (of !== null) text.of = [of]
+          if (notOf !== null) text.notOf = [notOf]
+          return text
+        })
+        for (const policy of ["plain", "all"] as const) {
+          const start = numbers.start(rules.map(cell), policy)
+          for (const [shift, zeros, padded] of spellings) {
+            const text = spell(value, power, shift, zeros, padded)
+            const wanted = rules.some((one) => inCell(text, one, policy))
+            if (accepts(start, text) !== wanted) throw new Error(`${show(rules, policy, text)}: ${wanted}`)
+            for (let end = 0; end < text.length; end++) {
+              const state = run(start, text.slice(0, end))
+              if (state === 0) break
+              const completed = text.slice(0, end) + decoder.decode(numbers.shortest(state))
+              if (!rules.some((one) => inCell(completed, one, policy))) {
+                throw new Error(`${show(rules, policy, text.slice(0, end))}: completed as ${completed}`)
+              }
+            }
+          }
+        }
+      },
+    ),
+    { seed: 21, numRuns: 400 },
+  )
+})
+
 test("constants may be written as the schema writes them", () => {
   const constant = (text: string, form: NumberCell["form"] = "any"): NumberCell => ({
     ...pointCell(parseDecimal(text), text),
