@@ -484,6 +484,16 @@ export function behind(id: ExprId, negative: boolean): ExprId {
 /** Nothing follows. */
 export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
 
+/** `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not depend on the text before. */
+export function ended(rest: ExprId): ExprId {
+  if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
+  return isNullable(rest) ? Empty : Never
+}
+
+function endedFlags(rest: ExprId): number {
+  return Asserts | Searched | (flags(rest) & (LooksBack | Nullable))
+}
+
 /** Seals a whole pattern: its assertions see no text but its own. */
 export function scope(id: ExprId): ExprId {
   return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id

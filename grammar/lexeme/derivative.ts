@@ -160,32 +160,29 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
       if (flags(head) & Asserts) return headAssertion(head, operands)
       const nullable = isNullable(head)
       if (looksBack(tail)) {
-        return sweep(operands, ([first, shifted, skipped]) =>
-          nullable ? or([concat(first, shifted), skipped]) : concat(first, shifted),
-        )
+        return sweep(operands, (t) => (nullable ? or([concat(t[0], t[1]), t[2]]) : concat(t[0], t[1])))
       }
-      if (nullable) return sweep(operands, ([first, skipped]) => or([concat(first, tail), skipped]))
-      return sweep(operands, ([first]) => concat(first, tail))
+      if (nullable) return sweep(operands, (t) => or([concat(t[0], tail), t[1]]))
+      return follow(operands[0], tail)
     }
     case OrKind:
       return sweep(operands, or)
     case AndKind:
       return sweep(operands, and)
     case DiffKind:
-      return sweep(operands, ([universe, removed]) => diff(universe, removed))
+      return sweep(operands, (t) => diff(t[0], t[1]))
     case LoopKind: {
       if (flags(id) & Asserts) return operands[0]
       const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
       const left = max === Unbounded ? Unbounded : max - 1
       const least = Math.max(0, min - 1)
       if (looksBack(id)) {
-        return sweep(operands, ([first, shifted]) => concat(first, loop(shifted, least, left)))
+        return sweep(operands, (t) => concat(t[0], loop(t[1], least, left)))
       }
-      const rest = loop(body, least, left)
-      return sweep(operands, ([first]) => concat(first, rest))
+      return follow(operands[0], loop(body, least, left))
     }
     case ScopeKind:
-      return sweep(operands, ([inner]) => scope(inner))
+      return sweep(operands, (t) => scope(t[0]))
     case NeverKind:
     case EmptyKind:
     case LookKind:
@@ -200,7 +197,7 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
 function headAssertion(head: ExprId, operands: readonly number[]): number {
   switch (kindOf(head)) {
     case LookKind:
-      if (at(head, 2) === 0) return sweep(operands, ([rest, seen]) => and([rest, seen]))
+      if (at(head, 2) === 0) return sweep(operands, and)
       return sweep(operands, ([rest, seen, universe]) =>
         rest === Never ? Never : and([rest, diff(universe, seen)]),
       )
@@ -235,15 +232,15 @@ function shiftOf(id: ExprId, operands: readonly number[]): number {
   if (!looksBack(id)) return rows.intern(id === Never ? [] : [0xff00, id])
   switch (kindOf(id)) {
     case BehindKind:
-      return sweep(operands, ([state]) => behind(state, at(id, 2) === 1), true)
+      return sweep(operands, (t) => behind(t[0], at(id, 2) === 1), true)
     case LookKind:
-      return sweep(operands, ([seen]) => look(seen, at(id, 2) === 1), true)
+      return sweep(operands, (t) => look(t[0], at(id, 2) === 1), true)
     case LoopKind:
-      return sweep(operands, ([body]) => loop(body, at(id, 2), at(id, 3)), true)
+      return sweep(operands, (t) => loop(t[0], at(id, 2), at(id, 3)), true)
     case DiffKind:
-      return sweep(operands, ([removed]) => diff(at(id, 1), removed), true)
+      return sweep(operands, (t) => diff(at(id, 1), t[0]), true)
     case ConcatKind:
-      return sweep(operands, ([head, tail]) => concat(head, tail), true)
+      return sweep(operands, (t) => concat(t[0], t[1]), true)
     case OrKind:
       return sweep(operands, or, true)
     case AndKind:
@@ -251,6 +248,16 @@ function shiftOf(id: ExprId, operands: readonly number[]): number {
     default:
       throw new Error(`internal: expression ${id} does not look back`)
   }
+}
+
+/** The row of D(head)·tail. */
+function follow(head: number, tail: ExprId): number {
+  const row: number[] = []
+  for (let i = rows.offsets[head]; i < rows.offsets[head + 1]; i += 2) {
+    const range = rows.values[i]
+    pushRange(row, range & 0xff, range >>> 8, concat(rows.values[i + 1], tail))
+  }
+  return rows.intern(row)
 }
 
 /** Combines rows range by range. `combine` gets one target a row; it is called for all-∅ ranges only if `everywhere`. */

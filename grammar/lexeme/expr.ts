@@ -6,7 +6,7 @@
  * `derivative.ts` (reading a byte); this file is what the rest of the grammar floor sees of them. Sources: Brzozowski,
  * Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits, RE# (POPL 2025).
  */
-import { and, anyText, behind, concat, diff, end, look, loop, or, scope } from "./build.ts"
+import { and, anyText, behind, concat, diff, end, ended, look, loop, or, scope } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow, isNever } from "./derivative.ts"
 import { clamped, printExpr } from "./measure.ts"
@@ -46,9 +46,14 @@ export const exprs = {
   loop(body: ExprId, min: number, max: number): ExprId {
     return loop(body, min, max === Number.POSITIVE_INFINITY ? Unbounded : max)
   },
+  // For patterns with assertions, see `regex/lookaround.ts`.
   look,
   behind,
   end,
+  /** What is left of `rest`, all that follows, where nothing may follow. */
+  ended(rest: ExprId): ExprId {
+    return ended(rest)
+  },
   scope,
   /** Whether the empty text is accepted. */
   nullable: isNullable,
