@@ -56,8 +56,22 @@ class Start implements Part {
 }
 
 function makePart(half: Half, phase: Phase, significand: bigint, places: number): Part | null {
-  const part = new Significand(half, phase, significand, places)
+  const part = new Significand(half, phase, ...shorten(half, significand, places))
   return part.isAlive() ? part : null
+}
+
+/**
+ * Bounds look at no more digits than they have: of those behind, one remains that says whether all were zeros. Moduli
+ * look at every digit. The places may become negative, the size of the number stays.
+ */
+function shorten(half: Half, significand: bigint, places: number): [significand: bigint, places: number] {
+  const { range, multiple, excluded } = half
+  if (multiple !== null || excluded.length > 0) return [significand, places]
+  const digits = significand.toString()
+  const kept = Math.max(digitCount(range.lo.digits), range.hi === null ? 0 : digitCount(range.hi.digits))
+  if (digits.length <= kept + 1) return [significand, places]
+  const sticky = /[1-9]/.test(digits.slice(kept)) ? 1n : 0n
+  return [BigInt(digits.slice(0, kept)) * 10n + sticky, places - (digits.length - kept - 1)]
 }
 
 class Significand implements Part {
@@ -66,7 +80,7 @@ class Significand implements Part {
   readonly half: Half
   readonly phase: Phase
   readonly significand: bigint
-  /** Digits after the point. */
+  /** Digits after the point, less the digits that `shorten` has dropped. */
   readonly places: number
 
   constructor(half: Half, phase: Phase, significand: bigint, places: number) {
@@ -84,12 +98,12 @@ class Significand implements Part {
   next(symbol: number): Part | null {
     const { half, phase, significand, places } = this
     if (symbol === Point) {
-      return phase === "zero" || phase === "integer" ? makePart(half, "point", significand, 0) : null
+      return phase === "zero" || phase === "integer" ? makePart(half, "point", significand, places) : null
     }
     if (symbol > 9 || phase === "zero") return null
     const digits = significand * 10n + BigInt(symbol)
     return phase === "integer"
-      ? makePart(half, phase, digits, 0)
+      ? makePart(half, phase, digits, places)
       : makePart(half, "fraction", digits, places + 1)
   }
 
