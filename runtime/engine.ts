@@ -12,7 +12,7 @@ import type { Vocabulary } from "../mask/vocabulary.ts"
 import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
-import { CompiledConstraints } from "./compiled.ts"
+import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { AbortError, ModelError, RequestError } from "./errors.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
@@ -361,12 +361,15 @@ export class Engine {
     )
   }
 
-  private compileCounted(input: GrammarInput | Grammar, options: CompileOptions) {
-    const compiled = this.compiled.compile(input, { surface: "generate", ...options })
-    if (!compiled.isCached) this.metrics.ms.compile += compiled.compileMs
-    this.metrics.compileHits = this.compiled.hitCount
-    this.metrics.compileMisses = this.compiled.missCount
-    return compiled
+  private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {
+    try {
+      const compiled = this.compiled.compile(input, { surface: "generate", ...options })
+      if (!compiled.isCached) this.metrics.ms.compile += compiled.compileMs
+      return compiled
+    } finally {
+      this.metrics.compileHits = this.compiled.hitCount
+      this.metrics.compileMisses = this.compiled.missCount
+    }
   }
 
   private watchSignal(generation: Generation, signal: AbortSignal | undefined): void {

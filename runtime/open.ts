@@ -11,7 +11,7 @@ import { Engine } from "./engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import type { Model } from "./model.ts"
-import { openOrtModel } from "./ort/client.ts"
+import { type LoadOptions, openOrtModel } from "./ort/client.ts"
 import { Tokenizer } from "./tokenizer.ts"
 
 export interface OpenOptions {
@@ -19,6 +19,11 @@ export interface OpenOptions {
   model?: string
   /** fp32, fp16, int8, uint8, q8, q4, q4f16: which graph of the directory. */
   dtype?: string
+  /**
+   * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the CPU; `gpu`: on a GPU,
+   * software ones included, or not at all; `cpu`.
+   */
+  device?: "auto" | "gpu" | "cpu"
   /** Sequences that run at once. Default 8. */
   slots?: number
   /** Threads of the model. Default: one less than there are cores, which fills the masks. */
@@ -39,22 +44,24 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
   const directory = await readModelDirectory(options.model ?? packageFile("runtime/embedded"), options.dtype)
   const contextLength = chooseContext(directory, options.context)
-  const model = await openOrtModel({
+  const log = options.log ?? (() => {})
+  const chosen = await chooseSampler(options.device ?? "auto", log)
+  const load: LoadOptions = {
     graphPath: directory.graphPath,
-    provider: "cpu",
+    provider: chosen.sampler.name === "gpu" ? "webgpu" : "cpu",
     threads,
     slotCount,
     contextLength,
     config: directory.config,
-  })
+  }
+  let model: Model | undefined
   try {
+    model = await loadModel(load, options.device === "gpu", log)
     const tokenizer = new Tokenizer(directory, readVocabulary(directory, model))
-    const sampler: Sampler = createCpuSampler()
-    const log = options.log ?? (() => {})
-    log(`device: cpu, model ${directory.id} on ${model.description}, sampler ${sampler.name}`)
+    log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
     return new Engine({
       model,
-      sampler,
+      sampler: chosen.sampler,
       tokenizer,
       id: directory.id,
       createdAt: directory.createdAt,
@@ -63,8 +70,30 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       log,
     })
   } catch (error) {
-    await model.close()
+    await model?.close()
+    chosen.sampler.close()
     throw error
+  }
+}
+
+/** The code for GPUs is loaded only when one is asked for. */
+async function chooseSampler(
+  device: "auto" | "gpu" | "cpu",
+  log: (line: string) => void,
+): Promise<{ sampler: Sampler; description: string }> {
+  if (device === "cpu") return { sampler: createCpuSampler(), description: "cpu" }
+  const { openSampler } = await import("./device.ts")
+  return openSampler(device, log)
+}
+
+/** A graph that the GPU's provider refuses runs on the CPU, unless the caller insists. */
+async function loadModel(load: LoadOptions, insists: boolean, log: (line: string) => void): Promise<Model> {
+  try {
+    return await openOrtModel(load)
+  } catch (error) {
+    if (load.provider === "cpu" || insists) throw error
+    log(`model on cpu: the GPU refused it (${(error as Error).message})`)
+    return openOrtModel({ ...load, provider: "cpu" })
   }
 }
 

@@ -15,7 +15,7 @@ const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")))
 let engine: Engine
 
 beforeAll(async () => {
-  engine = await open({ model: directory, slots: 4, threads: 1 })
+  engine = await open({ model: directory, device: "cpu", slots: 4, threads: 1 })
 })
 afterAll(async () => {
   await engine.close()
@@ -316,7 +316,7 @@ describe("refused before the first token", () => {
   })
 
   test("a full line", async () => {
-    const small = await open({ model: directory, slots: 1, maxWaiting: 1, threads: 1 })
+    const small = await open({ model: directory, device: "cpu", slots: 1, maxWaiting: 1, threads: 1 })
     const options: GenerateOptions = { ignoreEos: true, maxTokens: 100 }
     const first = await small.start("a", options)
     const second = await small.start("b", options)
@@ -378,7 +378,13 @@ describe("aborts and faults", () => {
     // An id inside the logits and outside the embedding: the graph itself refuses it.
     const wide = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), { failsAbove: 300, width: 320 })
     const lines: string[] = []
-    const fragile = await open({ model: wide, slots: 2, threads: 1, log: (line) => lines.push(line) })
+    const fragile = await open({
+      model: wide,
+      device: "cpu",
+      slots: 2,
+      threads: 1,
+      log: (line) => lines.push(line),
+    })
     const failed = await (await fragile.start([310], { maxTokens: 5 })).result
     expect(failed.finishReason).toBe("error")
     expect(failed.message).toMatch(/out of data bounds|out of range|indices/i)
