@@ -53,15 +53,15 @@ test("the program: ok is 0, a reject 1 with the place, a refusal 3, misuse 2", a
   })
   const rejected = await tokenrail(["check", good, bad, "--schema", schema])
   expect(rejected.code).toBe(1)
-  expect(rejected.out).toMatch(/bad\.json: rejected at byte 24, line 2, column 9: expected /)
+  expect(rejected.out).toMatch(/bad\.json: rejected at byte 25, line 2, column 10: expected /)
   const json = await tokenrail(["check", bad, "--schema", schema, "--json"])
   expect(JSON.parse(json.out)).toMatchObject({
     ok: false,
     accepted: false,
     prefix: false,
-    offset: 24,
+    offset: 25,
     line: 2,
-    column: 9,
+    column: 10,
   })
   const lines = await tokenrail(["check", "-", "--regex", "a+b", "--jsonl"], "ab\naab\nba\n")
   expect([lines.code, lines.out.split("\n")[0], lines.out.split("\n")[2]]).toEqual([
