@@ -28,7 +28,11 @@ function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
 
 try {
   const session = await load()
-  port.on("message", (question: Question) => void serve(session, question))
+  // One after the other: a run gives this thread back between its parts, and nothing may come in between.
+  let last = Promise.resolve()
+  port.on("message", (question: Question) => {
+    last = last.then(() => serve(session, question))
+  })
 } catch (error) {
   answer({ kind: "failed", id: 0, message: (error as Error).message })
   port.close()

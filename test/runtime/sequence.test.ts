@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest"
+import { compile } from "../../grammar/index.ts"
+import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { type GenerationEvent, onlyToken, Sequence, type SequenceOptions } from "../../runtime/sequence.ts"
+import { StopStrings } from "../../runtime/stops.ts"
+import { resolveParams } from "../../sampler/index.ts"
+
+const end = 256
+const vocabulary = Vocabulary.fromBytes(
+  Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+  { endIds: [end, 257], specials: { "<|end|>": end, "<|eom|>": 257, "<|call|>": 258 } },
+)
+
+function make(options: Partial<SequenceOptions> & { stop?: string[]; regex?: string } = {}) {
+  const events: GenerationEvent[] = []
+  const { stop = [], regex, ...rest } = options
+  const matcher = regex
+    ? new Matcher(new TokenFsm(compile({ kind: "regex", pattern: regex }).grammar, vocabulary))
+    : null
+  const sequence = new Sequence({
+    vocabulary,
+    promptIds: [1, 2],
+    params: resolveParams({}, { width: vocabulary.width }),
+    matcher,
+    stops: new StopStrings(stop),
+    stopTokenIds: new Set(),
+    includesStop: false,
+    ignoresEnd: false,
+    minTokens: 0,
+    maxTokens: 100,
+    contextLength: 200,
+    choice: 0,
+    emit: (event) => events.push(event),
+    ...rest,
+  })
+  sequence.mask = new Uint32Array(vocabulary.words)
+  const write = (text: string): void => {
+    for (const byte of Buffer.from(text)) if (!sequence.isFinished) sequence.accept(byte)
+  }
+  const outcome = () => [sequence.text, sequence.finishReason, sequence.stopReason]
+  return { sequence, events, write, outcome }
+}
+
+describe("how an output ends, in the order of the rules", () => {
+  test("end of sequence, by any of the ids; its text is dropped", () => {
+    const { sequence, write, outcome } = make()
+    write("ab")
+    sequence.accept(257)
+    expect(outcome()).toEqual(["ab", "stop", null])
+    expect(sequence.outputCount).toBe(3)
+  })
+
+  test("ignored without a constraint, never with one", () => {
+    const free = make({ ignoresEnd: true })
+    free.sequence.accept(end)
+    free.write("a")
+    expect(free.outcome()).toEqual(["a", undefined, null])
+    const bound = make({ ignoresEnd: true, regex: "a*" })
+    bound.write("aa")
+    bound.sequence.accept(end)
+    expect(bound.outcome()).toEqual(["aa", "stop", null])
+  })
+
+  test("a stop id; inside a constraint only where the text is complete", () => {
+    const free = make({ stopTokenIds: new Set([98]) })
+    free.write("ab")
+    expect(free.outcome()).toEqual(["a", "stop", 98])
+    const bound = make({ stopTokenIds: new Set([98]), regex: "abab*" })
+    bound.write("abab")
+    expect(bound.outcome()).toEqual(["aba", "stop", 98])
+  })
+
+  test("the grammar's end beats a stop string on the same token", () => {
+    const { write, outcome } = make({ regex: "ab", stop: ["b"] })
+    write("ab")
+    expect(outcome()).toEqual(["ab", "stop", "complete"])
+  })
+
+  test("a stop string beats the budget on the same token", () => {
+    const { write, outcome } = make({ stop: ["b"], maxTokens: 2 })
+    write("ab")
+    expect(outcome()).toEqual(["a", "stop", "b"])
+  })
+
+  test("the budget; the context", () => {
+    const budget = make({ maxTokens: 2 })
+    budget.write("abc")
+    expect(budget.outcome()).toEqual(["ab", "length", null])
+    const context = make({ contextLength: 5 })
+    context.write("abcdef")
+    expect(context.outcome()).toEqual(["abc", "length", null])
+  })
+
+  test("below min_tokens a stop string is text", () => {
+    const { write, outcome } = make({ stop: ["a"], minTokens: 3 })
+    write("aaaa")
+    expect(outcome()).toEqual(["aa", "stop", "a"])
+  })
+
+  test("held text is sent when the output is cut, and is dropped when it stops", () => {
+    const { write, outcome, events } = make({ stop: ["abc"], maxTokens: 3 })
+    write("xab")
+    expect(outcome()).toEqual(["xab", "length", null])
+    expect(events.map((event) => (event.type === "text" ? event.text : event.type))).toEqual([
+      "x",
+      "ab",
+      "finish",
+    ])
+  })
+
+  test("a character cut off at the end is dropped, its token is not", () => {
+    const { sequence, events, outcome } = make({ maxTokens: 2 })
+    sequence.accept(97)
+    sequence.accept(0xc3)
+    expect(outcome()).toEqual(["a", "length", null])
+    expect(events.flatMap((event) => (event.type === "text" ? event.tokens : []))).toEqual([97, 0xc3])
+  })
+
+  test("finishing twice changes nothing", () => {
+    const { sequence, events } = make()
+    sequence.finish("abort", null)
+    sequence.finish("error", null, "late")
+    expect([sequence.finishReason, events.length]).toEqual(["abort", 1])
+  })
+})
+
+describe("masks", () => {
+  const bits = (sequence: Sequence): number[] =>
+    Array.from({ length: vocabulary.width }, (_, id) => id).filter(
+      (id) => (sequence.mask![id >>> 5] >>> (id & 31)) & 1,
+    )
+
+  test("without a constraint: all text and the end ids, no control token", () => {
+    const { sequence } = make()
+    expect(sequence.fillMask()).toBe("free")
+    expect(bits(sequence)).not.toContain(258)
+    expect(bits(sequence).length).toBe(258)
+  })
+
+  test("stop ids are legal exactly where the constraint is complete", () => {
+    const { sequence, write } = make({ regex: "ab?", stopTokenIds: new Set([258]) })
+    expect([sequence.fillMask(), bits(sequence), onlyToken(sequence.mask!)]).toEqual(["single", [97], 97])
+    write("a")
+    expect(sequence.fillMask()).toBe("masked")
+    expect(bits(sequence)).toEqual([98, end, 257, 258])
+  })
+})
