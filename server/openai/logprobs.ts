@@ -19,10 +19,15 @@ export function logprobRows(
   rows: readonly TokenLogprobs[] | null | undefined,
   vocabulary: Vocabulary,
 ): LogprobRow[] {
-  return (rows ?? []).map(({ token, logprob, top }) => ({
-    ...entry(token, logprob, vocabulary),
-    top_logprobs: top.map((other) => entry(other.token, other.logprob, vocabulary)),
+  return (rows ?? []).map((row) => ({
+    ...entry(row.token, row.logprob, vocabulary),
+    top_logprobs: withChosen(row.top, row).map((other) => entry(other.token, other.logprob, vocabulary)),
   }))
+}
+
+// Where alternatives are asked for the chosen token is always among them, last if it is none of the likeliest.
+function withChosen<Entry extends { token: number }>(top: readonly Entry[], chosen: Entry): readonly Entry[] {
+  return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
 }
 
 function entry(id: number, logprob: number, vocabulary: Vocabulary): Omit<LogprobRow, "top_logprobs"> {
