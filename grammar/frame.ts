@@ -33,8 +33,35 @@ export abstract class Frame {
    */
   abstract follow(tag: number, text: Uint8Array | null): readonly Step[]
 
-  /** What the lexeme under this frame is, for messages. */
-  abstract expect(): Expectation
+  /** Bytes that finish this level after the lexeme ended with `tag`: everything up to where the frame below takes over. */
+  abstract finish(tag: number, text: Uint8Array): string
+
+  /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. */
+  abstract expect(sample: string): Expectation
 }
 
 let frameCount = 0
+
+/** What a piece of JSON that begins like `sample` is. */
+export function describeSample(sample: string): string {
+  switch (sample[0]) {
+    case undefined:
+      return "the end of the text"
+    case "{":
+      return "an object"
+    case "[":
+      return "an array"
+    case "}":
+    case "]":
+      return `"${sample[0]}"`
+    case ",":
+      return "a comma"
+    case ":":
+      return "a colon"
+    case '"':
+      return sample.length === 1 ? "the closing quote" : "a string"
+    default:
+      if (sample.endsWith('"')) return "more of the string"
+      return /^[-0-9]/.test(sample) ? "a number" : JSON.stringify(sample)
+  }
+}

@@ -1,5 +1,5 @@
 /** What every front end returns: where to begin, and who made it. Everything else grows lazily in `States`. */
-import { type Limits, defaultLimits } from "./errors.ts"
+import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
 
 export class Grammar {

@@ -9,7 +9,7 @@
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
 import { checkLimit, GrammarError } from "./errors.ts"
-import type { Expectation, Step } from "./frame.ts"
+import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { PairMap, TupleTable } from "./intern.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
@@ -23,6 +23,18 @@ const NoText = 0
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = Int32Array
 
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Whether all that `lexemeState` can still read is white space. */
+function onlySpaceFollows(lexemeState: number): boolean {
+  for (let byte = 0; byte < 256; byte++) {
+    if (!" \t\n\r".includes(String.fromCharCode(byte)) && lexemes.next(lexemeState, byte) !== Dead)
+      return false
+  }
+  return true
+}
+
 export class States {
   readonly grammar: Grammar
   readonly stacks = new StackTable()
@@ -34,7 +46,6 @@ export class States {
   private readonly texts = new TupleTable()
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
-  /** (state, byte) → state for callers that go byte by byte. */
   readonly start: number
 
   /** Threads of the state under construction: lexeme state, stack, text, three values each. */
@@ -109,16 +120,54 @@ export class States {
     return followers
   }
 
-  /** What may be written next, one entry a thread. */
+  /** What may be written next, one entry a thread. Lexemes that only white space could prolong are left out. */
   explain(state: number): Expectation[] {
     const expectations = new Map<string, Expectation>()
     for (let i = 0; i < this.states.length(state); i++) {
-      const stack = this.stack(state, i)
-      const expectation: Expectation =
-        stack === EmptyStack ? { what: "the end of the text", example: "", path: "" } : this.stacks.top[stack].expect()
+      const thread = this.states.at(state, i)
+      const lexemeState = this.threads.at(thread, 0)
+      const stack = this.threads.at(thread, 1)
+      const isEnd = lexemeState === Dead
+      if (!isEnd && lexemes.tags[lexemeState] !== 0 && onlySpaceFollows(lexemeState)) continue
+      const sample = isEnd ? "" : decoder.decode(lexemes.shortest(lexemeState).bytes)
+      const expectation =
+        stack === EmptyStack
+          ? { what: describeSample(sample), example: sample, path: "" }
+          : this.stacks.top[stack].expect(sample)
       expectations.set(`${expectation.what} ${expectation.path}`, expectation)
     }
     return [...expectations.values()]
+  }
+
+  /** A short completion: bytes after which the text is complete. Empty if it is complete already. */
+  shortest(state: number): Uint8Array {
+    if (state === DeadState) throw new RangeError("nothing completes a text that was rejected")
+    if (this.isAccepting(state)) return new Uint8Array(0)
+    let best: Uint8Array | null = null
+    for (let i = 0; i < this.states.length(state); i++) {
+      const completion = this.finishThread(this.states.at(state, i))
+      if (best === null || completion.length < best.length) best = completion
+    }
+    return best as Uint8Array
+  }
+
+  private finishThread(thread: number): Uint8Array {
+    const { bytes, tag } = lexemes.shortest(this.threads.at(thread, 0))
+    const parts = [decoder.decode(bytes)]
+    let text = Uint8Array.from([...this.textBytes(this.threads.at(thread, 2)), ...bytes])
+    let last = tag
+    for (let stack = this.threads.at(thread, 1); stack !== EmptyStack; stack = this.stacks.pop(stack)) {
+      parts.push(this.stacks.top[stack].finish(last, text))
+      // What a level ends with is one lexeme to the level below.
+      last = 1
+      text = new Uint8Array(0)
+    }
+    // The lexeme may begin inside a character: only the first part can hold broken bytes, so it stays as it is.
+    const rest = encoder.encode(parts.slice(1).join(""))
+    const completion = new Uint8Array(bytes.length + rest.length)
+    completion.set(bytes)
+    completion.set(rest, bytes.length)
+    return completion
   }
 
   /** Replaces the threads in `scratch` by those after `byte`. */
@@ -132,7 +181,8 @@ export class States {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
       const stack = before[i + 1]
-      const text = stack !== EmptyStack && this.stacks.top[stack].needsText ? this.appended(before[i + 2], byte) : NoText
+      const text =
+        stack !== EmptyStack && this.stacks.top[stack].needsText ? this.appended(before[i + 2], byte) : NoText
       this.add(next, stack, text)
     }
   }
@@ -156,7 +206,13 @@ export class States {
     if (lexemes.canContinue(lexemeState)) {
       scratch.push(lexemeState, stack, text)
       if (scratch.length > 3 * this.grammar.limits.threads) {
-        checkLimit(this.grammar.limits, "threads", scratch.length / 3, "", "readings of the text so far that are still open")
+        checkLimit(
+          this.grammar.limits,
+          "threads",
+          scratch.length / 3,
+          "",
+          "readings of the text so far that are still open",
+        )
       }
     }
     const tag = lexemes.tags[lexemeState]

@@ -123,6 +123,11 @@ export class Matcher {
     return this.terminated
   }
 
+  /** A short completion: bytes that finish the text from here; empty when it is complete. */
+  shortest(): Uint8Array {
+    return this.fsm.states.shortest(this.state)
+  }
+
   /** What may be written next, in words. */
   explain(): Expectation[] {
     return this.fsm.states.explain(this.state)

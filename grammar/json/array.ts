@@ -6,7 +6,7 @@
  * verdict matters: an item that is not counted need not be excluded unless there is an upper bound. An item is offered
  * only if the array can still be finished after it.
  */
-import { type Expectation, Frame, type Step } from "../frame.ts"
+import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
@@ -114,15 +114,11 @@ export class ArrayLanguage {
   private readonly frameKeys = new TupleTable()
   private readonly rules: ArrayRules
 
-  constructor(spec: ArraySpec, language: JsonLanguage, path: string) {
+  constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
     this.spec = spec
     this.language = language
     this.path = path
-    this.rules = new ArrayRules(
-      spec,
-      (a, b) => language.and(a, b),
-      (conjunction) => language.isProductive(conjunction),
-    )
+    this.rules = new ArrayRules(spec, (a, b) => language.and(a, b), isProductive)
   }
 
   /** The frame at the beginning, or null when nothing satisfies the spec. */
@@ -149,21 +145,13 @@ export class ArrayLanguage {
     return steps
   }
 
-  expect(phase: number, progress: Progress): Expectation {
-    const { path } = this
-    const canClose = this.rules.canClose(progress)
-    const more = this.rules.ways(progress).length > 0
-    if (phase !== Phase.Item)
-      return {
-        what: more ? (canClose ? 'an item or "]"' : "an item") : '"]"',
-        example: more ? "" : "]",
-        path,
-      }
-    return {
-      what: more && canClose ? 'a comma or "]"' : more ? "a comma" : '"]"',
-      example: more ? "," : "]",
-      path,
-    }
+  /** What completes the array after the lexeme under a frame of this phase ended. */
+  finish(phase: number, progress: Progress): string {
+    if (this.rules.canClose(progress) && phase !== Phase.Comma) return "]"
+    // The first way counts as many matches as it can.
+    const [way] = this.rules.ways(progress)
+    const comma = phase === Phase.Item ? "," : ""
+    return comma + this.language.witness(way.value) + this.finish(Phase.Item, way.progress)
   }
 
   private frame(phase: number, progress: Progress): ArrayFrame {
@@ -285,7 +273,11 @@ class ArrayFrame extends Frame {
     return this.array.follow(this.phase, this.progress)
   }
 
-  expect(): Expectation {
-    return this.array.expect(this.phase, this.progress)
+  finish(): string {
+    return this.array.finish(this.phase, this.progress)
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: this.array.path }
   }
 }

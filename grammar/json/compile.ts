@@ -3,7 +3,7 @@
  * that can be reached, tests satisfiability, and begins the language at the root.
  */
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
-import { type Expectation, Frame, type Step } from "../frame.ts"
+import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
 import { KeywordReader } from "./keywords.ts"
@@ -112,8 +112,12 @@ class OuterFrame extends Frame {
       .map(({ lexeme, frames }) => ({ lexeme, frames: [this.end, ...frames] }))
   }
 
-  expect(): Expectation {
-    return { what: "a value", example: "", path: "" }
+  finish(): string {
+    return this.language.witness(this.value)
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
   }
 }
 
@@ -129,7 +133,11 @@ class EndFrame extends Frame {
     return [{ lexeme: this.outer, frames: [] }]
   }
 
-  expect(): Expectation {
-    return { what: "the end of the text", example: "", path: "" }
+  finish(): string {
+    return ""
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
   }
 }

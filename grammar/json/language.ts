@@ -11,7 +11,7 @@ import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type NumberCell, numbers } from "../lexeme/number.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
 import { type Escapes, stringLexeme } from "../lexeme/string.ts"
-import { Dead } from "../lexeme/table.ts"
+import { Dead, lexemes } from "../lexeme/table.ts"
 import { ArrayLanguage, ArrayRules, type ArraySpec, arraySpec } from "./array.ts"
 import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
@@ -41,6 +41,8 @@ export interface SurfacePolicy {
   readonly numbers: "plain" | "all"
 }
 
+const noText = new Uint8Array(0)
+
 const words: readonly (readonly [bit: number, text: string])[] = [
   [NullBit, "null"],
   [FalseBit, "false"],
@@ -60,6 +62,7 @@ export class JsonLanguage {
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
+  private readonly witnesses = new Map<number, string>()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
 
@@ -101,28 +104,60 @@ export class JsonLanguage {
 
   private makeSteps(conjunction: number): Step[] {
     const steps: Step[] = []
-    const add = (lexeme: number) => {
-      if (lexeme !== Dead) steps.push({ lexeme, frames: [] })
-    }
+    const isProductive = (part: number) => this.isProductive(part)
     for (const spec of this.objectsOf(conjunction)) {
-      const start = new ObjectLanguage(spec, this, this.pathOf(conjunction)).start()
+      const start = new ObjectLanguage(spec, this, this.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openObject, frames: [start] })
     }
     for (const spec of this.arraysOf(conjunction)) {
-      const start = new ArrayLanguage(spec, this, this.pathOf(conjunction)).start()
+      const start = new ArrayLanguage(spec, this, this.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openArray, frames: [start] })
     }
+    for (const lexeme of this.scalarLexemes(conjunction)) steps.push({ lexeme, frames: [] })
+    return steps
+  }
+
+  /** One lexeme a scalar type that has values. */
+  private scalarLexemes(conjunction: number): number[] {
     const content = stringContent(this, conjunction)
-    if (content !== NoContent) add(stringLexeme(content, this.policy.escapes))
-    add(
-      numberLexeme(numbers.start(this.scalar(conjunction, numberAlgebra, this.numbers), this.policy.numbers)),
-    )
+    const string = content === NoContent ? Dead : stringLexeme(content, this.policy.escapes)
+    const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
+    const number = numberLexeme(numbers.start(cells, this.policy.numbers))
     const bits =
       this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) |
       this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
     const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
-    if (texts.length > 0) add(exprLexeme(exprs.or(texts)))
-    return steps
+    return [string, number, exprLexeme(exprs.or(texts))].filter((lexeme) => lexeme !== Dead)
+  }
+
+  /**
+   * A short text of `conjunction`, which must be productive: a scalar if there is one, else the first container whose
+   * parts are all of lower rank, so that the recursion ends.
+   */
+  witness(conjunction: number): string {
+    let text = this.witnesses.get(conjunction)
+    if (text === undefined) {
+      text = this.makeWitness(conjunction)
+      this.witnesses.set(conjunction, text)
+    }
+    return text
+  }
+
+  private makeWitness(conjunction: number): string {
+    const scalars = this.scalarLexemes(conjunction).map((lexeme) => lexemes.shortest(lexeme).bytes)
+    scalars.sort((a, b) => a.length - b.length)
+    if (scalars.length > 0) return new TextDecoder().decode(scalars[0])
+    const rank = this.satisfiability.rank(conjunction)
+    const isLower = (part: number) => part !== this.all.never && this.satisfiability.rank(part) < rank
+    for (const spec of this.arraysOf(conjunction)) {
+      const start = new ArrayLanguage(spec, this, "", isLower).start()
+      if (start !== null) return `[${start.finish(1, noText)}`
+    }
+    for (const spec of this.objectsOf(conjunction)) {
+      const start = new ObjectLanguage(spec, this, "", isLower).start()
+      if (start !== null) return `{${start.finish(1, noText)}`
+    }
+    throw new Error(`internal: no witness for conjunction ${conjunction}`)
   }
 
   /** The language of `conjunction` within one scalar type. */

@@ -5,15 +5,16 @@
  * All keys that may come next are one lexeme a class: the declared names as a trie over the class's automaton, from
  * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
  */
-import { type Expectation, Frame, type Step } from "../frame.ts"
+import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { ExcludedTag, NoContent, namesContent } from "../lexeme/content.ts"
 import { buildNames, NoNames, withName } from "../lexeme/names.ts"
 import { stringLexeme } from "../lexeme/string.ts"
-import { Dead } from "../lexeme/table.ts"
+import { Dead, lexemes } from "../lexeme/table.ts"
 import type { JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
+import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
 
 /** Tags of declared names: one per distinct name, the same in all schemas, so that automata are shared. */
@@ -47,14 +48,15 @@ export class ObjectLanguage {
   /** All declared names, excluded. */
   private readonly excluded: number
 
-  constructor(spec: ObjectSpec, language: JsonLanguage, path: string) {
+  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  constructor(spec: ObjectSpec, language: JsonLanguage, path: string, isProductive: Lookup) {
     this.language = language
     this.path = path
     this.rules = new ObjectRules(
       spec,
       language.policy.order === "schema",
       (conjunction, facts) => language.and(conjunction, facts),
-      (conjunction) => language.isProductive(conjunction),
+      isProductive,
     )
     this.otherLists.intern([])
     for (const [index, { name }] of spec.names.entries()) this.indexOf.set(tagOfName(name), index)
@@ -78,11 +80,7 @@ export class ObjectLanguage {
           : steps
       }
       case Phase.Key:
-        return this.colons(
-          tag >= FirstNameTag
-            ? this.rules.nameWays(progress, this.indexOf.get(tag) as number)
-            : this.rules.classWays(progress, detail, this.othersAfter(progress.others, text)),
-        )
+        return this.colons(this.keyWays(frame, tag, text))
       case Phase.Colon: {
         const after = this.frame(Phase.Value, progress, 0)
         return this.language
@@ -101,29 +99,54 @@ export class ObjectLanguage {
     }
   }
 
-  expect({ phase, progress }: ObjectFrame): Expectation {
+  expect(frame: ObjectFrame, sample: string): Expectation {
     const { path } = this
-    if (phase === Phase.Colon) return { what: "a colon", example: ":", path }
-    const names = this.rules.available(progress).map((i) => JSON.stringify(this.rules.spec.names[i].name))
-    const hasOthers = this.rules.availableClasses(progress).length > 0
-    const canClose = this.rules.canClose(progress)
-    if (phase === Phase.Value) {
-      const hasMore = names.length > 0 || hasOthers
-      const what = hasMore && canClose ? 'a comma or "}"' : hasMore ? "a comma" : '"}"'
-      return { what, example: hasMore ? "," : "}", path }
-    }
+    if (frame.phase !== Phase.Key) return { what: describeSample(sample), example: sample, path }
+    const names = this.rules
+      .available(frame.progress)
+      .map((i) => JSON.stringify(this.rules.spec.names[i].name))
+    const hasOthers = this.rules.availableClasses(frame.progress).length > 0
+    if (names.length === 0) return { what: "a property name", example: sample, path }
     const listed = names.slice(0, 8).join(", ") + (names.length > 8 ? ", …" : "")
-    const key = hasOthers
-      ? names.length > 0
-        ? `a property name such as ${listed}`
-        : "a property name"
-      : `the property ${listed}`
-    if (names.length === 0 && !hasOthers) return { what: '"}"', example: "}", path }
     return {
-      what: phase === Phase.Start && canClose ? `${key} or "}"` : key,
-      example: names[0] ?? '"name"',
+      what: hasOthers ? `a property name such as ${listed}` : `the property ${listed}`,
+      example: names[0],
       path,
     }
+  }
+
+  /** What completes the object after the lexeme under `frame` ended with `tag`. */
+  finish(frame: ObjectFrame, tag: number, text: Uint8Array): string {
+    const { phase, progress, detail } = frame
+    if (phase === Phase.Key) {
+      const [way] = this.keyWays(frame, tag, text)
+      return `:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+    }
+    if (phase === Phase.Colon) return this.language.witness(detail) + this.finishMembers(progress)
+    if (phase === Phase.Value) return this.finishMembers(progress)
+    if (this.rules.canClose(progress) && phase === Phase.Start) return "}"
+    return this.finishKey(progress)
+  }
+
+  private finishMembers(progress: Progress): string {
+    return this.rules.canClose(progress) ? "}" : `,${this.finishKey(progress)}`
+  }
+
+  /** A key that brings the object closer to its end, its value, and the rest. */
+  private finishKey(progress: Progress): string {
+    const index = this.rules.neededName(progress)
+    if (index >= 0) {
+      const [way] = this.rules.nameWays(progress, index)
+      const key = JSON.stringify(this.rules.spec.names[index].name)
+      return `${key}:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+    }
+    const needed = this.rules.neededClass(progress)
+    const step = this.keySteps(this.frame(Phase.Comma, progress, 0)).find(
+      ({ frames }) => needed < 0 || (frames[0] as ObjectFrame).detail === needed,
+    )
+    if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
+    const { bytes, tag } = lexemes.shortest(step.lexeme)
+    return new TextDecoder().decode(bytes) + this.finish(step.frames[0] as ObjectFrame, tag, bytes)
   }
 
   /** The interned frame: counts matter only up to the bounds. */
@@ -146,6 +169,11 @@ export class ObjectLanguage {
       this.frames.set(key, frame)
     }
     return frame
+  }
+
+  private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.indexOf.get(tag) as number)
+    return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text))
   }
 
   private colons(ways: readonly KeyWay[]): Step[] {
@@ -228,7 +256,11 @@ class ObjectFrame extends Frame {
     return this.object.follow(this, tag, text)
   }
 
-  expect(): Expectation {
-    return this.object.expect(this)
+  finish(tag: number, text: Uint8Array): string {
+    return this.object.finish(this, tag, text)
+  }
+
+  expect(sample: string): Expectation {
+    return this.object.expect(this, sample)
   }
 }

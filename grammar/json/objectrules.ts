@@ -126,6 +126,27 @@ export class ObjectRules {
     }))
   }
 
+  /** A declared name that has to come, or can meet an obligation; -1 if there is none. */
+  neededName(progress: Progress): number {
+    const { names } = this.spec
+    const available = this.available(progress)
+    const required = available.find((i) => names[i].isRequired)
+    const meeting = available.find((i) => this.meets(this.nameWays(progress, i), progress))
+    if (required === undefined || meeting === undefined) return required ?? meeting ?? -1
+    // In schema order a name that is passed over is given up.
+    return this.ordered ? Math.min(required, meeting) : required
+  }
+
+  /** A class whose keys can meet an obligation; -1 if there is none. */
+  neededClass(progress: Progress): number {
+    const classes = this.availableClasses(progress)
+    return classes.find((c) => this.meets(this.classWays(progress, c, progress.others), progress)) ?? -1
+  }
+
+  private meets(ways: readonly KeyWay[], progress: Progress): boolean {
+    return ways.some((way) => way.progress.unmet !== progress.unmet)
+  }
+
   private ways(
     progress: Progress,
     value: number,

@@ -143,6 +143,32 @@ export class LexemeTable {
     return kind.clamp(this.tuples.at(state, 1), this.tuples.at(state, 2), this.tuples.at(state, 3), maxBytes)
   }
 
+  /**
+   * Shortest bytes that lead from `state` to an accepting state, and its tag. Printable characters first.
+   * Breadth first over the live states: at most 256 steps a state met.
+   */
+  shortest(state: number): { bytes: Uint8Array; tag: number } {
+    const from = new Map<number, { before: number; byte: number }>([[state, { before: Dead, byte: 0 }]])
+    for (const at of from.keys()) {
+      if (this.tags[at] !== 0) {
+        const bytes: number[] = []
+        for (let s = at; s !== state; ) {
+          const { before, byte } = from.get(s) as { before: number; byte: number }
+          bytes.push(byte)
+          s = before
+        }
+        return { bytes: Uint8Array.from(bytes.reverse()), tag: this.tags[at] }
+      }
+      // From "0" on, and round: digits and letters make better examples than control characters.
+      for (let i = 0; i < 256; i++) {
+        const byte = (i + 0x30) & 0xff
+        const next = this.next(at, byte)
+        if (next !== Dead && !from.has(next)) from.set(next, { before: at, byte })
+      }
+    }
+    throw new Error(`internal: lexeme state ${state} has no way to an end`)
+  }
+
   /** The state after all of `bytes`, or `Dead`. */
   run(state: number, bytes: Iterable<number>): number {
     let at = state
