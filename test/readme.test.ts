@@ -25,7 +25,7 @@ const folder = "dist/readme"
 let engine: Engine
 let server: RunningServer
 beforeAll(async () => {
-  engine = await open()
+  engine = await open({ device: "cpu" })
   server = await serve(createApp(engine), { port: 0 })
   mkdirSync(folder, { recursive: true })
 })

@@ -5,7 +5,7 @@ import { createApp, type RunningServer, serve } from "../../server/index.ts"
 let engine: Engine
 let server: RunningServer
 beforeAll(async () => {
-  engine = await open()
+  engine = await open({ device: "cpu" })
   server = await serve(createApp(engine), { port: 0 })
 })
 afterAll(async () => {

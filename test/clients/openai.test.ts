@@ -12,7 +12,7 @@ let engine: Engine
 let server: RunningServer
 const clients = {} as Record<"socket" | "in process", OpenAI>
 beforeAll(async () => {
-  engine = await open()
+  engine = await open({ device: "cpu" })
   const app = createApp(engine, { aliases: ["gpt-4o"] })
   server = await serve(app, { port: 0 })
   const options = { apiKey: "none", maxRetries: 0 }
@@ -138,7 +138,7 @@ describe.each(["socket", "in process"] as const)("openai client, %s", (kind) => 
       ...base,
       stream: true as const,
       structured_outputs: { regex: "[a-z]{3000}" },
-      max_completion_tokens: 500,
+      max_completion_tokens: 400,
     }
     const stream = await clients[kind].chat.completions.create(long)
     for await (const chunk of stream) if (chunk.choices[0].delta.content) break

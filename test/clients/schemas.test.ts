@@ -9,7 +9,7 @@ let engine: Engine
 let server: RunningServer
 let client: OpenAI
 beforeAll(async () => {
-  engine = await open()
+  engine = await open({ device: "cpu" })
   server = await serve(createApp(engine), { port: 0 })
   client = new OpenAI({ apiKey: "none", baseURL: `${server.url}/v1`, maxRetries: 0 })
 })

@@ -5,7 +5,7 @@ import { type AppOptions, createApp } from "../../server/app.ts"
 
 let engine: Engine
 beforeAll(async () => {
-  engine = await open({ slots: 1, maxWaiting: 1 })
+  engine = await open({ device: "cpu", slots: 1, maxWaiting: 1 })
 })
 afterAll(() => engine.close())
 

@@ -6,7 +6,7 @@ import { createFetch } from "../../../server/serve.ts"
 let engine: Engine
 let fetchApp: typeof fetch
 beforeAll(async () => {
-  engine = await open({ context: 512 })
+  engine = await open({ device: "cpu", context: 512 })
   fetchApp = createFetch(createApp(engine))
 })
 afterAll(() => engine.close())
