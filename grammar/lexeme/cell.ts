@@ -8,6 +8,7 @@
 import { compare, type Decimal, equals, makeDecimal, negate, zero } from "./decimal.ts"
 import {
   firstMember,
+  hasManyMembers,
   hasMember,
   type Interval,
   isMember,
@@ -174,7 +175,7 @@ function collect(half: Half, bound: number, push: (value: Decimal) => number): b
     push(lo)
     return true
   }
-  if (multiple === null) return false
+  if (multiple === null || hasManyMembers(half.range, multiple, excluded, bound)) return false
   let range = half.range
   for (;;) {
     const value = compare(range.lo, hi) < 0 ? firstMember(range, multiple, excluded, false) : null

@@ -142,12 +142,7 @@ export function firstMember(
     // Only zero is that small.
     return lo.sign === 0 && !loOpen && excluded.length === 0 ? zero : null
   }
-  if (anyWill && hi !== null) {
-    const enough = makeDecimal(step.digits * BigInt(tries + 1), step.exponent)
-    // Far longer or far shorter is decided by the places, so that the subtraction never aligns distant exponents.
-    if (adjusted(lo) < adjusted(hi) - 1 && adjusted(enough) < adjusted(hi) - 1) return lo
-    if (compare(subtract(hi, lo), enough) >= 0) return lo
-  }
+  if (anyWill && hi !== null && isLonger(lo, hi, step, tries + 1)) return lo
   const exponent = step.exponent
   const unit = step.digits
   const low = scaledTo(lo, exponent)
@@ -159,6 +154,27 @@ export function firstMember(
     if (!excluded.some((modulus) => divides(modulus, at, exponent))) return makeDecimal(at, exponent)
   }
   return null
+}
+
+/** Whether `hi` − `lo` is at least `count` steps. */
+function isLonger(lo: Decimal, hi: Decimal, step: Decimal, count: number): boolean {
+  const enough = makeDecimal(step.digits * BigInt(count), step.exponent)
+  // Far longer is decided by the places, so that the subtraction never aligns distant exponents.
+  if (adjusted(lo) < adjusted(hi) - 1 && adjusted(enough) < adjusted(hi) - 1) return true
+  return compare(subtract(hi, lo), enough) >= 0
+}
+
+/** Whether the interval is so long that it holds `count` members for certain; false says nothing. */
+export function hasManyMembers(
+  range: Interval,
+  multiple: Modulus,
+  excluded: readonly Modulus[],
+  count: number,
+): boolean {
+  const { lo, hi } = snap(range, multiple.value.exponent)
+  if (hi === null) return true
+  if (compare(multiple.value, hi) > 0) return false
+  return isLonger(lo, hi, multiple.value, (count + 1) * 2 ** excluded.length + 1)
 }
 
 /**

@@ -468,6 +468,9 @@ test("values and emptiness", () => {
     ),
   ).toEqual([0.5, 1, 1.5, 2.5])
   expect(texts([{ min: "0", max: "1" }], 1000)).toBeNull()
+  expect(texts([{ min: "-1e300", max: "1e300", of: ["3"] }], 65536)).toBeNull()
+  expect(texts([{ above: "1e-300", max: "2", form: "integral" }], 65536)).toEqual([1, 2])
+  expect(texts([{ min: "0", max: "100", form: "integral" }], 101)?.length).toBe(101)
   expect(texts([{ min: "0", form: "integral" }], 1000)).toBeNull()
   expect(texts([{ above: "0", below: "1", form: "integral" }], 3)).toEqual([])
   expect(numbers.isEmpty([cell({ above: "0", below: "1", form: "integral" })])).toBe(true)
