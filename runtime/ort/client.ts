@@ -25,8 +25,8 @@ export type Question =
 
 export type Answer =
   | { kind: "loaded"; id: 0; width: number; canRewind: boolean }
-  /** `at` is in milliseconds since 1970: threads do not share the origin of performance.now(). */
-  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: number }
+  /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
+  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint }
   | { kind: "failed"; id: number; message: string }
 
 /** Starts the worker and loads the graph. Throws ModelError with the worker's message. */
@@ -95,7 +95,7 @@ class OrtClient implements Model {
     if (answer.kind !== "logits") throw new Error(`internal: answer ${answer.kind} to a batch`)
     // The logits are read before the next question is asked, which carries their buffer back.
     this.reuse = answer.buffer
-    this.answeredAt = answer.at - performance.timeOrigin
+    this.answeredAt = performance.now() - Number(process.hrtime.bigint() - answer.at) / 1e6
     return new Float32Array(answer.buffer, 0, answer.length)
   }
 

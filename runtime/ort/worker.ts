@@ -53,7 +53,7 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
         id: question.id,
         buffer,
         length: logits.length,
-        at: performance.timeOrigin + performance.now(),
+        at: process.hrtime.bigint(),
       },
       [buffer],
     )
