@@ -12,7 +12,8 @@
 import { TupleTable } from "../intern.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
-import { NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
+import { finiteTexts } from "./finite.ts"
+import { NoNames, nameBytes, nameChild, namesOf, nameTag } from "./names.ts"
 
 /** No text is accepted from here. */
 export const NoContent = 0
@@ -29,6 +30,9 @@ const LengthKind = 2
 const table = new TupleTable()
 table.intern([-1])
 
+/** Names over a base that hold no text at all. */
+const dead = new Map<number, boolean>()
+
 /** Texts of `expr`. */
 export function exprContent(expr: ExprId): number {
   return exprs.isNever(expr) ? NoContent : table.intern([ExprKind, expr])
@@ -37,7 +41,22 @@ export function exprContent(expr: ExprId): number {
 /** The names of trie `names` with their tags, and otherwise the texts of `base`. */
 export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
-  return table.intern([NamesKind, names, base])
+  const known = table.count
+  const id = table.intern([NamesKind, names, base])
+  if (id === known) dead.set(id, !hasText(names, base))
+  return dead.get(id) ? NoContent : id
+}
+
+/** Whether some name may be used, or the base has a text that is not excluded. */
+function hasText(names: number, base: number): boolean {
+  if (base === anyContent) return true
+  for (const _ of namesOf(names, ExcludedTag, false)) return true
+  if (base === NoContent) return false
+  if (table.at(base, 0) !== ExprKind) throw new Error("internal: names lie over an expression")
+  const excluded = new Set([...namesOf(names, ExcludedTag, true)].map((name) => name.join()))
+  const texts = finiteTexts(table.at(base, 1), excluded.size)
+  const encoder = new TextEncoder()
+  return texts === null || texts.some((text) => !excluded.has(encoder.encode(text).join()))
 }
 
 /** Texts of `inner` (an expression) with `min` to `max` more characters. */

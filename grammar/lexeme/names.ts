@@ -56,6 +56,18 @@ export function withName(node: number, name: Uint8Array, tag: number, depth = 0)
   return nodes.intern(tuple)
 }
 
+/** The names of `node` whose tag is `tag` (`isEqual`), or is another one, as texts. */
+export function* namesOf(
+  node: number,
+  tag: number,
+  isEqual: boolean,
+  prefix: readonly number[] = [],
+): Generator<Uint8Array> {
+  const own = nodes.at(node, 0)
+  if (own !== 0 && (own === tag) === isEqual) yield Uint8Array.from(prefix)
+  for (const byte of nameBytes(node)) yield* namesOf(nameChild(node, byte), tag, isEqual, [...prefix, byte])
+}
+
 /** Tag of the name that ends at `node`, or 0. */
 export function nameTag(node: number): number {
   return nodes.at(node, 0)
