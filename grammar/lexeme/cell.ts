@@ -45,6 +45,15 @@ export const anyNumber: NumberCell = {
   form: "any",
 }
 
+/** Equal cells have equal keys. */
+export function cellKey(cell: NumberCell): string {
+  const { min, minExclusive, max, maxExclusive, multipleOf, notMultipleOf, form, spelling } = cell
+  const text = (value: Decimal) => `${value.sign < 0 ? "-" : ""}${decimalKey(value)}`
+  const low = min === null ? "" : text(min) + minExclusive
+  const high = max === null ? "" : text(max) + maxExclusive
+  return `${low},${high},${multipleOf.map(text)}/${notMultipleOf.map(text)}/${form}/${spelling ?? ""}`
+}
+
 /** The cell of one value. `spelling`: its text in the schema. */
 export function pointCell(value: Decimal, spelling?: string): NumberCell {
   return { ...anyNumber, min: value, max: value, spelling }

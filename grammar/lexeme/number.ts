@@ -11,6 +11,7 @@
  * Needs beyond `PlainDigits` digits are written with exponents rather than refused. Policy `all` is RFC 8259.
  */
 import {
+  cellKey,
   type Half,
   type Halves,
   halvesOf,
@@ -56,8 +57,22 @@ class Numbers {
   /** Next state + 1. Shape [S, 16], row-major; 0 = not computed yet, so 1 = dead. */
   private table = new Int32Array(Stride * 256)
 
+  /** Start states of single cells by policy and content. */
+  private readonly starts = new Map<string, number>()
+
   /** Start state of the union; 0 when nothing satisfies it. Costs the digits of the cells once for each. */
   start(cells: readonly NumberCell[], policy: NumberPolicy): number {
+    if (cells.length !== 1) return this.makeStart(cells, policy)
+    const key = `${policy} ${cellKey(cells[0])}`
+    let state = this.starts.get(key)
+    if (state === undefined) {
+      state = this.makeStart(cells, policy)
+      this.starts.set(key, state)
+    }
+    return state
+  }
+
+  private makeStart(cells: readonly NumberCell[], policy: NumberPolicy): number {
     const parts: Part[] = []
     const points: Points = { texts: [], values: [], notDigits: [] }
     for (const cell of cells) {
