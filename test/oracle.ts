@@ -188,7 +188,8 @@ export function compareMasks(row: OracleCase, cap = 5): { disagreements: string[
         const after = matcher.fork()
         if (after.accept(token) !== allowed) report(`bit ${allowed}, accept ${!allowed}`, token)
         if (vocabulary.isSpecial(token)) {
-          const expected = row.accepts(decoded(prefix) ?? "\ud800")
+          const whole = decoded(prefix)
+          const expected = whole !== null && row.accepts(whole)
           if (expected !== allowed) report(expected ? "end not allowed" : "end allowed", token)
           continue
         }
