@@ -1,29 +1,16 @@
 /**
  * Numbers without exponents: one half of a cell as a finite automaton over digits and a point.
  *
- * After the integer digits m, j more digits and a fraction give m·10^j + r with r in [0, 10^j). What bounds leave of r
- * depends on j alone, and for all j but two it is everything or nothing. So a part keeps, instead of m, the *rest*: for
- * each j everything, or an interval for r. A prefix strictly inside its bounds has forgotten them: it is "any k digits",
- * the same part in every schema. Moduli keep m modulo the least integer that all of them divide. In the fraction the
- * unit is divided by ten at each digit, and once the modulus is an integer only zeros may follow.
+ * Of the digits so far a part keeps what the bounds leave (`rest.ts`) and the residue modulo the least integer that all
+ * moduli divide. A prefix strictly inside its bounds has forgotten them: it is "any k digits", the same part in every
+ * schema. In the fraction the unit is divided by ten at each digit, and once the modulus is an integer only zeros follow.
  *
  * Numbers have at most `places` digits after the point (0: no point) and values below 10^digits: both are part of the
  * language, the first as the grid 10^-places, the second as an upper end.
  */
 import type { Half } from "./cell.ts"
 import { isInRange, rangeKey } from "./cell.ts"
-import {
-  adjusted,
-  ceil,
-  compare,
-  type Decimal,
-  digitCount,
-  floor,
-  makeDecimal,
-  shift,
-  subtract,
-  zero,
-} from "./decimal.ts"
+import { adjusted, ceil, compare, digitCount, floor, isInteger, makeDecimal, zero } from "./decimal.ts"
 import {
   divides,
   firstRest,
@@ -37,13 +24,7 @@ import {
   snap,
 } from "./modulus.ts"
 import { noSpans, type Part, Point, type Span, shortestDigits } from "./part.ts"
-
-/** Rests of `from` to `to` (may be Infinity) more integer digits; `range` null: every value. Else from = to. */
-interface Piece {
-  readonly from: number
-  readonly to: number
-  readonly range: Interval | null
-}
+import { firstPieces, mergePieces, nextFraction, nextPieces, offset, type Piece } from "./rest.ts"
 
 /** The value is a multiple of `multiple` and of none of `excluded`. */
 interface Moduli {
@@ -60,7 +41,6 @@ interface Congruence extends Moduli {
 }
 
 const one = powerOfTen(0)
-const unit: Decimal = makeDecimal(1n, 0)
 const congruences = new Map<string, Congruence>()
 
 /**
@@ -87,17 +67,13 @@ export function fixedPart(half: Half, digits: number, places: number, pointNeede
 /** Between integers, the same integers with closed ends: `x > 5` and `x ≥ 6` become one part. */
 function integerEnds({ lo, loOpen, hi, hiOpen }: Interval): Interval {
   let low = ceil(lo)
-  if (loOpen && makesInteger(lo)) low += 1n
+  if (loOpen && isInteger(lo)) low += 1n
   if (hi === null) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
   // 10^digits stays an open end: it says "any `digits` digits" with one digit.
   if (hiOpen && hi.digits === 1n) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
   let high = floor(hi)
-  if (hiOpen && makesInteger(hi)) high -= 1n
+  if (hiOpen && isInteger(hi)) high -= 1n
   return { lo: makeDecimal(low, 0), loOpen: false, hi: makeDecimal(high, 0), hiOpen: false }
-}
-
-function makesInteger(value: Decimal): boolean {
-  return value.exponent >= 0
 }
 
 function congruence(multiple: Modulus, excluded: readonly Modulus[]): Congruence {
@@ -154,62 +130,6 @@ class Start implements Part {
   }
 }
 
-/** What the first digit leaves: for each number j of further integer digits the part of [digit·10^j, (digit+1)·10^j). */
-function firstPieces(range: Interval, digit: number): Piece[] {
-  const { lo, hi } = range
-  const pieces: Piece[] = []
-  const push = (j: number) => {
-    const start = makeDecimal(BigInt(digit), j)
-    const rest = {
-      lo: subtract(lo, start),
-      loOpen: range.loOpen,
-      hi: hi && subtract(hi, start),
-      hiOpen: range.hiOpen,
-    }
-    pushPiece(pieces, clip(rest, j), j)
-  }
-  if (digit === 0) {
-    push(0)
-    return pieces
-  }
-  const low = Math.max(0, adjusted(lo) - 1)
-  const high = hi === null ? Number.POSITIVE_INFINITY : adjusted(hi) - 1
-  if (low > high) return pieces
-  push(low)
-  if (high > low) {
-    const last = high === Number.POSITIVE_INFINITY ? high : high - 1
-    if (last > low) pieces.push({ from: low + 1, to: last, range: null })
-    if (hi !== null) push(high)
-  }
-  return pieces
-}
-
-// `outside` stands for an empty interval, null for all of [0, 10^j).
-const outside = "outside"
-
-function clip(range: Interval, j: number): Interval | null | typeof outside {
-  let { lo, loOpen, hi, hiOpen } = range
-  const width = j === 0 ? unit : shift(unit, j)
-  if (hi !== null && (hi.sign < 0 || (hi.sign === 0 && hiOpen))) return outside
-  if (compare(lo, width) >= 0) return outside
-  if (lo.sign < 0) {
-    lo = zero
-    loOpen = false
-  }
-  if (hi === null || compare(hi, width) >= 0) {
-    hi = width
-    hiOpen = true
-  }
-  const order = compare(lo, hi)
-  if (order > 0 || (order === 0 && (loOpen || hiOpen))) return outside
-  return lo.sign === 0 && !loOpen && hiOpen && compare(hi, width) === 0 ? null : { lo, loOpen, hi, hiOpen }
-}
-
-/** Appends in ascending order of j; neighbours that allow everything become one. */
-function pushPiece(pieces: Piece[], range: Interval | null | typeof outside, j: number): void {
-  if (range !== outside) pieces.push({ from: j, to: j, range })
-}
-
 function makeInteger(
   pieces: readonly Piece[],
   residue: bigint,
@@ -231,36 +151,12 @@ function makeInteger(
   // A piece without a member is dropped, so that equal languages meet in one key.
   const kept = pieces.filter(alive)
   if (kept.length === 0) return null
-  return new Integer(merge(kept), residue, congruence, places, pointNeeded)
+  return new Integer(mergePieces(kept), residue, congruence, places, pointNeeded)
 }
 
 /** With fewer digits a number of that residue is not zero and stays below the least multiple. */
 function fewestDigits(residue: bigint, { multiple }: Moduli): number {
   return residue === 0n ? 0 : adjusted(multiple.value) - digitCount(residue + 1n)
-}
-
-function merge(pieces: readonly Piece[]): Piece[] {
-  const merged: Piece[] = []
-  for (const piece of pieces) {
-    const last = merged.at(-1)
-    if (last !== undefined && last.range === null && piece.range === null && last.to + 1 === piece.from) {
-      merged[merged.length - 1] = { from: last.from, to: piece.to, range: null }
-    } else merged.push(piece)
-  }
-  return merged
-}
-
-/** The values residue·10^j + r of the rests r: their residues are those of the numbers themselves. */
-function offset(range: Interval | null, residue: bigint, j: number): Interval {
-  const lo = makeDecimal(residue, j)
-  if (range === null) return { lo, loOpen: false, hi: makeDecimal(residue + 1n, j), hiOpen: true }
-  if (residue === 0n) return range
-  const hi = range.hi as Decimal
-  return { lo: add(range.lo, lo), loOpen: range.loOpen, hi: add(hi, lo), hiOpen: range.hiOpen }
-}
-
-function add(a: Decimal, b: Decimal): Decimal {
-  return subtract(a, { ...b, sign: b.sign === 1 ? -1 : b.sign })
 }
 
 /** After some integer digits. */
@@ -301,12 +197,7 @@ class Integer implements Part {
       return makeFraction(now.range, this.residue, congruence, places, true)
     }
     if (symbol > 9) return null
-    const pieces: Piece[] = []
-    for (const { from, to, range } of this.pieces) {
-      if (to === 0) continue
-      if (range === null) pieces.push({ from: Math.max(0, from - 1), to: to - 1, range })
-      else pushPiece(pieces, clip(behind(range, makeDecimal(BigInt(symbol), to - 1)), to - 1), to - 1)
-    }
+    const pieces = nextPieces(this.pieces, symbol)
     const residue = (this.residue * 10n + BigInt(symbol)) % congruence.period
     return makeInteger(pieces, residue, congruence, places, this.pointNeeded)
   }
@@ -342,10 +233,6 @@ class Integer implements Part {
     }
     return null
   }
-}
-
-function behind(range: Interval, start: Decimal): Interval {
-  return { ...range, lo: subtract(range.lo, start), hi: range.hi && subtract(range.hi, start) }
 }
 
 /** Whether the number may end here: the rest zero is allowed and the residue has the right divisors. */
@@ -406,14 +293,8 @@ class Fraction implements Part {
   next(symbol: number): Part | null {
     if (symbol > 9 || this.places === 0) return null
     const { range, congruence: now } = this
-    const digit = makeDecimal(BigInt(symbol), 0)
-    let rest = range
-    if (range !== null) {
-      const tenfold = { ...range, lo: shift(range.lo, 1), hi: range.hi && shift(range.hi, 1) }
-      const clipped = clip(behind(tenfold, digit), 0)
-      if (clipped === outside) return null
-      rest = clipped
-    }
+    const rest = nextFraction(range, symbol)
+    if (rest === undefined) return null
     const next = {
       multiple: shiftModulus(now.multiple, 1),
       excluded: now.excluded.map((modulus) => shiftModulus(modulus, 1)),

@@ -22,12 +22,13 @@ import {
   valuesOf,
 } from "./cell.ts"
 import { adjusted, type Decimal, toPlainText } from "./decimal.ts"
+import { exponentPart } from "./exponent.ts"
 import { fixedPart } from "./fixed.ts"
 import { listedPart } from "./listed.ts"
 import { isIntegral } from "./modulus.ts"
 import { Exponent, Minus, noSpans, type Part, type Span, shortestOf } from "./part.ts"
 import { textsPart } from "./points.ts"
-import { exponentPart, scientificPart } from "./scientific.ts"
+import { scientificPart } from "./scientific.ts"
 
 export { anyNumber, type NumberCell, type NumberForm, pointCell } from "./cell.ts"
 
