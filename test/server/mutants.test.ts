@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const schema = {
+const schema: Json = {
   $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
   type: "object",
   properties: {
@@ -22,7 +22,11 @@ const schema = {
   required: ["a"],
   additionalProperties: false,
 }
-const base = { model: "m", messages: [{ role: "user", content: "hi" }], max_tokens: 2 }
+const base: { [key: string]: Json } = {
+  model: "m",
+  messages: [{ role: "user", content: "hi" }],
+  max_tokens: 2,
+}
 const bodies: Json[] = [
   { ...base, response_format: { type: "json_schema", json_schema: { name: "x", strict: true, schema } } },
   {

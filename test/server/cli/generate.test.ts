@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, truncateSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { tokenrail } from "./program.ts"
+import { outcome, start, tokenrail } from "./program.ts"
 
 const schema =
   '{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0, "maximum": 99}}, "required": ["age"], "additionalProperties": false}'
@@ -59,4 +59,11 @@ test("a truncated graph is 4 and names the file", async () => {
   const { code, out, err } = await tokenrail(["generate", "Go", "--model", directory])
   expect([code, out]).toEqual([4, ""])
   expect(err).toContain(graph)
+})
+
+test("an interrupt ends it by 130", async () => {
+  const child = start(["generate", "Go", "--regex", "[a-z]{100000}", "--stream"])
+  const ended = outcome(child)
+  child.stdout!.once("data", () => child.kill("SIGINT"))
+  expect((await ended).code).toBe(130)
 })
