@@ -115,6 +115,7 @@ export class Engine {
           emit: generation.push,
         }),
     )
+    for (const { closing, left } of sequences) if (closing) checkBudget(closing.need, left)
     generation.sequences = sequences
     this.metrics.requests++
     this.metrics.promptTokens += request.promptIds.length
@@ -193,7 +194,7 @@ export class Engine {
     for (const entry of batch) this.scheduler.computed(entry)
     const rows = drawn.filter(({ sequence }) => !sequence.isFinished)
     const wanted = batch.filter(({ feed }) => feed.wantsLogits)
-    const results = await this.sample(logits, rows, wanted)
+    const results = await this.draw(logits, rows, wanted)
     ms.sample += performance.now() - arrivedAt
     for (const [index, { sequence }] of rows.entries()) this.take(sequence, results[index])
     this.metrics.steps++
@@ -233,6 +234,30 @@ export class Engine {
     this.metrics.forcedTokens++
     const { params } = sequence.options
     this.accept(sequence, token, params.logprobs === null ? undefined : describeForced(token, params), true)
+  }
+
+  /** Sampled tokens; those after which an answer could not be completed in its budget are drawn again. */
+  private async draw(
+    logits: Float32Array,
+    rows: readonly BatchEntry[],
+    wanted: readonly BatchEntry[],
+  ): Promise<SampleResult[]> {
+    const results = await this.sample(logits, rows, wanted)
+    for (const [index, entry] of rows.entries()) {
+      const { closing, mask, left } = entry.sequence
+      if (!closing) continue
+      for (let attempt = 1; results[index].status === "ok"; attempt++) {
+        const { token } = results[index]
+        if (closing.fits(token, left - 1)) break
+        closing.hasBound = true
+        mask![token >>> 5] &= ~(1 << (token & 31))
+        // The plan's own token always fits, and its bit is never cleared: the row cannot become empty.
+        const isLast = attempt === maxRedraws && closing.next >= 0
+        if (isLast) keepOnly(mask!, closing.next)
+        results[index] = (await this.sample(logits, [entry], wanted))[0]
+      }
+    }
+    return results
   }
 
   private async sample(
@@ -378,6 +403,26 @@ export class Engine {
     signal.addEventListener("abort", abort, { once: true })
     void generation.result.then(() => signal.removeEventListener("abort", abort))
   }
+}
+
+/** After so many draws that did not fit, the completion in hand is written. */
+const maxRedraws = 8
+
+function keepOnly(row: Uint32Array, token: number): void {
+  row.fill(0)
+  row[token >>> 5] = 1 << (token & 31)
+}
+
+function checkBudget(need: number, left: number): void {
+  if (need <= left) return
+  const known = Number.isFinite(need)
+    ? `the shortest known answer takes ${need} tokens`
+    : "no short answer is known"
+  throw new RequestError(
+    "max_tokens_too_small",
+    `max_tokens: ${left} are too few to close in: ${known}. Raise max_tokens, or let on_length be truncate`,
+    "max_tokens",
+  )
 }
 
 function randomSeed(): bigint {

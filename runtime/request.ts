@@ -16,6 +16,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   stop?: string | readonly string[] | null
+  /**
+   * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws only tokens after which
+   * the rest still fits, so that the answer is complete. A budget below the shortest answer is refused.
+   */
+  onLength?: "truncate" | "close" | null
   /** Whether the answer keeps the stop string that ended it. */
   includeStopStrInOutput?: boolean
   /** Without a constraint: go on after an end of sequence. */
@@ -34,6 +39,7 @@ export interface ReadRequest {
   readonly params: SamplingParams
   readonly stops: readonly string[]
   readonly stopTokenIds: ReadonlySet<number>
+  readonly closes: boolean
   readonly includesStop: boolean
   readonly ignoresEnd: boolean
   readonly minTokens: number
@@ -83,6 +89,7 @@ export function readRequest(
     params,
     stops: typeof options.stop === "string" ? [options.stop] : [...(options.stop ?? [])],
     stopTokenIds: new Set(options.stopTokenIds),
+    closes: readOnLength(options.onLength),
     includesStop: options.includeStopStrInOutput ?? false,
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,
@@ -139,4 +146,14 @@ function integer(param: string, value: number, min: number, max: number): number
   if (Number.isInteger(value) && value >= min && value <= max) return value
   const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
   throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
+}
+
+function readOnLength(value: unknown): boolean {
+  if (value === undefined || value === null || value === "truncate") return false
+  if (value === "close") return true
+  throw new RequestError(
+    "invalid_value",
+    `on_length: ${JSON.stringify(value)} is not truncate or close`,
+    "on_length",
+  )
 }

@@ -10,6 +10,7 @@ import type { Matcher, RowKind } from "../mask/index.ts"
 import { Matcher as FreshMatcher, isAllowed, type Vocabulary } from "../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
 import { TokenCounts } from "../sampler/index.ts"
+import { Closing } from "./closing.ts"
 import { Detokenizer } from "./detokenizer.ts"
 import { type StopStrings, StopWatch } from "./stops.ts"
 
@@ -21,7 +22,7 @@ export type GenerationEvent =
       type: "finish"
       choice: number
       finishReason: FinishReason
-      /** null: end of sequence; a stop string or stop id; `complete`: the grammar ended. */
+      /** null: end of sequence; a stop string or id; `complete`: the grammar ended; `closed`: it ended with the budget. */
       stopReason: string | number | null
       message?: string
     }
@@ -34,6 +35,8 @@ export interface SequenceOptions {
   readonly promptIds: readonly number[]
   readonly params: SamplingParams
   readonly matcher: Matcher | null
+  /** With a matcher: complete the answer when the budget ends. */
+  readonly closes: boolean
   readonly stops: StopStrings
   readonly stopTokenIds: ReadonlySet<number>
   readonly includesStop: boolean
@@ -51,6 +54,8 @@ export class Sequence {
   readonly tokens: number[]
   readonly counts: TokenCounts
   readonly logprobs: TokenLogprobs[] = []
+  /** Keeps the answer completable within the budget; null when it may be cut. */
+  readonly closing: Closing | null
   /** Row in which the mask of the next token is written; given with the slot. Shape [W]. */
   mask: Uint32Array | undefined
   /** `mask` says what may follow the last token. */
@@ -80,6 +85,7 @@ export class Sequence {
     this.options = options
     this.tokens = [...options.promptIds]
     this.counts = new TokenCounts(options.promptIds)
+    this.closing = options.closes && options.matcher ? new Closing(options.matcher) : null
     this.detokenizer = new Detokenizer(options.vocabulary)
     this.watch = new StopWatch(options.stops, {
       includesStop: options.includesStop,
@@ -93,6 +99,12 @@ export class Sequence {
 
   get outputCount(): number {
     return this.tokens.length - this.options.promptIds.length
+  }
+
+  /** Tokens that may still be written. */
+  get left(): number {
+    const { maxTokens, contextLength } = this.options
+    return Math.min(maxTokens - this.outputCount, contextLength - this.tokens.length)
   }
 
   get isFinished(): boolean {
@@ -126,12 +138,16 @@ export class Sequence {
     if (isForced) this.counts.pushForced(token)
     else this.counts.push(token)
     const end = this.advance(token, logprobs)
-    if (end) this.finish(...end)
+    if (!end) return
+    const [finishReason, stopReason, message] = end
+    // What the budget's rule led to its end was closed, even if a token was left.
+    const isClosed = this.closing?.hasBound && (stopReason === null || stopReason === "complete")
+    this.finish(finishReason, isClosed && finishReason === "stop" ? "closed" : stopReason, message)
   }
 
   /** How the output ends by this token; undefined when it goes on. */
   private advance(token: number, logprobs: TokenLogprobs | undefined): Ending | undefined {
-    const { vocabulary, matcher, stopTokenIds, minTokens, maxTokens, contextLength } = this.options
+    const { vocabulary, matcher, stopTokenIds, minTokens } = this.options
     this.isMaskFilled = false
     this.tokens.push(token)
     const isComplete = !matcher || matcher.isAccepting()
@@ -146,6 +162,7 @@ export class Sequence {
       const start = performance.now()
       if (!matcher.accept(token)) return ["error", null, `internal: token ${token} left the constraint`]
       this.acceptUs.push(1000 * (performance.now() - start))
+      this.closing?.accept(token)
     }
     this.unsent.push(token)
     if (logprobs) {
@@ -161,8 +178,8 @@ export class Sequence {
     const { text, stop } = this.watch.push(piece)
     this.send(text)
     if (stop !== null) return ["stop", stop]
-    const isFull = this.outputCount >= maxTokens || this.tokens.length >= contextLength
-    return isFull ? ["length", null] : undefined
+    if (this.left > 0) return undefined
+    return this.closing && matcher?.isAccepting() ? ["stop", "closed"] : ["length", null]
   }
 
   /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */

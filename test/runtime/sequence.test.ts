@@ -24,6 +24,7 @@ function make(options: Partial<SequenceOptions> & { stop?: string[]; regex?: str
     matcher,
     stops: new StopStrings(stop),
     stopTokenIds: new Set(),
+    closes: false,
     includesStop: false,
     ignoresEnd: false,
     minTokens: 0,
