@@ -95,7 +95,7 @@ function readOrThrow(source: string, mode: { unicodeSets: boolean }, path: strin
 
 function syntaxError(error: ReadError, path: string): GrammarError {
   // regexpp repeats the whole pattern in front of the reason.
-  const reason = error.message.slice(error.message.lastIndexOf("/: ") + 3)
+  const reason = error.message.replace(/^Invalid regular expression: \/.*\/[a-z]*: /s, "")
   return new GrammarError(
     "syntax",
     errorPath(path, error.index),

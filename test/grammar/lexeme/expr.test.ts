@@ -1,0 +1,136 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { Empty, type ExprId, exprs, Never } from "../../../grammar/lexeme/expr.ts"
+
+const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
+const a = literal("a")
+const b = literal("b")
+const word = exprs.codePoints([97, 122])
+
+/** Whether `id` accepts `text`. */
+function accepts(id: ExprId, text: string): boolean {
+  let left = id
+  for (const byte of new TextEncoder().encode(text)) left = exprs.derivative(left, byte)
+  return exprs.nullable(left)
+}
+
+describe("laws: both sides are one expression", () => {
+  test.each<[string, ExprId, ExprId]>([
+    ["∅·a = ∅", concat(Never, a), Never],
+    ["a·∅ = ∅", concat(a, Never), Never],
+    ["ε·a = a", concat(Empty, a), a],
+    ["a·ε = a", concat(a, Empty), a],
+    ["a*·Σ* = Σ*", concat(loop(a, 0, 9), anyText), anyText],
+    ["a{2,9}·Σ* = a{2}·Σ*", concat(loop(a, 2, 9), anyText), concat(loop(a, 2, 2), anyText)],
+    ["a·a* = a+", concat(a, loop(a, 0, Number.POSITIVE_INFINITY)), loop(a, 1, Number.POSITIVE_INFINITY)],
+    ["a{1,2}·a{3,4} = a{4,6}", concat(loop(a, 1, 2), loop(a, 3, 4)), loop(a, 4, 6)],
+    ["∅ | a = a", or([Never, a]), a],
+    ["no alternative = ∅", or([]), Never],
+    ["a | b = b | a", or([a, b]), or([b, a])],
+    ["Σ* | a = Σ*", or([a, anyText]), anyText],
+    ["a | b is one set", or([a, b]), exprs.codePoints([97, 98])],
+    ["ab | bb = (a|b)b", or([concat(a, b), concat(b, b)]), concat(or([a, b]), b)],
+    ["a{1,3} | a{4,5} = a{1,5}", or([loop(a, 1, 3), loop(a, 4, 5)]), loop(a, 1, 5)],
+    ["ε | a{1,3} = a{0,3}", or([Empty, loop(a, 1, 3)]), loop(a, 0, 3)],
+    ["r | (r & s) = r", or([word, and([word, not(a)])]), word],
+    ["r | ¬r = Σ*", or([concat(a, b), not(concat(a, b))]), anyText],
+    ["Σ* & a = a", and([a, anyText]), a],
+    ["no factor = Σ*", and([]), anyText],
+    ["∅ & a = ∅", and([a, Never]), Never],
+    ["ε & a = ∅", and([Empty, a]), Never],
+    ["ε & a* = ε", and([Empty, loop(a, 0, 3)]), Empty],
+    ["[a-z] & [b-c] = [b-c]", and([word, exprs.codePoints([98, 99])]), exprs.codePoints([98, 99])],
+    ["r & (r | s) = r", and([concat(a, a), or([concat(a, a), concat(b, loop(b, 2, 3))])]), concat(a, a)],
+    ["r & ¬r = ∅", and([word, not(word)]), Never],
+    ["¬¬r = r", not(not(word)), word],
+    ["¬∅ = Σ*", not(Never), anyText],
+    ["¬Σ* = ∅", not(anyText), Never],
+    ["¬a & ¬bb = ¬(a | bb)", and([not(a), not(literal("bb"))]), not(or([a, literal("bb")]))],
+    ["∅{0,2} = ε", loop(Never, 0, 2), Empty],
+    ["∅{1,2} = ∅", loop(Never, 1, 2), Never],
+    ["a{1,1} = a", loop(a, 1, 1), a],
+    ["a{0,0} = ε", loop(a, 0, 0), Empty],
+    ["(a{1,3}){2,5} = a{2,15}", loop(loop(a, 1, 3), 2, 5), loop(a, 2, 15)],
+    ["(ε | a){3,5} = a{0,5}", loop(or([Empty, a]), 3, 5), loop(a, 0, 5)],
+    [
+      ".{0,∞} = Σ*",
+      loop(exprs.codePoints([0, 0xd7ff, 0xe000, 0x10ffff]), 0, Number.POSITIVE_INFINITY),
+      anyText,
+    ],
+  ])("%s", (_, left, right) => {
+    expect(exprs.print(left)).toBe(exprs.print(right))
+    expect(left).toBe(right)
+  })
+})
+
+test("bounds that leave gaps are not multiplied", () => {
+  const even = loop(loop(a, 2, 2), 2, 3)
+  expect(["aaa", "aaaa", "aaaaa", "aaaaaa"].map((text) => accepts(even, text))).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ])
+})
+
+describe("sets of code points", () => {
+  const edges = [
+    0, 0x7f, 0x80, 0x7ff, 0x800, 0xfff, 0x1000, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x3ffff, 0x10ffff,
+  ]
+  test("accept exactly their members, at every edge of UTF-8", () => {
+    const point = fc.oneof(fc.constantFrom(...edges), fc.nat(0x10ffff))
+    fc.assert(
+      fc.property(fc.uniqueArray(point, { minLength: 2, maxLength: 8 }), point, (ends, probe) => {
+        const ranges = ends.sort((x, y) => x - y).slice(0, ends.length & ~1)
+        const set = exprs.codePoints(ranges)
+        for (const x of [...edges, ...ranges, ...ranges.map((end) => end + 1), probe]) {
+          if ((x >= 0xd800 && x <= 0xdfff) || x > 0x10ffff) continue
+          const isMember = ranges.some((lo, i) => i % 2 === 0 && lo <= x && x <= ranges[i + 1])
+          if (accepts(set, String.fromCodePoint(x)) !== isMember) return false
+        }
+        return true
+      }),
+      { seed: 1, numRuns: 500 },
+    )
+  })
+
+  test("never let malformed UTF-8 through, nor does a complement", () => {
+    const malformed = [
+      [0x80],
+      [0xc0, 0x80],
+      [0xe0, 0x80, 0x80],
+      [0xed, 0xa0, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+      [0xff],
+    ]
+    for (const id of [anyChar, anyText, not(a), not(Empty), not(concat(a, anyText))]) {
+      for (const bytes of malformed) {
+        expect(exprs.nullable(bytes.reduce((left, byte) => exprs.derivative(left, byte), id))).toBe(false)
+      }
+    }
+  })
+})
+
+test("a clamped expression cannot be told apart by short texts", () => {
+  const texts = ["", "a", "aa", "aaa", "aab", "aabb"]
+  for (const [min, max] of [
+    [0, 9],
+    [5, 9],
+    [2, 3],
+    [7, Number.POSITIVE_INFINITY],
+  ]) {
+    const id = concat(loop(a, min, max), loop(b, min, max))
+    const clamped = exprs.clamped(id, 4)
+    for (const text of texts) {
+      const [left, right] = [id, clamped].map((start) =>
+        new TextEncoder().encode(text).reduce((state, byte) => exprs.derivative(state, byte), start),
+      )
+      expect(exprs.isNever(left)).toBe(exprs.isNever(right))
+      expect(exprs.nullable(left)).toBe(exprs.nullable(right))
+    }
+  }
+  const huge = exprs.clamped(loop(a, 0, 1_000_000), 4)
+  expect(huge).toBe(exprs.clamped(loop(a, 0, 999_999), 4))
+  const exact = and([loop(a, 0, 1000), loop(literal("aa"), 0, 1000)])
+  expect(exprs.clamped(exact, 4)).toBe(exact)
+})
