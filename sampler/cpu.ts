@@ -27,6 +27,7 @@ import {
   type SampleResult,
   type SampleRow,
   type SampleStatus,
+  type TokenLogprobs,
 } from "./row.ts"
 import {
   type Candidates,
@@ -51,11 +52,9 @@ import {
 /** One row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on an empty row. */
 export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   if (logits.length === 0) throw new RangeError("logits: a row of width 0 has no token")
+  const certain = forcedResult(row)
+  if (certain) return certain
   const forced = forcedToken(row)
-  if (forced >= 0 && !needsLogits(row.params)) {
-    const logprobs = row.params.logprobs === null ? {} : { logprobs: describeForced(forced, row.params) }
-    return { token: forced, status: "ok", ...logprobs }
-  }
   const law = lawOf(logits, row)
   if (law.status !== "ok") return { token: -1, status: law.status }
   const token = forced >= 0 ? forced : law.isGreedy ? first(law.candidates) : draw(law.candidates, law.key)
@@ -70,6 +69,14 @@ export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
     ...(law.relaxed.length > 0 ? { relaxed: law.relaxed } : {}),
     ...(surprise === undefined ? {} : { surprise }),
   }
+}
+
+/** The answer of a row that has only one; undefined: its logits have to be looked at. */
+export function forcedResult(row: SampleRow): SampleResult | undefined {
+  const token = forcedToken(row)
+  if (token < 0 || needsLogits(row.params)) return undefined
+  const logprobs = row.params.logprobs === null ? {} : { logprobs: describeForced(token, row.params) }
+  return { token, status: "ok", ...logprobs }
 }
 
 /** What a row's token is drawn from. */
@@ -288,10 +295,18 @@ function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | un
   return surprise
 }
 
+/** Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's law. */
+export function describeDrawn(logits: Float32Array, row: SampleRow, token: number): TokenLogprobs {
+  return describe(capture(logits, row, undefined), token, row.params)
+}
+
 /** The candidates that the row's log-probabilities speak of. */
-function capture(logits: Float32Array, row: SampleRow, law: RowLaw): Candidates {
+function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined): Candidates {
   const mode = row.params.logprobsMode
-  if (mode.startsWith("processed")) return law.candidates
+  if (mode.startsWith("processed")) {
+    if (law) return law.candidates
+    throw new Error(`internal: ${mode} needs the law of the row`)
+  }
   const all = mode === "unmasked_logprobs"
   const alive = new Uint8Array(logits.length)
   for (let id = 0; id < logits.length; id++) {

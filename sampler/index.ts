@@ -4,6 +4,7 @@
  * `createCpuSampler` runs everywhere.
  */
 export { TokenCounts } from "./counts.ts"
+export { createGpuSampler } from "./gpu/sampler.ts"
 export {
   greedyParams,
   type LogprobsMode,

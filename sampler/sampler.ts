@@ -2,16 +2,21 @@
  * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
  */
 import { sampleRow } from "./cpu.ts"
-import type { Sampler } from "./row.ts"
+import type { SampleResult, SampleRow, Sampler } from "./row.ts"
 
 export function createCpuSampler(): Sampler {
   return {
     name: "cpu",
     async sample(logits, width, rows) {
-      return rows.map((row) => sampleRow(logitsOf(logits, width, row.logitsRow), row))
+      return rows.map((row) => sampleOnCpu(logitsOf(logits, width, row.logitsRow), row))
     },
     close() {},
   }
+}
+
+/** One row, `logits` is that row alone: what every sampler does with a row that runs here. */
+export function sampleOnCpu(logits: Float32Array, row: SampleRow): SampleResult {
+  return sampleRow(logits, row)
 }
 
 /** Row `index` of logits [R, V], without a copy. Throws RangeError when there is no such row. */

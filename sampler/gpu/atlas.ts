@@ -1,0 +1,89 @@
+/**
+ * Mask rows that stay on the device: a state's mask is uploaded once, later steps name its slot.
+ *
+ * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes under an id keeps its slot until the least
+ * recently used one is needed; a mask without an id gets a slot for one step. Slots of the running step are never reused.
+ */
+
+/** Bytes of mask rows that an atlas keeps at most. */
+const defaultBudget = 64 * 2 ** 20
+
+export class MaskAtlas {
+  readonly buffer: GPUBuffer
+  readonly slotCount: number
+  /** Bytes written so far. */
+  uploadedBytes = 0
+  private readonly device: GPUDevice
+  private readonly words: number
+  /** From least to most recently used. */
+  private readonly slots = new Map<unknown, number>()
+  private readonly free: number[] = []
+  private readonly pinned = new Set<unknown>()
+
+  /** `width` and W are those of the rows; at least `minSlots` slots beside the one that allows everything. */
+  constructor(device: GPUDevice, width: number, options: { minSlots: number; budget?: number }) {
+    this.device = device
+    this.words = Math.ceil(width / 32)
+    const { maxStorageBufferBindingSize, maxBufferSize } = device.limits
+    const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / (4 * this.words))
+    const wanted = Math.floor((options.budget ?? defaultBudget) / (4 * this.words))
+    this.slotCount = Math.min(most, Math.max(wanted, options.minSlots + 1), 4096 + options.minSlots)
+    this.buffer = device.createBuffer({
+      label: "mask atlas",
+      size: 4 * this.words * this.slotCount,
+      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
+    })
+    const ones = new Uint32Array(this.words).fill(0xffffffff)
+    if (width % 32 !== 0) ones[this.words - 1] = 2 ** (width % 32) - 1
+    this.write(0, ones)
+    for (let slot = this.slotCount - 1; slot > 0; slot--) this.free.push(slot)
+  }
+
+  /** Slots of the last step may be reused from here on. */
+  beginStep(): void {
+    for (const key of this.pinned) if (typeof key === "symbol") this.release(key)
+    this.pinned.clear()
+  }
+
+  /** The slot of a mask, uploaded if it is not there. `key` stands for its content; undefined: for this step only. */
+  slotOf(mask: Uint32Array | null, key: unknown): number {
+    if (mask === null) return 0
+    const own = key ?? Symbol("step")
+    let slot = this.slots.get(own)
+    if (slot === undefined) {
+      slot = this.free.pop() ?? this.evict()
+      this.write(slot, mask)
+    } else this.slots.delete(own)
+    this.slots.set(own, slot)
+    this.pinned.add(own)
+    return slot
+  }
+
+  destroy(): void {
+    this.buffer.destroy()
+  }
+
+  private evict(): number {
+    for (const [key, slot] of this.slots) {
+      if (this.pinned.has(key)) continue
+      this.slots.delete(key)
+      return slot
+    }
+    throw new Error(`internal: all ${this.slotCount} mask slots are in use by one step`)
+  }
+
+  private release(key: unknown): void {
+    const slot = this.slots.get(key)
+    if (slot === undefined) return
+    this.slots.delete(key)
+    this.free.push(slot)
+  }
+
+  private write(slot: number, mask: Uint32Array): void {
+    // A view over shared memory is refused by the queue.
+    const own =
+      mask.buffer instanceof ArrayBuffer ? (mask as Uint32Array<ArrayBuffer>) : new Uint32Array(mask)
+    this.device.queue.writeBuffer(this.buffer, 4 * this.words * slot, own, 0, this.words)
+    this.uploadedBytes += 4 * this.words
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * What all kernels share: the records, the bindings, and the way from a logit to a value.
+ *
+ * WGSL may assume that no float is NaN or infinite, so those are classified by their bits, and "not allowed" is a bit
+ * pattern of its own, never a −∞. Each kernel's text is this one and its own; a pipeline binds only what it uses.
+ */
+import {
+  Buckets,
+  EditFlag,
+  HistWords,
+  ResultStatus,
+  RowFlag,
+  SlabSize,
+  SlabWords,
+  Threads,
+  Tile,
+} from "../layout.ts"
+
+export const common = /* wgsl */ `
+struct Shape { width: u32, words: u32, tiles: u32, rows: u32 }
+struct Row {
+  flags: u32, slot: u32, slot2: u32, editOffset: u32,
+  editCount: u32, inverseT: f32, k: u32, p: f32,
+  logMinP: f32, sigmas: f32, penalty: f32, inversePenalty: f32,
+  key0: u32, key1: u32, key2: u32, logitsRow: u32,
+}
+struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
+/** bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the values, squares about the mean. */
+struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
+/**
+ * phase: Done, or which level of buckets the cut is known to. lo, hi: buckets between which the cut lies. span: sub-buckets
+ * a bucket of level 0. massBefore, countBefore: of what lies above the slab's tokens.
+ */
+struct Stat {
+  phase: u32, zmax: f32, threshold: f32, total: f32,
+  lo: u32, hi: u32, lo1: u32, hi1: u32,
+  scale: f32, massBefore: f32, countBefore: u32, hasK: u32,
+  baseMass: f32, baseCount: u32, pad0: u32, pad1: u32,
+}
+struct Result { token: u32, status: u32, value: u32, survivors: u32 }
+
+@group(0) @binding(0) var<uniform> shape: Shape;
+@group(0) @binding(1) var<storage, read> logits: array<u32>;
+@group(0) @binding(2) var<storage, read> atlas: array<u32>;
+@group(0) @binding(3) var<storage, read> rows: array<Row>;
+@group(0) @binding(4) var<storage, read> edits: array<Edit>;
+@group(0) @binding(5) var<storage, read_write> partials: array<Partial>;
+@group(0) @binding(6) var<storage, read_write> stats: array<Stat>;
+@group(0) @binding(7) var<storage, read_write> hist: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> slab: array<atomic<u32>>;
+@group(0) @binding(9) var<storage, read_write> results: array<Result>;
+
+const Tile = ${Tile}u;
+const Threads = ${Threads}u;
+const Buckets = ${Buckets}u;
+const HistWords = ${HistWords}u;
+const SlabSize = ${SlabSize}u;
+const SlabWords = ${SlabWords}u;
+const Greedy = ${RowFlag.greedy}u;
+const Threshold = ${RowFlag.threshold}u;
+const Sigma = ${RowFlag.sigma}u;
+const MinP = ${RowFlag.minP}u;
+const TopK = ${RowFlag.topK}u;
+const TopP = ${RowFlag.topP}u;
+const Hot = ${RowFlag.hot}u;
+const Ban = ${EditFlag.ban}u;
+const Repeated = ${EditFlag.repeated}u;
+const Ok = ${ResultStatus.ok}u;
+const EmptyMask = ${ResultStatus.emptyMask}u;
+const ModelOutput = ${ResultStatus.modelOutput}u;
+const Redo = ${ResultStatus.redo}u;
+/** Phases of a row: the result is written; the cut needs level 0; it needs level 1; it is known. */
+const Done = 0u;
+const NeedsLevel0 = 1u;
+const NeedsLevel1 = 2u;
+const Known = 3u;
+/** Bits that no clamped value has: not allowed; not a number. */
+const Dead = 0xffffffffu;
+const Bad = 0xfffffffeu;
+const NoToken = 0xffffffffu;
+const MaxLogit = 1e30f;
+
+/** Larger floats have larger keys; 0 is below every key. The argument is no NaN and no −0. */
+fn keyOf(value: f32) -> u32 {
+  let bits = bitcast<u32>(value);
+  return bits ^ select(0x80000000u, 0xffffffffu, (bits >> 31u) == 1u);
+}
+
+fn valueOf(key: u32) -> f32 {
+  return bitcast<f32>(key ^ select(0xffffffffu, 0x80000000u, (key >> 31u) == 1u));
+}
+
+fn tokenBits(token: u32, row: Row) -> u32 {
+  var x = (token * 0x9e3779b9u) ^ row.key0;
+  x ^= x >> 16u;
+  x *= 0x7feb352du;
+  x ^= x >> 15u;
+  x += row.key1;
+  x *= 0x846ca68bu;
+  x ^= x >> 16u;
+  return x ^ row.key2;
+}
+
+/** −ln(−log1p(−v)), v = (m + ½)·2^−32. There is no log1p: the series where v is small, else the log of 1 − v. */
+fn gumbel(m: u32) -> f32 {
+  if (m < 0x10000000u) {
+    let v = (f32(m) + 0.5) * 2.3283064365386963e-10;
+    return -log(v * (1.0 + v * (0.5 + v * (0.33333333 + v * (0.25 + v * (0.2 + v * 0.16666667))))));
+  }
+  return -log(-log((f32(~m) + 0.5) * 2.3283064365386963e-10));
+}
+`
+
+/** For kernels that read logits: `prepareTile` by all threads, then `load` a token at a time. */
+export const tileLoader = /* wgsl */ `
+/** Bit of each token of the tile: it has an edit. */
+var<workgroup> edited: array<atomic<u32>, ${Tile / 32}>;
+
+fn prepareTile(row: Row, tile: u32, thread: u32) {
+  if (row.editCount == 0u) { return; }
+  if (thread < Tile / 32u) { atomicStore(&edited[thread], 0u); }
+  workgroupBarrier();
+  for (var e = thread; e < row.editCount; e += Threads) {
+    let local = edits[row.editOffset + e].id - tile * Tile;
+    if (local < Tile) { atomicOr(&edited[local >> 5u], 1u << (local & 31u)); }
+  }
+  workgroupBarrier();
+}
+
+fn findEdit(row: Row, token: u32) -> Edit {
+  var low = row.editOffset;
+  var high = row.editOffset + row.editCount - 1u;
+  while (low < high) {
+    let middle = (low + high) / 2u;
+    if (edits[middle].id < token) { low = middle + 1u; } else { high = middle; }
+  }
+  return edits[low];
+}
+
+/** Bits of the token's value after temperature, or Dead, or Bad. Stages 1 to 13. */
+fn load(row: Row, tile: u32, local: u32) -> u32 {
+  let token = tile * Tile + local;
+  if (token >= shape.width) { return Dead; }
+  let word = token >> 5u;
+  let bit = 1u << (token & 31u);
+  if ((atlas[row.slot * shape.words + word] & atlas[row.slot2 * shape.words + word] & bit) == 0u) { return Dead; }
+  let bits = logits[row.logitsRow * shape.width + token];
+  if ((bits & 0x7fffffffu) > 0x7f800000u) { return Bad; }
+  if (bits == 0xff800000u) { return Dead; }
+  var value = MaxLogit;
+  if (bits == 0x80000000u) { value = 0.0; } else if (bits != 0x7f800000u) {
+    value = clamp(bitcast<f32>(bits), -MaxLogit, MaxLogit);
+  }
+  if (row.editCount > 0u && (atomicLoad(&edited[local >> 5u]) & (1u << (local & 31u))) != 0u) {
+    let edit = findEdit(row, token);
+    if ((edit.flags & Ban) != 0u) { return Dead; }
+    value += edit.bias;
+    if ((edit.flags & Repeated) != 0u) {
+      value *= select(row.penalty, row.inversePenalty, value > 0.0);
+      value = clamp(value, -MaxLogit, MaxLogit);
+    }
+    value -= edit.sub;
+  }
+  value *= row.inverseT;
+  return select(bitcast<u32>(value), 0u, value == 0.0);
+}
+`
+
+/** Arg-max over the workgroup: the highest key, and of equal keys the lowest id. */
+export const argmax = /* wgsl */ `
+var<workgroup> bestKeys: array<u32, ${Threads}>;
+var<workgroup> bestIds: array<u32, ${Threads}>;
+
+fn isBetter(key: u32, id: u32, otherKey: u32, otherId: u32) -> bool {
+  return key > otherKey || (key == otherKey && id < otherId);
+}
+
+/** The result is in element 0, after a barrier. */
+fn reduceBest(thread: u32, key: u32, id: u32) {
+  bestKeys[thread] = key;
+  bestIds[thread] = id;
+  workgroupBarrier();
+  for (var step = Threads / 2u; step > 0u; step /= 2u) {
+    if (thread < step && isBetter(bestKeys[thread + step], bestIds[thread + step], bestKeys[thread], bestIds[thread])) {
+      bestKeys[thread] = bestKeys[thread + step];
+      bestIds[thread] = bestIds[thread + step];
+    }
+    workgroupBarrier();
+  }
+}
+`

@@ -1,0 +1,101 @@
+/**
+ * `scan`: one read of a tile. Arg-max of the value (greedy rows) or of value plus noise (rows without filters), the
+ * maximum, and mean and squares for top-nσ.
+ *
+ * Launch: (tiles, rows) workgroups of 256 threads. Reads logits [R, V], atlas [slots, W], rows, edits; writes partials
+ * [rows, tiles].
+ */
+import { Threads } from "../layout.ts"
+import { argmax, common, tileLoader } from "./common.ts"
+
+export const scan = /* wgsl */ `
+${common}
+${tileLoader}
+${argmax}
+var<workgroup> maxKeys: array<u32, ${Threads}>;
+var<workgroup> counts: array<u32, ${Threads}>;
+var<workgroup> sums: array<f32, ${Threads}>;
+
+fn sumCounts(thread: u32, value: u32) -> u32 {
+  counts[thread] = value;
+  workgroupBarrier();
+  for (var step = Threads / 2u; step > 0u; step /= 2u) {
+    if (thread < step) { counts[thread] += counts[thread + step]; }
+    workgroupBarrier();
+  }
+  return counts[0];
+}
+
+/** In a fixed tree: the same bits in any batch. */
+fn sumFloats(thread: u32, value: f32) -> f32 {
+  workgroupBarrier();
+  sums[thread] = value;
+  workgroupBarrier();
+  for (var step = Threads / 2u; step > 0u; step /= 2u) {
+    if (thread < step) { sums[thread] += sums[thread + step]; }
+    workgroupBarrier();
+  }
+  return sums[0];
+}
+
+@compute @workgroup_size(${Threads})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let tile = group.x;
+  let row = rows[group.y];
+  prepareTile(row, tile, thread);
+  let isDrawn = (row.flags & (Greedy | Threshold | TopK | TopP | Hot)) == 0u;
+  var values: array<u32, 8>;
+  var bestScore = 0.0;
+  var bestKey = 0u;
+  var bestId = NoToken;
+  var maxKey = 0u;
+  var state = 0u;
+  for (var i = 0u; i < 8u; i++) {
+    let local = i * Threads + thread;
+    let bits = load(row, tile, local);
+    values[i] = bits;
+    if (bits == Bad) { state |= 1u << 16u; continue; }
+    if (bits == Dead) { continue; }
+    state += 1u;
+    let value = bitcast<f32>(bits);
+    maxKey = max(maxKey, keyOf(value));
+    var score = value;
+    if (isDrawn) {
+      // The noise is below 22.875: a value that far below the best needs none.
+      if (bestId != NoToken && value + 22.875 <= bestScore) { continue; }
+      score += gumbel(tokenBits(tile * Tile + local, row));
+    }
+    let key = keyOf(score + 0.0);
+    if (key > bestKey) {
+      bestKey = key;
+      bestScore = score;
+      bestId = tile * Tile + local;
+    }
+  }
+  maxKeys[thread] = maxKey;
+  reduceBest(thread, bestKey, bestId);
+  for (var step = Threads / 2u; step > 0u; step /= 2u) {
+    if (thread < step) { maxKeys[thread] = max(maxKeys[thread], maxKeys[thread + step]); }
+    workgroupBarrier();
+  }
+  // A tile has 2048 values at most, so count and number of NaNs share a word.
+  let total = sumCounts(thread, state);
+  let n = total & 0xffffu;
+  var mean = 0.0;
+  var squares = 0.0;
+  if ((row.flags & Sigma) != 0u) {
+    var sum = 0.0;
+    for (var i = 0u; i < 8u; i++) { if (values[i] < Bad) { sum += bitcast<f32>(values[i]); } }
+    mean = sumFloats(thread, sum) / f32(max(n, 1u));
+    var square = 0.0;
+    for (var i = 0u; i < 8u; i++) {
+      if (values[i] < Bad) { let d = bitcast<f32>(values[i]) - mean; square += d * d; }
+    }
+    squares = sumFloats(thread, square);
+  }
+  if (thread == 0u) {
+    partials[group.y * shape.tiles + tile] =
+      Partial(bestKeys[0], bestIds[0], maxKeys[0], n, total >> 16u, mean, squares, 0u);
+  }
+}
+`

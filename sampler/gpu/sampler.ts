@@ -1,0 +1,232 @@
+/**
+ * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back.
+ *
+ * What the kernels do not compute is computed here by the definition's fast path, row by row: stages that only few use,
+ * log-probabilities, and rows whose answer float32 cannot tell. The random bits are the same on both sides, so which side
+ * computed a row shows nowhere but in the counters.
+ */
+import { describeDrawn, forcedResult } from "../cpu.ts"
+import { vllmOrder } from "../order.ts"
+import { isGreedy, type SamplingParams } from "../params.ts"
+import { Ban, collectEdits, type Edits } from "../penalties.ts"
+import { rowKey, Stream } from "../rng.ts"
+import { checkDrawn, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
+import { logitsOf, sampleOnCpu } from "../sampler.ts"
+import { MaskAtlas } from "./atlas.ts"
+import { EditWords, HistWords, packEdits, packRow, ResultStatus, ResultWords, RowWords } from "./layout.ts"
+import { GpuPipeline } from "./pipeline.ts"
+
+/** Sums of 12-bit halves of masses fit a word up to this width. */
+const MaxWidth = 2 ** 20
+/** Rows of one submission; more are cut into several. */
+const MaxRows = 1024
+
+export interface GpuSamplerStats {
+  /** Rows that the kernels answered. */
+  gpuRows: number
+  /** Rows that were computed on the CPU: by their parameters, and because the kernels could not tell. */
+  cpuRows: number
+  redoneRows: number
+  submissions: number
+  dispatches: number
+  uploadedBytes: number
+}
+
+export interface GpuSampler extends Sampler {
+  readonly name: "gpu"
+  readonly stats: Readonly<GpuSamplerStats>
+}
+
+/** Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a kernel. */
+export async function createGpuSampler(device: GPUDevice): Promise<GpuSampler> {
+  return new DeviceSampler(device, await GpuPipeline.create(device))
+}
+
+class DeviceSampler implements GpuSampler {
+  readonly name = "gpu"
+  readonly stats: GpuSamplerStats = {
+    gpuRows: 0,
+    cpuRows: 0,
+    redoneRows: 0,
+    submissions: 0,
+    dispatches: 0,
+    uploadedBytes: 0,
+  }
+  private readonly device: GPUDevice
+  private readonly pipeline: GpuPipeline
+  private atlas: { width: number; atlas: MaskAtlas } | undefined
+  /** Steps share the buffers, so one waits for the other. */
+  private last: Promise<unknown> = Promise.resolve()
+  private error: string | undefined
+  private isClosed = false
+
+  constructor(device: GPUDevice, pipeline: GpuPipeline) {
+    this.device = device
+    this.pipeline = pipeline
+    // Validation errors do not throw: without this a wrong binding would read as zeros.
+    device.onuncapturederror = ({ error }) => {
+      this.error ??= error.message
+    }
+  }
+
+  sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+    const step = this.last.then(() => this.step(logits, width, rows))
+    this.last = step.catch(() => {})
+    return step
+  }
+
+  close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.pipeline.destroy()
+    this.atlas?.atlas.destroy()
+  }
+
+  private async step(
+    logits: Float32Array,
+    width: number,
+    rows: readonly SampleRow[],
+  ): Promise<SampleResult[]> {
+    const results = new Array<SampleResult>(rows.length)
+    const pending: number[] = []
+    for (const [index, row] of rows.entries()) {
+      const forced = forcedResult(row)
+      if (forced) results[index] = forced
+      else if (isGpuRow(row.params, width) && !row.processors?.length) pending.push(index)
+      else results[index] = this.sampleOnCpu(logits, width, row)
+    }
+    const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits
+    const rowBytes = Math.max(4 * width, 8 * HistWords)
+    const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / rowBytes)
+    const chunk = Math.max(1, Math.min(MaxRows, most))
+    for (let start = 0; start < pending.length; start += chunk) {
+      await this.submit(logits, width, rows, pending.slice(start, start + chunk), results)
+    }
+    return results
+  }
+
+  private async submit(
+    logits: Float32Array,
+    width: number,
+    rows: readonly SampleRow[],
+    indexes: readonly number[],
+    results: SampleResult[],
+  ): Promise<void> {
+    const atlas = this.atlasOf(width, indexes.length)
+    const edits = indexes.map((index) => collectEdits(rows[index]))
+    const sources = [...new Set(indexes.map((index) => rows[index].logitsRow))]
+    const place = new Map(sources.map((source, at) => [source, at]))
+    const rowData = new ArrayBuffer(4 * RowWords * indexes.length)
+    const editData = new ArrayBuffer(4 * EditWords * edits.reduce((sum, { count }) => sum + count, 0))
+    let editOffset = 0
+    for (const [at, index] of indexes.entries()) {
+      const { params, mask, maskId, position, choice, logitsRow } = rows[index]
+      packRow(new DataView(rowData), at, {
+        params,
+        key: rowKey(params.seed, position, Stream.draw, choice),
+        slot: atlas.slotOf(mask, maskId),
+        slot2: atlas.slotOf(params.allowed, params.allowed),
+        editOffset,
+        editCount: edits[at].count,
+        logitsRow: place.get(logitsRow)!,
+      })
+      packEdits(new DataView(editData), editOffset, edits[at], Ban.badWords | Ban.minTokens | Ban.ngram)
+      editOffset += edits[at].count
+    }
+    const shape = { rowCount: indexes.length, width, ...needsOf(indexes.map((index) => rows[index].params)) }
+    const answer = await this.pipeline.run(shape, {
+      logits: sources.map((source) => logitsOf(logits, width, source)),
+      rows: rowData,
+      edits: editData,
+      atlas,
+    })
+    this.stats.submissions++
+    this.stats.dispatches = this.pipeline.dispatchCount
+    this.stats.uploadedBytes = this.pipeline.uploadedBytes + atlas.uploadedBytes
+    if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
+    for (const [at, index] of indexes.entries()) {
+      const words = answer.subarray(ResultWords * at, ResultWords * (at + 1))
+      results[index] = this.read(words, logits, width, rows[index], edits[at])
+    }
+  }
+
+  private read(
+    [token, status]: Uint32Array,
+    logits: Float32Array,
+    width: number,
+    row: SampleRow,
+    edits: Edits,
+  ): SampleResult {
+    const isBanned = status === ResultStatus.emptyMask && edits.bans.some((bans) => bans !== 0)
+    if (status === ResultStatus.redo || isBanned) {
+      this.stats.redoneRows++
+      return this.sampleOnCpu(logits, width, row)
+    }
+    this.stats.gpuRows++
+    if (status === ResultStatus.emptyMask) return { token: -1, status: "empty_mask" }
+    if (status === ResultStatus.modelOutput) return { token: -1, status: "model_output" }
+    if (status !== ResultStatus.ok) throw new Error("internal: the GPU wrote no result")
+    checkDrawn(row, token, width)
+    if (row.params.logprobs === null) return { token, status: "ok" }
+    return {
+      token,
+      status: "ok",
+      logprobs: describeDrawn(logitsOf(logits, width, row.logitsRow), row, token),
+    }
+  }
+
+  private sampleOnCpu(logits: Float32Array, width: number, row: SampleRow): SampleResult {
+    this.stats.cpuRows++
+    return sampleOnCpu(logitsOf(logits, width, row.logitsRow), row)
+  }
+
+  private atlasOf(width: number, rowCount: number): MaskAtlas {
+    const { atlas: kept } = this
+    // Each row has two masks at most.
+    if (kept?.width === width && kept.atlas.slotCount > 2 * rowCount) {
+      kept.atlas.beginStep()
+      return kept.atlas
+    }
+    kept?.atlas.destroy()
+    const atlas = new MaskAtlas(this.device, width, { minSlots: 2 * rowCount })
+    this.atlas = { width, atlas }
+    return atlas
+  }
+}
+
+/** Whether the kernels know all stages of the row. */
+function isGpuRow(params: SamplingParams, width: number): boolean {
+  if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
+  if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
+  if (isGreedy(params)) return true
+  return (
+    params.typicalP === 1 &&
+    params.epsilonCutoff === 0 &&
+    params.etaCutoff === 0 &&
+    params.xtcProbability === 0 &&
+    params.dynatempRange === 0 &&
+    params.mirostat === 0 &&
+    params.topPBoundary === "ge"
+  )
+}
+
+function hasDefaultOrder({ order }: SamplingParams): boolean {
+  return order.every((stage, at) => stage === vllmOrder[at])
+}
+
+function needsOf(all: readonly SamplingParams[]): {
+  isFiltered: boolean
+  isCut: boolean
+  isRefined: boolean
+} {
+  const drawn = all.filter((params) => !isGreedy(params))
+  const cuts = drawn.filter(({ topK, topP }) => topK > 0 || topP < 1)
+  return {
+    isFiltered:
+      drawn.some(({ topNSigma, minP, temperature }) => topNSigma > 0 || minP > 0 || temperature < 0.2) ||
+      cuts.length > 0,
+    isCut: cuts.length > 0,
+    // With a small k the cut lies in the thin head; both cuts at once are not refined.
+    isRefined: cuts.some(({ topK, topP }) => (topK === 0 && topP < 1) || (topK > 256 && topP === 1)),
+  }
+}
