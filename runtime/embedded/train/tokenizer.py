@@ -1,0 +1,118 @@
+"""Trains the tokenizer and writes tokenizer.json, tokenizer_config.json beside the model.
+
+Byte-level BPE over all 256 bytes. What differs from the usual: a space is a token of its own and letters, digits and
+JSON punctuation never merge across, so that a word is spelt by the same tokens in the text and in the answer, and copying
+is copying. Runs of JSON punctuation (`","`) merge; digits stay single.
+
+    python tokenizer.py ../            (about a minute)
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+import words
+from corpus import Maker, render, unmark
+
+VOCABULARY = 4096
+SEED, EXAMPLES = 11, 12000
+SPLIT = r"""\p{Lu}?\p{Ll}+|\p{Lu}+|\p{L}+|\p{M}+|\p{N}|[{}\[\]",:]+|[^\s\p{L}\p{M}\p{N}{}\[\]",:]|\n+| +|\s"""
+END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+# Added, but text: a constrained tool call writes them byte by byte if need be.
+TOOL_MARKS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+
+TEMPLATE = """{%- set first = messages[0] if messages else none -%}
+{%- set has_system = first is not none and first.role in ['system', 'developer'] -%}
+{%- if tools -%}
+<|im_start|>system
+{% if has_system %}{{ first.content }}
+
+{% endif -%}
+# Tools
+{% for tool in tools %}{{ tool | tojson }}
+{% endfor -%}
+Call a tool with its name and its arguments as JSON.<|im_end|>
+{% elif has_system -%}
+<|im_start|>system
+{{ first.content }}<|im_end|>
+{% endif -%}
+{%- for message in messages -%}
+{%- if loop.first and has_system -%}
+{%- elif message.role == 'tool' or message.role == 'function' -%}
+<|im_start|>user
+<tool_response>
+{{ message.content }}
+</tool_response><|im_end|>
+{% elif message.role == 'assistant' and message.tool_calls -%}
+<|im_start|>assistant
+{% if message.content %}{{ message.content }}
+{% endif -%}
+{%- for call in message.tool_calls -%}
+{%- set function = call.function if call.function is defined else call -%}
+<tool_call>
+{"name": "{{ function.name }}", "arguments": {% if function.arguments is string %}{{ function.arguments }}{% else %}{{ function.arguments | tojson }}{% endif %}}
+</tool_call>{% if not loop.last %}{{ '\\n' }}{% endif %}
+{%- endfor -%}
+<|im_end|>
+{% elif message.role in ['system', 'developer', 'user', 'assistant'] -%}
+<|im_start|>{{ 'system' if message.role == 'developer' else message.role }}
+{{ message.content }}<|im_end|>
+{% else -%}
+{{ raise_exception('unknown role ' ~ message.role) }}
+{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+<|im_start|>assistant
+{% endif -%}
+"""
+
+
+def texts():
+    maker = Maker(SEED)
+    for _ in range(EXAMPLES):
+        example = maker.example()
+        yield render(example) + unmark(example["answer"])[0]
+    known = [*words.FILLER, *words.NOUNS, *words.QUALIFIERS, *words.THINGS, *words.ADJECTIVES, *words.JOBS]
+    common = [w for w in known if not words.is_held_out(w)]
+    for _ in range(30):
+        yield " ".join(common) + "\n" + " ".join(w.capitalize() for w in common)
+
+
+def main(out: Path):
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(SPLIT), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ])
+    tokenizer.decoder = decoders.ByteLevel(add_prefix_space=False, use_regex=False)
+    specials = [END_OF_TEXT, TURN_START, TURN_END]
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY - len(TOOL_MARKS), special_tokens=specials, show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), min_frequency=3)
+    marks = (*specials, *TOOL_MARKS)
+
+    def plain():
+        for text in texts():
+            for mark in marks:
+                text = text.replace(mark, "\n")
+            yield text
+
+    tokenizer.train_from_iterator(plain(), trainer)
+    tokenizer.add_tokens([AddedToken(mark, normalized=False, special=False) for mark in TOOL_MARKS])
+    tokenizer.save(str(out / "tokenizer.json"))
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": None, "eos_token": TURN_END, "pad_token": END_OF_TEXT,
+        "unk_token": None, "add_bos_token": False, "clean_up_tokenization_spaces": False, "model_max_length": 2048,
+        "added_tokens_decoder": {
+            str(tokenizer.token_to_id(mark)): {"content": mark, "lstrip": False, "rstrip": False, "normalized": False,
+                                               "single_word": False, "special": mark in specials} for mark in marks},
+        "chat_template": TEMPLATE,
+    }
+    (out / "tokenizer_config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+    print("tokens", tokenizer.get_vocab_size())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
