@@ -9,6 +9,7 @@
 
 import type { Matcher, TokenFsm } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
+import { RequestError } from "./errors.ts"
 
 /** Plans by state, shared by all requests of a machine. */
 const plansOf = new WeakMap<TokenFsm, Map<number, readonly number[] | null>>()
@@ -30,6 +31,20 @@ export class Closing {
   /** Tokens that a completion takes; Infinity when none is known. */
   get need(): number {
     return this.plan?.length ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Throws RequestError when no completion fits into `left` tokens. */
+  check(left: number): void {
+    const { need } = this
+    if (need <= left) return
+    const known = Number.isFinite(need)
+      ? `the shortest known answer takes ${need} tokens`
+      : "no short answer is known"
+    throw new RequestError(
+      "max_tokens_too_small",
+      `max_tokens: ${left} are too few to close in: ${known}. Raise max_tokens, or let on_length be truncate`,
+      "max_tokens",
+    )
   }
 
   /** The next token of the plan, which always fits; −1 when the text is complete. */

@@ -13,6 +13,7 @@ import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
+import { drawTokens } from "./drawing.ts"
 import { AbortError, ModelError, RequestError } from "./errors.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
@@ -115,7 +116,7 @@ export class Engine {
           emit: generation.push,
         }),
     )
-    for (const { closing, left } of sequences) if (closing) checkBudget(closing.need, left)
+    for (const { closing, left } of sequences) closing?.check(left)
     generation.sequences = sequences
     this.metrics.requests++
     this.metrics.promptTokens += request.promptIds.length
@@ -194,7 +195,11 @@ export class Engine {
     for (const entry of batch) this.scheduler.computed(entry)
     const rows = drawn.filter(({ sequence }) => !sequence.isFinished)
     const wanted = batch.filter(({ feed }) => feed.wantsLogits)
-    const results = await this.draw(logits, rows, wanted)
+    const results = await drawTokens(
+      this.parts.sampler,
+      { logits, wanted, width: this.vocabulary.width },
+      rows,
+    )
     ms.sample += performance.now() - arrivedAt
     for (const [index, { sequence }] of rows.entries()) this.take(sequence, results[index])
     this.metrics.steps++
@@ -234,45 +239,6 @@ export class Engine {
     this.metrics.forcedTokens++
     const { params } = sequence.options
     this.accept(sequence, token, params.logprobs === null ? undefined : describeForced(token, params), true)
-  }
-
-  /** Sampled tokens; those after which an answer could not be completed in its budget are drawn again. */
-  private async draw(
-    logits: Float32Array,
-    rows: readonly BatchEntry[],
-    wanted: readonly BatchEntry[],
-  ): Promise<SampleResult[]> {
-    const results = await this.sample(logits, rows, wanted)
-    for (const [index, entry] of rows.entries()) {
-      const { closing, mask, left } = entry.sequence
-      if (!closing) continue
-      for (let attempt = 1; results[index].status === "ok"; attempt++) {
-        const { token } = results[index]
-        if (closing.fits(token, left - 1)) break
-        closing.hasBound = true
-        mask![token >>> 5] &= ~(1 << (token & 31))
-        // The plan's own token always fits, and its bit is never cleared: the row cannot become empty.
-        const isLast = attempt === maxRedraws && closing.next >= 0
-        if (isLast) keepOnly(mask!, closing.next)
-        results[index] = (await this.sample(logits, [entry], wanted))[0]
-      }
-    }
-    return results
-  }
-
-  private async sample(
-    logits: Float32Array,
-    rows: readonly BatchEntry[],
-    wanted: readonly BatchEntry[],
-  ): Promise<SampleResult[]> {
-    if (rows.length === 0) return []
-    const samples = rows.map((entry): SampleRow => {
-      const { sequence } = entry
-      const { params, choice } = sequence.options
-      const row = { logitsRow: wanted.indexOf(entry), params, mask: sequence.mask!, choice }
-      return { ...row, tokens: sequence.counts, position: sequence.tokens.length }
-    })
-    return this.parts.sampler.sample(logits, this.vocabulary.width, samples)
   }
 
   /** What was drawn, after the check that no sampler is trusted without: one bit. */
@@ -403,26 +369,6 @@ export class Engine {
     signal.addEventListener("abort", abort, { once: true })
     void generation.result.then(() => signal.removeEventListener("abort", abort))
   }
-}
-
-/** After so many draws that did not fit, the completion in hand is written. */
-const maxRedraws = 8
-
-function keepOnly(row: Uint32Array, token: number): void {
-  row.fill(0)
-  row[token >>> 5] = 1 << (token & 31)
-}
-
-function checkBudget(need: number, left: number): void {
-  if (need <= left) return
-  const known = Number.isFinite(need)
-    ? `the shortest known answer takes ${need} tokens`
-    : "no short answer is known"
-  throw new RequestError(
-    "max_tokens_too_small",
-    `max_tokens: ${left} are too few to close in: ${known}. Raise max_tokens, or let on_length be truncate`,
-    "max_tokens",
-  )
 }
 
 function randomSeed(): bigint {

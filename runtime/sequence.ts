@@ -60,6 +60,8 @@ export class Sequence {
   mask: Uint32Array | undefined
   /** `mask` says what may follow the last token. */
   isMaskFilled = false
+  /** Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own. */
+  maskId: number | undefined
   slot = -1
   /** How many of `tokens` the slot holds. */
   cachedCount = 0
@@ -121,6 +123,7 @@ export class Sequence {
     const { matcher, vocabulary, stopTokenIds } = this.options
     const row = this.mask!
     this.isMaskFilled = true
+    this.maskId = stopTokenIds.size > 0 ? undefined : matcher ? stateId(matcher) : FreeMask
     if (!matcher) {
       row.set(vocabulary.freeRow)
       for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
@@ -210,6 +213,21 @@ export class Sequence {
     const fresh = new FreshMatcher(matcher.fsm)
     return fresh.acceptBytes(new TextEncoder().encode(this.written.slice(0, length))) && fresh.isAccepting()
   }
+}
+
+/** Mask id of the row that every unconstrained sequence has. */
+const FreeMask = 0
+const machineIds = new WeakMap<object, number>()
+let machineCount = 0
+
+/** A state's mask depends on the machine and the state alone. */
+function stateId({ fsm, state }: Matcher): number {
+  let id = machineIds.get(fsm)
+  if (id === undefined) {
+    id = ++machineCount
+    machineIds.set(fsm, id)
+  }
+  return id * 2 ** 32 + state
 }
 
 /** The one token of a row that has a single bit. */
