@@ -22,14 +22,14 @@ export interface Expectation {
 export abstract class Frame {
   /** Dense identity within the process. */
   readonly id: number = frameCount++
-  /** Whether `follow` needs the bytes of the lexeme that ends under this frame. */
+  /** Whether `follow` needs the bytes that were read since this frame was pushed. */
   readonly needsText: boolean = false
   /** Whether what is being read under this frame depends on an unknown text, see `follow`. */
   readonly isSymbolic: boolean = false
 
   /**
-   * What may follow the lexeme that ended with `tag`. `text` holds its bytes if `needsText`; null asks for the steps
-   * as far as they do not depend on it: frames in which they do are symbolic.
+   * What may follow what was read above this frame and ended with `tag`. `text` holds its bytes if `needsText`; null
+   * asks for the steps as far as they do not depend on it: frames under which they do are symbolic.
    */
   abstract follow(tag: number, text: Uint8Array | null): readonly Step[]
 

@@ -13,6 +13,10 @@ export class StackTable {
   private below = new Int32Array(64)
   /** Number of frames. Shape [count]. */
   private depths = new Int32Array(64)
+  /** Number of frames that need the text read above them. Shape [count]. */
+  private captures = new Int32Array(64)
+  /** Whether some frame is symbolic. */
+  private readonly symbolic: boolean[] = [false]
 
   get count(): number {
     return this.top.length
@@ -25,15 +29,28 @@ export class StackTable {
     if (id >= this.below.length) {
       this.below = grown(this.below, 2 * this.below.length)
       this.depths = grown(this.depths, 2 * this.depths.length)
+      this.captures = grown(this.captures, 2 * this.captures.length)
     }
     this.below[id] = stack
     this.depths[id] = this.depths[stack] + 1
+    this.captures[id] = this.captures[stack] + (frame.needsText ? 1 : 0)
+    this.symbolic.push(frame.isSymbolic || this.symbolic[stack])
     this.ids.set(stack, frame.id, id)
     return id
   }
 
   pop(stack: number): number {
     return this.below[stack]
+  }
+
+  /** How many frames need the text that is read above them. */
+  captureCount(stack: number): number {
+    return this.captures[stack]
+  }
+
+  /** Whether what is read depends on a text that is not known. */
+  isSymbolic(stack: number): boolean {
+    return this.symbolic[stack]
   }
 
   depth(stack: number): number {

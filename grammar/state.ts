@@ -2,7 +2,7 @@
  * Threads and states: the pushdown automaton over bytes.
  *
  * A thread is (lexeme state, stack, text): reading this lexeme; when it ends, the top frame says what follows. `text`
- * is the lexeme's bytes so far where a frame wants to know them (keys that may not repeat), else 0. A state is an
+ * is what was read since some frame was pushed that wants to know it (keys, unique items), else 0. A state is an
  * interned, sorted set of threads; more than one only where the text so far is ambiguous. A lexeme that may end here
  * has its followers in the set already, so that reading a byte looks at lexemes alone.
  *
@@ -17,23 +17,16 @@ import { EmptyStack, StackTable } from "./stack.ts"
 
 /** The state without threads: nothing may follow. */
 export const DeadState = 0
-/** Text of lexemes that nobody asks for. */
+/** Text that nobody asks for. */
 const NoText = 0
+/** In a text: a frame that needs what follows was pushed here. */
+const Mark = 256
 
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = Int32Array
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-
-/** Whether all that `lexemeState` can still read is white space. */
-function onlySpaceFollows(lexemeState: number): boolean {
-  for (let byte = 0; byte < 256; byte++) {
-    if (!" \t\n\r".includes(String.fromCharCode(byte)) && lexemes.next(lexemeState, byte) !== Dead)
-      return false
-  }
-  return true
-}
 
 export class States {
   readonly grammar: Grammar
@@ -42,7 +35,7 @@ export class States {
   private readonly threads = new TupleTable()
   /** Sorted thread ids. State 0 has none. */
   private readonly states = new TupleTable()
-  /** [text before, byte]; id 0 is the empty text. */
+  /** [text before, byte or Mark]; id 0 is the empty text. */
   private readonly texts = new TupleTable()
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
@@ -57,7 +50,7 @@ export class States {
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.texts.intern([])
-    for (const step of grammar.start) this.addStep(step, EmptyStack)
+    for (const step of grammar.start) this.addStep(step, EmptyStack, NoText)
     this.start = this.internScratch()
   }
 
@@ -120,7 +113,7 @@ export class States {
     return followers
   }
 
-  /** What may be written next, one entry a thread. Lexemes that only white space could prolong are left out. */
+  /** What may be written next, one entry a thread. Of lexemes that may end here, only what follows them is told. */
   explain(state: number): Expectation[] {
     const expectations = new Map<string, Expectation>()
     for (let i = 0; i < this.states.length(state); i++) {
@@ -128,7 +121,7 @@ export class States {
       const lexemeState = this.threads.at(thread, 0)
       const stack = this.threads.at(thread, 1)
       const isEnd = lexemeState === Dead
-      if (!isEnd && lexemes.tags[lexemeState] !== 0 && onlySpaceFollows(lexemeState)) continue
+      if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
       const sample = isEnd ? "" : decoder.decode(lexemes.shortest(lexemeState).bytes)
       const expectation =
         stack === EmptyStack
@@ -153,20 +146,29 @@ export class States {
 
   private finishThread(thread: number): Uint8Array {
     const { bytes, tag } = lexemes.shortest(this.threads.at(thread, 0))
-    const parts = [decoder.decode(bytes)]
-    let text = Uint8Array.from([...this.textBytes(this.threads.at(thread, 2)), ...bytes])
-    let last = tag
-    for (let stack = this.threads.at(thread, 1); stack !== EmptyStack; stack = this.stacks.pop(stack)) {
-      parts.push(this.stacks.top[stack].finish(last, text))
-      // What a level ends with is one lexeme to the level below.
-      last = 1
-      text = new Uint8Array(0)
+    // The first part may begin inside a character; what frames add is whole.
+    const parts = [bytes]
+    let stack = this.threads.at(thread, 1)
+    let text = this.appended(
+      this.threads.at(thread, 2),
+      this.stacks.captureCount(stack) > 0 ? bytes : new Uint8Array(0),
+    )
+    for (let last = tag; stack !== EmptyStack; last = 1) {
+      const frame = this.stacks.top[stack]
+      stack = this.stacks.pop(stack)
+      const { segment, outer } = frame.needsText
+        ? this.splitText(text)
+        : { segment: new Uint8Array(0), outer: text }
+      const part = encoder.encode(frame.finish(last, segment))
+      parts.push(part)
+      text = this.stacks.captureCount(stack) > 0 ? this.appended(this.appended(outer, segment), part) : NoText
     }
-    // The lexeme may begin inside a character: only the first part can hold broken bytes, so it stays as it is.
-    const rest = encoder.encode(parts.slice(1).join(""))
-    const completion = new Uint8Array(bytes.length + rest.length)
-    completion.set(bytes)
-    completion.set(rest, bytes.length)
+    const completion = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+    let at = 0
+    for (const part of parts) {
+      completion.set(part, at)
+      at += part.length
+    }
     return completion
   }
 
@@ -181,20 +183,34 @@ export class States {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
       const stack = before[i + 1]
-      const text =
-        stack !== EmptyStack && this.stacks.top[stack].needsText ? this.appended(before[i + 2], byte) : NoText
+      const text = this.stacks.captureCount(stack) > 0 ? this.texts.intern([before[i + 2], byte]) : NoText
       this.add(next, stack, text)
     }
   }
 
-  private appended(text: number, byte: number): number {
-    return this.texts.intern([text, byte])
+  /** The bytes since the last mark, and the text before that mark. */
+  private splitText(text: number): { segment: Uint8Array; outer: number } {
+    const bytes: number[] = []
+    let at = text
+    while (this.texts.at(at, 1) !== Mark) {
+      bytes.push(this.texts.at(at, 1))
+      at = this.texts.at(at, 0)
+    }
+    return { segment: Uint8Array.from(bytes.reverse()), outer: this.texts.at(at, 0) }
   }
 
-  private textBytes(text: number): Uint8Array {
-    const bytes: number[] = []
-    for (let at = text; at !== NoText; at = this.texts.at(at, 0)) bytes.push(this.texts.at(at, 1))
-    return Uint8Array.from(bytes.reverse())
+  private appended(text: number, bytes: Uint8Array): number {
+    let at = text
+    for (const byte of bytes) at = this.texts.intern([at, byte])
+    return at
+  }
+
+  /** `text`, which is read above `below`, as it is above `stack`: a mark for each frame pushed that needs a text. */
+  private marked(text: number, below: number, stack: number): number {
+    const outer = this.stacks.captureCount(below)
+    let at = outer > 0 ? text : NoText
+    for (let i = this.stacks.captureCount(stack); i > outer; i--) at = this.texts.intern([at, Mark])
+    return at
   }
 
   /** Adds a thread to `scratch`, and whatever follows if its lexeme may end here. */
@@ -222,21 +238,24 @@ export class States {
       return
     }
     const frame = this.stacks.top[stack]
+    const below = this.stacks.pop(stack)
     if (frame.needsText) {
-      for (const step of frame.follow(tag, this.textBytes(text))) this.addStep(step, this.stacks.pop(stack))
+      const { segment, outer } = this.splitText(text)
+      const rest = this.stacks.captureCount(below) > 0 ? this.appended(outer, segment) : NoText
+      for (const step of frame.follow(tag, segment)) this.addStep(step, below, rest)
       return
     }
     const followers = this.followers(stack, tag)
     for (let i = 0; i < followers.length; i += 2) {
       if (followers[i] === Dead) this.addDone()
-      else this.add(followers[i], followers[i + 1], NoText)
+      else this.add(followers[i], followers[i + 1], this.marked(text, below, followers[i + 1]))
     }
   }
 
-  private addStep(step: Step, below: number): void {
+  private addStep(step: Step, below: number, text: number): void {
     const [lexemeState, stack] = this.expand([step], below)
     if (lexemeState === Dead) this.addDone()
-    else this.add(lexemeState, stack, NoText)
+    else this.add(lexemeState, stack, this.marked(text, below, stack))
   }
 
   /** The end of the text is thread 0: it sorts first. */

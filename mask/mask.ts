@@ -38,7 +38,8 @@ export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
 export class MaskBuilder {
   private readonly states: States
   private readonly locals: LocalMasks
-  private readonly seen = new Set<number>()
+  /** (node list, lexeme state, stack) triples already added. */
+  private readonly seen: number[] = []
   private parts: Local[] = []
   /** Node lists below which a key under an unknown name is read: their tokens are tried one by one. */
   private unknown: number[] = []
@@ -50,7 +51,7 @@ export class MaskBuilder {
 
   /** The mask of `state`. `endIds` belong to it when the text may end here. */
   build(state: number, endIds: readonly number[]): Recipe {
-    this.seen.clear()
+    this.seen.length = 0
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
@@ -64,10 +65,11 @@ export class MaskBuilder {
 
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
   private addRead(list: number, lexemeState: number, stack: number): void {
-    // Three integers in one key: lists and stacks stay far below 2^16 a mask, or the key is merely larger.
-    const key = (list * 0x400000 + lexemeState) * 0x4000 + stack
-    if (this.seen.has(key)) return
-    this.seen.add(key)
+    const { seen } = this
+    for (let i = 0; i < seen.length; i += 3) {
+      if (seen[i] === list && seen[i + 1] === lexemeState && seen[i + 2] === stack) return
+    }
+    seen.push(list, lexemeState, stack)
     const local = this.locals.local(list, lexemeState)
     this.parts.push(local)
     const { exits } = local
@@ -82,7 +84,7 @@ export class MaskBuilder {
       const lexemeState = followers[i]
       if (lexemeState === Dead) continue
       const after = followers[i + 1]
-      if (after !== EmptyStack && states.stacks.top[after].isSymbolic) {
+      if (states.stacks.isSymbolic(after)) {
         this.unknown.push(list)
         continue
       }

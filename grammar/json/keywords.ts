@@ -345,7 +345,7 @@ export class KeywordReader {
         return members.has("contains") ? undefined : "no contains"
       case "uniqueItems":
         if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
-        if (value.kind === "true") throw unsupported(path, keyword)
+        keywords.unique = value.kind === "true"
         return
       default:
         throw unsupported(path, keyword)

@@ -7,19 +7,24 @@
 import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { NoContent } from "../lexeme/content.ts"
+import { toText } from "../lexeme/decimal.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type NumberCell, numbers } from "../lexeme/number.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
 import { type Escapes, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
-import { ArrayLanguage, ArrayRules, type ArraySpec, arraySpec } from "./array.ts"
+import { ArrayLanguage } from "./array.ts"
+import { ArrayRules, type ItemValues } from "./arrayrules.ts"
+import { type ArraySpec, arraySpec } from "./arrayspec.ts"
 import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
+import { arrayValues, objectValues } from "./finitevalues.ts"
 import type { KeywordReader } from "./keywords.ts"
 import { ObjectLanguage } from "./object.ts"
 import { ObjectRules } from "./objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./objectspec.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
+import type { JsonNode } from "./reader.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
 import {
   type Algebra,
@@ -31,7 +36,7 @@ import {
   TrueBit,
   wordAlgebra,
 } from "./scalar.ts"
-import { stringContent } from "./strings.ts"
+import { stringContent, stringTexts } from "./strings.ts"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
@@ -63,6 +68,7 @@ export class JsonLanguage {
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
   private readonly witnesses = new Map<number, string>()
+  private readonly differences = new Map<number, readonly number[] | null>()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
 
@@ -90,6 +96,60 @@ export class JsonLanguage {
   /** `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number {
     return this.all.of([...this.all.factsOf(conjunction), ...facts])
+  }
+
+  /** What array rules need to know of values. */
+  itemValues(isProductive: Lookup): ItemValues {
+    return {
+      and: (conjunction, facts) => this.and(conjunction, facts),
+      isProductive,
+      differences: (conjunction) => this.differencesOf(conjunction),
+    }
+  }
+
+  /** For each value of a finite conjunction the fact "differs from it"; null: infinitely many. */
+  private differencesOf(conjunction: number): readonly number[] | null {
+    let differences = this.differences.get(conjunction)
+    if (differences === undefined) {
+      const values = this.finiteValues(conjunction)
+      const facts = values?.map((value) => this.all.fact({ kind: "equals", value, positive: false }))
+      differences = facts === undefined ? null : [...new Set(facts)]
+      this.differences.set(conjunction, differences)
+    }
+    return differences
+  }
+
+  /** The values of `conjunction`, or null when there are infinitely many, or more than anyone will list. */
+  private finiteValues(conjunction: number, depth = 0): JsonNode[] | null {
+    const cap = this.limits.finiteValues
+    if (depth > 8) return null
+    const texts = stringTexts(this, conjunction, cap)
+    if (texts === null) return null
+    const numerals = numbers.values(this.scalar(conjunction, numberAlgebra, this.numbers), cap)
+    if (numerals === null) return null
+    const range = { start: 0, end: 0 }
+    const values: JsonNode[] = [
+      ...texts.map((value): JsonNode => ({ kind: "string", value, ...range })),
+      ...numerals.map((value): JsonNode => ({ kind: "number", text: toText(value), ...range })),
+    ]
+    const bits =
+      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) |
+      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
+    for (const [bit, text] of words) {
+      if ((bits & bit) !== 0) values.push({ kind: text as "null" | "true" | "false", ...range })
+    }
+    const parts = (part: number) => (this.isProductive(part) ? this.finiteValues(part, depth + 1) : [])
+    for (const spec of this.arraysOf(conjunction)) {
+      const arrays = arrayValues(spec, parts, cap)
+      if (arrays === null) return null
+      values.push(...arrays)
+    }
+    for (const spec of this.objectsOf(conjunction)) {
+      const objects = objectValues(spec, parts, cap)
+      if (objects === null) return null
+      values.push(...objects)
+    }
+    return values
   }
 
   /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
@@ -192,7 +252,7 @@ export class JsonLanguage {
     if (!numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))) return true
     const and = (part: number, facts: readonly number[]) => this.and(part, facts)
     return (
-      this.arraysOf(conjunction).some((spec) => new ArrayRules(spec, and, lookup).isPossible()) ||
+      this.arraysOf(conjunction).some((spec) => new ArrayRules(spec, this.itemValues(lookup)).isPossible()) ||
       this.objectsOf(conjunction).some((spec) =>
         new ObjectRules(spec, this.policy.order === "schema", and, lookup).isPossible(),
       )

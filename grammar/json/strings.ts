@@ -4,10 +4,17 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
-import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
+import {
+  ExcludedTag,
+  exprContent,
+  lengthContent,
+  NoContent,
+  namesContent,
+  PlainTag,
+} from "../lexeme/content.ts"
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
-import { matchesText } from "../lexeme/finite.ts"
+import { finiteTexts, matchesText } from "../lexeme/finite.ts"
 import { buildNames } from "../lexeme/names.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
@@ -18,6 +25,7 @@ import { compareNames } from "./value.ts"
 interface Parts {
   exprs: ExprId[]
   enums: string[][]
+  excluded: Set<string>
   min: number
   max: number
   isNever: boolean
@@ -40,8 +48,52 @@ export function stringContent(language: JsonLanguage, conjunction: number): numb
   return content
 }
 
+/** The strings of `conjunction`, or null when there are infinitely many or more than `cap`. */
+export function stringTexts(language: JsonLanguage, conjunction: number, cap: number): string[] | null {
+  const parts = partsOf(language, conjunction)
+  if (parts.isNever || parts.min > parts.max) return []
+  const expr = exprs.and([
+    exprs.anyText,
+    ...parts.exprs,
+    ...[...parts.excluded].map((text) => exprs.not(exprs.literal(text))),
+  ])
+  if (parts.enums.length > 0) return enumTexts(parts, expr)
+  if (expr === exprs.anyText && parts.max > 2) return null
+  return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
+}
+
 function makeContent(language: JsonLanguage, conjunction: number): number {
-  const parts: Parts = { exprs: [], enums: [], min: 0, max: Number.POSITIVE_INFINITY, isNever: false }
+  const parts = partsOf(language, conjunction)
+  if (parts.isNever || parts.min > parts.max) return NoContent
+  let expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
+  if (parts.enums.length > 0) {
+    const texts = enumTexts(parts, expr).filter((text) => !parts.excluded.has(text))
+    return namesContent(trieOf(texts, PlainTag), NoContent)
+  }
+  if (parts.min === 0 && parts.max === Number.POSITIVE_INFINITY) {
+    return parts.excluded.size === 0
+      ? exprContent(expr)
+      : namesContent(trieOf(parts.excluded, ExcludedTag), exprContent(expr))
+  }
+  for (const text of parts.excluded) expr = exprs.and([expr, exprs.not(exprs.literal(text))])
+  const max = parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1)
+  return lengthContent(exprContent(expr), parts.min, max)
+}
+
+function trieOf(texts: Iterable<string>, tag: number): number {
+  const entries = [...new Set(texts)].map((text) => ({ bytes: new TextEncoder().encode(text), tag }))
+  return buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
+}
+
+function partsOf(language: JsonLanguage, conjunction: number): Parts {
+  const parts: Parts = {
+    exprs: [],
+    enums: [],
+    excluded: new Set(),
+    min: 0,
+    max: Number.POSITIVE_INFINITY,
+    isNever: false,
+  }
   const { all } = language
   const seen = new Set<SchemaNode>()
   for (const id of all.factsOf(conjunction)) {
@@ -52,17 +104,10 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
     else if (fact.kind === "equals") {
       const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
       if (fact.positive) parts.enums.push(text === null ? [] : [text])
-      else if (text !== null) parts.exprs.push(exprs.not(exprs.literal(text)))
+      else if (text !== null) parts.excluded.add(text)
     }
   }
-  if (parts.isNever || parts.min > parts.max) return NoContent
-  const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
-  if (parts.enums.length > 0) return enumContent(parts, expr)
-  return lengthContent(
-    exprContent(expr),
-    parts.min,
-    parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1),
-  )
+  return parts
 }
 
 function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
@@ -86,14 +131,13 @@ function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen:
   }
 }
 
-function enumContent(parts: Parts, expr: ExprId): number {
+/** Members of all enumerations that everything else allows. */
+function enumTexts(parts: Parts, expr: ExprId): string[] {
   const [first, ...others] = parts.enums
   const rest = others.map((values) => new Set(values))
-  const kept = first.filter((text) => {
+  return first.filter((text) => {
     const length = [...text].length
     if (length < parts.min || length > parts.max) return false
     return rest.every((values) => values.has(text)) && (expr === exprs.anyText || matchesText(expr, text))
   })
-  const entries = [...new Set(kept)].map((text) => ({ bytes: new TextEncoder().encode(text), tag: PlainTag }))
-  return namesContent(buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes))), NoContent)
 }
