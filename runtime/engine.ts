@@ -10,7 +10,7 @@ import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/i
 import { Matcher } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { needsLogits } from "../sampler/cpu.ts"
-import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
+import type { SampleResult, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { drawTokens } from "./drawing.ts"
