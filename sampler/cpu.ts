@@ -21,8 +21,8 @@ import {
 import { gumbel, type RowKey, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
 import {
   checkDrawn,
-  countBits,
   hasBit,
+  onlyBit,
   type Relaxation,
   type SampleResult,
   type SampleRow,
@@ -317,10 +317,8 @@ function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined):
 
 /** The token of a mask with one bit, if the allowed ids take it too; −1: there is a choice. */
 export function forcedToken({ mask, params }: SampleRow): number {
-  if (mask === null || countBits(mask) !== 1) return -1
-  const word = mask.findIndex((bits) => bits !== 0)
-  const token = 32 * word + 31 - Math.clz32(mask[word])
-  return hasBit(params.allowed, token) ? token : -1
+  const token = mask === null ? -1 : onlyBit(mask)
+  return token >= 0 && hasBit(params.allowed, token) ? token : -1
 }
 
 /** A forced token's own log-probability is 0 among what is legal; among all tokens it has to be looked up. */

@@ -72,8 +72,27 @@ export interface Sampler {
 /** How many bits are set. O(W). */
 export function countBits(mask: Uint32Array): number {
   let count = 0
-  for (let bits of mask) for (; bits !== 0; bits &= bits - 1) count++
+  for (let word = 0; word < mask.length; word++) {
+    let bits = mask[word]
+    if (bits === 0) continue
+    // Sums of pairs, of nibbles, of bytes, then of all bytes by one product. Warren, Hacker's Delight, 5-1.
+    bits -= (bits >>> 1) & 0x55555555
+    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
+    count += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
   return count
+}
+
+/** The only id of a mask; −1 when it has none, or several. */
+export function onlyBit(mask: Uint32Array): number {
+  let found = -1
+  for (let word = 0; word < mask.length; word++) {
+    const bits = mask[word]
+    if (bits === 0) continue
+    if (found >= 0 || (bits & (bits - 1)) !== 0) return -1
+    found = 32 * word + 31 - Math.clz32(bits)
+  }
+  return found
 }
 
 export function hasBit(mask: Uint32Array | null, token: number): boolean {

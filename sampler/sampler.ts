@@ -1,8 +1,8 @@
 /**
  * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
  */
-import { sampleRow } from "./cpu.ts"
 import type { SampleResult, SampleRow, Sampler } from "./row.ts"
+import { Selector } from "./select.ts"
 
 export function createCpuSampler(): Sampler {
   return {
@@ -16,8 +16,11 @@ export function createCpuSampler(): Sampler {
 
 /** One row, `logits` is that row alone: what every sampler does with a row that runs here. */
 export function sampleOnCpu(logits: Float32Array, row: SampleRow): SampleResult {
-  return sampleRow(logits, row)
+  return selector.select(logits, row)
 }
+
+// Scratch memory only: no row leaves anything in it that another could see.
+const selector = new Selector()
 
 /** Row `index` of logits [R, V], without a copy. Throws RangeError when there is no such row. */
 export function logitsOf(logits: Float32Array, width: number, index: number): Float32Array {
