@@ -1,6 +1,6 @@
 /**
  * What a constraint costs in the whole engine: the same model, prompts and token counts, with and without a schema, in
- * one process and in turn. Prints tokens a second of both, their ratio, and the time to fill a mask and to accept a token.
+ * one process and in turn; usage: `node dist/test/bench/engine.js [cpu|gpu|auto]`. Prints tokens a second of both, their ratio, and the time to fill a mask and to accept a token.
  */
 
 import { cpus } from "node:os"
@@ -67,7 +67,8 @@ async function run(engine: Engine, count: number, options: GenerateOptions): Pro
 const median = (values: number[]): number => quantile(values, 0.5)
 const show = (value: number, digits = 1): string => value.toFixed(digits).padStart(9)
 
-const engine = await open()
+const device = (process.argv[2] ?? "cpu") as "auto" | "gpu" | "cpu"
+const engine = await open({ device, log: console.log })
 console.log(`machine: ${cpus().length} × ${cpus()[0].model}, Node ${process.version}`)
 console.log(`model: ${engine.model.id}, ${engine.model.width} columns, context ${engine.model.contextLength}`)
 console.log(`${rounds} rounds of ${tokenCount} tokens a sequence; medians of the rounds`)
