@@ -11,6 +11,7 @@
 import { TupleTable } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
+import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
@@ -26,6 +27,8 @@ export interface Local {
   readonly ids: Int32Array
   /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
   readonly exits: Int32Array
+  /** Bytes that this entry alone holds. */
+  readonly bytes: number
 }
 
 const none = new Int32Array(0)
@@ -39,18 +42,20 @@ export class LocalMasks {
   walkCount = 0
   bytes = 0
   private readonly maxBytes: number
-  private readonly usesPatches: boolean
+  private readonly isPlain: boolean
+  private readonly text: TextMasks
   /** By node list, then by clamped lexeme state. */
   private cache: Map<number, Local>[] = []
   private readonly found: Found
   private readonly other: Found
 
-  /** `usesPatches: false` walks every state plainly: the tests hold the patches to it. */
-  constructor(vocabulary: Vocabulary, options: { maxBytes?: number; usesPatches?: boolean } = {}) {
+  /** `isPlain` walks every state: the tests hold all faster ways to it. */
+  constructor(vocabulary: Vocabulary, options: { maxBytes?: number; isPlain?: boolean } = {}) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
     this.maxBytes = options.maxBytes ?? 64 << 20
-    this.usesPatches = options.usesPatches ?? true
+    this.isPlain = options.isPlain ?? false
+    this.text = new TextMasks(this.trie, vocabulary.width)
     this.lists.intern([0])
     const room = this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -67,10 +72,8 @@ export class LocalMasks {
     }
     const known = byState.get(state)
     if (known !== undefined) return known
-    const base = lexemes.base(state)
-    const local = this.usesPatches && base > Dead ? this.patched(list, state, base) : this.walked(list, state)
-    this.bytes += 64 + 4 * (local.ids.length + local.removed.length + local.exits.length)
-    if (local.row !== null && base <= Dead) this.bytes += local.row.byteLength
+    const local = this.make(list, state)
+    this.bytes += local.bytes
     if (this.bytes > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
       this.cache = []
@@ -81,6 +84,14 @@ export class LocalMasks {
     return local
   }
 
+  private make(list: number, state: number): Local {
+    if (this.isPlain) return this.walked(list, state)
+    const base = lexemes.base(state)
+    if (base > Dead) return this.patched(list, state, base)
+    const text = this.text.local(list, this.lists.view(list), state)
+    return text === null ? this.walked(list, state) : this.closing(text)
+  }
+
   private walked(list: number, state: number): Local {
     const { found } = this
     found.tokenCount = 0
@@ -88,21 +99,35 @@ export class LocalMasks {
     this.walkCount++
     for (const node of this.lists.view(list)) this.trie.walk(node, state, found)
     const { tokens, tokenCount } = found
+    const exits = this.exitLists(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
-      return {
-        row: null,
-        removed: none,
-        ids: this.withDuplicates(tokens.subarray(0, tokenCount)),
-        exits: this.exitLists(found.exits),
-      }
+      return sized(
+        { row: null, removed: none, ids: this.withDuplicates(tokens.subarray(0, tokenCount)), exits },
+        false,
+      )
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
     for (const [token, others] of this.trie.duplicates) {
-      if ((row[token >>> 5] >>> (token & 31)) & 1)
+      if ((row[token >>> 5] >>> (token & 31)) & 1) {
         for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
+      }
     }
-    return { row, removed: none, ids: none, exits: this.exitLists(found.exits) }
+    return sized({ row, removed: none, ids: none, exits }, true)
+  }
+
+  /** A string that may hold any character: the shared row, and where it closes. */
+  private closing({ row, closed }: TextLocal): Local {
+    const ids: number[] = []
+    const exits: number[] = []
+    for (let i = 0; i < closed.length; i += 2) {
+      if (this.trie.token(closed[i]) >= 0) ids.push(this.trie.token(closed[i]))
+      if (this.trie.hasChildren(closed[i])) exits.push(closed[i], closed[i + 1])
+    }
+    return sized(
+      { row, removed: none, ids: this.withDuplicates(Int32Array.from(ids)), exits: this.exitLists(exits) },
+      false,
+    )
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
@@ -116,12 +141,9 @@ export class LocalMasks {
     for (const node of this.lists.view(list)) this.differ(node, state, base)
     const added = this.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
-    return {
-      row: plain.row,
-      removed: plain.row === null ? none : union(without(plain.removed, added), taken),
-      ids: union(without(plain.ids, taken), added),
-      exits: this.patchedExits(plain.exits),
-    }
+    const removed = plain.row === null ? none : union(without(plain.removed, added), taken)
+    const ids = union(without(plain.ids, taken), added)
+    return sized({ row: plain.row, removed, ids, exits: this.patchedExits(plain.exits) }, false)
   }
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
@@ -189,6 +211,11 @@ export class LocalMasks {
     for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
     return Int32Array.from(all)
   }
+}
+
+function sized(local: Omit<Local, "bytes">, ownsRow: boolean): Local {
+  const values = local.removed.length + local.ids.length + local.exits.length
+  return { ...local, bytes: 96 + 4 * values + (ownsRow && local.row !== null ? local.row.byteLength : 0) }
 }
 
 /** Sorted sets of ids. */

@@ -93,6 +93,21 @@ export class TokenTrie {
     return this.nodes[node + Token]
   }
 
+  /** Byte of the edge that leads to `node`. */
+  byte(node: number): number {
+    return this.nodes[node] & 0xff
+  }
+
+  /** Nodes strictly below `node`. */
+  subtreeSize(node: number): number {
+    return (this.nodes[node + End] - node) / Stride - 1
+  }
+
+  *children(node: number): Generator<number> {
+    const end = this.nodes[node + End]
+    for (let at = node + Stride; at < end; at = this.nodes[at + End]) yield at
+  }
+
   /** The child of `node` by `byte`, or 0. */
   child(node: number, byte: number): number {
     if (node === 0) return this.roots[byte]

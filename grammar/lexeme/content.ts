@@ -14,6 +14,7 @@ import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
 import { NoNames, nameBytes, nameChild, namesOf, nameTag } from "./names.ts"
+import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
 /** No text is accepted from here. */
 export const NoContent = 0
@@ -154,6 +155,51 @@ export function clampedContent(content: number, maxCharacters: number): number {
     }
     default:
       return content
+  }
+}
+
+/**
+ * How many more characters of any kind `content` can read without dying, whatever they are: `Unbounded` for the plain
+ * text, and for a search that may still begin later; -1 where some character matters.
+ */
+export function characterRoom(content: number): number {
+  switch (table.at(content, 0)) {
+    case ExprKind:
+      return canBeginLater(table.at(content, 1)) ? Unbounded : -1
+    case LengthKind: {
+      const expr = table.at(table.at(content, 1), 1)
+      const max = table.at(content, 3)
+      if (expr === exprs.anyText) return max
+      return max === Unbounded && canBeginLater(expr) ? Unbounded : -1
+    }
+    default:
+      return -1
+  }
+}
+
+/** For a content with a length: the most characters that may still begin; else `Unbounded`. */
+export function mostCharacters(content: number): number {
+  return table.at(content, 0) === LengthKind ? table.at(content, 3) : Unbounded
+}
+
+/** For the plain text with a length: the fewest characters that must come; -1 for other contents. */
+export function neededCharacters(content: number): number {
+  if (content === anyContent) return 0
+  if (table.at(content, 0) !== LengthKind) return -1
+  return table.at(table.at(content, 1), 1) === exprs.anyText ? table.at(content, 2) : -1
+}
+
+/** Whether the language holds Σ*·S for some S that is not empty: then no text is a dead end. Sound, not complete. */
+function canBeginLater(expr: ExprId): boolean {
+  if (expr === exprs.anyText) return true
+  switch (kindOf(expr)) {
+    case ConcatKind:
+      return at(expr, 1) === exprs.anyText && !exprs.isNever(expr)
+    case OrKind:
+      for (let i = 1; i < length(expr); i++) if (canBeginLater(at(expr, i))) return true
+      return false
+    default:
+      return false
   }
 }
 

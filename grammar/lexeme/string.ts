@@ -90,6 +90,24 @@ export function stringLexeme(content: number, escapes: Escapes): number {
   return content === NoContent ? Dead : state(Opening | (escapes === "all" ? 1 : 0), content)
 }
 
+/** The content and policy of a state inside a string, between two characters; null for all other lexeme states. */
+export function stringBody(lexemeState: number): { content: number; escapes: Escapes } | null {
+  const tuple = lexemes.describe(StringKind, lexemeState)
+  if (tuple === null || (tuple[1] & ~1) !== Body) return null
+  return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "all" : "minimal" }
+}
+
+/** The state inside a string whose rest is in `content`. */
+export function bodyState(content: number, escapes: Escapes): number {
+  return state(Body | (escapes === "all" ? 1 : 0), content)
+}
+
+/** Content of a state inside a string, in the middle of an escape too; -1 after the closing quote and elsewhere. */
+export function stringContentOf(lexemeState: number): number {
+  const tuple = lexemes.describe(StringKind, lexemeState)
+  return tuple === null || (tuple[1] & ~1) === Closed ? -1 : tuple[2]
+}
+
 function state(mode: number, content: number): number {
   return content === NoContent ? Dead : lexemes.state(StringKind, mode, content)
 }

@@ -91,6 +91,11 @@ export class LexemeTable {
     return id
   }
 
+  /** [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made. */
+  describe(kind: number, state: number): Int32Array | null {
+    return this.tuples.at(state, 0) === kind ? this.tuples.view(state) : null
+  }
+
   /** The state after `byte`, or `Dead`. */
   next(state: number, byte: number): number {
     for (let at = state; ; ) {
