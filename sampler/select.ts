@@ -186,9 +186,9 @@ export class Selector {
       if (ranked.values[ranked.count - 1] < -Huge) return -1
       return drawRanked(ranked, topP < 1 ? nucleus(ranked, topP, width) : ranked.count, key)
     }
-    const cut = { value: Number.NEGATIVE_INFINITY, id: width }
+    const cut = { value: Number.NEGATIVE_INFINITY, id: -1 }
     if (topK > 0) this.cutCount(z, list, count, max, topK, cut)
-    if (cut.value < -Huge && cut.id < width) return -1
+    if (cut.value < -Huge && cut.id >= 0) return -1
     if (topP < 1) this.cutMass(z, list, count, max, topP, width, cut)
     return drawCut(z, list, count, max, cut, key)
   }
@@ -237,7 +237,13 @@ export class Selector {
     cut: Cut,
   ): void {
     const counts = this.bucketCounts.fill(0)
-    for (let at = 0; at < n; at++) if (z[at] !== Number.NEGATIVE_INFINITY) counts[bucketOf(max, z[at])]++
+    const lastBucket = BucketCount - 1
+    // hot
+    for (let at = 0; at < n; at++) {
+      if (z[at] === Number.NEGATIVE_INFINITY) continue
+      const distance = (max - z[at]) * BucketsPerNat
+      counts[distance < lastBucket ? distance | 0 : lastBucket]++
+    }
     let before = 0
     let bucket = 0
     while (bucket < BucketCount && before + counts[bucket] < k) before += counts[bucket++]
@@ -260,13 +266,16 @@ export class Selector {
     const masses = this.bucketMasses.fill(0)
     const counts = this.bucketCounts.fill(0)
     const unit = 2 ** massExponent(width)
+    const lastBucket = BucketCount - 1
+    const { value: cutValue, id: cutId } = cut
     let total = 0
     // hot
     for (let at = 0; at < n; at++) {
       const value = z[at]
-      if (value === Number.NEGATIVE_INFINITY || isPast(cut, value, ids, at)) continue
+      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
       const mass = Math.floor(unit * Math.exp(value - max))
-      const bucket = bucketOf(max, value)
+      const distance = (max - value) * BucketsPerNat
+      const bucket = distance < lastBucket ? distance | 0 : lastBucket
       total += mass
       masses[bucket] += mass
       counts[bucket]++
@@ -298,15 +307,15 @@ export class Selector {
   ): Ranked {
     const values = new Float32Array(count)
     const kept = new Int32Array(count)
+    const { value: cutValue, id: cutId } = cut
     let found = 0
+    // hot
     for (let at = 0; at < n; at++) {
       const value = z[at]
-      if (
-        value === Number.NEGATIVE_INFINITY ||
-        bucketOf(max, value) !== bucket ||
-        isPast(cut, value, ids, at)
-      )
-        continue
+      const distance = (max - value) * BucketsPerNat
+      // The last bucket holds all the rest.
+      if (distance < bucket || (distance >= bucket + 1 && bucket < BucketCount - 1)) continue
+      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
       values[found] = value
       kept[found++] = idAt(ids, at)
     }
@@ -314,18 +323,10 @@ export class Selector {
   }
 }
 
-/** The last pair that is kept. */
+/** The last pair that is kept; (−∞, −1) keeps whatever is there. Bucket b is a distance in [b, b + 1) / BucketsPerNat. */
 interface Cut {
   value: number
   id: number
-}
-
-function isPast(cut: Cut, value: number, ids: Int32Array | null, at: number): boolean {
-  return value < cut.value || (value === cut.value && idAt(ids, at) > cut.id)
-}
-
-function bucketOf(max: number, value: number): number {
-  return Math.min(BucketCount - 1, Math.floor((max - value) * BucketsPerNat))
 }
 
 /** Whether all of the row's stages are here. */
@@ -430,15 +431,16 @@ function drawCut(
   cut: Cut,
   key: RowKey,
 ): number {
+  const { value: cutValue, id: cutId } = cut
   let token = -1
   let best = Number.NEGATIVE_INFINITY
   let bound = 2 ** 32
   // hot
   for (let at = 0; at < n; at++) {
     const value = z[at]
-    if (value + MaxNoise <= best || value < cut.value) continue
+    if (value + MaxNoise <= best || value < cutValue) continue
     const id = ids === null ? at : ids[at]
-    if (value === cut.value && id > cut.id) continue
+    if (value === cutValue && id > cutId) continue
     const bits = tokenBits(id, key)
     if (bits > bound) continue
     const score = value + gumbel(bits)
