@@ -87,7 +87,7 @@ export class TokenFsm {
   mask(state: number): Recipe {
     const known = this.kept[state]
     if (known !== undefined) {
-      if (++known.uses === 2 && known.ids.length + known.removed.length > ManyIds)
+      if (++known.uses === 2 && known.ids.length + known.common.length + known.removed.length > ManyIds)
         return this.keepRow(state, known)
       return known
     }
@@ -115,7 +115,8 @@ export class TokenFsm {
   private keepRow(state: number, recipe: Kept): Recipe {
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     writeRecipe(recipe, row)
-    const written = { row, removed: new Int32Array(0), ids: new Int32Array(0), uses: recipe.uses }
+    const none = new Int32Array(0)
+    const written = { row, common: none, removed: none, ids: none, uses: recipe.uses }
     this.keep(state, written, 64 + row.byteLength)
     return written
   }

@@ -19,11 +19,13 @@ import type { Vocabulary } from "./vocabulary.ts"
 export const RootList = 0
 
 export interface Local {
-  /** Allowed tokens as a row, or null when `ids` has them all. Shape [W]. */
+  /** Tokens as a row, or null. Shared between entries. Shape [W]. */
   readonly row: Uint32Array | null
-  /** Tokens of `row` that are not allowed after all. */
+  /** More tokens; shared between entries. */
+  readonly common: Int32Array
+  /** Tokens of the two that are not allowed after all. */
   readonly removed: Int32Array
-  /** Allowed tokens beside `row`. */
+  /** Allowed tokens beside them. */
   readonly ids: Int32Array
   /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
   readonly exits: Int32Array
@@ -32,6 +34,8 @@ export interface Local {
 }
 
 const none = new Int32Array(0)
+/** An entry with its place in the maps, its own arrays aside. */
+const entryBytes = 160
 
 export class LocalMasks {
   readonly vocabulary: Vocabulary
@@ -101,10 +105,8 @@ export class LocalMasks {
     const { tokens, tokenCount } = found
     const exits = this.exitLists(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
-      return sized(
-        { row: null, removed: none, ids: this.withDuplicates(tokens.subarray(0, tokenCount)), exits },
-        false,
-      )
+      const ids = this.withDuplicates(tokens.subarray(0, tokenCount))
+      return { row: null, common: none, removed: none, ids, exits, bytes: entryBytes + 4 * ids.length }
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
@@ -113,7 +115,7 @@ export class LocalMasks {
         for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
       }
     }
-    return sized({ row, removed: none, ids: none, exits }, true)
+    return { row, common: none, removed: none, ids: none, exits, bytes: entryBytes + row.byteLength }
   }
 
   /** A string that may hold any character: the shared row, and where it closes. */
@@ -124,10 +126,9 @@ export class LocalMasks {
       if (this.trie.token(closed[i]) >= 0) ids.push(this.trie.token(closed[i]))
       if (this.trie.hasChildren(closed[i])) exits.push(closed[i], closed[i + 1])
     }
-    return sized(
-      { row, removed: none, ids: this.withDuplicates(Int32Array.from(ids)), exits: this.exitLists(exits) },
-      false,
-    )
+    const common = this.withDuplicates(Int32Array.from(ids))
+    const bytes = entryBytes + 4 * common.length
+    return { row, common, removed: none, ids: none, exits: this.exitLists(exits), bytes }
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
@@ -139,11 +140,17 @@ export class LocalMasks {
     other.tokenCount = 0
     other.exits.length = 0
     for (const node of this.lists.view(list)) this.differ(node, state, base)
+    if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === 0) return plain
     const added = this.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
-    const removed = plain.row === null ? none : union(without(plain.removed, added), taken)
-    const ids = union(without(plain.ids, taken), added)
-    return sized({ row: plain.row, removed, ids, exits: this.patchedExits(plain.exits) }, false)
+    return {
+      row: plain.row,
+      common: plain.common,
+      removed: union(without(plain.removed, added), taken),
+      ids: union(without(plain.ids, taken), added),
+      exits: this.patchedExits(plain.exits),
+      bytes: entryBytes + 4 * (taken.length + added.length),
+    }
   }
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
@@ -211,11 +218,6 @@ export class LocalMasks {
     for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
     return Int32Array.from(all)
   }
-}
-
-function sized(local: Omit<Local, "bytes">, ownsRow: boolean): Local {
-  const values = local.removed.length + local.ids.length + local.exits.length
-  return { ...local, bytes: 96 + 4 * values + (ownsRow && local.row !== null ? local.row.byteLength : 0) }
 }
 
 /** Sorted sets of ids. */

@@ -12,13 +12,15 @@ import { DeadState, type States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
 import { type Local, type LocalMasks, RootList } from "./local.ts"
 
-/** How to write the mask of one state. */
+/** How to write the mask of one state: copy, set, clear, set. */
 export interface Recipe {
   /** Row to begin with; null: all zero. Shared, never written to. Shape [W]. */
   readonly row: Uint32Array | null
-  /** Tokens to clear in it. */
+  /** Tokens to set in it. Shared. */
+  readonly common: Int32Array
+  /** Tokens to clear, then. */
   readonly removed: Int32Array
-  /** Tokens to set, then. */
+  /** Tokens to set, last. */
   readonly ids: Int32Array
 }
 
@@ -26,10 +28,11 @@ const none = new Int32Array(0)
 
 /** Writes `recipe` into `row`. */
 export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
-  const { removed, ids } = recipe
+  const { common, removed, ids } = recipe
   if (recipe.row === null) row.fill(0)
   else row.set(recipe.row)
   // hot
+  for (let i = 0; i < common.length; i++) row[common[i] >>> 5] |= 1 << (common[i] & 31)
   for (let i = 0; i < removed.length; i++) row[removed[i] >>> 5] &= ~(1 << (removed[i] & 31))
   for (let i = 0; i < ids.length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
 }
@@ -109,24 +112,37 @@ export class MaskBuilder {
   }
 
   private compose(extra: number[]): Recipe {
-    const rows = this.parts.filter((part) => part.row !== null)
+    // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
+    let first: Local | null = null
+    for (const part of this.parts) {
+      if (part.row === null && part.removed.length === 0) continue
+      if (first !== null) return this.united(extra)
+      first = part
+    }
     let length = extra.length
-    for (const part of this.parts) length += part.ids.length
+    for (const part of this.parts) length += part.ids.length + (part === first ? 0 : part.common.length)
     const ids = length === 0 ? none : new Int32Array(length)
     let at = 0
     for (const part of this.parts) {
       ids.set(part.ids, at)
       at += part.ids.length
+      if (part === first) continue
+      ids.set(part.common, at)
+      at += part.common.length
     }
     ids.set(extra, at)
-    if (rows.length === 0) return { row: null, removed: none, ids }
-    if (rows.length === 1) return { row: rows[0].row, removed: rows[0].removed, ids }
+    if (first === null) return { row: null, common: none, removed: none, ids }
+    return { row: first.row, common: first.common, removed: first.removed, ids }
+  }
+
+  /** Several dense parts: their rows are OR-ed. */
+  private united(extra: readonly number[]): Recipe {
     const row = new Uint32Array(wordCount(this.locals.vocabulary.width))
     const scratch = new Uint32Array(row.length)
-    for (const part of rows) {
-      writeRecipe({ row: part.row, removed: part.removed, ids: none }, scratch)
+    for (const part of this.parts) {
+      writeRecipe(part, scratch)
       for (let w = 0; w < row.length; w++) row[w] |= scratch[w]
     }
-    return { row, removed: none, ids }
+    return { row, common: none, removed: none, ids: Int32Array.from(extra) }
   }
 }

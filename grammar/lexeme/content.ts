@@ -205,9 +205,18 @@ function canBeginLater(expr: ExprId): boolean {
 
 /** Whether some character from `low` to `high` (code points, no surrogates between) may come next. */
 export function canReadCharacter(content: number, low: number, high: number): boolean {
-  for (const sequence of utf8Sequences(low, high)) if (canReadSequence(content, sequence, 0)) return true
-  return false
+  if (low > high) return false
+  const key = low * 0x110000 + high
+  let sequences = sequencesOf.get(key)
+  if (sequences === undefined) {
+    sequences = utf8Sequences(low, high)
+    sequencesOf.set(key, sequences)
+  }
+  return sequences.some((sequence) => canReadSequence(content, sequence, 0))
 }
+
+/** Byte sequences by range of code points: the few ranges that escapes ask for. */
+const sequencesOf = new Map<number, number[][]>()
 
 function canReadSequence(content: number, ranges: readonly number[], at: number): boolean {
   if (content === NoContent) return false

@@ -4,6 +4,9 @@ import { type ExprId, exprs } from "./expr.ts"
 /** Longer texts make a language count as infinite. */
 const MaxBytes = 1_000
 
+/** Expression → a count that its texts are known to exceed. */
+const tooMany = new Map<ExprId, number>()
+
 /**
  * The texts of `expr` in byte order, or null when there are infinitely many or more than `maxCount`.
  * A live state that can reach itself makes the language infinite; otherwise every path is walked once.
@@ -31,7 +34,11 @@ export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
     return true
   }
   if (exprs.isNever(expr)) return []
-  if (!visit(expr)) return null
+  if (maxCount <= (tooMany.get(expr) ?? -1)) return null
+  if (!visit(expr)) {
+    tooMany.set(expr, maxCount)
+    return null
+  }
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   return texts.map((bytes) => decoder.decode(bytes))
 }
