@@ -30,7 +30,7 @@ class Batches:
     def encode(self, example):
         """Ids and the weight of predicting each of them."""
         prompt = self.tokenizer.encode(render(example)).ids
-        answer, keys = unmark(example["answer"])
+        answer, keys, _ = unmark(example["answer"])
         encoded = self.tokenizer.encode(answer)
         splits = self.r.random() < 0.1
         ids, weights = list(prompt), [PROMPT_WEIGHT] * len(prompt)

@@ -69,6 +69,7 @@ def slots(sentence):
     return [piece.split("}")[0] for piece in sentence.split("{")[1:]]
 
 
+EASY_KINDS = ["first_name", "last_name", "integer", "word", "code", "city", "big", "decimal", "color", "year", "thing", "person"]
 STYLES = ["snake", "snake", "snake", "camel", "camel", "spaces", "pascal", "kebab"]
 
 
@@ -106,11 +107,11 @@ class Maker:
     def field_name(self, concept):
         return self.r.choice(side(concept.names, self.h) if self.r.random() < 0.8 else concept.names)
 
-    def made_up_field(self):
+    def made_up_field(self, is_easy=False):
         r, p = self.r, self.r.random()
         noun = r.choice(side(NOUNS, self.h)) if p < 0.85 else made_up(r, self.h)
         name = noun if r.random() < 0.35 else f"{r.choice(side(QUALIFIERS + ADJECTIVES + NOUNS, self.h))} {noun}"
-        kind = r.choice(list(KINDS))
+        kind = r.choice(EASY_KINDS if is_easy else list(KINDS))
         return Concept(name, kind, [name], [f"the {name} is {{v}}", f"{name} {{v}}", f"{{v}} as the {name}"])
 
     def clause(self, concept, surface, name):
@@ -192,27 +193,34 @@ class Maker:
                          lambda: "\n".join(f"{i + 1}. {x}" for i, x in enumerate(rows))])()
         return r.choice(side(names, self.h)), text, drawn, labels
 
-    def made_up_facts(self, most):
+    def made_up_facts(self, most, is_easy):
         r = self.r
         facts, names = {}, {}
-        for _ in range(r.randint(2, most)):
-            concept = self.made_up_field()
+        for _ in range(r.randint(3, 7) if is_easy else r.randint(2, most)):
+            concept = self.made_up_field(is_easy)
             if concept.key not in facts:
                 facts[concept.key] = (concept, *self.value(concept))
                 names[concept.key] = concept.key
-        if r.random() < 0.5:
+        if is_easy or r.random() < 0.5:
             said = [self.form(facts.values(), names.values())]
         else:
             said = [self.clause(c, s, c.key) for c, s, _ in facts.values()]
         return facts, names, said
 
     def example(self, difficulty=1.0):
-        """One example: dict with messages, answer (text), schema or None, tools or None."""
+        """
+        One example: dict with messages, answer (marked: see `unmark`), kind, and schema or tools where there are any.
+
+        Difficulty 0 … 1: at 0 nearly all are forms of made-up fields with short values, without schema or tools, which is
+        where finding and copying is learnt fastest; at 1 everything.
+        """
         r = self.r
+        self.difficulty = difficulty
         most = 2 + round(difficulty * r.choice([1, 2, 3, 4, 6]))
         domain = r.choice(DOMAINS)
-        is_made_up = r.random() < 0.3
-        facts, names, said = self.made_up_facts(most) if is_made_up else self.facts_and_text(domain, most)
+        is_easy = r.random() > 0.1 + 0.9 * difficulty
+        is_made_up = is_easy or r.random() < 0.25
+        facts, names, said = self.made_up_facts(most, is_easy) if is_made_up else self.facts_and_text(domain, most)
         style = r.choice(STYLES)
         members = []  # (key, literal, schema)
         used = set()
@@ -222,7 +230,10 @@ class Maker:
             if name in used or (len(facts) > 2 and r.random() < 0.12):
                 continue
             used.add(name)
-            members.append((name, literal, self.schema(concept)))
+            schema = self.schema(concept)
+            if schema["type"] in ("integer", "number") and concept.kind != "flag" and r.random() < 0.12:
+                literal, schema = json.dumps(facts[key][1], ensure_ascii=False), {"type": "string"}  # as the text writes it
+            members.append((name, literal, schema))
         if not is_made_up and domain["lists"] and r.random() < 0.22 * difficulty:
             name, text, drawn, labels = self.entries(domain)
             name = style_key(name, style)
@@ -247,6 +258,7 @@ class Maker:
                 members.append((name, "null", nullable(self.schema(concept), r)))
         if r.random() < 0.5:
             r.shuffle(members)
+        members = [m if r.random() < 0.75 or m[1] == "null" else (m[0], m[1], nullable(m[2], r)) for m in members]
         # Some members go into an object of their own.
         if len(members) > 3 and r.random() < 0.2 * difficulty:
             noun = style_key(r.choice(side(NOUNS, self.h) if is_made_up else domain["nouns"]), style)
@@ -254,7 +266,7 @@ class Maker:
                 start = r.randint(0, len(members) - 2)
                 inner = members[start:start + r.randint(2, 3)]
                 members[start:start + len(inner)] = [(noun, inner, object_schema(inner))]
-        for _ in range(r.choice([0, 0, 1, 2])):
+        for _ in range(0 if is_easy else r.choice([0, 0, 1, 2])):
             said.insert(r.choice([0, len(said)]), self.filler())
         text = r.choice([" ", " ", "\n", "\n\n"]).join(said)
         return self.ask(domain, text, members, is_made_up)
@@ -271,13 +283,13 @@ class Maker:
                 asked = name.replace("_", " ").replace("-", " ")
                 question = r.choice([f"What is the {asked}?", f"Tell me the {asked}.", f"{asked.capitalize()}?"])
                 return {"messages": [{"role": "user", "content": f"{text}\n\n{question}"}], "answer": plain, "kind": "plain"}
-        if p < 0.14 and not is_made_up:
+        if p < 0.04 + 0.08 * self.difficulty and not is_made_up:
             return self.tool_call(domain, text, members)
         spaced = r.random() < 0.12
         schema = object_schema(members)
         messages = []
         instruction = r.choice(INSTRUCTIONS).format(noun=r.choice(domain["nouns"]), keys=", ".join(m[0] for m in members))
-        has_schema = r.random() < 0.4
+        has_schema = r.random() < 0.4 * self.difficulty
         lead = r.choice(SCHEMA_LEADS)
         if has_schema:
             shown = json.dumps(schema, separators=(",", ":") if r.random() < 0.7 else None)
@@ -333,7 +345,7 @@ def write(members, spaced):
 
     def show(value):
         if isinstance(value, str):
-            return value
+            return VALUE_START + value + VALUE_END
         if value and isinstance(value[0], list):
             return "[" + comma.join(write(row, spaced) for row in value) + "]"
         return write(value, spaced)
@@ -341,21 +353,24 @@ def write(members, spaced):
     return "{" + comma.join(f'"{KEY_START}{m[0]}{KEY_END}"{colon}{show(m[1])}' for m in members) + "}"
 
 
-# Around the text of a key in an answer: the trainer weighs keys by themselves, since they arrive forced.
-KEY_START, KEY_END = "\x01", "\x02"
+# Around the text of a key and around a value in an answer: the trainer weighs keys by themselves, since they arrive forced,
+# and the evaluation counts by value.
+KEY_START, KEY_END, VALUE_START, VALUE_END = "\x01", "\x02", "\x03", "\x04"
 
 
 def unmark(answer):
-    """The answer without marks, and the (start, end) of every key in it."""
-    spans, out, start = [], [], 0
+    """The answer without marks, the (start, end) of every key in it, and of every value."""
+    keys, values, out, start = [], [], [], 0
     for ch in answer:
-        if ch == KEY_START:
+        if ch in (KEY_START, VALUE_START):
             start = len(out)
         elif ch == KEY_END:
-            spans.append((start, len(out)))
+            keys.append((start, len(out)))
+        elif ch == VALUE_END:
+            values.append((start, len(out)))
         else:
             out.append(ch)
-    return "".join(out), spans
+    return "".join(out), keys, values
 
 
 def render(example):

@@ -23,6 +23,12 @@ def rotate(x, cos, sin):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
 
 
+def normalise(x, gain, eps):
+    """RMSNorm; the root is taken in float32, the rest in the type of x."""
+    root = (torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32) ** 2 / x.shape[-1] + eps).rsqrt()
+    return x * root.to(x.dtype) * gain.to(x.dtype)
+
+
 class Block(nn.Module):
     def __init__(self, c):
         super().__init__()
@@ -36,18 +42,20 @@ class Block(nn.Module):
         self.gate, self.up = nn.Linear(w, c["hidden"], bias=False), nn.Linear(w, c["hidden"], bias=False)
         self.down = nn.Linear(c["hidden"], w, bias=False)
 
-    def forward(self, x, cos, sin):
+    def forward(self, x, cos, sin, later):
         c, (b, s, _) = self.c, x.shape
-        h = F.rms_norm(x, (c["width"],), self.norm1, c["eps"])
+        h = normalise(x, self.norm1, c["eps"])
         q = self.q(h).view(b, s, c["heads"], -1).transpose(1, 2)
         k = self.k(h).view(b, s, c["kv_heads"], -1).transpose(1, 2)
         v = self.v(h).view(b, s, c["kv_heads"], -1).transpose(1, 2)
-        q, k = rotate(q, cos, sin).to(v.dtype), rotate(k, cos, sin).to(v.dtype)
+        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         group = c["heads"] // c["kv_heads"]
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        # Written out: on a CPU, backward through two products is twice as fast as the fused kernel's.
+        scores = q @ k.transpose(2, 3) * c["head_dim"] ** -0.5
+        a = (scores + later).softmax(-1).to(v.dtype) @ v
         x = x + self.o(a.transpose(1, 2).reshape(b, s, -1))
-        h = F.rms_norm(x, (c["width"],), self.norm2, c["eps"])
+        h = normalise(x, self.norm2, c["eps"])
         return x + self.down(F.silu(self.gate(h)) * self.up(h))
 
 
@@ -69,10 +77,13 @@ class Model(nn.Module):
         if positions is None:
             positions = torch.arange(ids.shape[1])[None]
         cos, sin = rotary(positions, self.c)
+        later = torch.full((ids.shape[1],) * 2, -1e9).triu(1)
         x = self.embed(ids)
+        if torch.is_autocast_enabled("cpu"):
+            x, cos, sin, later = x.bfloat16(), cos.bfloat16(), sin.bfloat16(), later.bfloat16()
         for block in self.blocks:
-            x = block(x, cos, sin)
-        return F.rms_norm(x, (self.c["width"],), self.norm, self.c["eps"])
+            x = block(x, cos, sin, later)
+        return normalise(x, self.norm, self.c["eps"])
 
     def forward(self, ids, positions=None):
         return F.linear(self.hidden(ids, positions), self.embed.weight)

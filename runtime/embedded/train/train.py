@@ -3,11 +3,15 @@
     python train.py --out run --minutes 60                    from nothing
     python train.py --out run --minutes 60 --resume           goes on from run/last.ckpt with a fresh schedule
 
+A checkpoint is written every four minutes, on SIGTERM and at the end. With these two set, memory is not handed back and
+forth to the system on every step: MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=8589934592
+
 Muon: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks": the momentum of each matrix, made
 orthogonal by a Newton-Schulz iteration, is the step.
 """
 
 import argparse
+import signal
 import time
 from pathlib import Path
 
@@ -55,6 +59,7 @@ def main():
     a.add_argument("--threads", type=int, default=1)
     a.add_argument("--resume", action="store_true")
     a.add_argument("--ramp", type=float, default=0.35, help="share of the run over which examples grow to full size")
+    a.add_argument("--start", type=float, default=0.15, help="difficulty of the first examples, see corpus.Maker.example")
     a = a.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(a.seed)
@@ -82,9 +87,11 @@ def main():
                     "config": CONFIG}, a.out / "next.ckpt")
         (a.out / "next.ckpt").replace(last)
 
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     begin, step, saved, mean, right = time.time(), 0, time.time(), None, None
-    while (progress := (time.time() - begin) / 60 / a.minutes) < 1:
-        difficulty = 1.0 if a.resume else min(1.0, 0.15 + 0.85 * progress / a.ramp)
+    while not stopped and (progress := (time.time() - begin) / 60 / a.minutes) < 1:
+        difficulty = min(1.0, a.start + (1 - a.start) * progress / a.ramp)
         inputs, targets, weights, picked = batches.next(difficulty)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             hidden = model.hidden(inputs).reshape(-1, CONFIG["width"])[picked]

@@ -1,0 +1,151 @@
+/**
+ * How well the embedded model fills in forms, through the real engine: held-out texts made by the generator
+ * (`heldout.jsonl`) and texts written by hand (`handwritten.jsonl`), greedy, with the constraint and without.
+ *
+ * Whole: the answer equals the expected value. Field: a leaf of the expected value is there, at its path, with an equal
+ * value. Valid: with the constraint, the engine finished it; without, it parses as JSON and has the expected paths. Usage:
+ * `npx tsc -p test/eval && node dist/test/eval/embedded.js [model directory]`.
+ */
+
+import { readFileSync } from "node:fs"
+import { type Engine, type Message, open } from "../../runtime/index.ts"
+
+interface Example {
+  kind: string
+  messages: Message[]
+  schema?: Record<string, unknown>
+  tools?: { function: { name: string; parameters: Record<string, unknown> } }[]
+  /** The right answer's text. */
+  answer: string
+}
+
+interface Tally {
+  texts: number
+  valid: number
+  whole: number
+  leaves: number
+  rightLeaves: number
+  /** Tool calls: the name is right. */
+  named: number
+  tokens: number
+  decodeMs: number
+}
+
+const maxTokens = 400
+
+/** Leaves by path; an empty array or object is a leaf. */
+function leavesOf(value: unknown, path = "", leaves = new Map<string, unknown>()): Map<string, unknown> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : []
+  for (const [key, item] of entries) leavesOf(item, `${path}/${key}`, leaves)
+  if (entries.length === 0) leaves.set(path, JSON.stringify(value))
+  return leaves
+}
+
+/** The JSON inside a tool call, else the text itself. */
+function bodyOf(text: string): string {
+  return text.replace(/^\s*<tool_call>\s*/, "").replace(/\s*<\/tool_call>\s*$/, "")
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(bodyOf(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** What the engine may write: the schema, or a call of one of the tools. */
+function schemaOf({ schema, tools }: Example): unknown {
+  if (schema) return schema
+  return {
+    anyOf: tools!.map(({ function: { name, parameters } }) => ({
+      type: "object",
+      properties: { name: { const: name }, arguments: parameters },
+      required: ["name", "arguments"],
+      additionalProperties: false,
+    })),
+  }
+}
+
+async function answer(engine: Engine, example: Example, isConstrained: boolean) {
+  const { messages, tools } = example
+  // The mark of a call is the prompt's last word, so that the constraint is the call's JSON alone.
+  const prompt = engine.tokenizer.template.render(messages, { tools })
+  const start = performance.now()
+  const result = await engine.generate(isConstrained && tools ? `${prompt}<tool_call>\n` : prompt, {
+    raw: true,
+    temperature: 0,
+    maxTokens,
+    ...(isConstrained ? { schema: schemaOf(example) } : {}),
+  })
+  return { result, elapsedMs: performance.now() - start }
+}
+
+async function score(engine: Engine, examples: readonly Example[], isConstrained: boolean): Promise<Tally> {
+  const tally = { texts: 0, valid: 0, whole: 0, leaves: 0, rightLeaves: 0, named: 0, tokens: 0, decodeMs: 0 }
+  for (const example of examples) {
+    const { result, elapsedMs } = await answer(engine, example, isConstrained)
+    const wanted = JSON.parse(bodyOf(example.answer)) as { name?: string }
+    const found = parse(result.text) as { name?: string } | undefined
+    const right = leavesOf(wanted)
+    const got = leavesOf(found)
+    if (example.tools) right.delete("/name")
+    const matches = [...right].filter(([path, leaf]) => got.get(path) === leaf)
+    tally.texts++
+    tally.tokens += result.usage.completionTokens
+    tally.decodeMs += elapsedMs
+    tally.leaves += right.size
+    tally.rightLeaves += matches.length
+    if (found?.name === wanted.name) tally.named++
+    const isComplete = found !== undefined && [...right.keys()].every((path) => got.has(path))
+    if (isConstrained ? result.finishReason === "stop" && found !== undefined : isComplete) tally.valid++
+    if (matches.length === right.size && (!example.tools || found?.name === wanted.name)) tally.whole++
+  }
+  return tally
+}
+
+function read(name: string): Example[] {
+  const text = readFileSync(`test/eval/${name}.jsonl`, "utf8")
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Example)
+}
+
+/** The schema in a system message, for texts that come without. */
+function withSchema(example: Example): Example {
+  const content = `JSON schema: ${JSON.stringify(example.schema)}`
+  return {
+    ...example,
+    kind: `${example.kind} + schema`,
+    messages: [{ role: "system", content }, ...example.messages],
+  }
+}
+
+const percent = (part: number, total: number) => `${((100 * part) / Math.max(1, total)).toFixed(1)} %`
+
+const engine = await open({ model: process.argv[2], device: "cpu" })
+const hand = read("handwritten")
+const all = [
+  ...read("heldout").filter((example) => example.kind !== "plain"),
+  ...hand,
+  ...hand.map(withSchema),
+]
+console.log(
+  "| kind | constraint | texts | valid | whole | fields | tool name | tokens/s |\n|---|---|---|---|---|---|---|---|",
+)
+for (const kind of new Set(all.map((example) => example.kind))) {
+  const examples = all.filter((example) => example.kind === kind)
+  for (const isConstrained of [true, false]) {
+    // Without schema and constraint nothing tells the keys.
+    if (!isConstrained && (kind === "bare" || kind === "hand")) continue
+    const t = await score(engine, examples, isConstrained)
+    const name = examples[0].tools ? percent(t.named, t.texts) : "–"
+    const speed = ((1000 * t.tokens) / t.decodeMs).toFixed(0)
+    console.log(
+      `| ${kind} | ${isConstrained ? "on" : "off"} | ${t.texts} | ${percent(t.valid, t.texts)} | ` +
+        `${percent(t.whole, t.texts)} | ${percent(t.rightLeaves, t.leaves)} | ${name} | ${speed} |`,
+    )
+  }
+}
+await engine.close()
