@@ -3,10 +3,11 @@
  *
  * Each is the grammar of its RFC, written as patterns that build on each other, with what patterns cannot say nicely
  * (lengths in octets, leap seconds) added by intersection and construction. Made on first use and kept.
- * `regex` and `idn-hostname` are not regular in any useful size: see `grammar/json/formats/`.
+ * `regex` is no regular language: a machine, see `patternformat.ts`.
  */
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
+import { patternFormat } from "./patternformat.ts"
 
 const { and, byteRange, concat, literal, loop, not, or } = exprs
 
@@ -167,6 +168,7 @@ const makers: Record<string, () => ExprId> = {
   "uri-template": uriTemplate,
   "json-pointer": () => match(pointer),
   "relative-json-pointer": () => match(`(?:0|[1-9]\\d*)(?:#|${pointer})`),
+  regex: patternFormat,
   uuid: () => match("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
 }
 

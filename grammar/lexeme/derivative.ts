@@ -15,6 +15,7 @@
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { and, anyText, behind, concat, diff, look, loop, members, or, scope } from "./build.ts"
+import { unfoldMachine } from "./machine.ts"
 import {
   AndKind,
   Asserts,
@@ -34,6 +35,7 @@ import {
   LooksBack,
   LoopKind,
   length,
+  MachineKind,
   Never,
   NeverKind,
   OrKind,
@@ -85,6 +87,11 @@ function evaluate(task: number): number {
   const needs: number[] = []
   for (;;) {
     const top = stack[stack.length - 1]
+    if (memoised(top) >= 0 && stack.length > 1) {
+      // Pushed by two that need it.
+      stack.pop()
+      continue
+    }
     needs.length = 0
     if (top & Shift) shiftNeeds(top >>> 1, needs)
     else derivativeNeeds(top >>> 1, needs)
@@ -145,6 +152,9 @@ function derivativeNeeds(id: ExprId, needs: number[]): void {
       return
     case ScopeKind:
       needs.push(2 * at(id, 1))
+      return
+    case MachineKind:
+      needs.push(2 * unfoldMachine(id))
   }
 }
 
@@ -183,6 +193,8 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
     }
     case ScopeKind:
       return sweep(operands, (t) => scope(t[0]))
+    case MachineKind:
+      return operands[0]
     case NeverKind:
     case EmptyKind:
     case LookKind:

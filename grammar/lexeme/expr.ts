@@ -9,11 +9,12 @@
 import { and, anyText, behind, concat, diff, end, ended, look, loop, or, scope } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow, isNever } from "./derivative.ts"
+import { type Machine, type MachineEdge, machineExpr } from "./machine.ts"
 import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type { ByteClasses, ExprId }
+export type { ByteClasses, ExprId, Machine, MachineEdge }
 export { Empty, Never }
 
 const encoder = new TextEncoder()
@@ -55,6 +56,8 @@ export const exprs = {
     return ended(rest)
   },
   scope,
+  /** The language of a machine over characters, for what no expression can say; see `machine.ts`. */
+  machine: machineExpr,
   /** Whether the empty text is accepted. */
   nullable: isNullable,
   derivative,

@@ -16,6 +16,7 @@ import {
   LookKind,
   LoopKind,
   length,
+  MachineKind,
   Never,
   NeverKind,
   OrKind,
@@ -84,6 +85,8 @@ export function printExpr(id: ExprId): string {
       return "$"
     case ScopeKind:
       return `(?:${printExpr(at(id, 1))})`
+    case MachineKind:
+      return `<machine ${at(id, 1)}:${at(id, 2)}>`
     default:
       throw new Error(`internal: expression ${id} has no kind`)
   }

@@ -42,6 +42,8 @@ export const BehindKind = 9
 export const EndKind = 10
 /** [11, id] assertions in `id` see only the text of `id` */
 export const ScopeKind = 11
+/** [12, machine, state] what a machine accepts from a state; see `machine.ts` */
+export const MachineKind = 12
 
 // Flags of an expression.
 /** ε is in the language; of an assertion: it holds if the text starts and ends here. */

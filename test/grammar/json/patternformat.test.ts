@@ -1,0 +1,160 @@
+import { expect, test } from "vitest"
+import { formatExpr } from "../../../grammar/json/format.ts"
+import { exprs } from "../../../grammar/lexeme/expr.ts"
+
+function accepts(text: string): boolean {
+  let left = formatExpr("regex")!
+  for (const byte of new TextEncoder().encode(text)) left = exprs.derivative(left, byte)
+  return exprs.nullable(left)
+}
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text, "u")
+    return true
+  } catch {
+    return false
+  }
+}
+
+const accepted = [
+  "",
+  "([abc])+\\s+$",
+  "[]",
+  "[^]",
+  "(?<=a)b",
+  "(?<n>a)\\k<n>",
+  "\\k<n>(?<n>a)",
+  "\\1(a)",
+  "[\\d-]",
+  "[--a]",
+]
+accepted.push(
+  "a{2,10}?",
+  "a{02,2}",
+  "\\p{Script=Greek}",
+  "\\u{00010FFFF}",
+  "[a-\\u{10ffff}]",
+  "[é-💩]",
+  "(?<é>)",
+  "\\0",
+  "\\cJ",
+)
+const rejected = [
+  "^(abc]",
+  "\\a",
+  "(?i)",
+  "(?P<n>a)",
+  "a**",
+  "*",
+  "a{2,1}",
+  "{",
+  "}",
+  "]",
+  "\\k<n>",
+  "\\1",
+  "[b-a]",
+  "[\\d-a]",
+]
+rejected.push(
+  "(?=a)*",
+  "\\00",
+  "\\u{110000}",
+  "\\p{Nope}",
+  "\\-",
+  "[💩-é]",
+  "[\\u{61}-\\x60]",
+  "(",
+  ")",
+  "\\",
+  "(?<n>)(?<n>)",
+  "\\c1",
+)
+
+test.each(accepted)("accepts %s", (text) => {
+  expect(isPattern(text)).toBe(true)
+  expect(accepts(text)).toBe(true)
+})
+
+test.each(rejected)("rejects %s", (text) => {
+  expect(isPattern(text)).toBe(false)
+  expect(accepts(text)).toBe(false)
+})
+
+test.each(["(?i:a)", "\\u0061(?<\\u0061>)", "[\\ud83d\\udca9]"])(
+  "%s: refused although newer or rare grammars have it",
+  (text) => {
+    expect(accepts(text)).toBe(false)
+  },
+)
+
+const parts = [
+  "a",
+  "é",
+  "💩",
+  "(",
+  "(?:",
+  "(?=",
+  "(?<=",
+  "(?<n>",
+  "(?<é>",
+  ")",
+  "[",
+  "[^",
+  "]",
+  "-",
+  "\\d",
+  "\\-",
+  "\\b",
+  "\\1",
+  "\\k<n>",
+]
+parts.push(
+  "\\0",
+  "\\x4",
+  "\\x41",
+  "\\u0041",
+  "\\u{41}",
+  "}",
+  "{",
+  "{2}",
+  "{2,",
+  "{2,1}",
+  "*",
+  "+?",
+  "|",
+  "^",
+  "\\p{L}",
+  "\\cA",
+  "\\/",
+  "1",
+  "\\",
+)
+
+test("agrees with the host on 4,000 texts", () => {
+  let state = 5
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return (state >>> 8) % below
+  }
+  const wrong: string[] = []
+  let patterns = 0
+  for (let i = 0; i < 4000; i++) {
+    const text = Array.from({ length: 1 + random(6) }, () => parts[random(parts.length)]).join("")
+    if (isPattern(text)) patterns++
+    if (accepts(text) !== isPattern(text)) wrong.push(text)
+  }
+  expect(wrong).toEqual([])
+  expect(patterns).toBeGreaterThan(400)
+})
+
+test("takes part in intersections", () => {
+  const short = exprs.and([
+    formatExpr("regex")!,
+    exprs.loop(exprs.anyChar, 1, 1),
+    exprs.not(exprs.codePoints([32, 0x10ffff])),
+  ])
+  expect(exprs.isNever(short)).toBe(false)
+  const lone = exprs.and([formatExpr("regex")!, exprs.codePoints([0x28, 0x2b])])
+  expect(exprs.isNever(lone)).toBe(true)
+})
