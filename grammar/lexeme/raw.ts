@@ -53,6 +53,8 @@ const NumberKind = lexemes.register({
     row.bytes = [...numbers.bytes(state)]
     for (const byte of row.bytes) row.targets[byte] = numberLexeme(numbers.next(state, byte))
   },
+  // Multiples of 0.123456789 are millions of states apart: the number knows its rest by arithmetic.
+  shortest: (state) => numbers.shortest(state),
 })
 
 /** The JSON numbers of number state `state` (see `numbers.start`). */

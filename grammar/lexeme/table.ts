@@ -34,6 +34,8 @@ export interface LexemeKind {
   tag(a: number, b: number, c: number): number
   /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
   clamp?(a: number, b: number, c: number, maxBytes: number): number
+  /** Shortest bytes to an accepting state, where a search over states would not do; the tag there is 1. */
+  shortest?(a: number, b: number, c: number): Uint8Array
 }
 
 export class LexemeTable {
@@ -50,6 +52,7 @@ export class LexemeTable {
   /** Wide rows, `ChunkRows` a chunk: growing by copy would stall. Shape [chunks][ChunkRows, 256], lexeme states. */
   chunks: Int32Array[] = []
   private edgeEnd = 1
+  private readonly key = new Int32Array(4)
   private wideCount = 0
   private readonly row = { targets: new Int32Array(256), base: Dead, bytes: null as number[] | null }
 
@@ -80,7 +83,12 @@ export class LexemeTable {
   /** The state [kind, a, b, c]. */
   state(kind: number, a: number, b = 0, c = 0): number {
     const count = this.tuples.count
-    const id = this.tuples.intern([kind, a, b, c])
+    const { key } = this
+    key[0] = kind
+    key[1] = a
+    key[2] = b
+    key[3] = c
+    const id = this.tuples.intern(key, 4)
     if (id === count) {
       if (id >= this.tags.length) {
         this.tags = grown(this.tags, 2 * this.tags.length)
@@ -153,6 +161,11 @@ export class LexemeTable {
    * Breadth first over the live states: at most 256 steps a state met.
    */
   shortest(state: number): { bytes: Uint8Array; tag: number } {
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)]
+    if (kind?.shortest !== undefined) {
+      return { bytes: kind.shortest(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3)), tag: 1 }
+    }
     const from = new Map<number, { before: number; byte: number }>([[state, { before: Dead, byte: 0 }]])
     for (const at of from.keys()) {
       if (this.tags[at] !== 0) {
