@@ -159,6 +159,10 @@ export class Sequence {
       return ["stop", null]
     }
     if (stopTokenIds.has(token) && isComplete && (matcher || this.outputCount >= minTokens)) {
+      if (this.options.includesStop) {
+        this.unsent.push(token)
+        this.send(this.watch.flush() + this.detokenizer.push(token))
+      }
       return ["stop", token]
     }
     if (matcher) {

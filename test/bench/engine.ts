@@ -1,6 +1,7 @@
 /**
  * What a constraint costs in the whole engine: the same model, prompts and token counts, with and without a schema, in
- * one process and in turn; usage: `node dist/test/bench/engine.js [cpu|gpu|auto]`. Prints tokens a second of both, their ratio, and the time to fill a mask and to accept a token.
+ * one process and in turn. Prints tokens a second of both, their ratio, and the time to fill a mask and to accept a
+ * token. Usage: `node dist/test/bench/engine.js [cpu|gpu|auto]`.
  */
 
 import { cpus } from "node:os"

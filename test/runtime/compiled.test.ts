@@ -1,0 +1,59 @@
+import { expect, test } from "vitest"
+import { Vocabulary } from "../../mask/index.ts"
+import { CompiledConstraints } from "../../runtime/compiled.ts"
+
+const vocabulary = Vocabulary.fromBytes(
+  Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+  { endIds: [256] },
+)
+
+test("equal input and options are one grammar and one machine; others are not", () => {
+  const cache = new CompiledConstraints(vocabulary)
+  const schema = { type: "integer" }
+  const first = cache.compile({ kind: "json", schema })
+  const again = cache.compile({ kind: "json", schema: structuredClone(schema) })
+  expect([first.isCached, again.isCached, again.grammar]).toEqual([false, true, first.grammar])
+  expect(cache.machine(again.grammar)).toBe(cache.machine(first.grammar))
+  const others = [
+    cache.compile({ kind: "json", schema: { type: "number" } }),
+    cache.compile({ kind: "json", schema }, { whitespace: "compact" }),
+    // As text the spelling counts: 1.0 and 1 are two inputs.
+    cache.compile({ kind: "json", schema: '{"const":1.0}' }),
+    cache.compile({ kind: "json", schema: '{"const":1}' }),
+  ]
+  expect(others.map(({ isCached }) => isCached)).toEqual([false, false, false, false])
+  expect([cache.hitCount, cache.missCount]).toEqual([1, 5])
+})
+
+test("a schema that its owner changes is another one", () => {
+  const cache = new CompiledConstraints(vocabulary)
+  const schema: Record<string, unknown> = { type: "integer" }
+  const before = cache.compile({ kind: "json", schema })
+  schema.minimum = 3
+  expect(cache.compile({ kind: "json", schema }).grammar).not.toBe(before.grammar)
+})
+
+test("the caches are bounded, and a dropped entry costs time only", () => {
+  const cache = new CompiledConstraints(vocabulary, { grammarCount: 2, machineCount: 1 })
+  const compile = (option: string) => cache.compile({ kind: "choice", options: [option] })
+  const first = compile("a").grammar
+  const machine = cache.machine(first)
+  compile("b")
+  compile("c")
+  expect(compile("a").isCached).toBe(false)
+  cache.machine(compile("b").grammar)
+  expect(cache.machine(first)).not.toBe(machine)
+})
+
+test("an input with no JSON text is compiled each time, not confused with another", () => {
+  const cache = new CompiledConstraints(vocabulary)
+  const compile = (minimum: number) => {
+    try {
+      return cache.compile({ kind: "json", schema: { type: "integer", minimum } }).isCached
+    } catch {
+      return "refused"
+    }
+  }
+  // JSON.stringify would write both as null.
+  expect([compile(Number.NaN), compile(Number.POSITIVE_INFINITY)]).not.toContain(true)
+})
