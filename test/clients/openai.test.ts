@@ -148,7 +148,7 @@ describe.each(["socket", "in process"] as const)("openai client, %s", (kind) => 
     for await (const _ of second);
     await expect.poll(() => engine.load().running, { timeout: 5000 }).toBe(0)
     const whole = new AbortController()
-    const call = clients[kind].chat.completions.create({ ...long, stream: false }, whole)
+    const call = clients[kind].chat.completions.create({ ...long, stream: false }, { signal: whole.signal })
     call.catch(() => {})
     await expect.poll(() => engine.load().running, { timeout: 5000, interval: 1 }).toBe(1)
     whole.abort()
