@@ -175,16 +175,21 @@ fn isBetter(key: u32, id: u32, otherKey: u32, otherId: u32) -> bool {
   return key > otherKey || (key == otherKey && id < otherId);
 }
 
+/** Element \`at\` becomes the better one of two. */
+fn keepBetter(at: u32, other: u32) {
+  if (isBetter(bestKeys[other], bestIds[other], bestKeys[at], bestIds[at])) {
+    bestKeys[at] = bestKeys[other];
+    bestIds[at] = bestIds[other];
+  }
+}
+
 /** The result is in element 0, after a barrier. */
 fn reduceBest(thread: u32, key: u32, id: u32) {
   bestKeys[thread] = key;
   bestIds[thread] = id;
   workgroupBarrier();
   for (var step = Threads / 2u; step > 0u; step /= 2u) {
-    if (thread < step && isBetter(bestKeys[thread + step], bestIds[thread + step], bestKeys[thread], bestIds[thread])) {
-      bestKeys[thread] = bestKeys[thread + step];
-      bestIds[thread] = bestIds[thread + step];
-    }
+    if (thread < step) { keepBetter(thread, thread + step); }
     workgroupBarrier();
   }
 }

@@ -16,16 +16,6 @@ var<workgroup> maxKeys: array<u32, ${Threads}>;
 var<workgroup> counts: array<u32, ${Threads}>;
 var<workgroup> sums: array<f32, ${Threads}>;
 
-fn sumCounts(thread: u32, value: u32) -> u32 {
-  counts[thread] = value;
-  workgroupBarrier();
-  for (var step = Threads / 2u; step > 0u; step /= 2u) {
-    if (thread < step) { counts[thread] += counts[thread + step]; }
-    workgroupBarrier();
-  }
-  return counts[0];
-}
-
 /** In a fixed tree: the same bits in any batch. */
 fn sumFloats(thread: u32, value: f32) -> f32 {
   workgroupBarrier();
@@ -72,14 +62,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       bestId = tile * Tile + local;
     }
   }
+  bestKeys[thread] = bestKey;
+  bestIds[thread] = bestId;
   maxKeys[thread] = maxKey;
-  reduceBest(thread, bestKey, bestId);
+  counts[thread] = state;
+  workgroupBarrier();
   for (var step = Threads / 2u; step > 0u; step /= 2u) {
-    if (thread < step) { maxKeys[thread] = max(maxKeys[thread], maxKeys[thread + step]); }
+    if (thread < step) {
+      let other = thread + step;
+      keepBetter(thread, other);
+      maxKeys[thread] = max(maxKeys[thread], maxKeys[other]);
+      counts[thread] += counts[other];
+    }
     workgroupBarrier();
   }
   // A tile has 2048 values at most, so count and number of NaNs share a word.
-  let total = sumCounts(thread, state);
+  let total = counts[0];
   let n = total & 0xffffu;
   var mean = 0.0;
   var squares = 0.0;

@@ -41,15 +41,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     n += part.n;
     bad += part.bad;
   }
+  bestKeys[thread] = bestKey;
+  bestIds[thread] = bestId;
   maxKeys[thread] = maxKey;
   counts[thread] = n;
   bads[thread] = bad;
   means[thread] = moments.x;
   squares[thread] = moments.y;
-  reduceBest(thread, bestKey, bestId);
+  workgroupBarrier();
   for (var step = Threads / 2u; step > 0u; step /= 2u) {
     if (thread < step) {
       let other = thread + step;
+      keepBetter(thread, other);
       maxKeys[thread] = max(maxKeys[thread], maxKeys[other]);
       let both = join(counts[thread], means[thread], squares[thread], counts[other], means[other], squares[other]);
       means[thread] = both.x;
