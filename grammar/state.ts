@@ -37,6 +37,7 @@ export class States {
   private readonly states = new TupleTable()
   /** [text before, byte or Mark]; id 0 is the empty text. */
   private readonly texts = new TupleTable()
+  private readonly key = new Int32Array(3)
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
   readonly start: number
@@ -49,7 +50,7 @@ export class States {
     this.grammar = grammar
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
-    this.texts.intern([])
+    this.texts.intern([-1, -1])
     for (const step of grammar.start) this.addStep(step, EmptyStack, NoText)
     this.start = this.internScratch()
   }
@@ -183,7 +184,7 @@ export class States {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
       const stack = before[i + 1]
-      const text = this.stacks.captureCount(stack) > 0 ? this.texts.intern([before[i + 2], byte]) : NoText
+      const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
       this.add(next, stack, text)
     }
   }
@@ -201,15 +202,21 @@ export class States {
 
   private appended(text: number, bytes: Uint8Array): number {
     let at = text
-    for (const byte of bytes) at = this.texts.intern([at, byte])
+    for (const byte of bytes) at = this.appendedByte(at, byte)
     return at
+  }
+
+  private appendedByte(text: number, byte: number): number {
+    this.key[0] = text
+    this.key[1] = byte
+    return this.texts.intern(this.key, 2)
   }
 
   /** `text`, which is read above `below`, as it is above `stack`: a mark for each frame pushed that needs a text. */
   private marked(text: number, below: number, stack: number): number {
     const outer = this.stacks.captureCount(below)
     let at = outer > 0 ? text : NoText
-    for (let i = this.stacks.captureCount(stack); i > outer; i--) at = this.texts.intern([at, Mark])
+    for (let i = this.stacks.captureCount(stack); i > outer; i--) at = this.appendedByte(at, Mark)
     return at
   }
 
@@ -285,10 +292,16 @@ export class States {
 
   private internScratch(): number {
     const { scratch } = this
-    if (scratch.length === 3) return this.states.intern([this.threads.intern(scratch, 3)])
+    if (scratch.length === 3) {
+      this.key[0] = this.threads.intern(scratch, 3)
+      return this.states.intern(this.key, 1)
+    }
     const ids: number[] = []
     for (let i = 0; i < scratch.length; i += 3) {
-      ids.push(this.threads.intern([scratch[i], scratch[i + 1], scratch[i + 2]]))
+      this.key[0] = scratch[i]
+      this.key[1] = scratch[i + 1]
+      this.key[2] = scratch[i + 2]
+      ids.push(this.threads.intern(this.key, 3))
     }
     return this.states.intern(ids.sort((a, b) => a - b))
   }

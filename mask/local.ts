@@ -8,7 +8,7 @@
  * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
-import { TupleTable } from "../grammar/intern.ts"
+import { grown, TupleTable } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
@@ -37,6 +37,15 @@ const none = new Int32Array(0)
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
 
+export interface LocalOptions {
+  /** Bytes of entries that are kept. Default 64 MiB. */
+  maxBytes?: number
+  /** Walk every state: the tests hold all faster ways to it. */
+  isPlain?: boolean
+  /** Trie nodes from which on strings are read by their characters. Default 2,000. */
+  minTextNodes?: number
+}
+
 export class LocalMasks {
   readonly vocabulary: Vocabulary
   readonly trie: TokenTrie
@@ -48,18 +57,19 @@ export class LocalMasks {
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
+  /** Clamped lexeme state by lexeme state; 0 = not known yet. */
+  private clamped = new Int32Array(1024)
   /** By node list, then by clamped lexeme state. */
   private cache: Map<number, Local>[] = []
   private readonly found: Found
   private readonly other: Found
 
-  /** `isPlain` walks every state: the tests hold all faster ways to it. */
-  constructor(vocabulary: Vocabulary, options: { maxBytes?: number; isPlain?: boolean } = {}) {
+  constructor(vocabulary: Vocabulary, options: LocalOptions = {}) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
     this.maxBytes = options.maxBytes ?? 64 << 20
     this.isPlain = options.isPlain ?? false
-    this.text = new TextMasks(this.trie, vocabulary.width)
+    this.text = new TextMasks(this.trie, vocabulary.width, options.minTextNodes)
     this.lists.intern([0])
     const room = this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -68,7 +78,7 @@ export class LocalMasks {
 
   /** The local mask of `lexemeState` read from below the nodes of `list`. */
   local(list: number, lexemeState: number): Local {
-    const state = lexemes.clamp(lexemeState, this.trie.maxDepth)
+    const state = this.clamp(lexemeState)
     let byState = this.cache[list]
     if (byState === undefined) {
       byState = new Map()
@@ -86,6 +96,14 @@ export class LocalMasks {
     }
     byState.set(state, local)
     return local
+  }
+
+  /** The state under which `lexemeState` shares its local masks, memoised. */
+  private clamp(lexemeState: number): number {
+    if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, 2 * lexemeState)
+    if (this.clamped[lexemeState] === 0)
+      this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.trie.maxDepth)
+    return this.clamped[lexemeState]
   }
 
   private make(list: number, state: number): Local {

@@ -19,9 +19,6 @@ import { lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import type { TokenTrie } from "./trie.ts"
 
-/** Below fewer trie nodes than this a plain walk is as good. */
-const FewNodes = 2_000
-
 /** What a string state allows: a row that is shared, and the closing nodes with their tags. */
 export interface TextLocal {
   readonly row: Uint32Array
@@ -32,11 +29,14 @@ export interface TextLocal {
 export class TextMasks {
   private readonly trie: TokenTrie
   private readonly width: number
+  private readonly minNodes: number
   private readonly analyses = new Map<string, TextTokens | null>()
 
-  constructor(trie: TokenTrie, width: number) {
+  /** Below fewer than `minNodes` trie nodes a plain walk is as good. */
+  constructor(trie: TokenTrie, width: number, minNodes = 2_000) {
     this.trie = trie
     this.width = width
+    this.minNodes = minNodes
   }
 
   /** The local mask of `lexemeState` below `nodes`, or null when it is no such string. `list` is the identity of `nodes`. */
@@ -51,7 +51,9 @@ export class TextMasks {
       let size = 0
       for (let i = 0; i < nodes.length; i++) size += this.trie.subtreeSize(nodes[i])
       tokens =
-        size < FewNodes ? null : new TextTokens(this.trie, this.width, Int32Array.from(nodes), body.escapes)
+        size < this.minNodes
+          ? null
+          : new TextTokens(this.trie, this.width, Int32Array.from(nodes), body.escapes)
       this.analyses.set(key, tokens)
     }
     if (tokens === null) return null
@@ -118,7 +120,9 @@ class TextTokens {
           path.counts[place] = count
         } else {
           const read = charactersRead(next)
-          if (trie.token(child) >= 0) byCount[read].push(trie.token(child))
+          // In the middle of an escape one more character is due.
+          const due = stringBody(next) === null ? read + 1 : read
+          if (trie.token(child) >= 0) byCount[due].push(trie.token(child))
           visit(child, next, read)
         }
         open.pop()

@@ -13,6 +13,7 @@ import { TupleTable } from "../intern.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
+import { leastBytes } from "./least.ts"
 import { NoNames, nameBytes, nameChild, namesOf, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
@@ -29,21 +30,30 @@ const LengthKind = 2
 
 /** [kind, a, b, c]; id 0 is taken by the dead content. */
 const table = new TupleTable()
-table.intern([-1])
+table.intern([-1, 0, 0, 0])
+const key = new Int32Array(4)
+
+function intern(kind: number, a: number, b: number, c: number): number {
+  key[0] = kind
+  key[1] = a
+  key[2] = b
+  key[3] = c
+  return table.intern(key, 4)
+}
 
 /** Names over a base that hold no text at all. */
 const dead = new Map<number, boolean>()
 
 /** Texts of `expr`. */
 export function exprContent(expr: ExprId): number {
-  return exprs.isNever(expr) ? NoContent : table.intern([ExprKind, expr])
+  return exprs.isNever(expr) ? NoContent : intern(ExprKind, expr, 0, 0)
 }
 
 /** The names of trie `names` with their tags, and otherwise the texts of `base`. */
 export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
   const known = table.count
-  const id = table.intern([NamesKind, names, base])
+  const id = intern(NamesKind, names, base, 0)
   if (id === known) dead.set(id, !hasText(names, base))
   return dead.get(id) ? NoContent : id
 }
@@ -66,7 +76,7 @@ export function lengthContent(inner: number, min: number, max: number): number {
   const least = Math.max(0, min)
   if (table.at(inner, 0) !== ExprKind) throw new Error("internal: only an expression can have a length")
   if (!canHaveLength(table.at(inner, 1), least, max)) return NoContent
-  return table.intern([LengthKind, inner, least, max])
+  return intern(LengthKind, inner, least, max)
 }
 
 /** Every text. */
@@ -111,6 +121,18 @@ export function contentTag(content: number): number {
   }
 }
 
+/** At most as many bytes as any text of `content` has. */
+export function leastContentBytes(content: number): number {
+  switch (table.at(content, 0)) {
+    case ExprKind:
+      return leastBytes(table.at(content, 1))
+    case LengthKind:
+      return Math.max(table.at(content, 2), leastContentBytes(table.at(content, 1)))
+    default:
+      return 0
+  }
+}
+
 /** For names over a base: the base and the bytes on which the two may differ. Else null. */
 export function contentOverlay(content: number): { base: number; bytes: number[] } | null {
   if (table.at(content, 0) !== NamesKind) return null
@@ -139,6 +161,8 @@ export function contentRow(content: number, row: Int32Array): void {
  */
 export function clampedContent(content: number, maxCharacters: number): number {
   switch (table.at(content, 0)) {
+    case ExprKind:
+      return exprContent(exprs.clamped(table.at(content, 1), maxCharacters))
     case LengthKind: {
       const inner = table.at(content, 1)
       const threshold = lengthThreshold(table.at(inner, 1))

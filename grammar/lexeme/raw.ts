@@ -5,6 +5,7 @@ import {
   contentRow,
   contentTag,
   exprContent,
+  leastContentBytes,
   NoContent,
   nextContent,
 } from "./content.ts"
@@ -34,6 +35,7 @@ const RawKind = lexemes.register({
     row.bytes = overlay.bytes
     for (const byte of overlay.bytes) row.targets[byte] = rawLexeme(nextContent(content, byte))
   },
+  least: (content) => leastContentBytes(content),
   clamp: (content, _b, _c, maxBytes) => rawLexeme(clampedContent(content, maxBytes)),
 })
 

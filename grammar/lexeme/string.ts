@@ -14,6 +14,7 @@ import {
   contentOverlay,
   contentRow,
   contentTag,
+  leastContentBytes,
   NoContent,
   nextCharacter,
   nextContent,
@@ -79,6 +80,7 @@ const StringKind = lexemes.register({
         expandHex(mode, content, read, row)
     }
   },
+  least: (mode, content) => (mode === Closed ? 0 : 1 + leastContentBytes(content)),
   clamp: (mode, content, read, maxBytes) =>
     mode === Closed
       ? lexemes.state(StringKind, mode, content, read)

@@ -32,6 +32,10 @@ export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
   /** 0 = not accepting, else which alternative ended here. */
   tag(a: number, b: number, c: number): number
+  /** A lower bound on the bytes to an accepting state. Default 0. */
+  least?(a: number, b: number, c: number): number
+  /** Bytes to an accepting state, for kinds that know better than to search. */
+  shortest?(a: number, b: number, c: number): Uint8Array
   /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
   clamp?(a: number, b: number, c: number, maxBytes: number): number
   /** Shortest bytes to an accepting state, where a search over states would not do; the tag there is 1. */
@@ -157,34 +161,67 @@ export class LexemeTable {
   }
 
   /**
-   * Shortest bytes that lead from `state` to an accepting state, and its tag. Printable characters first.
-   * Breadth first over the live states: at most 256 steps a state met.
+   * Short bytes that lead from `state` to an accepting state, and its tag; printable characters first. A* over the live
+   * states, guided by each kind's lower bound: shortest, unless a kind answers by itself.
    */
   shortest(state: number): { bytes: Uint8Array; tag: number } {
     const { tuples } = this
-    const kind = this.kinds[tuples.at(state, 0)]
-    if (kind?.shortest !== undefined) {
-      return { bytes: kind.shortest(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3)), tag: 1 }
+    const own = this.kinds[tuples.at(state, 0)]?.shortest
+    if (own !== undefined) {
+      const bytes = own(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3))
+      return { bytes, tag: this.tags[this.run(state, bytes)] }
     }
-    const from = new Map<number, { before: number; byte: number }>([[state, { before: Dead, byte: 0 }]])
-    for (const at of from.keys()) {
-      if (this.tags[at] !== 0) {
-        const bytes: number[] = []
-        for (let s = at; s !== state; ) {
-          const { before, byte } = from.get(s) as { before: number; byte: number }
-          bytes.push(byte)
-          s = before
+    const from = new Map<number, { before: number; byte: number; length: number }>()
+    from.set(state, { before: Dead, byte: 0, length: 0 })
+    /** States to look at, by the least length that a text through them can have. */
+    const open: number[][] = []
+    const add = (at: number, length: number) => {
+      const bound = length + this.least(at)
+      open[bound] ??= []
+      open[bound].push(at)
+    }
+    add(state, 0)
+    for (let bound = 0; bound < open.length; bound++) {
+      for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
+        if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
+        const length = (from.get(next)?.length as number) + 1
+        // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
+        for (let i = 255; i >= 0; i--) {
+          const byte = (i + 0x30) & 0xff
+          const target = this.next(next, byte)
+          const known = target === Dead ? 0 : from.get(target)?.length
+          if (known !== undefined && known <= length) continue
+          from.set(target, { before: next, byte, length })
+          add(target, length)
         }
-        return { bytes: Uint8Array.from(bytes.reverse()), tag: this.tags[at] }
-      }
-      // From "0" on, and round: digits and letters make better examples than control characters.
-      for (let i = 0; i < 256; i++) {
-        const byte = (i + 0x30) & 0xff
-        const next = this.next(at, byte)
-        if (next !== Dead && !from.has(next)) from.set(next, { before: at, byte })
       }
     }
     throw new Error(`internal: lexeme state ${state} has no way to an end`)
+  }
+
+  private pathTo(
+    end: number,
+    start: number,
+    from: ReadonlyMap<number, { before: number; byte: number }>,
+  ): Uint8Array {
+    const bytes: number[] = []
+    for (let at = end; at !== start; ) {
+      const { before, byte } = from.get(at) as { before: number; byte: number }
+      bytes.push(byte)
+      at = before
+    }
+    return Uint8Array.from(bytes.reverse())
+  }
+
+  private least(state: number): number {
+    const { tuples } = this
+    return (
+      this.kinds[tuples.at(state, 0)].least?.(
+        tuples.at(state, 1),
+        tuples.at(state, 2),
+        tuples.at(state, 3),
+      ) ?? 0
+    )
   }
 
   /** The state after all of `bytes`, or `Dead`. */
