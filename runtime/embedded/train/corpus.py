@@ -86,7 +86,7 @@ class Maker:
     """Draws examples from one side of the split."""
 
     def __init__(self, seed, held_out=False):
-        self.r, self.h = Random(seed), held_out
+        self.r, self.h, self.nouns, self.difficulty = Random(seed), held_out, ["item"], 1.0
 
     # Facts: (key, surface, literal, schema)
 
@@ -105,7 +105,10 @@ class Maker:
         return dict(schema_of(concept.kind))
 
     def field_name(self, concept):
-        return self.r.choice(side(concept.names, self.h) if self.r.random() < 0.8 else concept.names)
+        name = self.r.choice(side(concept.names, self.h) if self.r.random() < 0.8 else concept.names)
+        if self.r.random() < 0.08 and " " not in name:
+            name = f"{self.r.choice(self.nouns)} {name}"  # customer email, invoice total
+        return name
 
     def made_up_field(self, is_easy=False):
         r, p = self.r, self.r.random()
@@ -218,6 +221,7 @@ class Maker:
         self.difficulty = difficulty
         most = 2 + round(difficulty * r.choice([1, 2, 3, 4, 6]))
         domain = r.choice(DOMAINS)
+        self.nouns = domain["nouns"]
         is_easy = r.random() > 0.1 + 0.9 * difficulty
         is_made_up = is_easy or r.random() < 0.25
         facts, names, said = self.made_up_facts(most, is_easy) if is_made_up else self.facts_and_text(domain, most)

@@ -74,7 +74,9 @@ def score(example, tokenizer, predict):
             else:
                 is_right &= right[i]
         fields.append(bool(is_right))
-    return {"whole": all(right), "forced": all(fields) if fields else all(right), "fields": fields}
+    name_end = answer.find('"arguments"') - 1 if example["kind"] == "tool" else 0
+    named = all(r for r, (_, b) in zip(right, encoded.offsets) if b <= name_end)
+    return {"whole": all(right), "forced": all(fields) if fields else all(right), "fields": fields, "named": named}
 
 
 def main():
@@ -111,7 +113,7 @@ def main():
         share = f"{100 * np.mean(fields):.1f} %" if fields else "–"
         print(f"| {kind} | {len(found)} | {100 * np.mean([s['whole'] for s in found]):.1f} % | "
               f"{100 * np.mean([s['forced'] for s in found]):.1f} % | {len(fields)} | {share} |")
-    print(f"{time.time() - begin:.0f} s")
+    print(f"tool chosen rightly: {100 * np.mean([s['named'] for s in scores['tool']]):.1f} %; {time.time() - begin:.0f} s")
 
 
 if __name__ == "__main__":

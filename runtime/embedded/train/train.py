@@ -60,6 +60,7 @@ def main():
     a.add_argument("--resume", action="store_true")
     a.add_argument("--ramp", type=float, default=0.35, help="share of the run over which examples grow to full size")
     a.add_argument("--start", type=float, default=0.15, help="difficulty of the first examples, see corpus.Maker.example")
+    a.add_argument("--final", type=float, default=1.0, help="difficulty of the examples after the ramp")
     a = a.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(a.seed)
@@ -91,7 +92,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     begin, step, saved, mean, right = time.time(), 0, time.time(), None, None
     while not stopped and (progress := (time.time() - begin) / 60 / a.minutes) < 1:
-        difficulty = min(1.0, a.start + (1 - a.start) * progress / a.ramp)
+        difficulty = a.start + (a.final - a.start) * min(1.0, progress / a.ramp)
         inputs, targets, weights, picked = batches.next(difficulty)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             hidden = model.hidden(inputs).reshape(-1, CONFIG["width"])[picked]
