@@ -177,7 +177,7 @@ class Significand implements Part {
   /**
    * Exponents of that sign and so many digits that are worth trying for `digits` further digits, `behind` of them after
    * the point. Far above the powers of the moduli all exponents are alike, and so far below; what distinguishes them
-   * there is an end of the range. So: those near the moduli, and those at an end that a bound has set.
+   * there is an end of the range. So: those near the moduli, and those at both ends.
    */
   private candidates(digits: number, behind: number, sign: 1 | -1, width: number): number[] {
     const { half, significand, places } = this
@@ -207,8 +207,8 @@ class Significand implements Part {
       const scale = places + behind
       push(Math.min(...powers) + scale - reach, Math.max(...powers) + scale + 1)
     }
-    if (low > from) push(low, low + 2)
-    if (high < to) push(high - 2, high)
+    push(low, low + 2)
+    push(high - 2, high)
     return exponents
   }
 
