@@ -1,10 +1,12 @@
 /**
  * sampler/: rows of logits and bitmask rows become tokens. Arrays and numbers only; nothing here knows what a grammar is.
  *
- * `createCpuSampler` runs everywhere.
+ * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened. Speculation and beams are
+ * built from the same rows.
  */
+export { type Beam, type BeamOptions, BeamSearch, bestOf, type Hypothesis } from "./beam.ts"
 export { TokenCounts } from "./counts.ts"
-export { createGpuSampler } from "./gpu/sampler.ts"
+export { createGpuSampler, type GpuSampler, type GpuSamplerStats } from "./gpu/sampler.ts"
 export {
   greedyParams,
   type LogprobsMode,
@@ -14,6 +16,7 @@ export {
   type SamplingOptions,
   type SamplingParams,
 } from "./params.ts"
+export { type DraftLaw, type DraftRow, matchDraft, rejectDraft, type Verdict } from "./rejection.ts"
 export type {
   LogitsProcessor,
   RankedLogprob,
