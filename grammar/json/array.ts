@@ -85,6 +85,11 @@ export class ArrayLanguage {
     return { ...progress, seen: [...progress.seen, different].sort((a, b) => a - b) }
   }
 
+  /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
+  mayRunOut(progress: ArrayProgress): boolean {
+    return this.rules.isFinite(progress.index)
+  }
+
   private frame(phase: number, progress: ArrayProgress): ArrayFrame {
     const key = this.frameKeys.intern([phase, progress.index, ...progress.counts, ...progress.seen])
     let frame = this.frames.get(key)
@@ -109,7 +114,9 @@ class ArrayFrame extends Frame {
     this.phase = phase
     this.progress = progress
     this.needsText = phase === Phase.Item && array.rules.spec.unique
-    this.isSymbolic = phase === Phase.Item && progress.seen === UnknownItem
+    this.isSymbolic =
+      progress.seen === UnknownItem &&
+      (phase === Phase.Item || (phase === Phase.Comma && array.mayRunOut(progress)))
   }
 
   follow(_tag: number, text: Uint8Array | null): readonly Step[] {

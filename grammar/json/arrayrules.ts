@@ -65,6 +65,11 @@ export class ArrayRules {
     return this.steps(progress).filter((way) => this.canFinish(way.progress))
   }
 
+  /** Whether the item at `index` has finitely many values. */
+  isFinite(index: number): boolean {
+    return this.values.differences(this.item(index)) !== null
+  }
+
   private item(index: number): number {
     const { items } = this.spec
     return items[Math.min(index, items.length - 1)]
@@ -148,7 +153,10 @@ export class ArrayRules {
           value: this.values.and(way.value, [rule.fact]),
           counts: way.counts.with(i, Math.min(counts[i] + 1, isBounded ? rule.max + 1 : rule.min)),
         },
-        { value: isBounded ? this.values.and(way.value, [rule.complement]) : way.value, counts: way.counts },
+        {
+          value: rule.complement === null ? way.value : this.values.and(way.value, [rule.complement]),
+          counts: way.counts,
+        },
       ])
     }
     return ways

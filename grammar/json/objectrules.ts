@@ -70,6 +70,7 @@ export class ObjectRules {
 
   /** Whether any object at all satisfies the spec. */
   isPossible(): boolean {
+    if (this.spec.min > this.spec.max) return false
     if (this.spec.names.some(({ isRequired }, i) => isRequired && !this.isOffered[i])) return false
     return this.canFinish(this.start)
   }

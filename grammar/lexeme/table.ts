@@ -175,12 +175,13 @@ export class LexemeTable {
     from.set(state, { before: Dead, byte: 0, length: 0 })
     /** States to look at, by the least length that a text through them can have. */
     const open: number[][] = []
-    const add = (at: number, length: number) => {
-      const bound = length + this.least(at)
+    const add = (at: number, length: number, atLeast: number) => {
+      // The bound may fall along a path (an escape spells a character in six bytes): never back to a list that is done.
+      const bound = Math.max(length + this.least(at), atLeast)
       open[bound] ??= []
       open[bound].push(at)
     }
-    add(state, 0)
+    add(state, 0, 0)
     for (let bound = 0; bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
         if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
@@ -192,7 +193,7 @@ export class LexemeTable {
           const known = target === Dead ? 0 : from.get(target)?.length
           if (known !== undefined && known <= length) continue
           from.set(target, { before: next, byte, length })
-          add(target, length)
+          add(target, length, bound)
         }
       }
     }
