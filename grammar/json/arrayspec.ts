@@ -3,8 +3,10 @@
  * rules, and whether items must differ.
  */
 import { GrammarError } from "../errors.ts"
-import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
+import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
+import { coverageOf } from "./coverage.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
+import { asserted } from "./objectspec.ts"
 import type { JsonNode } from "./reader.ts"
 
 export interface ContainsRule {
@@ -14,7 +16,8 @@ export interface ContainsRule {
   readonly max: number
   /** Facts: of an item that counts, and of one that does not. */
   readonly fact: number
-  readonly complement: number
+  /** Null: it cannot be said, and need not, because the count has no upper bound. */
+  readonly complement: number | null
 }
 
 export interface ArraySpec {
@@ -33,6 +36,8 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
   const constants: Extract<JsonNode, { kind: "array" }>[] = []
   const single: Extract<Fact, { kind: "item" }>[] = []
   const contains: ContainsRule[] = []
+  /** Facts about all items from an index on. */
+  const rests: { from: number; fact: number }[] = []
   let min = 0
   let max = Infinite
   let unique = false
@@ -42,7 +47,7 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
       min: low,
       max: high,
       fact,
-      complement: all.negation(fact),
+      complement: high === Infinite ? null : all.negation(fact),
     })
   }
   for (const id of facts) {
@@ -53,6 +58,12 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
       min = Math.max(min, own.minItems)
       max = Math.min(max, own.maxItems)
       unique ||= own.unique
+      if (own.unevaluatedItems !== null) {
+        const known = asserted(all, reader, facts)
+        const coverage = coverageOf(reader, fact.node, Types.array, known)
+        const right = [own.unevaluatedItems, ...coverage.contains].map((node) => all.schema(node))
+        if (!coverage.everything) rests.push({ from: coverage.prefix, fact: all.either(right) })
+      }
       if (own.contains !== null)
         addContains(0, all.schema(own.contains.node), own.contains.min, own.contains.max)
     } else if (fact.kind === "equals" && fact.positive && fact.value.kind === "array") {
@@ -80,6 +91,7 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
     ...constants.map(({ items }) => items.length),
     ...single.map(({ index }) => index + 1),
     ...contains.map(({ from }) => from),
+    ...rests.map(({ from }) => from),
   )
   const items: number[] = []
   for (let index = 0; index <= positions; index++) {
@@ -91,6 +103,7 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
     for (const { items: values } of constants) {
       if (index < values.length) here.push(all.fact({ kind: "equals", value: values[index], positive: true }))
     }
+    for (const { from, fact } of rests) if (index >= from) here.push(fact)
     for (const fact of single) if (fact.index === index) here.push(fact.fact)
     items.push(all.of(here))
   }

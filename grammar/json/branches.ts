@@ -79,7 +79,7 @@ export class Branches {
     const key = id * 64 + type
     let expansion = this.expansions.get(key)
     if (expansion === undefined) {
-      expansion = expandFact(this.all, this.reader, this.all.facts[id], type)
+      expansion = expandFact(this.all, this.reader, this.all.facts[id], type, this.limits)
       this.expansions.set(key, expansion)
     }
     return expansion

@@ -6,6 +6,7 @@ import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
+import { inPlaceSchemas } from "./coverage.ts"
 import { KeywordReader } from "./keywords.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
 import { fromValue, type JsonNode, readJson } from "./reader.ts"
@@ -72,17 +73,25 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
     for (const { node: child } of keywords.patternProperties) seen.add(child)
     for (const [, child] of keywords.dependentSchemas) seen.add(child)
     for (const child of keywords.prefix) seen.add(child)
-    const { additional, propertyNames, rest, contains, conditional } = keywords
+    const { additional, propertyNames, rest, contains, unevaluatedProperties, unevaluatedItems } = keywords
     for (const child of [
       additional,
       propertyNames,
       rest,
       contains?.node,
-      conditional?.test,
-      conditional?.yes,
-      conditional?.no,
+      unevaluatedProperties,
+      unevaluatedItems,
     ]) {
       if (child != null) seen.add(child)
+    }
+    const { test, yes, no } = keywords.conditional ?? { test: null, yes: null, no: null }
+    // An `if` alone only matters to an `unevaluated*`.
+    if (yes !== null || no !== null) for (const child of [test, yes, no]) if (child !== null) seen.add(child)
+    if (unevaluatedProperties !== null || unevaluatedItems !== null) {
+      for (const child of inPlaceSchemas(reader, node)) {
+        reader.of(child).isObserved = true
+        seen.add(child)
+      }
     }
   }
 }

@@ -36,6 +36,10 @@ export type Fact =
     }
   /** Arrays: no two items are equal, or some two are. */
   | { readonly kind: "unique"; readonly positive: boolean }
+  /** At least one of these facts holds, or none does. */
+  | { readonly kind: "either"; readonly facts: readonly number[]; readonly positive: boolean }
+  /** Says nothing: the branch does not rely on what this schema would cover (`coverage.ts`). */
+  | { readonly kind: "uncounted"; readonly node: SchemaNode }
   /** Nothing satisfies it. */
   | { readonly kind: "never" }
 
@@ -78,10 +82,18 @@ export class Conjunctions {
     return this.fact({ kind: "schema", node, positive })
   }
 
-  /** The fact that holds where `id`, a schema or a value, does not. */
+  /** The fact that at least one of `facts` holds. */
+  either(facts: Iterable<number>): number {
+    const distinct = [...new Set(facts)].sort((a, b) => a - b)
+    return distinct.length === 1
+      ? distinct[0]
+      : this.fact({ kind: "either", facts: distinct, positive: true })
+  }
+
+  /** The fact that holds where `id`, a schema, a value or a choice, does not. */
   negation(id: number): number {
     const fact = this.facts[id]
-    if (fact.kind !== "schema" && fact.kind !== "equals")
+    if (fact.kind !== "schema" && fact.kind !== "equals" && fact.kind !== "either")
       throw new Error(`internal: no negation of ${fact.kind}`)
     return this.fact({ ...fact, positive: !fact.positive })
   }
@@ -127,6 +139,10 @@ function factKey(fact: Fact): string {
       return `c${fact.fact} ${fact.from} ${fact.min},${fact.max}`
     case "unique":
       return `u${fact.positive}`
+    case "either":
+      return `|${fact.positive ? "+" : "-"}${fact.facts}`
+    case "uncounted":
+      return `?${fact.node.id}`
     case "never":
       return "never"
     default:

@@ -5,7 +5,9 @@
  * clause, built from duals: required ↔ absent, every property ↔ some property not, items ↔ an item not, and so on
  * (`negate.ts`). What a positive schema says of members stays with the schema: specs read it from its keywords.
  */
-import { type Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
+import type { Limits } from "../errors.ts"
+import { type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
+import { boundedCoverages, type Coverage, uncoveredNames, unevaluated } from "./coverage.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
 import { negateContainer } from "./negate.ts"
 import { areDisjoint } from "./oneof.ts"
@@ -24,12 +26,22 @@ export interface Expansion {
 const nothing: Expansion = { facts: [], clauses: [] }
 
 /** Expands `fact` for values of the container type with bit `type`. */
-export function expandFact(all: Conjunctions, reader: KeywordReader, fact: Fact, type: number): Expansion {
+export function expandFact(
+  all: Conjunctions,
+  reader: KeywordReader,
+  fact: Fact,
+  type: number,
+  limits: Limits,
+): Expansion {
   switch (fact.kind) {
     case "schema":
       return fact.positive
         ? expandSchema(all, reader, reader.of(fact.node), type)
-        : { facts: [], clauses: negateSchema(all, reader, reader.of(fact.node), type) }
+        : { facts: [], clauses: negateSchema(all, reader, fact.node, type, limits) }
+    case "either":
+      return fact.positive
+        ? { facts: [], clauses: [fact.facts.map((id) => [id])] }
+        : { facts: fact.facts.map((id) => all.negation(id)), clauses: [] }
     case "equals":
       if (typeBit(fact.value) !== type)
         return fact.positive ? { facts: [all.fact({ kind: "never" })], clauses: [] } : nothing
@@ -50,12 +62,20 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   for (const nodes of keywords.any) clauses.push(nodes.map((node) => [all.schema(node)]))
   for (const nodes of keywords.one) clauses.push(exactlyOne(all, reader, nodes, type))
   for (const node of keywords.not) facts.push(all.schema(node, false))
+  const { isObserved } = keywords
+  const observe = (node: SchemaNode) =>
+    clauses.push([[all.schema(node)], [all.fact({ kind: "uncounted", node })]])
+  // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch holds anyway.
+  if (isObserved)
+    for (const nodes of keywords.any) if (nodes.length > 1) for (const node of nodes) observe(node)
   if (keywords.conditional !== null) {
     const { test, yes, no } = keywords.conditional
-    clauses.push([
-      [all.schema(test), ...(yes === null ? [] : [all.schema(yes)])],
-      [all.schema(test, false), ...(no === null ? [] : [all.schema(no)])],
-    ])
+    if (yes !== null || no !== null) {
+      clauses.push([
+        [all.schema(test), ...(yes === null ? [] : [all.schema(yes)])],
+        [all.schema(test, false), ...(no === null ? [] : [all.schema(no)])],
+      ])
+    } else if (isObserved) observe(test)
   }
   if (type === Types.object) {
     for (const [name, names] of keywords.dependentRequired) {
@@ -65,7 +85,8 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
       ])
     }
     for (const [name, node] of keywords.dependentSchemas) {
-      clauses.push([[all.fact({ kind: "absent", name })], [all.schema(node)]])
+      const present = isObserved ? [all.fact({ kind: "present", name })] : []
+      clauses.push([[all.fact({ kind: "absent", name })], [...present, all.schema(node)]])
     }
   }
   return { facts, clauses }
@@ -75,9 +96,11 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
 function negateSchema(
   all: Conjunctions,
   reader: KeywordReader,
-  keywords: Keywords,
+  node: SchemaNode,
   type: number,
+  limits: Limits,
 ): Alternative[][] {
+  const keywords = reader.of(node)
   if ((keywords.types & type) === 0) return []
   const alternatives: Alternative[] = []
   if (keywords.enum !== null) {
@@ -105,7 +128,29 @@ function negateSchema(
   alternatives.push(
     ...(type === Types.object ? negateContainer.object(all, keywords) : negateContainer.array(all, keywords)),
   )
+  const rest = unevaluated(keywords, type)
+  if (rest !== null) {
+    for (const { facts, coverage } of boundedCoverages(all, reader, node, type, limits)) {
+      const member = wrongMember(all, rest, coverage, type)
+      if (member !== null) alternatives.push([...facts, member])
+    }
+  }
   return [alternatives]
+}
+
+/** Some member that is not covered does not satisfy `rest`; null when all are covered. */
+function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, type: number): number | null {
+  if (coverage.everything) return null
+  if (type === Types.object)
+    return all.fact({ kind: "some", names: uncoveredNames(coverage), fact: all.schema(rest, false) })
+  const right = all.either([rest, ...coverage.contains].map((node) => all.schema(node)))
+  return all.fact({
+    kind: "contains",
+    from: coverage.prefix,
+    fact: all.negation(right),
+    min: 1,
+    max: Infinite,
+  })
 }
 
 /** `oneOf`: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */

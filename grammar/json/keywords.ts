@@ -53,6 +53,11 @@ export interface Keywords {
   maxItems: number
   contains: { node: SchemaNode; min: number; max: number } | null
   unique: boolean
+  /** For members that nothing else evaluates (`coverage.ts`); null: anything. */
+  unevaluatedProperties: SchemaNode | null
+  unevaluatedItems: SchemaNode | null
+  /** Whether some `unevaluated*` needs to know if the in-place schemas here hold. */
+  isObserved: boolean
 }
 
 export interface ReadOptions {
@@ -182,6 +187,9 @@ export class KeywordReader {
       maxItems: Infinite,
       contains: null,
       unique: false,
+      unevaluatedProperties: null,
+      unevaluatedItems: null,
+      isObserved: false,
     }
     return keywords
   }
@@ -235,9 +243,8 @@ export class KeywordReader {
       case "if": {
         const yes = members.has("then") && dialect.keywords.has("then") ? graph.child(node, "then") : null
         const no = members.has("else") && dialect.keywords.has("else") ? graph.child(node, "else") : null
-        if (yes === null && no === null) return "no then or else"
         keywords.conditional = { test: child(), yes, no }
-        return
+        return yes === null && no === null ? "no then or else" : undefined
       }
       case "then":
       case "else":
@@ -346,6 +353,12 @@ export class KeywordReader {
       case "uniqueItems":
         if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
         keywords.unique = value.kind === "true"
+        return
+      case "unevaluatedProperties":
+        keywords.unevaluatedProperties = child()
+        return
+      case "unevaluatedItems":
+        keywords.unevaluatedItems = child()
         return
       default:
         throw unsupported(path, keyword)

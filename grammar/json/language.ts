@@ -229,6 +229,11 @@ export class JsonLanguage {
     return result
   }
 
+  /** The strings of which `fact` holds. */
+  stringsOf(fact: Fact): ExprId {
+    return this.scalarOfFact(fact, stringAlgebra, this.strings)
+  }
+
   private scalarOfFact<T>(fact: Fact, algebra: Algebra<T>, formula: ScalarFormula<T>): T {
     switch (fact.kind) {
       case "schema":
@@ -236,6 +241,12 @@ export class JsonLanguage {
       case "equals": {
         const value = typeBit(fact.value) === algebra.type ? algebra.value(fact.value) : algebra.none
         return fact.positive ? value : algebra.not(value)
+      }
+      case "either": {
+        let some = algebra.none
+        for (const id of fact.facts)
+          some = algebra.or(some, this.scalarOfFact(this.all.facts[id], algebra, formula))
+        return fact.positive ? some : algebra.not(some)
       }
       case "never":
         return algebra.none

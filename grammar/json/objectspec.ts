@@ -10,9 +10,11 @@ import { checkLimit, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
-import { type Conjunctions, type Fact, Infinite } from "./conjunction.ts"
+import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
+import { type Asserted, coverageOf } from "./coverage.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
 import type { JsonNode } from "./reader.ts"
+import type { SchemaNode } from "./refs.ts"
 
 export interface DeclaredName {
   readonly name: string
@@ -41,9 +43,16 @@ export interface ObjectSpec {
   readonly obligations: readonly number[]
 }
 
+/** What one schema says about the values of names. */
+interface MemberRules {
+  readonly properties: ReadonlyMap<string, SchemaNode>
+  readonly patternProperties: readonly { expr: ExprId; node: SchemaNode }[]
+  readonly additional: SchemaNode | null
+}
+
 interface Parts {
-  /** Keywords of the positive schemas that speak of members, in order. */
-  keywords: Keywords[]
+  /** What the positive schemas say of members, in order. */
+  keywords: MemberRules[]
   constants: Extract<JsonNode, { kind: "object" }>[]
   properties: Map<string, number[]>
   absent: Set<string>
@@ -131,7 +140,15 @@ function collectParts(all: Conjunctions, reader: KeywordReader, facts: readonly 
     const fact = all.facts[id]
     switch (fact.kind) {
       case "schema":
-        if (fact.positive) addKeywords(parts, reader.of(fact.node))
+        if (fact.positive) {
+          const keywords = reader.of(fact.node)
+          addKeywords(parts, keywords)
+          if (keywords.unevaluatedProperties !== null) {
+            const coverage = coverageOf(reader, fact.node, Types.object, asserted(all, reader, facts))
+            if (!coverage.everything)
+              parts.keywords.push({ ...coverage, additional: keywords.unevaluatedProperties })
+          }
+        }
         break
       case "equals":
         if (fact.positive && fact.value.kind === "object") {
@@ -165,6 +182,21 @@ function collectParts(all: Conjunctions, reader: KeywordReader, facts: readonly 
     }
   }
   return parts
+}
+
+/** What the branch asserts: schemas by their facts, names by who requires them. */
+export function asserted(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): Asserted {
+  const ids = new Set(facts)
+  return {
+    holds: (node) => ids.has(all.schema(node)),
+    fails: (node) => ids.has(all.schema(node, false)),
+    isPresent: (name) =>
+      facts.some((id) => {
+        const fact = all.facts[id]
+        if (fact.kind === "present") return fact.name === name
+        return fact.kind === "schema" && fact.positive && reader.of(fact.node).required.includes(name)
+      }),
+  }
 }
 
 function addKeywords(parts: Parts, keywords: Keywords): void {

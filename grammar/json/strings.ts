@@ -100,6 +100,7 @@ function partsOf(language: JsonLanguage, conjunction: number): Parts {
     const fact = all.facts[id]
     if (fact.kind === "schema" && fact.positive) addSchema(language, parts, fact.node, seen)
     else if (fact.kind === "schema") parts.exprs.push(exprs.not(language.strings.of(fact.node)))
+    else if (fact.kind === "either") parts.exprs.push(language.stringsOf(fact))
     else if (fact.kind === "never") parts.isNever = true
     else if (fact.kind === "equals") {
       const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
