@@ -125,13 +125,16 @@ export async function openSampler(
   log: (line: string) => void = () => {},
 ): Promise<OpenedSampler> {
   if (choice === "cpu") return { sampler: createCpuSampler(), description: "cpu" }
+  let device: Device | undefined
   try {
-    const device = await openDevice({ software: choice === "gpu" })
+    device = await openDevice({ software: choice === "gpu" })
     const gpu = await createGpuSampler(device.device)
     return { sampler: new DeviceSampler(device, gpu, log), description: `gpu (${device.info})` }
-  } catch (error) {
-    if (choice === "gpu" || !(error instanceof ModelError)) throw error
-    return { sampler: createCpuSampler(), description: `cpu (${error.message})` }
+  } catch (cause) {
+    device?.close()
+    const { message } = cause as Error
+    if (choice === "auto") return { sampler: createCpuSampler(), description: `cpu (${message})` }
+    throw cause instanceof ModelError ? cause : new ModelError(`the GPU cannot sample: ${message}`, { cause })
   }
 }
 

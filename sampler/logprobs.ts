@@ -7,25 +7,52 @@
  */
 import type { SamplingParams } from "./params.ts"
 import type { RankedLogprob, TokenLogprobs } from "./row.ts"
-import { type Candidates, pinned, softmax } from "./truncation.ts"
+import { HeapSize, MaxSortWidth, TopHeap } from "./top.ts"
+import { type Candidates, pinned } from "./truncation.ts"
 
 export const Impossible = -9999
 
-/** `capture` holds at least one survivor. */
+/** `capture` holds at least one survivor. O(V), and O(V log V) for more alternatives than a heap holds. */
 export function describe(capture: Candidates, token: number, params: SamplingParams): TokenLogprobs {
-  const order = pinned(capture)
-  const ranks = new Map(order.map((id, at) => [id, at + 1]))
-  const numbers = valuesOf(capture, params)
-  const one = (id: number): RankedLogprob => ({
+  const { values, alive } = capture
+  const { max, log } = measure(capture)
+  const isLogit = params.logprobsMode.endsWith("logits")
+  const one = (id: number, rank: number): RankedLogprob => ({
     token: id,
-    logprob: capture.alive[id] ? numbers(id) : Impossible,
-    rank: ranks.get(id) ?? 0,
+    logprob: alive[id] ? (isLogit ? values[id] : values[id] - max - log) : Impossible,
+    rank,
   })
-  return {
-    ...one(token),
-    top: order.slice(0, params.logprobs ?? 0).map(one),
-    named: params.logprobTokenIds.map(one),
+  const top = topIds(capture, params.logprobs ?? 0).map((id, at) => one(id, at + 1))
+  const ranked = (id: number) => one(id, alive[id] ? rankOf(capture, id) : 0)
+  return { ...ranked(token), top, named: params.logprobTokenIds.map(ranked) }
+}
+
+/** Maximum, and the logarithm of the sum of exponentials relative to it, summed by ascending id. */
+function measure({ values, alive }: Candidates): { max: number; log: number } {
+  let max = Number.NEGATIVE_INFINITY
+  for (let id = 0; id < alive.length; id++) if (alive[id] && values[id] > max) max = values[id]
+  let sum = 0
+  for (let id = 0; id < alive.length; id++) if (alive[id]) sum += Math.exp(values[id] - max)
+  return { max, log: Math.log(sum) }
+}
+
+function topIds(capture: Candidates, count: number): number[] {
+  const { values, alive } = capture
+  if (count === 0) return []
+  if (count > HeapSize || alive.length > MaxSortWidth) return pinned(capture).slice(0, count)
+  const present = values.map((value, id) => (alive[id] ? value : Number.NEGATIVE_INFINITY))
+  const ranked = new TopHeap().rank(present, null, present.length, count)
+  return Array.from(ranked.ids.subarray(0, ranked.count))
+}
+
+/** Place in the pinned order, from 1. */
+function rankOf({ values, alive }: Candidates, token: number): number {
+  const value = values[token]
+  let rank = 1
+  for (let id = 0; id < alive.length; id++) {
+    if (alive[id] && (values[id] > value || (values[id] === value && id < token))) rank++
   }
+  return rank
 }
 
 /** A token that had no alternative: certain, without a look at its logits. */
@@ -35,11 +62,4 @@ export function describeForced(token: number, params: SamplingParams): TokenLogp
     id === token ? certain : { token: id, logprob: Impossible, rank: 0 },
   )
   return { ...certain, top: params.logprobs ? [certain] : [], named }
-}
-
-function valuesOf(capture: Candidates, params: SamplingParams): (id: number) => number {
-  if (params.logprobsMode.endsWith("logits")) return (id) => capture.values[id]
-  const { ids, logs } = softmax(capture)
-  const byId = new Map(ids.map((id, at) => [id, logs[at]]))
-  return (id) => byId.get(id)!
 }

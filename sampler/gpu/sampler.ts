@@ -10,7 +10,7 @@ import { vllmOrder } from "../order.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
 import { rowKey, Stream } from "../rng.ts"
-import { checkDrawn, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
+import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
 import { logitsOf, sampleOnCpu } from "../sampler.ts"
 import { MaskAtlas } from "./atlas.ts"
 import { EditWords, HistWords, packEdits, packRow, ResultStatus, ResultWords, RowWords } from "./layout.ts"
@@ -37,9 +37,20 @@ export interface GpuSampler extends Sampler {
   readonly stats: Readonly<GpuSamplerStats>
 }
 
+export interface GpuSamplerOptions {
+  /**
+   * Rows with at most this many legal tokens are computed here: that is 20 µs, and their logits, which are here already,
+   * need no way to the device. Default 64.
+   */
+  readonly shortRows?: number
+}
+
 /** Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a kernel. */
-export async function createGpuSampler(device: GPUDevice): Promise<GpuSampler> {
-  return new DeviceSampler(device, await GpuPipeline.create(device))
+export async function createGpuSampler(
+  device: GPUDevice,
+  options: GpuSamplerOptions = {},
+): Promise<GpuSampler> {
+  return new DeviceSampler(device, await GpuPipeline.create(device), options.shortRows ?? 64)
 }
 
 class DeviceSampler implements GpuSampler {
@@ -54,14 +65,16 @@ class DeviceSampler implements GpuSampler {
   }
   private readonly device: GPUDevice
   private readonly pipeline: GpuPipeline
+  private readonly shortRows: number
   private atlas: { width: number; atlas: MaskAtlas } | undefined
   /** Steps share the buffers, so one waits for the other. */
   private last: Promise<unknown> = Promise.resolve()
   private error: string | undefined
   private isClosed = false
 
-  constructor(device: GPUDevice, pipeline: GpuPipeline) {
+  constructor(device: GPUDevice, pipeline: GpuPipeline, shortRows: number) {
     this.device = device
+    this.shortRows = shortRows
     this.pipeline = pipeline
     // Validation errors do not throw: without this a wrong binding would read as zeros.
     device.onuncapturederror = ({ error }) => {
@@ -92,7 +105,7 @@ class DeviceSampler implements GpuSampler {
     for (const [index, row] of rows.entries()) {
       const forced = forcedResult(row)
       if (forced) results[index] = forced
-      else if (isGpuRow(row.params, width) && !row.processors?.length) pending.push(index)
+      else if (isGpuRow(row, width) && !this.isShort(row)) pending.push(index)
       else results[index] = this.sampleOnCpu(logits, width, row)
     }
     const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits
@@ -175,6 +188,10 @@ class DeviceSampler implements GpuSampler {
     }
   }
 
+  private isShort({ mask }: SampleRow): boolean {
+    return this.shortRows > 0 && mask !== null && countBits(mask) <= this.shortRows
+  }
+
   private sampleOnCpu(logits: Float32Array, width: number, row: SampleRow): SampleResult {
     this.stats.cpuRows++
     return sampleOnCpu(logitsOf(logits, width, row.logitsRow), row)
@@ -195,7 +212,8 @@ class DeviceSampler implements GpuSampler {
 }
 
 /** Whether the kernels know all stages of the row. */
-function isGpuRow(params: SamplingParams, width: number): boolean {
+function isGpuRow({ params, processors }: SampleRow, width: number): boolean {
+  if (processors?.length) return false
   if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
   if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
   if (isGreedy(params)) return true

@@ -23,7 +23,7 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
   let gpu: GpuSampler
   beforeAll(async () => {
     device = await openDevice()
-    gpu = await createGpuSampler(device.device)
+    gpu = await createGpuSampler(device.device, { shortRows: 0 })
   })
   afterAll(() => {
     gpu.close()
@@ -232,6 +232,17 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     }
     expect(await draw({}, isFull ? 50_000 : 1500)).toBeLessThan(1)
     expect(await draw({ temperature: 2 }, 500)).toBeGreaterThan(1)
+  })
+
+  test("rows of few legal tokens stay on the host, with the same tokens", async () => {
+    const width = 200
+    const logits = Float32Array.from({ length: width }, normalOf(randomOf(12)))
+    const mask = Array.from({ length: 64 }, (_, at) => 3 * at)
+    const rows = [rowOf(width, { mask, seed: 1 }), rowOf(width, { mask: [...mask, 199], seed: 1 })]
+    const own = await createGpuSampler(device.device)
+    expect(await own.sample(logits, width, rows)).toEqual(await gpu.sample(logits, width, rows))
+    expect([own.stats.cpuRows, own.stats.gpuRows]).toEqual([1, 1])
+    own.close()
   })
 
   test("NaN at an allowed token ends the row, at a denied one it is nothing", async () => {
