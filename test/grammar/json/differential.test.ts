@@ -1,0 +1,136 @@
+/**
+ * Compiler against reference validator: instances, their mutations and respellings, and random walks over the masks.
+ *
+ * TOKENRAIL_DIFFERENTIAL=n multiplies the mutations and walks; 1 is a sample that takes seconds.
+ */
+import { describe, expect, test } from "vitest"
+import { GrammarError } from "../../../grammar/index.ts"
+import { toText } from "../../../grammar/json/reader.ts"
+import { type Differential, type DifferentialOptions, differential } from "../../oracle/differential.ts"
+import { randomInstances, randomSchema } from "../../schemas.ts"
+import {
+  drafts,
+  hasMaskBench,
+  hasSuite,
+  maskBenchLines,
+  suiteDocuments,
+  suiteGroups,
+} from "../../validate/corpora.ts"
+
+const scale = Number(process.env.TOKENRAIL_DIFFERENTIAL ?? 1)
+
+interface Total extends Differential {
+  refused: Map<string, number>
+}
+
+const emptyTotal = (): Total => ({
+  verdicts: 0,
+  accepted: 0,
+  walks: 0,
+  disagreements: [],
+  refused: new Map(),
+})
+
+/** Adds one schema's comparison. A refusal counts by its kind and keyword; nothing else may be thrown. */
+function add(
+  total: Total,
+  name: string,
+  schema: string,
+  instances: string[],
+  options: DifferentialOptions,
+): void {
+  try {
+    const result = differential(schema, instances, options)
+    total.verdicts += result.verdicts
+    total.accepted += result.accepted
+    total.walks += result.walks
+    for (const line of result.disagreements) total.disagreements.push(`${name}: ${line.slice(0, 300)}`)
+  } catch (error) {
+    if (!(error instanceof GrammarError) || (error.kind !== "unsupported" && error.kind !== "limit"))
+      throw error
+    const what = `${error.kind}: ${error.path.split("/").findLast((step) => /^[$a-zA-Z]/.test(step)) ?? error.message}`
+    total.refused.set(what, (total.refused.get(what) ?? 0) + 1)
+  }
+}
+
+function report(total: Total): void {
+  const { verdicts, accepted, walks } = total
+  const refused = [...total.refused].map(([what, count]) => `${what} × ${count}`).join(", ")
+  console.info(`${verdicts} verdicts (${accepted} accepted), ${walks} walks; refused: ${refused || "none"}`)
+}
+
+describe("random schemas", () => {
+  test.each(["conform", "generate"] as const)("surface %s", (surface) => {
+    const total = emptyTotal()
+    for (let seed = 1; seed <= 150 * scale; seed++) {
+      const schema = randomSchema(seed)
+      const options = {
+        seed,
+        mutations: 3,
+        walks: 2,
+        maxTokens: 20,
+        compile: { unsatisfiable: "empty" } as const,
+      }
+      if (surface === "conform")
+        add(total, `seed ${seed}`, JSON.stringify(schema), randomInstances(schema, seed), options)
+      // The narrow surface rejects spellings of valid values: only its walks are compared.
+      else
+        add(total, `seed ${seed}`, JSON.stringify(schema), [], {
+          ...options,
+          compile: { unsatisfiable: "empty", surface },
+        })
+    }
+    report(total)
+    expect(total.disagreements).toEqual([])
+    expect(total.walks).toBeGreaterThan(100)
+    if (surface === "conform") expect(total.accepted).toBeGreaterThan(1000)
+  })
+})
+
+describe.skipIf(!hasSuite)("JSON-Schema-Test-Suite (skipped without ../shared)", () => {
+  const documents = hasSuite ? suiteDocuments() : {}
+  const parts = [
+    ["required", "annotate"],
+    ["format", "assert"],
+    ["optional", "vocabulary"],
+  ] as const
+  test.each(drafts)("%s", (draft, dialect) => {
+    const total = emptyTotal()
+    for (const [part, formats] of parts) {
+      for (const group of suiteGroups(draft, part)) {
+        const shared = { dialect, documents, formats }
+        add(
+          total,
+          `${group.file}: ${group.description}`,
+          toText(group.schema),
+          group.tests.map(({ data }) => toText(data)),
+          { mutations: scale, walks: scale, maxTokens: 15, compile: shared, validate: shared },
+        )
+      }
+    }
+    report(total)
+    expect(total.disagreements).toEqual([])
+    expect(total.accepted).toBeGreaterThan(500)
+  })
+})
+
+test.skipIf(!hasMaskBench)(
+  "MaskBench (skipped without ../shared)",
+  () => {
+    const total = emptyTotal()
+    for (const { id, schema, tests } of maskBenchLines()) {
+      const options = { mutations: scale, walks: 0, seed: 7 }
+      add(
+        total,
+        id,
+        toText(schema),
+        tests.map(({ text }) => text),
+        options,
+      )
+    }
+    report(total)
+    expect(total.disagreements).toEqual([])
+    expect(total.accepted).toBeGreaterThan(3000)
+  },
+  120_000 * scale,
+)
