@@ -93,7 +93,10 @@ export function randomOptions(width: number, random: () => number): RowOptions {
     choice: Math.floor(random() * 4),
     temperature: maybe(0.7, () => [0, 0.01, 0.3, 0.7, 1, 1.5, 2][Math.floor(random() * 7)]),
     topK: maybe(0.4, () => 1 + Math.floor(random() ** 3 * 1.1 * width)),
-    topP: maybe(0.4, () => 1 - random() ** 2 * 0.999),
+    // Quarters meet the mass of equal values exactly.
+    topP: maybe(0.4, () =>
+      random() < 0.4 ? 0.25 * Math.ceil(3 * random()) || 0.5 : 1 - random() ** 2 * 0.999,
+    ),
     minP: maybe(0.2, () => random() ** 2),
     topNSigma: maybe(0.15, () => 3 * random()),
     repetitionPenalty: maybe(0.2, () => 0.5 + random()),
