@@ -2,12 +2,11 @@
  * The fast path: the bits of `cpu.ts` without a sort over the vocabulary.
  *
  * A row is values and ids: either dense, where an index is its id and −∞ marks what is not allowed, or the list of a
- * sparse mask's set bits. Cuts by rank and mass take prefixes of the pinned order, so a cut is one pair (last value, last
- * id): a heap finds it for small k, a histogram by distance from the maximum and a sort of one bucket for the rest.
- * Integer masses make that exact: their sums do not depend on the order. The draw computes noise only for tokens whose
- * random bits could still win. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
+ * sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
  */
+
 import { describeDrawn, forcedResult, sampleRow } from "./cpu.ts"
+import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
 import { vllmOrder } from "./order.ts"
 import { isGreedy, type SamplingParams } from "./params.ts"
 import {
@@ -19,25 +18,19 @@ import {
   repetitionFactors,
   subtractDry,
 } from "./penalties.ts"
-import { gumbel, type RowKey, rowKey, Stream, tokenBits } from "./rng.ts"
+import { rowKey, Stream } from "./rng.ts"
 import { checkDrawn, countBits, type Relaxation, type SampleResult, type SampleRow } from "./row.ts"
-import { HeapSize, MaxSortWidth, type Ranked, sortPinned, TopHeap } from "./top.ts"
-import { massExponent } from "./truncation.ts"
+import { HeapSize, MaxSortWidth, TopHeap } from "./top.ts"
 
 /** Beyond this the definition's clamp could matter. */
 const Huge = 1e24
-/** Noise stays below this. */
-const MaxNoise = 22.875
-const BucketCount = 1024
-const BucketsPerNat = 32
 
 /** One sampler's scratch memory; rows are independent. Not reentrant. */
 export class Selector {
   private values = new Float32Array(0)
   private ids = new Int32Array(0)
   private readonly heap = new TopHeap()
-  private readonly bucketMasses = new Float64Array(BucketCount)
-  private readonly bucketCounts = new Int32Array(BucketCount)
+  private readonly cutter = new Cutter()
 
   /** As `sampleRow` of the definition, to the bit. */
   select(logits: Float32Array, row: SampleRow): SampleResult {
@@ -186,11 +179,11 @@ export class Selector {
       if (ranked.values[ranked.count - 1] < -Huge) return -1
       return drawRanked(ranked, topP < 1 ? nucleus(ranked, topP, width) : ranked.count, key)
     }
-    const cut = { value: Number.NEGATIVE_INFINITY, id: -1 }
-    if (topK > 0) this.cutCount(z, list, count, max, topK, cut)
-    if (cut.value < -Huge && cut.id >= 0) return -1
-    if (topP < 1) this.cutMass(z, list, count, max, topP, width, cut)
-    return drawCut(z, list, count, max, cut, key)
+    const kept = { values: z, ids: list, count, max, cutValue: Number.NEGATIVE_INFINITY, cutId: -1 }
+    if (topK > 0) this.cutter.cutCount(kept, topK)
+    if (kept.cutValue < -Huge && kept.cutId >= 0) return -1
+    if (topP < 1) this.cutter.cutMass(kept, topP, width)
+    return drawKept(kept, key)
   }
 
   /** The lowest value that top-nσ and min-p keep; NaN: values so large that the definition has to tell. */
@@ -226,107 +219,6 @@ export class Selector {
     }
     return count
   }
-
-  /** Lowers the cut to the k-th of the pinned order. */
-  private cutCount(
-    z: Float32Array,
-    ids: Int32Array | null,
-    n: number,
-    max: number,
-    k: number,
-    cut: Cut,
-  ): void {
-    const counts = this.bucketCounts.fill(0)
-    const lastBucket = BucketCount - 1
-    // hot
-    for (let at = 0; at < n; at++) {
-      if (z[at] === Number.NEGATIVE_INFINITY) continue
-      const distance = (max - z[at]) * BucketsPerNat
-      counts[distance < lastBucket ? distance | 0 : lastBucket]++
-    }
-    let before = 0
-    let bucket = 0
-    while (bucket < BucketCount && before + counts[bucket] < k) before += counts[bucket++]
-    if (bucket === BucketCount) return
-    const ranked = this.sortBucket(z, ids, n, max, bucket, counts[bucket], cut)
-    cut.value = ranked.values[k - before - 1]
-    cut.id = ranked.ids[k - before - 1]
-  }
-
-  /** Lowers the cut to the last token that top-p keeps of what is above it. */
-  private cutMass(
-    z: Float32Array,
-    ids: Int32Array | null,
-    n: number,
-    max: number,
-    share: number,
-    width: number,
-    cut: Cut,
-  ): void {
-    const masses = this.bucketMasses.fill(0)
-    const counts = this.bucketCounts.fill(0)
-    const unit = 2 ** massExponent(width)
-    const lastBucket = BucketCount - 1
-    const { value: cutValue, id: cutId } = cut
-    let total = 0
-    // hot
-    for (let at = 0; at < n; at++) {
-      const value = z[at]
-      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
-      const mass = Math.floor(unit * Math.exp(value - max))
-      const distance = (max - value) * BucketsPerNat
-      const bucket = distance < lastBucket ? distance | 0 : lastBucket
-      total += mass
-      masses[bucket] += mass
-      counts[bucket]++
-    }
-    const bound = share * total
-    let before = 0
-    let bucket = 0
-    while (bucket < BucketCount - 1 && before + masses[bucket] < bound) before += masses[bucket++]
-    const ranked = this.sortBucket(z, ids, n, max, bucket, counts[bucket], cut)
-    let at = 0
-    while (at < ranked.count && before < bound) {
-      before += Math.floor(unit * Math.exp(ranked.values[at] - max))
-      at++
-    }
-    // The bucket's first token stays: the bound lies in this bucket.
-    const last = Math.max(0, at - 1)
-    cut.value = ranked.values[last]
-    cut.id = ranked.ids[last]
-  }
-
-  private sortBucket(
-    z: Float32Array,
-    ids: Int32Array | null,
-    n: number,
-    max: number,
-    bucket: number,
-    count: number,
-    cut: Cut,
-  ): Ranked {
-    const values = new Float32Array(count)
-    const kept = new Int32Array(count)
-    const { value: cutValue, id: cutId } = cut
-    let found = 0
-    // hot
-    for (let at = 0; at < n; at++) {
-      const value = z[at]
-      const distance = (max - value) * BucketsPerNat
-      // The last bucket holds all the rest.
-      if (distance < bucket || (distance >= bucket + 1 && bucket < BucketCount - 1)) continue
-      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
-      values[found] = value
-      kept[found++] = idAt(ids, at)
-    }
-    return sortPinned(values, kept, found)
-  }
-}
-
-/** The last pair that is kept; (−∞, −1) keeps whatever is there. Bucket b is a distance in [b, b + 1) / BucketsPerNat. */
-interface Cut {
-  value: number
-  id: number
 }
 
 /** Whether all of the row's stages are here. */
@@ -390,65 +282,4 @@ function countLegal({ mask, params }: SampleRow): number {
     mask === null ? Number.POSITIVE_INFINITY : countBits(mask),
     params.allowed === null ? Number.POSITIVE_INFINITY : countBits(params.allowed),
   )
-}
-
-/** How many of the ranked pairs top-p keeps. */
-function nucleus({ count, values }: Ranked, share: number, width: number): number {
-  const unit = 2 ** massExponent(width)
-  const max = values[0]
-  let total = 0
-  for (let at = 0; at < count; at++) total += Math.floor(unit * Math.exp(values[at] - max))
-  const bound = share * total
-  let before = 0
-  let kept = 0
-  while (kept < count && before < bound) before += Math.floor(unit * Math.exp(values[kept++] - max))
-  return Math.max(1, kept)
-}
-
-function drawRanked({ values, ids }: Ranked, count: number, key: RowKey): number {
-  let token = ids[0]
-  if (count === 1) return token
-  let best = Number.NEGATIVE_INFINITY
-  for (let at = 0; at < count; at++) {
-    const score = values[at] + gumbel(tokenBits(ids[at], key))
-    if (score > best || (score === best && ids[at] < token)) {
-      best = score
-      token = ids[at]
-    }
-  }
-  return token
-}
-
-/**
- * The draw over what the cut keeps. A token can only win when its noise is above best − max, that is, when its bits are
- * below a bound that falls as the best rises; most tokens cost their 12 integer operations and one comparison.
- */
-function drawCut(
-  z: Float32Array,
-  ids: Int32Array | null,
-  n: number,
-  max: number,
-  cut: Cut,
-  key: RowKey,
-): number {
-  const { value: cutValue, id: cutId } = cut
-  let token = -1
-  let best = Number.NEGATIVE_INFINITY
-  let bound = 2 ** 32
-  // hot
-  for (let at = 0; at < n; at++) {
-    const value = z[at]
-    if (value + MaxNoise <= best || value < cutValue) continue
-    const id = ids === null ? at : ids[at]
-    if (value === cutValue && id > cutId) continue
-    const bits = tokenBits(id, key)
-    if (bits > bound) continue
-    const score = value + gumbel(bits)
-    if (score <= best) continue
-    best = score
-    token = id
-    // One part in 10^9 above the exact bound: the comparison may only be too generous.
-    bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best)) * (1 + 1e-9)
-  }
-  return token
 }

@@ -1,0 +1,163 @@
+/**
+ * Cuts by rank and by mass over a whole vocabulary, and the draw from what they keep, without a sort.
+ *
+ * Top-k and top-p keep a prefix of the pinned order, so a cut is one pair, the last that is kept. A histogram by distance
+ * from the maximum says in which bucket it lies, and only that bucket is sorted. Masses are integers, whose float64 sums
+ * are exact in any order, so the bits are those of a sort of everything. The draw computes noise only for tokens whose
+ * random bits could still win.
+ */
+import { gumbel, type RowKey, tokenBits } from "./rng.ts"
+import { type Ranked, sortPinned } from "./top.ts"
+import { massExponent } from "./truncation.ts"
+
+/** Noise stays below this. */
+const MaxNoise = 22.875
+/** Bucket b holds distances in [b, b + 1) / BucketsPerNat, the last one all the rest. */
+const BucketCount = 1024
+const BucketsPerNat = 32
+
+/** Values in ascending order of id, and what of them is kept. */
+export interface Kept {
+  /** −∞: not there. */
+  readonly values: Float32Array
+  /** null: an index is its own id. */
+  readonly ids: Int32Array | null
+  readonly count: number
+  readonly max: number
+  /** The last pair of the pinned order that is kept; (−∞, −1) keeps whatever is there. */
+  cutValue: number
+  cutId: number
+}
+
+/** Scratch memory of the histograms. */
+export class Cutter {
+  private readonly masses = new Float64Array(BucketCount)
+  private readonly counts = new Int32Array(BucketCount)
+
+  /** Moves the cut to the k-th pair, if there are that many. `kept` has no cut yet. */
+  cutCount(kept: Kept, k: number): void {
+    const { values, count, max } = kept
+    const counts = this.counts.fill(0)
+    const lastBucket = BucketCount - 1
+    // hot
+    for (let at = 0; at < count; at++) {
+      if (values[at] === Number.NEGATIVE_INFINITY) continue
+      const distance = (max - values[at]) * BucketsPerNat
+      counts[distance < lastBucket ? distance | 0 : lastBucket]++
+    }
+    let before = 0
+    let bucket = 0
+    while (bucket < BucketCount && before + counts[bucket] < k) before += counts[bucket++]
+    if (bucket === BucketCount) return
+    const ranked = sortBucket(kept, bucket, counts[bucket])
+    kept.cutValue = ranked.values[k - before - 1]
+    kept.cutId = ranked.ids[k - before - 1]
+  }
+
+  /** Moves the cut to the last pair that top-p keeps of what is kept so far. */
+  cutMass(kept: Kept, share: number, width: number): void {
+    const { values, ids, count, max, cutValue, cutId } = kept
+    const masses = this.masses.fill(0)
+    const counts = this.counts.fill(0)
+    const unit = 2 ** massExponent(width)
+    const lastBucket = BucketCount - 1
+    let total = 0
+    // hot
+    for (let at = 0; at < count; at++) {
+      const value = values[at]
+      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
+      const mass = Math.floor(unit * Math.exp(value - max))
+      const distance = (max - value) * BucketsPerNat
+      const bucket = distance < lastBucket ? distance | 0 : lastBucket
+      total += mass
+      masses[bucket] += mass
+      counts[bucket]++
+    }
+    const bound = share * total
+    let before = 0
+    let bucket = 0
+    while (bucket < lastBucket && before + masses[bucket] < bound) before += masses[bucket++]
+    const ranked = sortBucket(kept, bucket, counts[bucket])
+    let at = 0
+    while (at < ranked.count && before < bound) {
+      before += Math.floor(unit * Math.exp(ranked.values[at] - max))
+      at++
+    }
+    // The bucket's first pair stays: the bound lies in this bucket.
+    const last = Math.max(0, at - 1)
+    kept.cutValue = ranked.values[last]
+    kept.cutId = ranked.ids[last]
+  }
+}
+
+/** What is kept of a bucket, in pinned order; `size` is how much that is at most. */
+function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
+  const { values, ids, count, max, cutValue, cutId } = kept
+  const found = { values: new Float32Array(size), ids: new Int32Array(size), count: 0 }
+  const isLast = bucket === BucketCount - 1
+  // hot
+  for (let at = 0; at < count; at++) {
+    const value = values[at]
+    const distance = (max - value) * BucketsPerNat
+    if (distance < bucket || (distance >= bucket + 1 && !isLast)) continue
+    const id = ids === null ? at : ids[at]
+    if (value <= cutValue && (value < cutValue || id > cutId)) continue
+    found.values[found.count] = value
+    found.ids[found.count++] = id
+  }
+  return sortPinned(found.values, found.ids, found.count)
+}
+
+/** How many of the ranked pairs top-p keeps. */
+export function nucleus({ count, values }: Ranked, share: number, width: number): number {
+  const unit = 2 ** massExponent(width)
+  const max = values[0]
+  let total = 0
+  for (let at = 0; at < count; at++) total += Math.floor(unit * Math.exp(values[at] - max))
+  const bound = share * total
+  let before = 0
+  let kept = 0
+  while (kept < count && before < bound) before += Math.floor(unit * Math.exp(values[kept++] - max))
+  return Math.max(1, kept)
+}
+
+/** The draw over the first `count` pairs. */
+export function drawRanked({ values, ids }: Ranked, count: number, key: RowKey): number {
+  let token = ids[0]
+  if (count === 1) return token
+  let best = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < count; at++) {
+    const score = values[at] + gumbel(tokenBits(ids[at], key))
+    if (score > best || (score === best && ids[at] < token)) {
+      best = score
+      token = ids[at]
+    }
+  }
+  return token
+}
+
+/**
+ * The draw over what the cut keeps. A token can only win when its noise is above best − max, that is, when its bits are
+ * below a bound that falls as the best rises; most tokens cost their 12 integer operations and one comparison.
+ */
+export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key: RowKey): number {
+  let token = -1
+  let best = Number.NEGATIVE_INFINITY
+  let bound = 2 ** 32
+  // hot
+  for (let at = 0; at < count; at++) {
+    const value = values[at]
+    if (value + MaxNoise <= best || value < cutValue) continue
+    const id = ids === null ? at : ids[at]
+    if (value === cutValue && id > cutId) continue
+    const bits = tokenBits(id, key)
+    if (bits > bound) continue
+    const score = value + gumbel(bits)
+    if (score <= best) continue
+    best = score
+    token = id
+    // One part in 10^9 above the exact bound: the comparison may only be too generous.
+    bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best)) * (1 + 1e-9)
+  }
+  return token
+}
