@@ -35,7 +35,7 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
 }
 
 /** Ids worth more than this many are better copied as a row once a state comes back. */
-const ManyIds = 48
+const ManyIds = 512
 
 interface Kept extends Recipe {
   /** Times that the recipe was written. */

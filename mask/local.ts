@@ -137,7 +137,7 @@ export class LocalMasks {
   }
 
   /** A string that may hold any character: the shared row, and where it closes. */
-  private closing({ row, closed }: TextLocal): Local {
+  private closing({ row, closed, isUnbounded }: TextLocal): Local {
     const ids: number[] = []
     const exits: number[] = []
     for (let i = 0; i < closed.length; i += 2) {
@@ -145,8 +145,14 @@ export class LocalMasks {
       if (this.trie.hasChildren(closed[i])) exits.push(closed[i], closed[i + 1])
     }
     const common = this.withDuplicates(Int32Array.from(ids))
-    const bytes = entryBytes + 4 * common.length
-    return { row, common, removed: none, ids: none, exits: this.exitLists(exits), bytes }
+    const lists = this.exitLists(exits)
+    if (!isUnbounded) {
+      return { row, common, removed: none, ids: none, exits: lists, bytes: entryBytes + 4 * common.length }
+    }
+    // The plain string is under every open object's keys: worth a row that has it all.
+    const whole = row.slice()
+    for (const id of common) whole[id >>> 5] |= 1 << (id & 31)
+    return { row: whole, common: none, removed: none, ids: none, exits: lists, bytes: entryBytes + whole.byteLength }
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */

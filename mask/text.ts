@@ -24,6 +24,8 @@ export interface TextLocal {
   readonly row: Uint32Array
   /** Node and tag, pairwise, in trie order. */
   readonly closed: readonly number[]
+  /** Whether this is the plain string. */
+  readonly isUnbounded: boolean
 }
 
 export class TextMasks {
@@ -61,6 +63,7 @@ export class TextMasks {
     return {
       row: tokens.row(room),
       closed: needed < 0 ? tokens.closedBy(lexemeState) : tokens.closedAt(needed, room),
+      isUnbounded: needed === 0 && room === Unbounded,
     }
   }
 }
