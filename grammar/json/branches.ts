@@ -1,60 +1,90 @@
 /**
  * The branches of a conjunction for one container type: sets of facts in which every clause is met.
  *
- * A value satisfies the conjunction iff it satisfies some branch. Clauses are chosen one after the other; facts that
- * contradict each other at once (a name both present and absent, counts that cross) end a branch early, and so does
- * `isPossible`, which the satisfiability test provides once the choices become many.
+ * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the other as in a
+ * satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so far imply is dropped or made a fact,
+ * then one choice is made. The choices prefer "is this property there": exclusive, and it settles many clauses.
  */
 import { checkLimit, type Limits } from "../errors.ts"
-import { type Conjunctions, Infinite } from "./conjunction.ts"
+import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
 import { type Alternative, type Expansion, expandFact } from "./expand.ts"
 import type { KeywordReader } from "./keywords.ts"
+import { memberValues } from "./objectspec.ts"
 
 /** Above this many open branches each new one is tested for satisfiability before it is kept. */
 const ManyBranches = 16
+
+/** What branches ask of values that are not containers; containers are taken on trust. */
+export interface ValueTest {
+  /** False only when nothing satisfies `conjunction`. */
+  mayHaveValue(conjunction: number): boolean
+  /** False only when no object satisfies these facts. */
+  isPossibleObject(facts: readonly number[]): boolean
+}
+
+interface Partial {
+  facts: number[]
+  clauses: (readonly Alternative[])[]
+}
+
+/** Holds in any case, cannot hold, or is still open. */
+type Status = "holds" | "fails" | "open"
 
 export class Branches {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
   private readonly limits: Limits
+  private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
 
-  constructor(all: Conjunctions, reader: KeywordReader, limits: Limits) {
+  constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
     this.all = all
     this.reader = reader
     this.limits = limits
+    this.test = test
   }
 
-  /**
-   * The branches of `conjunction` for the type with bit `type`: facts in the order in which they were met.
-   * `isPossible` may discard sets of facts that nothing satisfies.
-   */
-  of(conjunction: number, type: number, isPossible: (facts: readonly number[]) => boolean): number[][] {
+  /** The branches of `conjunction` for the type with bit `type`: facts in the order in which they were met. */
+  of(conjunction: number, type: number): number[][] {
     const done: number[][] = []
-    const keys = new Set<string>()
     const open: Partial[] = []
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
     if (first !== null) open.push(first)
-    while (open.length > 0) {
-      const partial = open.pop() as Partial
-      const clause = this.nextClause(partial)
-      if (clause === null) {
-        const key = [...partial.facts].sort((a, b) => a - b).join()
-        if (!keys.has(key)) done.push(partial.facts)
-        keys.add(key)
+    for (let steps = 0; open.length > 0; steps++) {
+      checkLimit(this.limits, "satSteps", steps, "", "combinations of alternatives")
+      const partial = this.propagate(open.pop() as Partial, type)
+      if (partial === null) continue
+      if (partial.clauses.length === 0) {
+        done.push(partial.facts)
+        if (done.length > this.limits.threads) this.dropWeaker(done)
         checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
         continue
       }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
-      for (const alternative of clause.toReversed()) {
+      for (const alternative of this.choices(partial, type).toReversed()) {
         const next = this.close(partial, alternative, type)
         if (next === null) continue
-        if (open.length + done.length >= ManyBranches && !isPossible(next.facts)) continue
-        open.push(next)
+        const isMany = type === Types.object && open.length + done.length >= ManyBranches
+        if (!isMany || this.test.isPossibleObject(next.facts)) open.push(next)
       }
-      checkLimit(this.limits, "satSteps", open.length, "", "open alternatives of one value")
     }
+    this.dropWeaker(done)
     return done
+  }
+
+  /** Removes branches that ask for everything that another one asks, and more. */
+  private dropWeaker(branches: number[][]): void {
+    if (branches.length < 2) return
+    const sets = branches.map((facts) => new Set(facts))
+    const isKept = sets.map(() => true)
+    for (const [i, set] of sets.entries()) {
+      isKept[i] = !sets.some((other, j) => {
+        if (i === j || !isKept[j] || other.size > set.size) return false
+        for (const fact of other) if (!set.has(fact)) return false
+        return true
+      })
+    }
+    branches.splice(0, branches.length, ...branches.filter((_, i) => isKept[i]))
   }
 
   /** `partial` with `facts` and all they imply, or null on a contradiction. */
@@ -85,15 +115,69 @@ export class Branches {
     return expansion
   }
 
-  /** A clause that is not met yet, the shortest first; met ones are dropped. Null if there is none. */
-  private nextClause(partial: Partial): readonly Alternative[] | null {
-    const facts = new Set(partial.facts)
-    partial.clauses = partial.clauses.filter(
-      (clause) => !clause.some((alternative) => alternative.every((id) => facts.has(id))),
-    )
-    let best: readonly Alternative[] | null = null
-    for (const clause of partial.clauses) if (best === null || clause.length < best.length) best = clause
-    return best
+  /**
+   * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause with one alternative
+   * is a fact. Null on a contradiction.
+   */
+  private propagate(from: Partial, type: number): Partial | null {
+    let partial = from
+    for (;;) {
+      if (partial.clauses.length === 0) return partial
+      const known = new Known(this.all, this.reader, partial.facts, type, this.test)
+      const clauses: Alternative[][] = []
+      let unit: Alternative | null = null
+      for (const clause of partial.clauses) {
+        const left: Alternative[] = []
+        let holds = false
+        for (const alternative of clause) {
+          const status = known.statusOf(alternative)
+          if (status === "holds") {
+            holds = true
+            break
+          }
+          if (status === "open") left.push(alternative)
+        }
+        if (holds) continue
+        if (left.length === 0) return null
+        if (left.length === 1 && unit === null) unit = left[0]
+        else clauses.push(left)
+      }
+      if (unit === null) return { facts: partial.facts, clauses }
+      const next = this.close({ facts: partial.facts, clauses }, unit, type)
+      if (next === null) return null
+      partial = next
+    }
+  }
+
+  /**
+   * How to go on: whether a property is there, if several clauses ask for the same one, which settles them all at once;
+   * else the alternatives of the shortest clause.
+   */
+  private choices(partial: Partial, type: number): readonly Alternative[] {
+    const { clauses } = partial
+    if (type === Types.object && clauses.length > 1) {
+      const counts = new Map<string, number>()
+      const facts = new Set(partial.facts)
+      for (const clause of clauses) {
+        const names = new Set<string>()
+        for (const id of clause.flat()) {
+          const fact = this.all.facts[id]
+          if ((fact.kind === "present" || fact.kind === "absent") && !facts.has(id)) names.add(fact.name)
+        }
+        for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      }
+      let best: string | null = null
+      for (const [name, count] of counts) {
+        if (count > 1 && (best === null || count > (counts.get(best) as number))) best = name
+      }
+      if (best !== null) {
+        return [
+          [this.all.fact({ kind: "present", name: best })],
+          [this.all.fact({ kind: "absent", name: best })],
+        ]
+      }
+    }
+    return clauses.reduce((best, clause) => (clause.length < best.length ? clause : best))
   }
 
   private isContradictory(ids: readonly number[]): boolean {
@@ -123,7 +207,96 @@ export class Branches {
   }
 }
 
-interface Partial {
-  facts: number[]
-  clauses: (readonly Alternative[])[]
+/** What the facts of a branch say about other facts. */
+class Known {
+  private readonly all: Conjunctions
+  private readonly test: ValueTest
+  private readonly facts: ReadonlySet<number>
+  private readonly signs = new Map<number, boolean>()
+  private readonly absent = new Set<string>()
+  private readonly present = new Set<string>()
+  private readonly members: ((name: string) => number) | null
+  private readonly values = new Map<string, number>()
+  private readonly statuses = new Map<number, Status>()
+
+  constructor(
+    all: Conjunctions,
+    reader: KeywordReader,
+    facts: readonly number[],
+    type: number,
+    test: ValueTest,
+  ) {
+    this.all = all
+    this.test = test
+    this.facts = new Set(facts)
+    for (const id of facts) {
+      const fact = all.facts[id]
+      if (fact.kind === "schema") {
+        this.signs.set(fact.node.id, fact.positive)
+        if (fact.positive) for (const name of reader.of(fact.node).required) this.present.add(name)
+      } else if (fact.kind === "present") this.present.add(fact.name)
+      else if (fact.kind === "absent") this.absent.add(fact.name)
+    }
+    this.members = type === Types.object ? memberValues(all, reader, facts) : null
+  }
+
+  statusOf(alternative: Alternative): Status {
+    let result: Status = "holds"
+    for (const id of alternative) {
+      const status = this.facts.has(id) ? "holds" : this.status(id)
+      if (status === "fails") return "fails"
+      if (status === "open") result = "open"
+    }
+    return result
+  }
+
+  private status(id: number): Status {
+    let status = this.statuses.get(id)
+    if (status === undefined) {
+      status = this.judge(this.all.facts[id])
+      this.statuses.set(id, status)
+    }
+    return status
+  }
+
+  private judge(fact: Fact): Status {
+    switch (fact.kind) {
+      case "never":
+        return "fails"
+      case "schema": {
+        const sign = this.signs.get(fact.node.id)
+        return sign === undefined ? "open" : sign === fact.positive ? "holds" : "fails"
+      }
+      case "present":
+        if (this.present.has(fact.name)) return "holds"
+        return this.isImpossible(fact.name) ? "fails" : "open"
+      case "absent":
+        if (this.present.has(fact.name)) return "fails"
+        return this.isImpossible(fact.name) ? "holds" : "open"
+      case "property": {
+        if (this.members === null || this.absent.has(fact.name)) return "holds"
+        const value = this.value(fact.name)
+        if (!this.test.mayHaveValue(this.all.and(value, [fact.fact])))
+          return this.present.has(fact.name) ? "fails" : "open"
+        if (!this.test.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
+        return "open"
+      }
+      default:
+        return "open"
+    }
+  }
+
+  private isImpossible(name: string): boolean {
+    if (this.absent.has(name)) return true
+    return this.members !== null && !this.test.mayHaveValue(this.value(name))
+  }
+
+  private value(name: string): number {
+    let value = this.values.get(name)
+    if (value === undefined) {
+      value = (this.members as (name: string) => number)(name)
+      this.values.set(name, value)
+    }
+    return value
+  }
 }

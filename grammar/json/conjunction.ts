@@ -104,6 +104,11 @@ export class Conjunctions {
     return this.sets.intern(kept)
   }
 
+  /** `conjunction` and these facts. */
+  and(conjunction: number, facts: readonly number[]): number {
+    return this.of([...this.factsOf(conjunction), ...facts])
+  }
+
   factsOf(conjunction: number): number[] {
     return Array.from(this.sets.view(conjunction))
   }

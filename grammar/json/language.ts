@@ -23,6 +23,7 @@ import type { KeywordReader } from "./keywords.ts"
 import { ObjectLanguage } from "./object.ts"
 import { ObjectRules } from "./objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./objectspec.ts"
+import { typesOf } from "./oneof.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
 import type { JsonNode } from "./reader.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
@@ -82,7 +83,10 @@ export class JsonLanguage {
     this.numbers = new ScalarFormula(numberAlgebra, reader)
     this.booleans = new ScalarFormula(wordAlgebra(Types.boolean), reader)
     this.nulls = new ScalarFormula(wordAlgebra(Types.null), reader)
-    this.branches = new Branches(this.all, reader, limits)
+    this.branches = new Branches(this.all, reader, limits, {
+      mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
+      isPossibleObject: (facts) => this.isPossibleObject(facts),
+    })
     this.satisfiability = new Satisfiability(limits, (conjunction, lookup) =>
       this.evaluate(conjunction, lookup),
     )
@@ -95,7 +99,7 @@ export class JsonLanguage {
 
   /** `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number {
-    return this.all.of([...this.all.factsOf(conjunction), ...facts])
+    return this.all.and(conjunction, facts)
   }
 
   /** What array rules need to know of values. */
@@ -274,7 +278,7 @@ export class JsonLanguage {
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
       specs = this.branches
-        .of(conjunction, Types.object, (facts) => this.isPossibleObject(facts))
+        .of(conjunction, Types.object)
         .map((facts) => objectSpec(this.all, this.reader, facts, this.limits))
       this.objectSpecs.set(conjunction, specs)
     }
@@ -285,7 +289,7 @@ export class JsonLanguage {
     let specs = this.arraySpecs.get(conjunction)
     if (specs === undefined) {
       specs = this.branches
-        .of(conjunction, Types.array, () => true)
+        .of(conjunction, Types.array)
         .map((facts) => arraySpec(this.all, this.reader, facts))
       this.arraySpecs.set(conjunction, specs)
     }
@@ -304,7 +308,7 @@ export class JsonLanguage {
       const fact = this.all.facts[id]
       if (fact.kind === "never") return 0
       if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)
-      return fact.kind === "schema" && fact.positive ? bits & this.reader.of(fact.node).types : bits
+      return fact.kind === "schema" && fact.positive ? bits & typesOf(this.reader, fact.node) : bits
     }, 63)
     if ((types & (Types.object | Types.array)) !== 0) return true
     return (

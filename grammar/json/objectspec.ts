@@ -113,6 +113,19 @@ export function objectSpec(
   return { names: [...parts.names].map(declare), classes, min: parts.min, max: parts.max, obligations }
 }
 
+/** The conjunction of the value of each name, by the facts of a branch; computed when asked. */
+export function memberValues(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+): (name: string) => number {
+  let parts: Parts | null = null
+  return (name) => {
+    parts ??= collectParts(all, reader, facts)
+    return name.isWellFormed() ? all.of(valueFacts(all, parts, name)) : all.never
+  }
+}
+
 /** A conjunction that a `false` schema belongs to; deeper contradictions are for the satisfiability test. */
 function isFalse(all: Conjunctions, conjunction: number): boolean {
   return all.factsOf(conjunction).some((id) => {

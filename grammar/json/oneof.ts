@@ -59,6 +59,11 @@ function excludeEachOther(reader: KeywordReader, a: SchemaNode, b: SchemaNode, d
   return true
 }
 
+/** The JSON types that `node` allows, its `enum`, `allOf` and `$ref` taken into account. */
+export function typesOf(reader: KeywordReader, node: SchemaNode): number {
+  return profileOf(reader, node).types
+}
+
 function isDisjoint(a: Set<string>, b: Set<string>): boolean {
   for (const value of a) if (b.has(value)) return false
   return true
