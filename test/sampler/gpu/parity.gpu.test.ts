@@ -5,12 +5,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Device, openDevice } from "../../../runtime/device.ts"
-import { sampleRow } from "../../../sampler/cpu.ts"
+import { lawOf, sampleRow } from "../../../sampler/cpu.ts"
 import { MaskAtlas } from "../../../sampler/gpu/atlas.ts"
 import { packRow, RowFlag } from "../../../sampler/gpu/layout.ts"
 import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
+import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
+import { pinned } from "../../../sampler/truncation.ts"
 import { maskOf, normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { chiSquare, normalise } from "../statistics.ts"
 import { isNearTie } from "../ties.ts"
@@ -83,7 +85,7 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
   }
 
   const widths = isFull ? [31, 32, 33, 257, 999, 1024, 2047, 4097, 32000, 128256] : [33, 2049, 20000]
-  test.each(widths)("S2-24, S4-14, S4-15: tokens of the definition, V %i", async (width) => {
+  test.each(widths)("S2-24, S3-04, S4-14, S4-15: tokens of the definition, V %i", async (width) => {
     const random = randomOf(width)
     const normal = normalOf(random)
     const sources = 4
@@ -124,6 +126,53 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     expect(exempt).toBeLessThanOrEqual(Math.ceil(rows.length / 100))
     if (width > 32) expect(gpu.stats.gpuRows - before.gpuRows).toBeGreaterThan(rows.length / 2)
   })
+
+  test("S4-16: cuts among thousands of nearly equal values are refined, not given up", async () => {
+    const width = 8000
+    const random = randomOf(31)
+    const logits = new Float32Array(3 * width)
+    // One bucket and a half; ten buckets; tiles whose means differ, for the deviations of top-nσ.
+    for (let id = 0; id < width; id++) {
+      logits[id] = -0.04 * random()
+      logits[width + id] = -0.3 * random()
+      logits[2 * width + id] = 0.001 * id + random()
+    }
+    const cuts: RowOptions[] = [
+      { topP: 0.5 },
+      { topP: 0.97 },
+      { topK: 3000 },
+      { topK: 7990 },
+      { topNSigma: 1 },
+      { topNSigma: 2.5 },
+    ]
+    const rows = cuts.flatMap((options) =>
+      Array.from({ length: 6 }, (_, at) => rowOf(width, { ...options, logitsRow: at % 3, seed: 100 + at })),
+    )
+    const before = gpu.stats.redoneRows
+    const exempt = await compare(logits, width, rows)
+    expect(exempt).toBeLessThanOrEqual(2)
+    expect(gpu.stats.redoneRows - before).toBe(0)
+    // Whether a token is kept shows only when it is drawn: bias one to the very edge of each cut.
+    const edges = [0, 1, 2].flatMap((source) => {
+      const own = logitsOf(logits, width, source)
+      return cuts.flatMap((options) => {
+        const { candidates } = lawOf(own, rowOf(width, options))
+        const order = pinned(candidates)
+        const mask = (at: number) => order[Math.max(0, order.length - at)]
+        return [mask(1), mask(200), mask(600)].map((id) => survivorRow(own, options, id, source))
+      })
+    })
+    expect(await compare(logits, width, edges.flat())).toBeLessThanOrEqual(6)
+  })
+
+  /** A row whose seed draws the token: the definition's own draw is that token or near it. */
+  function survivorRow(own: Float32Array, options: RowOptions, id: number, logitsRow: number): SampleRow[] {
+    for (let seed = 0; seed < 30_000; seed++) {
+      const bits = tokenBits(id, rowKey(BigInt(seed), 0, 0, 0))
+      if (gumbel(bits) > 8.5 - own[id]) return [rowOf(own.length, { ...options, seed, logitsRow })]
+    }
+    return []
+  }
 
   test("random parameters, masks and values", async () => {
     const random = randomOf(77)
@@ -199,7 +248,7 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     atlas.destroy()
   })
 
-  test("S0-16, S2-30: two dispatches without filters, six with, eight when a cut is refined; one submission", async () => {
+  test("S0-16, S2-25, S2-28, S2-30, S4-09: two dispatches without filters, six with, eight when a cut is refined; one submission", async () => {
     const width = 5000
     const logits = Float32Array.from({ length: width }, normalOf(randomOf(8)))
     const cost = async (...all: RowOptions[]) => {
