@@ -8,7 +8,7 @@
  * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
-import { grown, TupleTable } from "../grammar/intern.ts"
+import { grown, PairMap, TupleTable } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
@@ -57,6 +57,10 @@ export class LocalMasks {
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
+  /** (node, state) → the base from which the state differs in nothing below the node. */
+  private readonly equals = new PairMap()
+  /** (list, byte) → list of children + 1. */
+  private readonly childLists = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** By node list, then by clamped lexeme state. */
@@ -91,6 +95,7 @@ export class LocalMasks {
     if (this.bytes > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
       this.cache = []
+      this.equals.clear()
       this.bytes = 0
       return local
     }
@@ -110,8 +115,45 @@ export class LocalMasks {
     if (this.isPlain) return this.walked(list, state)
     const base = lexemes.base(state)
     if (base > Dead) return this.patched(list, state, base)
+    if (base === Dead) {
+      const bytes = lexemes.edgeBytes(state)
+      const next = bytes.length === 1 ? lexemes.next(state, bytes[0]) : Dead
+      if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, bytes[0], next)
+    }
     const text = this.text.local(list, this.lists.view(list), state)
     return text === null ? this.walked(list, state) : this.closing(text)
+  }
+
+  /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
+  private along(list: number, byte: number, next: number): Local {
+    const children = this.childList(list, byte)
+    if (children < 0)
+      return { row: null, common: none, removed: none, ids: none, exits: none, bytes: entryBytes }
+    const inner = this.local(children, next)
+    const own = this.tokensAt(children)
+    if (own.length === 0) return { ...inner, bytes: entryBytes }
+    return { ...inner, ids: union(inner.ids, own), bytes: entryBytes + 4 * own.length }
+  }
+
+  /** The list of the children by `byte` of the nodes in `list`; -1 if there are none. */
+  private childList(list: number, byte: number): number {
+    const known = this.childLists.get(list, byte)
+    if (known >= 0) return known - 1
+    const children: number[] = []
+    for (const node of this.lists.view(list)) {
+      const child = this.trie.child(node, byte)
+      if (child !== 0) children.push(child)
+    }
+    const id = children.length === 0 ? -1 : this.lists.intern(children)
+    this.childLists.set(list, byte, id + 1)
+    return id
+  }
+
+  private tokensAt(list: number): Int32Array {
+    const tokens: number[] = []
+    for (const node of this.lists.view(list))
+      if (this.trie.token(node) >= 0) tokens.push(this.trie.token(node))
+    return this.withDuplicates(Int32Array.from(tokens))
   }
 
   private walked(list: number, state: number): Local {
@@ -152,7 +194,14 @@ export class LocalMasks {
     // The plain string is under every open object's keys: worth a row that has it all.
     const whole = row.slice()
     for (const id of common) whole[id >>> 5] |= 1 << (id & 31)
-    return { row: whole, common: none, removed: none, ids: none, exits: lists, bytes: entryBytes + whole.byteLength }
+    return {
+      row: whole,
+      common: none,
+      removed: none,
+      ids: none,
+      exits: lists,
+      bytes: entryBytes + whole.byteLength,
+    }
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
@@ -189,13 +238,23 @@ export class LocalMasks {
         if (this.trie.hasChildren(child)) {
           if (lexemes.tags[mine] !== 0) this.found.exits.push(child, lexemes.tags[mine])
           if (lexemes.tags[theirs] !== 0) this.other.exits.push(child, lexemes.tags[theirs])
-          this.differ(child, mine, theirs)
+          this.differBelow(child, mine, theirs)
         }
         continue
       }
       this.trie.visit(child, mine, this.found)
       this.trie.visit(child, theirs, this.other)
     }
+  }
+
+  /** As `differ`; where nothing differs below, that is remembered: most names are no beginning of a token. */
+  private differBelow(node: number, state: number, base: number): void {
+    if (this.equals.get(node, state) === base) return
+    const { found, other } = this
+    const before = found.tokenCount + other.tokenCount + found.exits.length + other.exits.length
+    this.differ(node, state, base)
+    if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === before)
+      this.equals.set(node, state, base)
   }
 
   /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */

@@ -29,8 +29,13 @@ export class TokenTrie {
   readonly nodes: Int32Array
   /** Ids that spell the same bytes as a lower id, by that id. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** Children of the root by byte; 0 = none. Shape [256]. */
-  private readonly roots = new Int32Array(256)
+  /**
+   * Children by node, ascending by byte: those of the node at offset `at` are `childNodes[o .. p)` with the bytes
+   * `childBytes[o .. p)`, o = `childOffsets[at / Stride]`, p = the next one. Shapes [N + 1], [N - 1], [N - 1].
+   */
+  private readonly childOffsets: Int32Array
+  private readonly childNodes: Int32Array
+  private readonly childBytes: Uint8Array
   private readonly states: Int32Array
 
   constructor(vocabulary: Vocabulary) {
@@ -65,13 +70,25 @@ export class TokenTrie {
         nodes.push(byte | ((depth + 1) << 8), 0, endsHere ? spellings[at].id : NoTokenHere)
         build(endsHere ? at + 1 : at, next, depth + 1)
         nodes[node + End] = nodes.length
-        if (depth === 0) this.roots[byte] = node
         at = next
       }
     }
     build(0, distinct, 0)
     nodes[End] = nodes.length
     this.nodes = Int32Array.from(nodes)
+    const count = nodes.length / Stride
+    this.childOffsets = new Int32Array(count + 1)
+    this.childNodes = new Int32Array(count - 1)
+    this.childBytes = new Uint8Array(count - 1)
+    let filled = 0
+    for (let at = 0; at < nodes.length; at += Stride) {
+      this.childOffsets[at / Stride] = filled
+      for (let child = at + Stride; child < nodes[at + End]; child = nodes[child + End]) {
+        this.childNodes[filled] = child
+        this.childBytes[filled++] = nodes[child] & 0xff
+      }
+    }
+    this.childOffsets[count] = filled
     this.states = new Int32Array(maxLength + 1)
   }
 
@@ -104,16 +121,21 @@ export class TokenTrie {
   }
 
   *children(node: number): Generator<number> {
-    const end = this.nodes[node + End]
-    for (let at = node + Stride; at < end; at = this.nodes[at + End]) yield at
+    for (let i = this.childOffsets[node / Stride]; i < this.childOffsets[node / Stride + 1]; i++)
+      yield this.childNodes[i]
   }
 
-  /** The child of `node` by `byte`, or 0. */
+  /** The child of `node` by `byte`, or 0. Binary search. */
   child(node: number, byte: number): number {
-    if (node === 0) return this.roots[byte]
-    const { nodes } = this
-    const end = nodes[node + End]
-    for (let at = node + Stride; at < end; at = nodes[at + End]) if ((nodes[at] & 0xff) === byte) return at
+    const { childBytes } = this
+    let low = this.childOffsets[node / Stride]
+    let high = this.childOffsets[node / Stride + 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (childBytes[middle] < byte) low = middle + 1
+      else if (childBytes[middle] > byte) high = middle
+      else return this.childNodes[middle]
+    }
     return 0
   }
 
@@ -128,18 +150,18 @@ export class TokenTrie {
   walk(node: number, state: number, found: Found): void {
     const { nodes, states } = this
     const { tokens, exits } = found
-    let { tokenCount } = found
-    let { rows, chunks, tags } = lexemes
-    const end = nodes[node + End]
-    states[nodes[node] >>> 8] = state
-    // A narrow state without a base has few ways on: at the root, go to them directly instead of past 256 children.
-    if (node === 0 && lexemes.base(state) === 0) {
+    // A narrow state without a base has few ways on: go to them directly instead of past every child.
+    if (lexemes.base(state) === 0) {
       for (const byte of lexemes.edgeBytes(state)) {
-        const child = this.roots[byte]
+        const child = this.child(node, byte)
         if (child !== 0) this.visit(child, lexemes.next(state, byte), found)
       }
       return
     }
+    const end = nodes[node + End]
+    states[nodes[node] >>> 8] = state
+    let { tokenCount } = found
+    let { rows, chunks, tags } = lexemes
     // hot
     for (let at = node + Stride; at < end; ) {
       const head = nodes[at + Head]

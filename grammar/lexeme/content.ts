@@ -245,6 +245,17 @@ const sequencesOf = new Map<number, number[][]>()
 function canReadSequence(content: number, ranges: readonly number[], at: number): boolean {
   if (content === NoContent) return false
   if (at === ranges.length) return true
+  if (table.at(content, 0) === NamesKind) {
+    // Few bytes lead along names; on all others the base decides.
+    const base = table.at(content, 2)
+    if (base !== NoContent && canReadSequence(base, ranges, at)) return true
+    return nameBytes(table.at(content, 1)).some(
+      (byte) =>
+        byte >= ranges[at] &&
+        byte <= ranges[at + 1] &&
+        canReadSequence(nextContent(content, byte), ranges, at + 2),
+    )
+  }
   for (let byte = ranges[at]; byte <= ranges[at + 1]; byte++) {
     if (canReadSequence(nextContent(content, byte), ranges, at + 2)) return true
   }

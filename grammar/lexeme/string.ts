@@ -137,6 +137,17 @@ function expandBody(policy: number, content: number, row: Row): void {
   }
   row.targets[Quote] = close
   row.targets[Slash] = canEscape(policy, content) ? state(Backslash | policy, content) : Dead
+  if (overlay !== null && overlay.base !== NoContent && !isEscapable(policy, overlay.bytes)) {
+    // No escape can spell the next byte of a name: from here it is the base's string.
+    row.targets[Slash] = lexemes.next(row.base, Slash)
+  }
+}
+
+/** Whether some escape spells a character that begins with one of `bytes`. */
+function isEscapable(policy: number, bytes: readonly number[]): boolean {
+  return policy === 1
+    ? bytes.length > 0
+    : bytes.some((byte) => byte < 0x20 || byte === Quote || byte === Slash)
 }
 
 function canEscape(policy: number, content: number): boolean {
@@ -150,11 +161,52 @@ function canEscape(policy: number, content: number): boolean {
 
 function expandBackslash(policy: number, content: number, row: Row): void {
   const body = Body | policy
+  const overlay = contentOverlay(content)
   const escapes = policy === 1 ? [...shortEscapes, ["/", 0x2f] as const] : shortEscapes
+  if (overlay !== null && overlay.base !== NoContent) {
+    // Names over a base: only escapes that spell the next byte of a name differ from the base's.
+    row.base = lexemes.state(StringKind, Backslash | policy, overlay.base)
+    row.bytes = escapes
+      .filter(([, decoded]) => overlay.bytes.includes(decoded))
+      .map(([letter]) => letter.charCodeAt(0))
+    for (const [letter, decoded] of escapes) {
+      if (overlay.bytes.includes(decoded))
+        row.targets[letter.charCodeAt(0)] = state(body, nextContent(content, decoded))
+    }
+    if (spellsName(policy, overlay.bytes, 0, 0xffff)) {
+      row.bytes.push(0x75)
+      row.targets[0x75] = canReadUnit(policy, content, 0, 0)
+        ? lexemes.state(StringKind, Hex | policy, content, 0)
+        : Dead
+    }
+    row.bytes.sort((x, y) => x - y)
+    return
+  }
   for (const [letter, decoded] of escapes)
     row.targets[letter.charCodeAt(0)] = state(body, nextContent(content, decoded))
   if (canReadUnit(policy, content, 0, 0))
     row.targets[0x75] = lexemes.state(StringKind, Hex | policy, content, 0)
+}
+
+/** Whether a unit from `low` to `high`, as this policy escapes it, can begin with one of these bytes. */
+function spellsName(policy: number, bytes: readonly number[], low: number, high: number): boolean {
+  if (policy === 0)
+    return bytes.some((byte) => byte < 0x20 && byte >= low && byte <= high && !hasShortEscape(byte))
+  return bytes.some((byte) => {
+    const [first, last] = charactersFrom(byte)
+    if (first <= high && Math.min(last, 0xffff) >= low) return true
+    // Characters above U+FFFF are spelled by surrogates.
+    return last > 0xffff && low <= 0xdbff && high >= 0xd800
+  })
+}
+
+/** The code points whose UTF-8 form begins with `byte`, a first byte. */
+function charactersFrom(byte: number): [first: number, last: number] {
+  if (byte < 0x80) return [byte, byte]
+  if (byte < 0xc0) return [1, 0]
+  if (byte < 0xe0) return [(byte & 0x1f) << 6, ((byte & 0x1f) << 6) | 0x3f]
+  if (byte < 0xf0) return [(byte & 0xf) << 12, ((byte & 0xf) << 12) | 0xfff]
+  return [(byte & 7) << 18, ((byte & 7) << 18) | 0x3ffff]
 }
 
 /** Whether some unit `\uXXXX` that begins with these digits can be read. */
@@ -190,14 +242,26 @@ function expandHex(mode: number, content: number, read: number, row: Row): void 
   const policy = mode & 1
   const isLow = (mode & ~1) >= LowHex
   const count = ((mode & ~1) - (isLow ? LowHex : Hex)) / 2
+  const overlay = isLow ? null : contentOverlay(content)
+  if (overlay !== null && overlay.base !== NoContent) {
+    row.base = lexemes.state(StringKind, mode, overlay.base, read)
+    row.bytes = []
+  }
   // JSON.stringify writes lower case.
   for (const digit of policy === 1 ? hexDigits : hexDigits.slice(0, 16)) {
     const byte = digit.charCodeAt(0)
     const value = Number.parseInt(digit, 16)
+    if (row.bytes !== null) {
+      const shift = 4 * (3 - count)
+      const low = ((read << 4) | value) << shift
+      if (!spellsName(policy, (overlay as { bytes: number[] }).bytes, low, low + (1 << shift) - 1)) continue
+      row.bytes.push(byte)
+    }
     row.targets[byte] = isLow
       ? afterLowDigit(mode, content, read >> 12, ((read & 0xfff) << 4) | value, count + 1)
       : afterDigit(mode, content, (read << 4) | value, count + 1)
   }
+  row.bytes?.sort((x, y) => x - y)
 }
 
 function afterDigit(mode: number, content: number, digits: number, count: number): number {
