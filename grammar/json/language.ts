@@ -298,7 +298,7 @@ export class JsonLanguage {
 
   /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
   private isPossibleObject(facts: readonly number[]): boolean {
-    const spec = objectSpec(this.all, this.reader, facts, this.limits)
+    const spec = objectSpec(this.all, this.reader, facts, this.limits, false)
     return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
   }
 

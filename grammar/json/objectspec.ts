@@ -64,14 +64,18 @@ interface Parts {
   max: number
 }
 
-/** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
+/**
+ * The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. With
+ * `isComplete` false facts may still be added.
+ */
 export function objectSpec(
   all: Conjunctions,
   reader: KeywordReader,
   facts: readonly number[],
   limits: Limits,
+  isComplete = true,
 ): ObjectSpec {
-  const parts = collectParts(all, reader, facts)
+  const parts = collectParts(all, reader, facts, isComplete)
   const obligations = parts.some.map(({ fact }) => fact)
   checkLimit(
     { ...limits, threads: 16 },
@@ -121,7 +125,7 @@ export function memberValues(
 ): (name: string) => number {
   let parts: Parts | null = null
   return (name) => {
-    parts ??= collectParts(all, reader, facts)
+    parts ??= collectParts(all, reader, facts, false)
     return name.isWellFormed() ? all.of(valueFacts(all, parts, name)) : all.never
   }
 }
@@ -136,7 +140,13 @@ function isFalse(all: Conjunctions, conjunction: number): boolean {
   })
 }
 
-function collectParts(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): Parts {
+/** Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing yet. */
+function collectParts(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+  isComplete: boolean,
+): Parts {
   const parts: Parts = {
     keywords: [],
     constants: [],
@@ -156,7 +166,7 @@ function collectParts(all: Conjunctions, reader: KeywordReader, facts: readonly 
         if (fact.positive) {
           const keywords = reader.of(fact.node)
           addKeywords(parts, keywords)
-          if (keywords.unevaluatedProperties !== null) {
+          if (isComplete && keywords.unevaluatedProperties !== null) {
             const coverage = coverageOf(reader, fact.node, Types.object, asserted(all, reader, facts))
             if (!coverage.everything)
               parts.keywords.push({ ...coverage, additional: keywords.unevaluatedProperties })
