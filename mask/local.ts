@@ -132,7 +132,7 @@ export class LocalMasks {
     const inner = this.local(children, next)
     const own = this.tokensAt(children)
     if (own.length === 0) return { ...inner, bytes: entryBytes }
-    return { ...inner, ids: union(inner.ids, own), bytes: entryBytes + 4 * own.length }
+    return { ...inner, ids: joined(inner.ids, own), bytes: entryBytes + 4 * own.length }
   }
 
   /** The list of the children by `byte` of the nodes in `list`; -1 if there are none. */
@@ -219,8 +219,8 @@ export class LocalMasks {
     return {
       row: plain.row,
       common: plain.common,
-      removed: union(without(plain.removed, added), taken),
-      ids: union(without(plain.ids, taken), added),
+      removed: joined(plain.removed, taken),
+      ids: joined(without(plain.ids, taken), added),
       exits: this.patchedExits(plain.exits),
       bytes: entryBytes + 4 * (taken.length + added.length),
     }
@@ -303,11 +303,14 @@ export class LocalMasks {
   }
 }
 
-/** Sorted sets of ids. */
-function union(a: Int32Array, b: Int32Array): Int32Array {
+/** Both lists of ids; an id that is in both may come twice. */
+function joined(a: Int32Array, b: Int32Array): Int32Array {
   if (b.length === 0) return a
   if (a.length === 0) return b
-  return Int32Array.from(new Set([...a, ...b])).sort()
+  const both = new Int32Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
 }
 
 function without(a: Int32Array, b: Int32Array): Int32Array {

@@ -150,15 +150,26 @@ class TextTokens {
     const bound = Math.min(room, this.ends.length - 1)
     let row = this.rows.get(bound)
     if (row === undefined) {
-      row = new Uint32Array(wordCount(this.width))
-      for (let i = 0; i < this.ends[bound]; i++) {
-        const token = this.tokens[i]
-        row[token >>> 5] |= 1 << (token & 31)
-        if (this.duplicates.size > 0) {
-          for (const twin of this.duplicates.get(token) ?? []) row[twin >>> 5] |= 1 << (twin & 31)
-        }
-      }
+      row = this.filled(bound)
       this.rows.set(bound, row)
+    }
+    return row
+  }
+
+  private filled(bound: number): Uint32Array {
+    const end = this.ends[bound]
+    const isMost = 2 * end > this.tokens.length && end < this.tokens.length
+    // Most tokens are shorter than most bounds: clear the long ones in a copy of the row that has all.
+    const row = isMost ? this.row(this.ends.length - 1).slice() : new Uint32Array(wordCount(this.width))
+    for (let i = isMost ? end : 0; i < (isMost ? this.tokens.length : end); i++) {
+      const token = this.tokens[i]
+      if (isMost) row[token >>> 5] &= ~(1 << (token & 31))
+      else row[token >>> 5] |= 1 << (token & 31)
+      if (this.duplicates.size === 0) continue
+      for (const twin of this.duplicates.get(token) ?? []) {
+        if (isMost) row[twin >>> 5] &= ~(1 << (twin & 31))
+        else row[twin >>> 5] |= 1 << (twin & 31)
+      }
     }
     return row
   }

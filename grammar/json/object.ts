@@ -13,7 +13,7 @@ import { stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import type { JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
-import type { ObjectSpec } from "./objectspec.ts"
+import type { DeclaredName, ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
 
@@ -45,6 +45,8 @@ export class ObjectLanguage {
   private readonly otherIds = new Map<string, number>()
   private readonly otherNames: Uint8Array[] = []
   private readonly otherLists = new TupleTable()
+  private readonly tries = new Map<string, number>()
+  private all: number | undefined
   /** All declared names, excluded. */
   private readonly excluded: number
 
@@ -194,21 +196,21 @@ export class ObjectLanguage {
   }
 
   private makeKeySteps(progress: Progress): Step[] {
-    const available = this.rules.available(progress).map((i) => {
-      const { name, bytes } = this.rules.spec.names[i]
-      return { bytes, tag: tagOfName(name) }
-    })
+    const available = this.rules.available(progress)
+    const { names } = this.rules.spec
     const steps: Step[] = []
     const add = (content: number, keyClass: number) => {
       const lexeme = stringLexeme(content, this.language.policy.escapes)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.frame(Phase.Key, progress, keyClass)] })
     }
     const classes = this.rules.availableClasses(progress)
-    if (classes.length === 0) add(namesContent(trieOf(available), NoContent), 0)
+    if (classes.length === 0) {
+      const entries = available.map((i) => ({ bytes: names[i].bytes, tag: tagOfName(names[i].name) }))
+      add(namesContent(trieOf(entries), NoContent), 0)
+    }
     for (const [rank, c] of classes.entries()) {
-      let trie = this.excluded
       // The first class reads the declared names along with its own: one thread instead of two.
-      if (rank === 0) for (const { bytes, tag } of available) trie = withName(trie, bytes, tag)
+      let trie = rank === 0 ? this.namesWith(available) : this.excluded
       if (progress.others > 0) {
         for (const id of this.otherLists.view(progress.others))
           trie = withName(trie, this.otherNames[id], ExcludedTag)
@@ -216,6 +218,30 @@ export class ObjectLanguage {
       add(namesContent(trie, this.rules.classes[c].content), c)
     }
     return steps
+  }
+
+  /** All declared names, those in `available` with their tags, the others excluded. Memoised. */
+  private namesWith(available: readonly number[]): number {
+    const key = available.join()
+    let trie = this.tries.get(key)
+    if (trie === undefined) {
+      const { names } = this.rules.spec
+      const isAvailable = new Set(available)
+      // Begin with whichever of none and all is nearer.
+      const isMost = 2 * available.length > names.length
+      trie = isMost ? this.allOf(names) : this.excluded
+      for (const [i, { bytes, name }] of names.entries()) {
+        if (isAvailable.has(i) !== isMost)
+          trie = withName(trie, bytes, isMost ? ExcludedTag : tagOfName(name))
+      }
+      this.tries.set(key, trie)
+    }
+    return trie
+  }
+
+  private allOf(names: readonly DeclaredName[]): number {
+    this.all ??= trieOf(names.map(({ bytes, name }) => ({ bytes, tag: tagOfName(name) })))
+    return this.all
   }
 
   private othersAfter(others: number, text: Uint8Array | null): number {
