@@ -12,7 +12,7 @@ import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.
 import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
-import { pinned } from "../../../sampler/truncation.ts"
+import { pinned, survivors } from "../../../sampler/truncation.ts"
 import { maskOf, normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { chiSquare, normalise } from "../statistics.ts"
 import { isNearTie } from "../ties.ts"
@@ -131,10 +131,10 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     const width = 8000
     const random = randomOf(31)
     const logits = new Float32Array(3 * width)
-    // One bucket and a half; ten buckets; tiles whose means differ, for the deviations of top-nσ.
+    // One bucket and a half; six buckets of more than a slab each; tiles whose means differ, for the deviations of top-nσ.
     for (let id = 0; id < width; id++) {
       logits[id] = -0.04 * random()
-      logits[width + id] = -0.3 * random()
+      logits[width + id] = -0.2 * random()
       logits[2 * width + id] = 0.001 * id + random()
     }
     const cuts: RowOptions[] = [
@@ -152,24 +152,25 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     const exempt = await compare(logits, width, rows)
     expect(exempt).toBeLessThanOrEqual(2)
     expect(gpu.stats.redoneRows - before).toBe(0)
-    // Whether a token is kept shows only when it is drawn: bias one to the very edge of each cut.
+    // Whether a token is kept shows only when its noise would win: tokens on both sides of each cut.
     const edges = [0, 1, 2].flatMap((source) => {
       const own = logitsOf(logits, width, source)
+      const order = pinned(lawOf(own, rowOf(width)).candidates)
       return cuts.flatMap((options) => {
-        const { candidates } = lawOf(own, rowOf(width, options))
-        const order = pinned(candidates)
-        const mask = (at: number) => order[Math.max(0, order.length - at)]
-        return [mask(1), mask(200), mask(600)].map((id) => survivorRow(own, options, id, source))
+        const count = survivors(lawOf(own, rowOf(width, options)).candidates).length
+        return [-600, -200, -1, 0, 200, 600]
+          .filter((offset) => count + offset >= 0 && count + offset < width)
+          .flatMap((offset) => winningRow(own, options, order[count + offset], source))
       })
     })
-    expect(await compare(logits, width, edges.flat())).toBeLessThanOrEqual(6)
+    expect(await compare(logits, width, edges)).toBeLessThanOrEqual(6)
   })
 
-  /** A row whose seed draws the token: the definition's own draw is that token or near it. */
-  function survivorRow(own: Float32Array, options: RowOptions, id: number, logitsRow: number): SampleRow[] {
+  /** A row under whose seed the token wins the draw, if it is kept. */
+  function winningRow(own: Float32Array, options: RowOptions, id: number, logitsRow: number): SampleRow[] {
     for (let seed = 0; seed < 30_000; seed++) {
       const bits = tokenBits(id, rowKey(BigInt(seed), 0, 0, 0))
-      if (gumbel(bits) > 8.5 - own[id]) return [rowOf(own.length, { ...options, seed, logitsRow })]
+      if (gumbel(bits) > 9.5 - own[id]) return [rowOf(own.length, { ...options, seed, logitsRow })]
     }
     return []
   }
