@@ -308,7 +308,9 @@ export function randomWalk(fsm: TokenFsm, seed: number, maxTokens = 40): Walk {
     const kind = matcher.fillMask(mask)
     const allowed = allowedIds(mask, vocabulary.width)
     if (allowed.length === 0) fail("the mask is empty")
-    if ((kind === "single") !== (allowed.length === 1)) fail(`kind ${kind} for ${allowed.length} tokens`)
+    if (kind === "single" && allowed.length !== 1) fail(`kind single for ${allowed.length} tokens`)
+    if (kind === "free" && mask.some((word, i) => word !== vocabulary.freeRow[i]))
+      fail("kind free for a masked row")
     const token = allowed[Math.floor(random() * allowed.length)]
     const tried = [token, Math.floor(random() * vocabulary.width)]
     for (const id of tried) {
