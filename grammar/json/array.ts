@@ -12,6 +12,9 @@ import type { JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
 
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
 /** Where the reader is within the array. */
 const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
@@ -73,14 +76,14 @@ export class ArrayLanguage {
   private finishItem(progress: ArrayProgress): string {
     const [way] = this.rules.ways(progress)
     const item = this.language.witness(way.value)
-    return item + this.finishItems(this.afterItem(way.progress, new TextEncoder().encode(item)), ",")
+    return item + this.finishItems(this.afterItem(way.progress, encoder.encode(item)), ",")
   }
 
   /** `progress` after an item with this text: unique items remember its value. */
   private afterItem(progress: ArrayProgress, text: Uint8Array | null): ArrayProgress {
     if (!this.rules.spec.unique) return progress
     if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
-    const value = readJson(new TextDecoder().decode(text))
+    const value = readJson(decoder.decode(text))
     const different = this.language.all.fact({ kind: "equals", value, positive: false })
     return { ...progress, seen: [...progress.seen, different].sort((a, b) => a - b) }
   }

@@ -39,6 +39,8 @@ import {
 } from "./scalar.ts"
 import { stringContent, stringTexts } from "./strings.ts"
 
+const decoder = new TextDecoder()
+
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
   readonly order: "schema" | "any"
@@ -210,7 +212,7 @@ export class JsonLanguage {
   private makeWitness(conjunction: number): string {
     const scalars = this.scalarLexemes(conjunction).map((lexeme) => lexemes.shortest(lexeme).bytes)
     scalars.sort((a, b) => a.length - b.length)
-    if (scalars.length > 0) return new TextDecoder().decode(scalars[0])
+    if (scalars.length > 0) return decoder.decode(scalars[0])
     const rank = this.satisfiability.rank(conjunction)
     const isLower = (part: number) => part !== this.all.never && this.satisfiability.rank(part) < rank
     for (const spec of this.arraysOf(conjunction)) {

@@ -17,6 +17,9 @@ import type { DeclaredName, ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
 
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
 /** Tags of declared names: one per distinct name, the same in all schemas, so that automata are shared. */
 const FirstNameTag = ExcludedTag + 1
 const nameTags = new Map<string, number>()
@@ -148,7 +151,7 @@ export class ObjectLanguage {
     )
     if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
     const { bytes, tag } = lexemes.shortest(step.lexeme)
-    return new TextDecoder().decode(bytes) + this.finish(step.frames[0] as ObjectFrame, tag, bytes)
+    return decoder.decode(bytes) + this.finish(step.frames[0] as ObjectFrame, tag, bytes)
   }
 
   /** The interned frame: counts matter only up to the bounds. */
@@ -246,10 +249,10 @@ export class ObjectLanguage {
 
   private othersAfter(others: number, text: Uint8Array | null): number {
     if (text === null || others === UnknownKeys) return UnknownKeys
-    const name = JSON.parse(new TextDecoder().decode(text)) as string
+    const name = JSON.parse(decoder.decode(text)) as string
     let id = this.otherIds.get(name)
     if (id === undefined) {
-      id = this.otherNames.push(new TextEncoder().encode(name)) - 1
+      id = this.otherNames.push(encoder.encode(name)) - 1
       this.otherIds.set(name, id)
     }
     return this.otherLists.intern([...this.otherLists.view(others), id].sort((a, b) => a - b))

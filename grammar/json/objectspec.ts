@@ -16,6 +16,8 @@ import type { KeywordReader, Keywords } from "./keywords.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
 
+const encoder = new TextEncoder()
+
 export interface DeclaredName {
   readonly name: string
   readonly bytes: Uint8Array
@@ -89,7 +91,7 @@ export function objectSpec(
     parts.some.reduce((bits, { names }, i) => (matchesText(names, name) ? bits | (1 << i) : bits), 0)
   const declare = (name: string): DeclaredName => ({
     name,
-    bytes: new TextEncoder().encode(name),
+    bytes: encoder.encode(name),
     value: name.isWellFormed() ? valueIdOf(name) : all.never,
     isRequired: parts.required.has(name),
     obligations: meets(name),

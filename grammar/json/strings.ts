@@ -21,6 +21,8 @@ import type { JsonLanguage } from "./language.ts"
 import type { SchemaNode } from "./refs.ts"
 import { compareNames } from "./value.ts"
 
+const encoder = new TextEncoder()
+
 /** What the facts say of strings: every part must hold. */
 interface Parts {
   exprs: ExprId[]
@@ -81,7 +83,7 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {
-  const entries = [...new Set(texts)].map((text) => ({ bytes: new TextEncoder().encode(text), tag }))
+  const entries = [...new Set(texts)].map((text) => ({ bytes: encoder.encode(text), tag }))
   return buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
 }
 
