@@ -5,6 +5,7 @@
  * (lengths in octets, leap seconds) added by intersection and construction. Made on first use and kept.
  * `regex` is no regular language: a machine, see `patternformat.ts`.
  */
+import { GrammarError } from "../errors.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 import { patternFormat } from "./patternformat.ts"
@@ -174,10 +175,21 @@ const makers: Record<string, () => ExprId> = {
 
 const made = new Map<string, ExprId>()
 
-/** Texts of the format, or null when `name` is no format with an expression. The first call takes up to 20 ms. */
-export function formatExpr(name: string): ExprId | null {
+/**
+ * Texts of the format, or null when `name` is no format of the standard. The first call takes up to 20 ms. Throws
+ * `unsupported` for `idn-hostname`: its labels are bounded in their Punycode form, so that every label so far would be
+ * a state of its own and a mask would take minutes.
+ */
+export function formatExpr(name: string, path = ""): ExprId | null {
   const known = made.get(name)
   if (known !== undefined) return known
+  if (name === "idn-hostname") {
+    throw new GrammarError(
+      "unsupported",
+      path,
+      'format "idn-hostname" is not enforced. Use "hostname", a pattern, or formats: "annotate"',
+    )
+  }
   if (!Object.hasOwn(makers, name)) return null
   const expr = makers[name]()
   made.set(name, expr)

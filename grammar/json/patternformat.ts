@@ -32,7 +32,7 @@ type Place =
   | { at: "name"; name: string; isGroup: boolean }
   /** After `\k`. */
   | { at: "reference" }
-  /** In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set, -2 nothing. */
+  /** In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set, -2 nothing, -3 see below. */
   | { at: "class"; left: number; dash: boolean; isFirst: boolean; afterZero: boolean }
   /** After a backslash; then in the parts of an escape. */
   | { at: "escape"; inside: Inside }
@@ -73,6 +73,8 @@ interface Configuration {
 
 type Go = (chars: CodePointRanges | string, place: Place, change?: Partial<Seen>) => void
 
+// Only an atom may follow that starts no range: what all places in a class have in common.
+const CommonLeft = -3
 const NoLeft = -2
 const SetLeft = -1
 const MaxReference = 99
@@ -132,8 +134,19 @@ class PatternMachine implements Machine {
     this.edgesAt(place, seen, go)
     if (place.at === "character") characterEdges(place, goByte)
     else if (place.at === "angle") leadEdges({ at: "name", name: "", isGroup: true }, goByte)
-    else if ((place.at === "class" && !place.dash) || place.at === "name") leadEdges(place, goByte)
+    else if (place.at === "name") leadEdges(place, goByte)
+    else if (place.at === "class" && (place.isFirst || place.afterZero || place.left === CommonLeft)) {
+      leadEdges(classAt(CommonLeft), goByte)
+    }
     return edges
+  }
+
+  /** In a class all states share the characters and escapes; they differ in what a dash means. */
+  base(state: number): number {
+    const { place, seen, seenId } = this.configurations[state]
+    if (place.at !== "class" || place.dash || place.isFirst || place.afterZero || place.left === CommonLeft)
+      return -1
+    return this.internAs(classAt(CommonLeft), seen, seenId)
   }
 
   private edgesAt(place: Place, seen: Seen, go: Go) {
@@ -288,18 +301,21 @@ function nameCharacters(name: string): CodePointRanges {
 }
 
 function classEdges({ left, dash, isFirst, afterZero }: ClassPlace, go: Go) {
-  go("]", term(true))
-  // A set can be no end of a range: behind its dash only `]` may stand.
-  if (dash && left === SetLeft) return
-  let atoms: CodePointRanges = complement(points(isFirst ? "]\\^" : "]\\"))
-  if (afterZero) atoms = subtract(atoms, decimalDigits)
-  go("\\", { at: "escape", inside: { from: dash ? left : NoLeft } })
-  if (dash) return go(intersect(atoms, [left, MaxPoint]), classAt(NoLeft))
-  if (isFirst) go("^", classAt(NoLeft))
-  if (left !== NoLeft) {
-    atoms = subtract(atoms, points("-"))
-    go("-", { ...classAt(left), dash: true })
+  if (dash) {
+    go("]", term(true))
+    // A set can be no end of a range: behind its dash only `]` may stand.
+    if (left === SetLeft) return
+    go("\\", { at: "escape", inside: { from: left } })
+    return go(intersect(complement(points("]\\")), [left, MaxPoint]), classAt(NoLeft))
   }
+  if (left >= SetLeft) go("-", { ...classAt(left), dash: true })
+  else if (left === NoLeft) go("-", classAt(0x2d))
+  if (!isFirst && !afterZero && left !== CommonLeft) return
+  go("]", term(true))
+  go("\\", { at: "escape", inside: { from: NoLeft } })
+  if (isFirst) go("^", classAt(NoLeft))
+  let atoms: CodePointRanges = complement(points(isFirst ? "]\\^-" : "]\\-"))
+  if (afterZero) atoms = subtract(atoms, decimalDigits)
   for (const point of singles(intersect(atoms, [0, 0x7f]))) go([point, point], classAt(point))
 }
 

@@ -38,6 +38,7 @@ import {
   MachineKind,
   Never,
   NeverKind,
+  Nullable,
   OrKind,
   ScopeKind,
   Searched,
@@ -316,6 +317,7 @@ const Live = 1
 const Dead = 2
 const verdicts = new ExprMemo()
 const MaxSearched = 200_000
+const MaxSearchedInPart = 2_000
 
 /**
  * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
@@ -323,54 +325,57 @@ const MaxSearched = 200_000
  */
 export function isNever(id: ExprId): boolean {
   if ((flags(id) & Searched) === 0) return id === Never
-  const known = verdicts.get(id)
-  if (known >= 0) return known === Dead
+  const verdict = search(id, MaxSearched)
+  if (verdict !== 0) return verdict === Dead
+  throw new GrammarError(
+    "limit",
+    "",
+    `the search for a text that a pattern accepts visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
+  )
+}
+
+/** Live, Dead, or 0 when more than `budget` expressions would have to be seen. */
+function search(id: ExprId, budget: number): number {
+  const known = verdictOf(id)
+  if (known !== 0) return known
   const found = [id]
   const parents = [-1]
   const seen = new Set(found)
   for (let i = 0; i < found.length; i++) {
-    const current = found[i]
-    const verdict = verdicts.get(current)
-    if (verdict === Dead) continue
-    if (verdict === Live || isNullable(current) || (flags(current) & Searched) === 0) {
-      for (let at = i; at >= 0; at = parents[at]) verdicts.set(found[at], Live)
-      return false
+    if (hasDeadPart(found[i], budget)) {
+      verdicts.set(found[i], Dead)
+      continue
     }
-    const row = rowOf(current)
+    const row = rowOf(found[i])
     for (let j = rows.offsets[row]; j < rows.offsets[row + 1]; j += 2) {
       const target = rows.values[j + 1]
       if (seen.has(target)) continue
+      // Judged when first seen: characters of several bytes fan out, and the end is often one byte away.
+      const verdict = verdictOf(target)
+      if (verdict === Live) {
+        for (let at = i; at >= 0; at = parents[at]) verdicts.set(found[at], Live)
+        return Live
+      }
+      if (verdict === Dead) continue
       seen.add(target)
       found.push(target)
       parents.push(i)
     }
-    if (found.length > MaxSearched) {
-      throw new GrammarError(
-        "limit",
-        "",
-        `the search for a text that a pattern accepts visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
-      )
-    }
+    if (found.length > budget) return 0
   }
   for (const dead of found) verdicts.set(dead, Dead)
-  return true
+  return Dead
 }
 
-/** Operands of `or` and `and`, bodies and parts: for printing and tests. */
-export function operandsOf(id: ExprId): ExprId[] {
-  switch (kindOf(id)) {
-    case OrKind:
-    case AndKind:
-      return members(id)
-    case ConcatKind:
-    case DiffKind:
-      return [at(id, 1), at(id, 2)]
-    case LoopKind:
-    case LookKind:
-    case BehindKind:
-    case ScopeKind:
-      return [at(id, 1)]
-    default:
-      return []
-  }
+/** An intersection with a factor that is empty by itself, which a small search may show long before a large one. */
+function hasDeadPart(id: ExprId, budget: number): boolean {
+  if (kindOf(id) !== AndKind || budget <= MaxSearchedInPart) return false
+  return members(id).some((part) => search(part, MaxSearchedInPart) === Dead)
+}
+
+/** What is known of `id` without a search: Live, Dead, or 0. */
+function verdictOf(id: ExprId): number {
+  const facts = flags(id)
+  if ((facts & Searched) === 0) return id === Never ? Dead : Live
+  return facts & Nullable ? Live : Math.max(0, verdicts.get(id))
 }

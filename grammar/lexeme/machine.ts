@@ -19,6 +19,8 @@ export interface Machine {
   readonly start: number
   isAccepting(state: number): boolean
   edges(state: number): MachineEdge[]
+  /** Another state whose ways on this one has too, beside its own edges; -1 for none. States then share them. */
+  base?(state: number): number
 }
 
 const machines: Machine[] = []
@@ -38,5 +40,8 @@ export function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
   const machine = machines[index]
   const parts = machine.edges(at(id, 2)).map(({ set, next }) => concat(set, stateExpr(index, next)))
-  return or(machine.isAccepting(at(id, 2)) ? [Empty, ...parts] : parts)
+  if (machine.isAccepting(at(id, 2))) parts.push(Empty)
+  const base = machine.base?.(at(id, 2)) ?? -1
+  if (base >= 0) parts.push(stateExpr(index, base))
+  return or(parts)
 }
