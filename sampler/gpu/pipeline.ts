@@ -75,16 +75,25 @@ export class GpuPipeline {
   uploadedBytes = 0
   private readonly device: GPUDevice
   private readonly pipelines: Record<KernelName, GPUComputePipeline>
+  private readonly pass: GPUComputePassDescriptor
   private readonly buffers: Partial<Record<BufferName | "staging", GPUBuffer>> = {}
   private groups: Partial<Record<KernelName, GPUBindGroup>> = {}
 
-  private constructor(device: GPUDevice, pipelines: Record<KernelName, GPUComputePipeline>) {
+  private constructor(
+    device: GPUDevice,
+    pipelines: Record<KernelName, GPUComputePipeline>,
+    timestampWrites: GPUComputePassTimestampWrites | undefined,
+  ) {
     this.device = device
     this.pipelines = pipelines
+    this.pass = timestampWrites ? { timestampWrites } : {}
   }
 
   /** Compiles the kernels. Throws what the device says of a kernel that it does not take. */
-  static async create(device: GPUDevice): Promise<GpuPipeline> {
+  static async create(
+    device: GPUDevice,
+    timestampWrites?: GPUComputePassTimestampWrites,
+  ): Promise<GpuPipeline> {
     const entries = await Promise.all(
       Object.entries(kernels).map(async ([name, [code]]) => {
         const module = device.createShaderModule({ label: name, code })
@@ -92,7 +101,7 @@ export class GpuPipeline {
         return [name, await device.createComputePipelineAsync({ label: name, layout: "auto", compute })]
       }),
     )
-    return new GpuPipeline(device, Object.fromEntries(entries))
+    return new GpuPipeline(device, Object.fromEntries(entries), timestampWrites)
   }
 
   /** One submission. Results are u32 [rows, 4], as `struct Result`. */
@@ -107,7 +116,7 @@ export class GpuPipeline {
     this.write("shape", 0, Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount))
     const encoder = device.createCommandEncoder()
     if (shape.isCut) encoder.clearBuffer(this.buffers.hist!, 0, 8 * HistWords * rowCount)
-    const pass = encoder.beginComputePass()
+    const pass = encoder.beginComputePass(this.pass)
     const byTile: [number, number] = [tiles, rowCount]
     this.dispatch(pass, "scan", byTile)
     this.dispatch(pass, "stat", [rowCount, 1])

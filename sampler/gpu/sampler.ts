@@ -43,6 +43,8 @@ export interface GpuSamplerOptions {
    * need no way to the device. Default 64.
    */
   readonly shortRows?: number
+  /** Where each pass writes when it began and ended: for benches. */
+  readonly timestampWrites?: GPUComputePassTimestampWrites
 }
 
 /** Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a kernel. */
@@ -50,7 +52,11 @@ export async function createGpuSampler(
   device: GPUDevice,
   options: GpuSamplerOptions = {},
 ): Promise<GpuSampler> {
-  return new DeviceSampler(device, await GpuPipeline.create(device), options.shortRows ?? 64)
+  return new DeviceSampler(
+    device,
+    await GpuPipeline.create(device, options.timestampWrites),
+    options.shortRows ?? 64,
+  )
 }
 
 class DeviceSampler implements GpuSampler {
