@@ -62,8 +62,8 @@ export interface BatchShape {
 }
 
 export interface BatchData {
-  /** [n, V] of the batch's own logits rows, as views to be written one after the other. */
-  readonly logits: readonly Float32Array[]
+  /** f32 [n, V]: rows to be written one after the other, or a buffer that holds them. */
+  readonly logits: readonly Float32Array[] | GPUBuffer
   readonly rows: ArrayBuffer
   readonly edits: ArrayBuffer
   readonly atlas: MaskAtlas
@@ -77,6 +77,8 @@ export class GpuPipeline {
   private readonly pipelines: Record<KernelName, GPUComputePipeline>
   private readonly pass: GPUComputePassDescriptor
   private readonly buffers: Partial<Record<BufferName | "staging", GPUBuffer>> = {}
+  /** The logits of the bind groups: own or the model's. */
+  private boundLogits: GPUBuffer | undefined
   private groups: Partial<Record<KernelName, GPUBindGroup>> = {}
 
   private constructor(
@@ -110,7 +112,9 @@ export class GpuPipeline {
     const { rowCount, width } = shape
     const tiles = Math.ceil(width / Tile)
     this.reserve(rowCount, width, tiles, data)
-    for (const [index, logits] of data.logits.entries()) this.write("logits", 4 * width * index, logits)
+    if (isRows(data.logits)) {
+      for (const [index, logits] of data.logits.entries()) this.write("logits", 4 * width * index, logits)
+    }
     this.write("rows", 0, new Uint32Array(data.rows))
     if (data.edits.byteLength > 0) this.write("edits", 0, new Uint32Array(data.edits))
     this.write("shape", 0, Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount))
@@ -155,7 +159,7 @@ export class GpuPipeline {
       layout: this.pipelines[name].getBindGroupLayout(0),
       entries: kernels[name][1].map((buffer: BufferName) => ({
         binding: bindings[buffer],
-        resource: { buffer: this.buffers[buffer]! },
+        resource: { buffer: (buffer === "logits" ? this.boundLogits : this.buffers[buffer])! },
       })),
     })
     return this.groups[name]
@@ -171,7 +175,12 @@ export class GpuPipeline {
   private reserve(rowCount: number, width: number, tiles: number, data: BatchData): void {
     const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage
     this.reserveOne("shape", 16, UNIFORM | COPY_DST)
-    this.reserveOne("logits", 4 * width * data.logits.length, STORAGE | COPY_DST)
+    if (isRows(data.logits)) this.reserveOne("logits", 4 * width * data.logits.length, STORAGE | COPY_DST)
+    const bound = isRows(data.logits) ? this.buffers.logits : data.logits
+    if (this.boundLogits !== bound) {
+      this.boundLogits = bound
+      this.groups = {}
+    }
     this.reserveOne("rows", 4 * RowWords * rowCount, STORAGE | COPY_DST)
     this.reserveOne("edits", Math.max(4 * EditWords, data.edits.byteLength), STORAGE | COPY_DST)
     this.reserveOne("partials", 4 * PartialWords * tiles * rowCount, STORAGE)
@@ -196,4 +205,8 @@ export class GpuPipeline {
     old?.destroy()
     this.groups = {}
   }
+}
+
+function isRows(logits: BatchData["logits"]): logits is readonly Float32Array[] {
+  return Array.isArray(logits)
 }

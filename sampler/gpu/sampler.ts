@@ -14,7 +14,7 @@ import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler 
 import { logitsOf, sampleOnCpu } from "../sampler.ts"
 import { MaskAtlas } from "./atlas.ts"
 import { EditWords, HistWords, packEdits, packRow, ResultStatus, ResultWords, RowWords } from "./layout.ts"
-import { GpuPipeline } from "./pipeline.ts"
+import { type BatchData, GpuPipeline } from "./pipeline.ts"
 
 /** Sums of 12-bit halves of masses fit a word up to this width. */
 const MaxWidth = 2 ** 20
@@ -30,11 +30,32 @@ export interface GpuSamplerStats {
   submissions: number
   dispatches: number
   uploadedBytes: number
+  /** Rows of logits that had to come to the host; results are 16 bytes a row beside them. */
+  readBackBytes: number
 }
 
 export interface GpuSampler extends Sampler {
   readonly name: "gpu"
   readonly stats: Readonly<GpuSamplerStats>
+  /**
+   * As `sample`, over logits that are on the device: f32 [R, V], usages STORAGE and COPY_SRC. They are bound where they
+   * are; only rows that the kernels do not compute come to the host.
+   */
+  sampleBuffer(logits: GPUBuffer, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]>
+}
+
+/** Where a step's logits are. */
+interface LogitsSource {
+  readonly width: number
+  /** Whether a row costs nothing to look at here. */
+  readonly isOnHost: boolean
+  /** A row on the host. */
+  rowOf(index: number): Promise<Float32Array>
+  /** What a submission binds for these rows, and where each is in it. */
+  place(indexes: readonly number[]): {
+    logits: BatchData["logits"]
+    placeOf: (logitsRow: number) => number
+  }
 }
 
 export interface GpuSamplerOptions {
@@ -68,6 +89,7 @@ class DeviceSampler implements GpuSampler {
     submissions: 0,
     dispatches: 0,
     uploadedBytes: 0,
+    readBackBytes: 0,
   }
   private readonly device: GPUDevice
   private readonly pipeline: GpuPipeline
@@ -89,9 +111,40 @@ class DeviceSampler implements GpuSampler {
   }
 
   sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
-    const step = this.last.then(() => this.step(logits, width, rows))
-    this.last = step.catch(() => {})
-    return step
+    return this.enqueue(
+      {
+        width,
+        isOnHost: true,
+        rowOf: async (index) => logitsOf(logits, width, index),
+        place: (indexes) => {
+          const sources = [...new Set(indexes)]
+          const at = new Map(sources.map((source, place) => [source, place]))
+          return {
+            logits: sources.map((source) => logitsOf(logits, width, source)),
+            placeOf: (row) => at.get(row)!,
+          }
+        },
+      },
+      rows,
+    )
+  }
+
+  sampleBuffer(logits: GPUBuffer, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+    const rowCount = Math.floor(logits.size / (4 * width))
+    for (const { logitsRow } of rows) {
+      if (Number.isInteger(logitsRow) && logitsRow >= 0 && logitsRow < rowCount) continue
+      const error = new RangeError(`logitsRow: ${logitsRow} is outside the ${rowCount} rows of the buffer`)
+      return Promise.reject(error)
+    }
+    return this.enqueue(
+      {
+        width,
+        isOnHost: false,
+        rowOf: (index) => this.readBack(logits, width, index),
+        place: () => ({ logits, placeOf: (row) => row }),
+      },
+      rows,
+    )
   }
 
   close(): void {
@@ -101,40 +154,42 @@ class DeviceSampler implements GpuSampler {
     this.atlas?.atlas.destroy()
   }
 
-  private async step(
-    logits: Float32Array,
-    width: number,
-    rows: readonly SampleRow[],
-  ): Promise<SampleResult[]> {
+  private enqueue(source: LogitsSource, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+    const step = this.last.then(() => this.step(source, rows))
+    this.last = step.catch(() => {})
+    return step
+  }
+
+  private async step(source: LogitsSource, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+    const { width } = source
     const results = new Array<SampleResult>(rows.length)
     const pending: number[] = []
     for (const [index, row] of rows.entries()) {
       const forced = forcedResult(row)
       if (forced) results[index] = forced
-      else if (isGpuRow(row, width) && !this.isShort(row)) pending.push(index)
-      else results[index] = this.sampleOnCpu(logits, width, row)
+      else if (isGpuRow(row, width) && !(source.isOnHost && this.isShort(row))) pending.push(index)
+      else results[index] = await this.sampleOnCpu(source, row)
     }
     const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits
     const rowBytes = Math.max(4 * width, 8 * HistWords)
     const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / rowBytes)
     const chunk = Math.max(1, Math.min(MaxRows, most))
     for (let start = 0; start < pending.length; start += chunk) {
-      await this.submit(logits, width, rows, pending.slice(start, start + chunk), results)
+      await this.submit(source, rows, pending.slice(start, start + chunk), results)
     }
     return results
   }
 
   private async submit(
-    logits: Float32Array,
-    width: number,
+    source: LogitsSource,
     rows: readonly SampleRow[],
     indexes: readonly number[],
     results: SampleResult[],
   ): Promise<void> {
+    const { width } = source
     const atlas = this.atlasOf(width, indexes.length)
     const edits = indexes.map((index) => collectEdits(rows[index]))
-    const sources = [...new Set(indexes.map((index) => rows[index].logitsRow))]
-    const place = new Map(sources.map((source, at) => [source, at]))
+    const { logits, placeOf } = source.place(indexes.map((index) => rows[index].logitsRow))
     const rowData = new ArrayBuffer(4 * RowWords * indexes.length)
     const editData = new ArrayBuffer(4 * EditWords * edits.reduce((sum, { count }) => sum + count, 0))
     let editOffset = 0
@@ -147,14 +202,14 @@ class DeviceSampler implements GpuSampler {
         slot2: atlas.slotOf(params.allowed, params.allowed),
         editOffset,
         editCount: edits[at].count,
-        logitsRow: place.get(logitsRow)!,
+        logitsRow: placeOf(logitsRow),
       })
       packEdits(new DataView(editData), editOffset, edits[at], Ban.badWords | Ban.minTokens | Ban.ngram)
       editOffset += edits[at].count
     }
     const shape = { rowCount: indexes.length, width, ...needsOf(indexes.map((index) => rows[index].params)) }
     const answer = await this.pipeline.run(shape, {
-      logits: sources.map((source) => logitsOf(logits, width, source)),
+      logits,
       rows: rowData,
       edits: editData,
       atlas,
@@ -165,32 +220,31 @@ class DeviceSampler implements GpuSampler {
     if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
     for (const [at, index] of indexes.entries()) {
       const words = answer.subarray(ResultWords * at, ResultWords * (at + 1))
-      results[index] = this.read(words, logits, width, rows[index], edits[at])
+      results[index] = await this.read(words, source, rows[index], edits[at])
     }
   }
 
-  private read(
+  private async read(
     [token, status]: Uint32Array,
-    logits: Float32Array,
-    width: number,
+    source: LogitsSource,
     row: SampleRow,
     edits: Edits,
-  ): SampleResult {
+  ): Promise<SampleResult> {
     const isBanned = status === ResultStatus.emptyMask && edits.bans.some((bans) => bans !== 0)
     if (status === ResultStatus.redo || isBanned) {
       this.stats.redoneRows++
-      return this.sampleOnCpu(logits, width, row)
+      return this.sampleOnCpu(source, row)
     }
     this.stats.gpuRows++
     if (status === ResultStatus.emptyMask) return { token: -1, status: "empty_mask" }
     if (status === ResultStatus.modelOutput) return { token: -1, status: "model_output" }
     if (status !== ResultStatus.ok) throw new Error("internal: the GPU wrote no result")
-    checkDrawn(row, token, width)
+    checkDrawn(row, token, source.width)
     if (row.params.logprobs === null) return { token, status: "ok" }
     return {
       token,
       status: "ok",
-      logprobs: describeDrawn(logitsOf(logits, width, row.logitsRow), row, token),
+      logprobs: describeDrawn(await source.rowOf(row.logitsRow), row, token),
     }
   }
 
@@ -198,9 +252,23 @@ class DeviceSampler implements GpuSampler {
     return this.shortRows > 0 && mask !== null && countBits(mask) <= this.shortRows
   }
 
-  private sampleOnCpu(logits: Float32Array, width: number, row: SampleRow): SampleResult {
+  private async sampleOnCpu(source: LogitsSource, row: SampleRow): Promise<SampleResult> {
     this.stats.cpuRows++
-    return sampleOnCpu(logitsOf(logits, width, row.logitsRow), row)
+    return sampleOnCpu(await source.rowOf(row.logitsRow), row)
+  }
+
+  /** One row of a buffer on the device. */
+  private async readBack(logits: GPUBuffer, width: number, index: number): Promise<Float32Array> {
+    const { COPY_DST, MAP_READ } = GPUBufferUsage
+    const staging = this.device.createBuffer({ size: 4 * width, usage: COPY_DST | MAP_READ })
+    const encoder = this.device.createCommandEncoder()
+    encoder.copyBufferToBuffer(logits, 4 * width * index, staging, 0, 4 * width)
+    this.device.queue.submit([encoder.finish()])
+    await staging.mapAsync(GPUMapMode.READ)
+    const row = new Float32Array(staging.getMappedRange().slice(0))
+    staging.destroy()
+    this.stats.readBackBytes += 4 * width
+    return row
   }
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {

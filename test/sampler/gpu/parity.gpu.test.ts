@@ -85,47 +85,51 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
   }
 
   const widths = isFull ? [31, 32, 33, 257, 999, 1024, 2047, 4097, 32000, 128256] : [33, 2049, 20000]
-  test.each(widths)("S2-24, S3-04, S4-14, S4-15: tokens of the definition, V %i", async (width) => {
-    const random = randomOf(width)
-    const normal = normalOf(random)
-    const sources = 4
-    const logits = Float32Array.from(
-      { length: sources * width },
-      (_, at) => normal() * (at < 2 * width ? 1 : 5),
-    )
-    // Ties across tiles, values of −∞, one row all equal.
-    for (let at = 0; at < width; at += 7) logits[width + at] = 1.5
-    for (let at = 0; at < width; at++) if (random() < 0.3) logits[2 * width + at] = -Infinity
-    logits.fill(0.25, 3 * width)
-    const rows: SampleRow[] = []
-    for (const [, options] of kinds) {
-      for (let source = 0; source < sources; source++) {
-        const density = [1, 0.5, 0.01][rows.length % 3]
-        const mask =
-          density < 1
-            ? maskOf(
-                width,
-                Array.from({ length: width }, (_, id) => id).filter(() => random() < density),
-              )
-            : undefined
-        const extra = rows.length % 2 === 1 && width > 32 ? penalties : {}
-        rows.push(
-          rowOf(width, {
-            ...options,
-            ...extra,
-            mask,
-            seed: 7 + rows.length,
-            logitsRow: source,
-            position: 20 + rows.length,
-          }),
-        )
+  test.each(widths)(
+    "S2-24, S3-04, S4-14, S4-15: tokens of the definition, V %i",
+    async (width) => {
+      const random = randomOf(width)
+      const normal = normalOf(random)
+      const sources = 4
+      const logits = Float32Array.from(
+        { length: sources * width },
+        (_, at) => normal() * (at < 2 * width ? 1 : 5),
+      )
+      // Ties across tiles, values of −∞, one row all equal.
+      for (let at = 0; at < width; at += 7) logits[width + at] = 1.5
+      for (let at = 0; at < width; at++) if (random() < 0.3) logits[2 * width + at] = -Infinity
+      logits.fill(0.25, 3 * width)
+      const rows: SampleRow[] = []
+      for (const [, options] of kinds) {
+        for (let source = 0; source < sources; source++) {
+          const density = [1, 0.5, 0.01][rows.length % 3]
+          const mask =
+            density < 1
+              ? maskOf(
+                  width,
+                  Array.from({ length: width }, (_, id) => id).filter(() => random() < density),
+                )
+              : undefined
+          const extra = rows.length % 2 === 1 && width > 32 ? penalties : {}
+          rows.push(
+            rowOf(width, {
+              ...options,
+              ...extra,
+              mask,
+              seed: 7 + rows.length,
+              logitsRow: source,
+              position: 20 + rows.length,
+            }),
+          )
+        }
       }
-    }
-    const before = { ...gpu.stats }
-    const exempt = await compare(logits, width, rows)
-    expect(exempt).toBeLessThanOrEqual(Math.ceil(rows.length / 100))
-    if (width > 32) expect(gpu.stats.gpuRows - before.gpuRows).toBeGreaterThan(rows.length / 2)
-  })
+      const before = { ...gpu.stats }
+      const exempt = await compare(logits, width, rows)
+      expect(exempt).toBeLessThanOrEqual(Math.ceil(rows.length / 100))
+      if (width > 32) expect(gpu.stats.gpuRows - before.gpuRows).toBeGreaterThan(rows.length / 2)
+    },
+    isFull ? 1_200_000 : 120_000,
+  )
 
   test("S4-16: cuts among thousands of nearly equal values are refined, not given up", async () => {
     const width = 8000
@@ -293,6 +297,29 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     expect(await own.sample(logits, width, rows)).toEqual(await gpu.sample(logits, width, rows))
     expect([own.stats.cpuRows, own.stats.gpuRows]).toEqual([1, 1])
     own.close()
+  })
+
+  test("logits that are on the device are bound there, and give the same tokens", async () => {
+    const width = 3000
+    const random = randomOf(44)
+    const logits = Float32Array.from({ length: 3 * width }, normalOf(random))
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
+    const buffer = device.device.createBuffer({ size: logits.byteLength, usage })
+    device.device.queue.writeBuffer(buffer, 0, logits)
+    const rows = [{ topP: 0.9 }, { temperature: 0 }, { topK: 40 }, { typicalP: 0.5 }, {}].map(
+      (options, index) => rowOf(width, { ...options, seed: index, logitsRow: (index + 1) % 3 }),
+    )
+    const expected = await gpu.sample(logits, width, rows)
+    const before = { ...gpu.stats }
+    expect(await gpu.sampleBuffer(buffer, width, rows)).toEqual(expected)
+    // Up: 64 bytes a row and the shape. Back: the one row whose stages the kernels do not have.
+    expect(gpu.stats.uploadedBytes - before.uploadedBytes).toBe(4 * 64 + 16)
+    expect(gpu.stats.readBackBytes - before.readBackBytes).toBe(4 * width)
+    expect(await gpu.sample(logits, width, rows)).toEqual(expected)
+    await expect(gpu.sampleBuffer(buffer, width, [rowOf(width, { logitsRow: 3 })])).rejects.toThrow(
+      /logitsRow: 3 is outside the 3 rows/,
+    )
+    buffer.destroy()
   })
 
   test("NaN at an allowed token ends the row, at a denied one it is nothing", async () => {
