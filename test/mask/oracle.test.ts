@@ -1,11 +1,14 @@
 /** Masks by definition: every bit of every reachable prefix, over small vocabularies, against brute force. */
 import { describe, expect, test } from "vitest"
-import { GrammarError } from "../../grammar/index.ts"
+import { compile, GrammarError } from "../../grammar/index.ts"
+import { TokenFsm } from "../../mask/index.ts"
 import {
+  acceptsText,
   choiceCase,
   compareMasks,
   type JsonCaseOptions,
   jsonCase,
+  jsonVocabulary,
   type OracleCase,
   regexCase,
 } from "../oracle.ts"
@@ -236,6 +239,26 @@ describe("masks are exact", () => {
     check(() => regexCase(pattern, { alphabet, flags })),
   )
   test.each(choices.map((options) => [options]))("choice %j", (options) => check(() => choiceCase(options)))
+})
+
+// Patterns that no other test has: the automaton of such names is met here for the first time.
+describe("declared names over names never met before", () => {
+  const declared = { q1: { type: "integer" } }
+  test.each([
+    ["patternProperties", { type: "object", properties: declared, patternProperties: { "^z7": true } }],
+    ["propertyNames", { type: "object", properties: declared, propertyNames: { pattern: "q|w9" } }],
+    ["the empty name", { properties: { "": { type: "integer" } }, patternProperties: { "^y5": true } }],
+  ])("%s", (_, schema) => {
+    for (const surface of ["generate", "conform"] as const) {
+      const { grammar } = compile({ kind: "json", schema }, { surface })
+      const fsm = new TokenFsm(grammar, jsonVocabulary)
+      const name = Object.keys(schema.properties)[0]
+      for (const value of ["1", "true"]) {
+        const text = `{${JSON.stringify(name)}: ${value}}`
+        expect([surface, text, acceptsText(fsm, text)]).toEqual([surface, text, value === "1"])
+      }
+    }
+  })
 })
 
 describe("the oracle can fail", () => {

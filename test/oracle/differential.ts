@@ -81,11 +81,14 @@ export function differential(
   const { grammar, report } = compile({ kind: "json", schema }, { surface: "conform", ...more.compile })
   const fsm = new TokenFsm(grammar, vocabulary)
   const random = randomOf(seed)
+  const isNarrow = more.compile?.surface === "generate"
   const result: Differential = { verdicts: 0, accepted: 0, walks: 0, disagreements: [] }
   const compareVerdicts = (text: string, what: string) => {
     const expected = validator.accepts(text)
     result.verdicts++
     if (expected) result.accepted++
+    // A narrow surface rejects spellings of valid values, but never the other way round.
+    if (expected && isNarrow) return
     if (acceptsText(fsm, text) !== expected)
       result.disagreements.push(`${what}: should be ${expected ? "accepted" : "rejected"}: ${text}`)
   }
