@@ -37,6 +37,8 @@ export class States {
   private readonly states = new TupleTable()
   /** [text before, byte or Mark]; id 0 is the empty text. */
   private readonly texts = new TupleTable()
+  /** Lexeme states and stacks of a state's threads, pairwise. */
+  private readonly shapes = new TupleTable()
   private readonly key = new Int32Array(3)
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
@@ -85,6 +87,14 @@ export class States {
 
   stack(state: number, index: number): number {
     return this.threads.at(this.states.at(state, index), 1)
+  }
+
+  /** A dense id of the lexeme states and stacks of `state`, texts aside. */
+  shape(state: number): number {
+    const count = this.states.length(state)
+    const tuple: number[] = []
+    for (let i = 0; i < count; i++) tuple.push(this.lexemeState(state, i), this.stack(state, i))
+    return this.shapes.intern(tuple)
   }
 
   /** The state after `bytes[start .. end)`, or `DeadState`. */

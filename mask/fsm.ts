@@ -8,8 +8,8 @@ import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
-import { LocalMasks } from "./local.ts"
-import { MaskBuilder, type Recipe, writeRecipe } from "./mask.ts"
+import { joined, LocalMasks } from "./local.ts"
+import { type Draft, MaskBuilder, type Recipe, writeRecipe } from "./mask.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export interface FsmOptions {
@@ -52,6 +52,8 @@ export class TokenFsm {
   private readonly transitionCount: number
   private readonly transitions = new PairMap()
   private kept: (Kept | undefined)[] = []
+  /** Drafts by shape. */
+  private drafts: (Draft | undefined)[] = []
   private keptBytes = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
@@ -91,9 +93,24 @@ export class TokenFsm {
         return this.keepRow(state, known)
       return known
     }
-    const recipe = { ...this.builder.build(state, this.vocabulary.endIds), uses: 1 }
-    this.keep(state, recipe, 64 + 4 * (recipe.ids.length + recipe.removed.length))
-    return recipe
+    const { recipe, unknown } = this.draft(state)
+    const tried =
+      unknown.length === 0 ? recipe.ids : joined(recipe.ids, this.builder.tryTokens(state, unknown))
+    const kept = { ...recipe, ids: tried, uses: 1 }
+    this.keep(state, kept, 64 + (tried === recipe.ids ? 0 : tried.byteLength))
+    return kept
+  }
+
+  /** What all states with these lexemes and stacks have in common. Texts of keys make states, but no new drafts. */
+  private draft(state: number): Draft {
+    const shape = this.states.shape(state)
+    let draft = this.drafts[shape]
+    if (draft === undefined) {
+      draft = this.builder.build(state, this.vocabulary.endIds)
+      this.drafts[shape] = draft
+      this.keptBytes += 64 + 4 * (draft.recipe.ids.length + draft.recipe.removed.length)
+    }
+    return draft
   }
 
   /** Writes the mask of `state` into `row`. Shape [W]. */
@@ -125,6 +142,7 @@ export class TokenFsm {
     this.keptBytes += bytes
     if (this.keptBytes > this.maskBytes) {
       this.kept = []
+      this.drafts = []
       this.keptBytes = bytes
     }
     this.kept[state] = recipe

@@ -304,7 +304,7 @@ export class LocalMasks {
 }
 
 /** Both lists of ids; an id that is in both may come twice. */
-function joined(a: Int32Array, b: Int32Array): Int32Array {
+export function joined(a: Int32Array, b: Int32Array): Int32Array {
   if (b.length === 0) return a
   if (a.length === 0) return b
   const both = new Int32Array(a.length + b.length)

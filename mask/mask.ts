@@ -24,6 +24,13 @@ export interface Recipe {
   readonly ids: Int32Array
 }
 
+/** A mask that is the same for all states with the same lexemes and stacks. */
+export interface Draft {
+  readonly recipe: Recipe
+  /** Node lists below which a key or an item depends on an unknown text: their tokens are tried one by one. */
+  readonly unknown: readonly number[]
+}
+
 const none = new Int32Array(0)
 
 /** Writes `recipe` into `row`. */
@@ -44,7 +51,6 @@ export class MaskBuilder {
   /** (node list, lexeme state, stack) triples already added. */
   private readonly seen: number[] = []
   private parts: Local[] = []
-  /** Node lists below which a key under an unknown name is read: their tokens are tried one by one. */
   private unknown: number[] = []
 
   constructor(states: States, locals: LocalMasks) {
@@ -52,8 +58,8 @@ export class MaskBuilder {
     this.locals = locals
   }
 
-  /** The mask of `state`. `endIds` belong to it when the text may end here. */
-  build(state: number, endIds: readonly number[]): Recipe {
+  /** The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. */
+  build(state: number, endIds: readonly number[]): Draft {
     this.seen.length = 0
     this.parts = []
     this.unknown = []
@@ -62,8 +68,23 @@ export class MaskBuilder {
       if (lexemeState === Dead) continue
       this.addRead(RootList, lexemeState, this.states.stack(state, i))
     }
-    const tried = this.tryTokens(state)
-    return this.compose(this.states.isAccepting(state) ? [...endIds, ...tried] : tried)
+    const recipe = this.compose(this.states.isAccepting(state) ? endIds : [])
+    return { recipe, unknown: this.unknown }
+  }
+
+  /** Tokens below the node lists `unknown` that `state` accepts: whether it does depends on the text so far. */
+  tryTokens(state: number, unknown: readonly number[]): Int32Array {
+    const allowed: number[] = []
+    const { trie, lists, vocabulary } = this.locals
+    for (const list of unknown) {
+      const tokens: number[] = []
+      for (const node of lists.view(list)) trie.tokensBelow(node, tokens)
+      for (const token of tokens) {
+        if (this.states.advance(state, vocabulary.bytes(token)) === DeadState) continue
+        allowed.push(token, ...(trie.duplicates.get(token) ?? []))
+      }
+    }
+    return Int32Array.from(allowed)
   }
 
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
@@ -97,21 +118,7 @@ export class MaskBuilder {
     }
   }
 
-  private tryTokens(state: number): number[] {
-    const allowed: number[] = []
-    const { trie, lists, vocabulary } = this.locals
-    for (const list of this.unknown) {
-      const tokens: number[] = []
-      for (const node of lists.view(list)) trie.tokensBelow(node, tokens)
-      for (const token of tokens) {
-        if (this.states.advance(state, vocabulary.bytes(token)) === DeadState) continue
-        allowed.push(token, ...(trie.duplicates.get(token) ?? []))
-      }
-    }
-    return allowed
-  }
-
-  private compose(extra: number[]): Recipe {
+  private compose(extra: readonly number[]): Recipe {
     // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
     let first: Local | null = null
     for (const part of this.parts) {
