@@ -28,6 +28,7 @@ import {
   EndKind,
   type ExprId,
   ExprMemo,
+  exprWords,
   flags,
   isNullable,
   kindOf,
@@ -82,8 +83,12 @@ function memoised(task: number): number {
   return (task & Shift ? shifts : derivatives).get(task >>> 1)
 }
 
+// Integers of the expressions that one derivative may make: long chains of optional parts are quadratic.
+const MaxWords = 4 << 20
+
 /** Computes the row of a task and of all that it needs, without recursion. */
 function evaluate(task: number): number {
+  const bound = exprWords() + MaxWords
   const stack = [task]
   const needs: number[] = []
   for (;;) {
@@ -105,6 +110,13 @@ function evaluate(task: number): number {
     memo.set(top >>> 1, row)
     stack.pop()
     if (stack.length === 0) return row
+    if (exprWords() > bound) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `a pattern has too many ways to go on: they take more than ${MaxWords} words. Use fewer optional parts in a row`,
+      )
+    }
   }
 }
 

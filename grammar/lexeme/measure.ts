@@ -34,9 +34,16 @@ import { anyChar } from "./sets.ts"
 export function clamped(id: ExprId, bound: number): ExprId {
   switch (kindOf(id)) {
     case ConcatKind: {
-      const head = clamped(at(id, 1), bound)
-      const tail = clamped(at(id, 2), bound)
-      return head === at(id, 1) && tail === at(id, 2) ? id : concat(head, tail)
+      // Long literals are long chains: down the tails and back up without recursion.
+      const chain: ExprId[] = []
+      let last = id
+      for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
+      let made = clamped(last, bound)
+      for (const link of chain.reverse()) {
+        const head = clamped(at(link, 1), bound)
+        made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
+      }
+      return made
     }
     case OrKind: {
       const parts = members(id)

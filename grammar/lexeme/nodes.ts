@@ -111,6 +111,11 @@ export function exprCount(): number {
   return table.count
 }
 
+/** Integers that all expressions of this process take. */
+export function exprWords(): number {
+  return table.offsets[table.count]
+}
+
 /** A memo from expressions to non-negative integers, -1 where nothing is known. Only grows. */
 export class ExprMemo {
   private values: Int32Array = new Int32Array(1024)

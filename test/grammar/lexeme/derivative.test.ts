@@ -176,3 +176,8 @@ test("∅ has no way on", () => {
   expect(exprs.derivative(Never, 0x61)).toBe(Never)
   expect(exprs.row(Never).length).toBe(0)
 })
+
+test("a chain of optional parts that would take quadratic space is refused", () => {
+  const chain = parseRegex(`^${"(?:ab)?".repeat(8000)}$`, { mode: "search", path: "" })
+  expect(() => exprs.derivative(chain, 0x61)).toThrow(/too many ways to go on/)
+})
