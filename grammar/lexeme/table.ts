@@ -58,7 +58,9 @@ export class LexemeTable {
   private edgeEnd = 1
   private readonly key = new Int32Array(4)
   private wideCount = 0
-  private readonly row = { targets: new Int32Array(256), base: Dead, bytes: null as number[] | null }
+  /** One scratch row for each expansion that is under way: a kind may look at other states while it fills its own. */
+  private readonly scratch: Row[] = []
+  private depth = 0
 
   constructor() {
     this.tuples.intern([-1]) // the dead state
@@ -233,12 +235,22 @@ export class LexemeTable {
   }
 
   private expand(state: number): number {
-    const { row } = this
+    this.scratch[this.depth] ??= { targets: new Int32Array(256), base: Dead, bytes: null }
+    const row = this.scratch[this.depth++]
     row.targets.fill(Dead)
     row.base = Dead
     row.bytes = null
     const { tuples } = this
-    this.kinds[tuples.at(state, 0)].expand(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), row)
+    try {
+      this.kinds[tuples.at(state, 0)].expand(
+        tuples.at(state, 1),
+        tuples.at(state, 2),
+        tuples.at(state, 3),
+        row,
+      )
+    } finally {
+      this.depth--
+    }
     let { bytes } = row as Row
     if (bytes === null) {
       let live = 0
