@@ -6,34 +6,28 @@
  * Texts are well-formed UTF-8: every operand is a subset of Σ*, or of what is left of Σ* inside a character, so Σ*
  * absorbs in `or` and is neutral in `and`. A search whose match is certain is thereby Σ* itself.
  * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
- * (they are re-associated and distributed over `or`); `behind` carries the state of its automaton, see `derivative.ts`.
+ * (they are re-associated and distributed over `or`); see `assertions.ts`.
  */
 import { GrammarError } from "../errors.ts"
 import {
   AndKind,
   Asserts,
   at,
-  BehindKind,
   ConcatKind,
   DiffKind,
   Empty,
-  EmptyKind,
-  EndKind,
   type ExprId,
   flags,
+  Inherited,
   intern,
   isNullable,
   isSurelyNullable,
   kindOf,
-  LookKind,
-  LooksBack,
   LoopKind,
   length,
   Never,
-  NeverKind,
   Nullable,
   OrKind,
-  ScopeKind,
   Searched,
   SetKind,
   Unbounded,
@@ -44,10 +38,8 @@ import { anyChar, anyTails, intersectSets, uniteSets } from "./sets.ts"
 /** Every text: any characters, any number. */
 export const anyText: ExprId = intern([LoopKind, anyChar, 0, Unbounded], Nullable | Universe)
 
-const Inherited = Asserts | LooksBack
-// Terms of a disjunctive form, and iterations that may be unrolled around an assertion.
+// Terms of a disjunctive form.
 const MaxTerms = 4096
-const MaxUnrolled = 64
 
 /**
  * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} = X{a+c,b+d};
@@ -353,7 +345,7 @@ export function diff(universe: ExprId, id: ExprId): ExprId {
 }
 
 /**
- * `min` to `max` (or Unbounded) times `body`. An iteration that consumes nothing is dropped: ε ∈ X ⇒ X{m,n} = X{0,n}.
+ * `min` to `max` (or Unbounded) times `body`, which must read something if it holds assertions. An iteration that consumes nothing is dropped: ε ∈ X ⇒ X{m,n} = X{0,n}.
  * Laws: ∅{0,n} = ε; X{1,1} = X; X{0,1} = ε | X; (ε | X){m,n} = X{0,n}; nested bounds multiply if their sums leave no gap.
  */
 export function loop(body: ExprId, min: number, max: number): ExprId {
@@ -384,117 +376,9 @@ function makeLoop(body: ExprId, min: number, max: number): ExprId {
   return intern([LoopKind, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
 }
 
-/**
- * A body with assertions N | E, where N consumes and E holds or not without consuming. Fewer than `min` iterations of N
- * are enough if E holds at some place between them.
- */
+/** A body with assertions: it is known to read something (`assertions.ts`), so no law about ε applies. */
 function assertingLoop(body: ExprId, min: number, max: number): ExprId {
-  const consuming = consumingPart(body)
-  const idle = idlePart(body)
-  if (consuming === Never) return min === 0 ? Empty : idle
-  const certain = isSurelyNullable(idle)
-  const plain = (m: number, n: number) =>
-    flags(consuming) & Inherited ? assertingNode(consuming, m, n) : loop(consuming, m, n)
-  if (min === 0 || certain) return plain(0, max)
-  if (idle === Never) return plain(min, max)
-  if (min > MaxUnrolled) {
-    throw new GrammarError(
-      "limit",
-      "",
-      `a repetition of at least ${min} times over a lookaround that may stand alone is above the bound of ${MaxUnrolled}. Lower the count`,
-    )
-  }
-  const options = [plain(min, max)]
-  for (let before = 0; before < min; before++) {
-    options.push(concat(plain(before, before), concat(idle, plain(0, min - 1 - before))))
-  }
-  return or(options)
-}
-
-function assertingNode(body: ExprId, min: number, max: number): ExprId {
   if (max === 0) return Empty
   if (min === 1 && max === 1) return body
   return max === 1 ? or([Empty, body]) : makeLoop(body, min, max)
-}
-
-/** The texts of `id` that read at least one byte. */
-function consumingPart(id: ExprId): ExprId {
-  switch (kindOf(id)) {
-    case NeverKind:
-    case EmptyKind:
-    case LookKind:
-    case BehindKind:
-    case EndKind:
-      return Never
-    case ConcatKind: {
-      const [head, tail] = [at(id, 1), at(id, 2)]
-      return or([concat(consumingPart(head), tail), concat(idlePart(head), consumingPart(tail))])
-    }
-    case OrKind:
-      return or(members(id).map(consumingPart))
-    case LoopKind:
-      // Bodies with assertions already consume; others may hold ε, which the first iteration must not take.
-      if (flags(at(id, 1)) & Inherited) return assertingNode(at(id, 1), Math.max(1, at(id, 2)), at(id, 3))
-      if (at(id, 2) > 0) return id
-      return concat(
-        consumingPart(at(id, 1)),
-        loop(at(id, 1), 0, at(id, 3) === Unbounded ? Unbounded : at(id, 3) - 1),
-      )
-    case SetKind:
-      return id
-    default:
-      return isNullable(id) ? and([id, concat(anyChar, anyText)]) : id
-  }
-}
-
-/** What must hold for `id` to match without reading a byte. */
-function idlePart(id: ExprId): ExprId {
-  switch (kindOf(id)) {
-    case LookKind:
-    case BehindKind:
-    case EndKind:
-      return id
-    case ConcatKind:
-      return concat(idlePart(at(id, 1)), idlePart(at(id, 2)))
-    case OrKind:
-      return or(members(id).map(idlePart))
-    default:
-      return isNullable(id) ? Empty : Never
-  }
-}
-
-/** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
-export function look(id: ExprId, negative: boolean): ExprId {
-  if (id === Never) return negative ? Empty : Never
-  if (flags(id) & Universe) return negative ? Never : Empty
-  const made = Asserts | Searched | (flags(id) & LooksBack) | (isNullable(id) !== negative ? Nullable : 0)
-  return intern([LookKind, id, negative ? 1 : 0], made)
-}
-
-/** Here the text so far is (`negative`: is not) in the language whose remainder after that text is `id`. */
-export function behind(id: ExprId, negative: boolean): ExprId {
-  if (id === Never) return negative ? Empty : Never
-  if (flags(id) & Universe) return negative ? Never : Empty
-  return intern(
-    [BehindKind, id, negative ? 1 : 0],
-    LooksBack | Searched | (isNullable(id) !== negative ? Nullable : 0),
-  )
-}
-
-/** Nothing follows. */
-export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
-
-/** `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not depend on the text before. */
-export function ended(rest: ExprId): ExprId {
-  if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
-  return isNullable(rest) ? Empty : Never
-}
-
-function endedFlags(rest: ExprId): number {
-  return Asserts | Searched | (flags(rest) & (LooksBack | Nullable))
-}
-
-/** Seals a whole pattern: its assertions see no text but its own. */
-export function scope(id: ExprId): ExprId {
-  return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
 }

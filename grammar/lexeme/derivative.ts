@@ -14,7 +14,8 @@
  */
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
-import { and, anyText, behind, concat, diff, look, loop, members, or, scope } from "./build.ts"
+import { behind, look, scope } from "./assertions.ts"
+import { and, anyText, concat, diff, loop, members, or } from "./build.ts"
 import { unfoldMachine } from "./machine.ts"
 import {
   AndKind,

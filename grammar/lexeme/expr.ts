@@ -2,11 +2,13 @@
  * Regular expressions over bytes, hash-consed in one process-wide table: equal expressions are the same integer, in
  * every schema and request, and so are the states of their automata, which are expressions too.
  *
- * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and their laws) and
- * `derivative.ts` (reading a byte); this file is what the rest of the grammar floor sees of them. Sources: Brzozowski,
- * Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits, RE# (POPL 2025).
+ * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and their laws),
+ * `derivative.ts` (reading a byte), `assertions.ts`; this file is what the rest of the grammar floor sees of them.
+ * Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits,
+ * RE# (POPL 2025).
  */
-import { and, anyText, behind, concat, diff, end, ended, look, loop, or, scope } from "./build.ts"
+import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
+import { and, anyText, concat, diff, or } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow, isNever } from "./derivative.ts"
 import { type Machine, type MachineEdge, machineExpr } from "./machine.ts"
@@ -45,7 +47,7 @@ export const exprs = {
   },
   /** `min` to `max` times `body`; `max` may be Infinity. Kept as a counter, never unrolled. */
   loop(body: ExprId, min: number, max: number): ExprId {
-    return loop(body, min, max === Number.POSITIVE_INFINITY ? Unbounded : max)
+    return repeat(body, min, max === Number.POSITIVE_INFINITY ? Unbounded : max)
   },
   // For patterns with assertions, see `regex/lookaround.ts`.
   look,

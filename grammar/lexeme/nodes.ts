@@ -56,6 +56,8 @@ export const Asserts = 4
 export const LooksBack = 8
 /** All texts that can stand here: Σ*, or the rest of a character and Σ*. */
 export const Universe = 16
+/** What an operator takes over from its operands. */
+export const Inherited = Asserts | LooksBack
 
 const table = new TupleTable()
 let flagsOf: Uint8Array = new Uint8Array(1024)
