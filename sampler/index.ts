@@ -6,6 +6,16 @@
  */
 export { type Beam, type BeamOptions, BeamSearch, bestOf, type Hypothesis } from "./beam.ts"
 export { TokenCounts } from "./counts.ts"
+export {
+  chainOf,
+  checkNeeds,
+  type DraftContext,
+  DraftLength,
+  type NgramOptions,
+  NgramProposer,
+  type Proposal,
+  type Proposer,
+} from "./draft.ts"
 export { createGpuSampler, type GpuSampler, type GpuSamplerStats } from "./gpu/sampler.ts"
 export {
   greedyParams,
