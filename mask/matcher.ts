@@ -44,7 +44,7 @@ export class Matcher {
     }
     const recipe = this.fsm.mask(this.state)
     writeRecipe(recipe, row)
-    if (recipe.row === null) return isSingle(recipe.ids) ? "single" : "masked"
+    if (isSingle(row)) return "single"
     return this.isAccepting() && equals(row, vocabulary.freeRow) ? "free" : "masked"
   }
 
@@ -138,9 +138,16 @@ export class Matcher {
   }
 }
 
-function isSingle(ids: Int32Array): boolean {
-  for (let i = 1; i < ids.length; i++) if (ids[i] !== ids[0]) return false
-  return ids.length > 0
+/** Whether exactly one bit is set; stops at the second. */
+function isSingle(row: Uint32Array): boolean {
+  let found = 0
+  for (let w = 0; w < row.length; w++) {
+    const word = row[w]
+    if (word === 0) continue
+    if (found !== 0 || (word & (word - 1)) !== 0) return false
+    found = word
+  }
+  return found !== 0
 }
 
 function equals(a: Uint32Array, b: Uint32Array): boolean {

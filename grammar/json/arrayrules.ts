@@ -148,6 +148,10 @@ export class ArrayRules {
       if (index < rule.from) continue
       const isBounded = rule.max !== Infinite
       if (!isBounded && counts[i] >= rule.min) continue
+      // Unique items use up what matches: where that is finite, an item that is not counted must not match.
+      const mustDiffer =
+        isBounded ||
+        (unique && this.values.differences(this.values.and(this.item(index), [rule.fact])) !== null)
       ways = ways.flatMap((way) => [
         {
           value: this.values.and(way.value, [rule.fact]),
