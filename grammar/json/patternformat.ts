@@ -9,95 +9,34 @@
  */
 import { type ExprId, exprs, type Machine, type MachineEdge } from "../lexeme/expr.ts"
 import {
-  type CodePointRanges,
-  complement,
-  includes,
-  intersect,
-  makeRanges,
-  subtract,
-} from "../regex/ranges.ts"
-import { propertyRanges } from "../regex/unicode.ts"
+  appended,
+  bracedEdges,
+  CommonLeft,
+  characterEdges,
+  classAt,
+  classEdges,
+  escapeEdges,
+  finish,
+  type Go,
+  hexEdges,
+  isLess,
+  leadEdges,
+  nameEdges,
+  type Place,
+  points,
+  quantified,
+  type Seen,
+  SetLeft,
+  term,
+  termEdges,
+} from "./patternplaces.ts"
 import { propertyExpressions } from "./properties.ts"
-
-/** Where in the grammar the text is. `value` fields are code points; digits are kept as text without leading zeros. */
-type Place =
-  /** Between terms: may a quantifier follow, or the `?` of a lazy one; digits of a reference that is still read. */
-  | { at: "term"; quantifiable: boolean; lazy: boolean; reference: number; afterZero: boolean }
-  /** After `{`, after its first digits, and after the comma. */
-  | { at: "least"; digits: string }
-  | { at: "most"; least: string; digits: string }
-  /** After `(`, `(?`, `(?<`. */
-  | { at: "open" | "special" | "angle" }
-  /** In a name; `isGroup` declares it. */
-  | { at: "name"; name: string; isGroup: boolean }
-  /** After `\k`. */
-  | { at: "reference" }
-  /** In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set, -2 nothing, -3 see below. */
-  | { at: "class"; left: number; dash: boolean; isFirst: boolean; afterZero: boolean }
-  /** After a backslash; then in the parts of an escape. */
-  | { at: "escape"; inside: Inside }
-  | { at: "control"; inside: Inside }
-  | { at: "hex"; inside: Inside; digits: string; length: number }
-  | { at: "unicode"; inside: Inside }
-  | { at: "braced"; inside: Inside; digits: string; isEmpty: boolean }
-  | { at: "property"; inside: Inside; text: string }
-  /** Inside a character of several bytes that is read at `place`: its block starts at `base`, `more` bytes follow. */
-  | { at: "character"; place: Wide; base: number; more: number }
-
-type Term = Extract<Place, { at: "term" }>
-type ClassPlace = Extract<Place, { at: "class" }>
-type NamePlace = Extract<Place, { at: "name" }>
-/** Where the value of a character matters later: names, and atoms that may start a range. */
-type Wide = ClassPlace | NamePlace
-
-/** What an escape is part of: a term (null), or a class whose range starts at `from` (-2: none does). */
-type Inside = { from: number } | null
-
-/** What has been seen, beside the place. */
-interface Seen {
-  /** Open groups, outermost first: `g` may be quantified, `a` is an assertion. */
-  stack: string
-  groups: number
-  /** The highest number referred to. */
-  needed: number
-  names: string[]
-  missing: string[]
-}
 
 interface Configuration {
   place: Place
   seen: Seen
   /** Equal for equal `seen`. */
   seenId: number
-}
-
-type Go = (chars: CodePointRanges | string, place: Place, change?: Partial<Seen>) => void
-
-// Only an atom may follow that starts no range: what all places in a class have in common.
-const CommonLeft = -3
-const NoLeft = -2
-const SetLeft = -1
-const MaxReference = 99
-const MaxPoint = 0x10ffff
-
-const syntax = points("^$\\.*+?()[]{}|")
-const escapable = points("^$\\.*+?()[]{}|/")
-const decimalDigits: CodePointRanges = [0x30, 0x39]
-const controls: Record<string, number> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
-
-function points(text: string): number[] {
-  return makeRanges([...text].flatMap((c) => [c.codePointAt(0)!, c.codePointAt(0)!]))
-}
-
-function term(quantifiable: boolean): Term {
-  return { at: "term", quantifiable, lazy: false, reference: 0, afterZero: false }
-}
-
-const quantified: Term = { ...term(false), lazy: true }
-
-/** In a class, with nothing pending or with an atom that may start a range. */
-function classAt(left: number, afterZero = false): ClassPlace {
-  return { at: "class", left, dash: false, isFirst: false, afterZero }
 }
 
 /** Configurations are made when an edge leads to them. */
@@ -244,202 +183,6 @@ function placeKey(place: Place): string {
     key += value !== null && typeof value === "object" ? `(${placeKey(value as Place)})` : `${value},`
   }
   return key
-}
-
-function termEdges(place: Term, seen: Seen, go: Go): void {
-  const change = place.reference > seen.needed ? { needed: place.reference } : undefined
-  let plain: CodePointRanges = complement(syntax)
-  if (place.afterZero || place.reference > 0) plain = subtract(plain, decimalDigits)
-  if (place.reference > 0) {
-    for (const digit of "0123456789") {
-      const reference = 10 * place.reference + Number(digit)
-      if (reference <= MaxReference) go(digit, { ...place, reference })
-      // A higher number would be another reference, not this one and a digit.
-    }
-  }
-  go(plain, term(true), change)
-  go(".", term(true), change)
-  go("^$|", term(false), change)
-  go("(", { at: "open" }, change)
-  go("[", { ...classAt(NoLeft), isFirst: true }, change)
-  go("\\", { at: "escape", inside: null }, change)
-  if (seen.stack !== "") {
-    go(")", term(seen.stack.endsWith("g")), { ...change, stack: seen.stack.slice(0, -1) })
-  }
-  if (place.quantifiable) {
-    go("*+?", quantified, change)
-    go("{", { at: "least", digits: "" }, change)
-  } else if (place.lazy) {
-    go("?", term(false), change)
-  }
-}
-
-function nameEdges(place: NamePlace, seen: Seen, go: Go): void {
-  const { name, isGroup } = place
-  for (const point of singles(intersect(nameCharacters(name), [0, 0x7f]))) {
-    go([point, point], { ...place, name: name + String.fromCodePoint(point) })
-  }
-  if (name === "" || (isGroup && seen.names.includes(name))) return
-  const missing = seen.missing.filter((needed) => needed !== name)
-  if (isGroup) {
-    const opened = { stack: `${seen.stack}g`, groups: seen.groups + 1 }
-    go(">", term(false), { ...opened, names: [...seen.names, name].sort(), missing })
-  } else {
-    go(">", term(true), { missing: seen.names.includes(name) ? seen.missing : [...missing, name].sort() })
-  }
-}
-
-const nameSets: CodePointRanges[] = []
-
-/** What may follow `name` in a name. */
-function nameCharacters(name: string): CodePointRanges {
-  if (nameSets.length === 0) {
-    nameSets.push(makeRanges([...propertyRanges("ID_Start"), ...points("$_")]))
-    nameSets.push(makeRanges([...propertyRanges("ID_Continue"), ...points("$\u200c\u200d")]))
-  }
-  return nameSets[name === "" ? 0 : 1]
-}
-
-function classEdges({ left, dash, isFirst, afterZero }: ClassPlace, go: Go) {
-  if (dash) {
-    go("]", term(true))
-    // A set can be no end of a range: behind its dash only `]` may stand.
-    if (left === SetLeft) return
-    go("\\", { at: "escape", inside: { from: left } })
-    return go(intersect(complement(points("]\\")), [left, MaxPoint]), classAt(NoLeft))
-  }
-  if (left >= SetLeft) go("-", { ...classAt(left), dash: true })
-  else if (left === NoLeft) go("-", classAt(0x2d))
-  if (!isFirst && !afterZero && left !== CommonLeft) return
-  go("]", term(true))
-  go("\\", { at: "escape", inside: { from: NoLeft } })
-  if (isFirst) go("^", classAt(NoLeft))
-  let atoms: CodePointRanges = complement(points(isFirst ? "]\\^-" : "]\\-"))
-  if (afterZero) atoms = subtract(atoms, decimalDigits)
-  for (const point of singles(intersect(atoms, [0, 0x7f]))) go([point, point], classAt(point))
-}
-
-/** The first bytes of characters beyond ASCII whose value matters. */
-function leadEdges(place: Wide, goByte: (byte: number, next: Place) => void): void {
-  for (const { lead, count, more, size } of [
-    { lead: 0xc0, count: 32, more: 1, size: 0x40 },
-    { lead: 0xe0, count: 16, more: 2, size: 0x1000 },
-    { lead: 0xf0, count: 5, more: 3, size: 0x40000 },
-  ]) {
-    const first = [0, 0x80, 0x800, 0x10000][more]
-    for (let i = 0; i < count; i++) {
-      if (!hasWide(place, Math.max(first, i * size), (i + 1) * size - 1)) continue
-      goByte(lead | i, { at: "character", place, base: i * size, more })
-    }
-  }
-}
-
-function characterEdges(
-  place: Extract<Place, { at: "character" }>,
-  goByte: (byte: number, next: Place) => void,
-): void {
-  const { place: reader, base, more } = place
-  // Overlong forms are not characters.
-  const first = more === 3 ? 0x10000 : more === 2 && base === 0 ? 0x800 : 0
-  const size = 64 ** (more - 1)
-  for (let i = 0; i < 64; i++) {
-    const start = base + i * size
-    if (start < first || !hasWide(reader, start, start + size - 1)) continue
-    if (more > 1) goByte(0x80 | i, { at: "character", place: reader, base: start, more: more - 1 })
-    else if (reader.at === "class") goByte(0x80 | i, classAt(start))
-    else goByte(0x80 | i, { ...reader, name: reader.name + String.fromCodePoint(start) })
-  }
-}
-
-/** Whether a character between `lo` and `hi` may be read here. */
-function hasWide(place: Wide, lo: number, hi: number): boolean {
-  if (place.at === "class") return lo <= MaxPoint && !(lo >= 0xd800 && hi <= 0xdfff)
-  const set = nameCharacters(place.name)
-  return lo === hi ? includes(set, lo) : intersect(set, [lo, hi]).length > 0
-}
-
-function escapeEdges(inside: Inside, go: Go): void {
-  const isTerm = inside === null
-  const from = isTerm ? NoLeft : inside.from
-  for (const [letter, value] of Object.entries(controls)) finish(inside, value, letter, go)
-  for (const point of singles(escapable)) finish(inside, point, String.fromCodePoint(point), go)
-  if (from === NoLeft) {
-    go("dDsSwW", isTerm ? term(true) : classAt(SetLeft))
-    go("pP", { at: "property", inside, text: "" })
-  }
-  if (from <= 26) go("c", { at: "control", inside })
-  if (from <= 0xff) go("x", { at: "hex", inside, digits: "", length: 2 })
-  go("u", { at: "unicode", inside })
-  if (isTerm) {
-    go("0", { ...term(true), afterZero: true })
-    for (const digit of "123456789") go(digit, { ...term(true), reference: Number(digit) })
-    go("bB", term(false))
-    go("k", { at: "reference" })
-  } else {
-    if (from <= 0) go("0", classAt(from === NoLeft ? 0 : NoLeft, true))
-    finish(inside, 8, "b", go)
-    finish(inside, 0x2d, "-", go)
-  }
-}
-
-function hexEdges(place: Extract<Place, { at: "hex" }>, go: Go): void {
-  for (const digit of "0123456789abcdef") {
-    const digits = place.digits + digit
-    const value = Number.parseInt(digits, 16)
-    const size = 16 ** (place.length - digits.length)
-    if (!isLive(place.inside, value * size, (value + 1) * size - 1)) continue
-    if (size === 1) finish(place.inside, value, bothCases(digit), go)
-    else go(bothCases(digit), { ...place, digits })
-  }
-}
-
-function bracedEdges({ inside, digits, isEmpty }: Extract<Place, { at: "braced" }>, go: Go): void {
-  for (const digit of "0123456789abcdef") {
-    const next = appended(digits === "" ? "0" : digits, digit)
-    const value = Number.parseInt(next, 16)
-    if (value > MaxPoint) continue
-    // The highest code point that starts with these digits.
-    let highest = value === 0 ? MaxPoint : value
-    while (highest * 16 <= MaxPoint) highest = Math.min(highest * 16 + 15, MaxPoint)
-    if (isLive(inside, value, highest)) {
-      go(bothCases(digit), { at: "braced", inside, digits: value === 0 ? "" : next, isEmpty: false })
-    }
-  }
-  const value = digits === "" ? 0 : Number.parseInt(digits, 16)
-  if (!isEmpty && isLive(inside, value, value)) finish(inside, value, "}", go)
-}
-
-/** Whether an escape with a value between `lo` and `hi` may stand here. */
-function isLive(inside: Inside, lo: number, hi: number): boolean {
-  if (inside === null) return true
-  const least = Math.max(lo, inside.from)
-  return least <= hi && !(least >= 0xd800 && hi <= 0xdfff)
-}
-
-/** The end of an escape for `value`, at one of `chars`. */
-function finish(inside: Inside, value: number, chars: string, go: Go): void {
-  if (inside === null) go(chars, term(true))
-  else if (inside.from === NoLeft) go(chars, classAt(value))
-  else if (value >= inside.from) go(chars, classAt(NoLeft))
-}
-
-function bothCases(digit: string): string {
-  return digit < "a" ? digit : digit + digit.toUpperCase()
-}
-
-/** Decimal or hexadecimal digits without leading zeros. */
-function appended(digits: string, digit: string): string {
-  return digits === "0" ? digit : digits + digit
-}
-
-function isLess(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length
-}
-
-function* singles(ranges: CodePointRanges): Generator<number> {
-  for (let i = 0; i < ranges.length; i += 2) {
-    for (let point = ranges[i]; point <= ranges[i + 1]; point++) yield point
-  }
 }
 
 /** Texts that are patterns. */
