@@ -44,7 +44,7 @@ export class Matcher {
     }
     const recipe = this.fsm.mask(this.state)
     writeRecipe(recipe, row)
-    if (isSingle(row)) return "single"
+    if (recipe.row === null ? isOneId(recipe.ids) : isSingle(row)) return "single"
     return this.isAccepting() && equals(row, vocabulary.freeRow) ? "free" : "masked"
   }
 
@@ -136,6 +136,11 @@ export class Matcher {
   stats(): ReturnType<TokenFsm["stats"]> {
     return this.fsm.stats()
   }
+}
+
+function isOneId(ids: Int32Array): boolean {
+  for (let i = 1; i < ids.length; i++) if (ids[i] !== ids[0]) return false
+  return ids.length > 0
 }
 
 /** Whether exactly one bit is set; stops at the second. */
