@@ -149,16 +149,16 @@ export class ArrayRules {
       const isBounded = rule.max !== Infinite
       if (!isBounded && counts[i] >= rule.min) continue
       // Unique items use up what matches: where that is finite, an item that is not counted must not match.
-      const mustDiffer =
-        isBounded ||
-        (unique && this.values.differences(this.values.and(this.item(index), [rule.fact])) !== null)
+      const usesUp =
+        unique && this.values.differences(this.values.and(this.item(index), [rule.fact])) !== null
+      const complement = isBounded || usesUp ? rule.complement : null
       ways = ways.flatMap((way) => [
         {
           value: this.values.and(way.value, [rule.fact]),
           counts: way.counts.with(i, Math.min(counts[i] + 1, isBounded ? rule.max + 1 : rule.min)),
         },
         {
-          value: rule.complement === null ? way.value : this.values.and(way.value, [rule.complement]),
+          value: complement === null ? way.value : this.values.and(way.value, [complement]),
           counts: way.counts,
         },
       ])

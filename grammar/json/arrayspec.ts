@@ -16,7 +16,7 @@ export interface ContainsRule {
   readonly max: number
   /** Facts: of an item that counts, and of one that does not. */
   readonly fact: number
-  /** Null: it cannot be said, and need not, because the count has no upper bound. */
+  /** Null: it cannot be said; only rules without an upper bound may leave it out. */
   readonly complement: number | null
 }
 
@@ -47,7 +47,8 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
       min: low,
       max: high,
       fact,
-      complement: high === Infinite ? null : all.negation(fact),
+      complement:
+        high === Infinite && !["schema", "equals"].includes(all.facts[fact].kind) ? null : all.negation(fact),
     })
   }
   for (const id of facts) {
