@@ -10,9 +10,13 @@ import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
 import { type Alternative, type Expansion, expandFact } from "./expand.ts"
 import type { KeywordReader } from "./keywords.ts"
 import { memberValues } from "./objectspec.ts"
+import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
 
 /** Above this many open branches each new one is tested for satisfiability before it is kept. */
 const ManyBranches = 16
+
+/** Clauses left to the frame; `some` facts are obligations too. */
+const KeptClauses = MaxObligations - 6
 
 /** What branches ask of values that are not containers; containers are taken on trust. */
 export interface ValueTest {
@@ -20,6 +24,13 @@ export interface ValueTest {
   mayHaveValue(conjunction: number): boolean
   /** False only when no object satisfies these facts. */
   isPossibleObject(facts: readonly number[]): boolean
+}
+
+/** Facts in the order in which they were met, and clauses that objects meet key by key. */
+export interface Branch {
+  readonly facts: readonly number[]
+  readonly clauses: readonly (readonly Alternative[])[]
+  readonly obligations: readonly Obligation[]
 }
 
 interface Partial {
@@ -44,9 +55,9 @@ export class Branches {
     this.test = test
   }
 
-  /** The branches of `conjunction` for the type with bit `type`: facts in the order in which they were met. */
-  of(conjunction: number, type: number): number[][] {
-    const done: number[][] = []
+  /** The branches of `conjunction` for the type with bit `type`. */
+  of(conjunction: number, type: number): Branch[] {
+    const done: Branch[] = []
     const open: Partial[] = []
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
     if (first !== null) open.push(first)
@@ -54,14 +65,15 @@ export class Branches {
       checkLimit(this.limits, "satSteps", steps, "", "combinations of alternatives")
       const partial = this.propagate(open.pop() as Partial, type)
       if (partial === null) continue
-      if (partial.clauses.length === 0) {
-        done.push(partial.facts)
+      const { kept, open: left } = this.partition(partial.clauses, type)
+      if (left.length === 0) {
+        done.push({ facts: partial.facts, clauses: kept, obligations: this.obligations(kept) })
         if (done.length > this.limits.threads) this.dropWeaker(done)
         checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
         continue
       }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
-      for (const alternative of this.choices(partial, type).toReversed()) {
+      for (const alternative of this.choices({ facts: partial.facts, clauses: left }, type).toReversed()) {
         const next = this.close(partial, alternative, type)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
@@ -73,9 +85,12 @@ export class Branches {
   }
 
   /** Removes branches that ask for everything that another one asks, and more. */
-  private dropWeaker(branches: number[][]): void {
+  private dropWeaker(branches: Branch[]): void {
     if (branches.length < 2) return
-    const sets = branches.map((facts) => new Set(facts))
+    const sets = branches.map(
+      ({ facts, clauses }) =>
+        new Set<number | string>([...facts, ...clauses.map((clause) => clause.join("|"))]),
+    )
     const isKept = sets.map(() => true)
     for (const [i, set] of sets.entries()) {
       isKept[i] = !sets.some((other, j) => {
@@ -85,6 +100,26 @@ export class Branches {
       })
     }
     branches.splice(0, branches.length, ...branches.filter((_, i) => isKept[i]))
+  }
+
+  /** Clauses that an object frame can keep, and those that must be chosen from now. */
+  private partition(
+    clauses: Partial["clauses"],
+    type: number,
+  ): { kept: Partial["clauses"]; open: Partial["clauses"] } {
+    const kept: Partial["clauses"] = []
+    const open: Partial["clauses"] = []
+    for (const clause of clauses) {
+      const isKept =
+        type === Types.object && kept.length < KeptClauses && obligationOf(this.all, clause) !== null
+      if (isKept) kept.push(clause)
+      else open.push(clause)
+    }
+    return { kept, open }
+  }
+
+  private obligations(clauses: Partial["clauses"]): Obligation[] {
+    return clauses.map((clause) => obligationOf(this.all, clause) as Obligation)
   }
 
   /** `partial` with `facts` and all they imply, or null on a contradiction. */
@@ -181,9 +216,9 @@ export class Branches {
   }
 
   private isContradictory(ids: readonly number[]): boolean {
+    if (this.all.isContradiction(ids)) return true
     const present = new Set<string>()
     const absent = new Set<string>()
-    const signs = new Map<number, boolean>()
     let min = 0
     let max = Infinite
     for (const id of ids) {
@@ -196,8 +231,6 @@ export class Branches {
         max = Math.min(max, fact.max)
       }
       if (fact.kind === "schema") {
-        if (signs.get(fact.node.id) === !fact.positive) return true
-        signs.set(fact.node.id, fact.positive)
         if (fact.positive) for (const name of this.reader.of(fact.node).required) present.add(name)
       }
     }
@@ -212,7 +245,6 @@ class Known {
   private readonly all: Conjunctions
   private readonly test: ValueTest
   private readonly facts: ReadonlySet<number>
-  private readonly signs = new Map<number, boolean>()
   private readonly absent = new Set<string>()
   private readonly present = new Set<string>()
   private readonly members: ((name: string) => number) | null
@@ -232,7 +264,6 @@ class Known {
     for (const id of facts) {
       const fact = all.facts[id]
       if (fact.kind === "schema") {
-        this.signs.set(fact.node.id, fact.positive)
         if (fact.positive) for (const name of reader.of(fact.node).required) this.present.add(name)
       } else if (fact.kind === "present") this.present.add(fact.name)
       else if (fact.kind === "absent") this.absent.add(fact.name)
@@ -263,10 +294,10 @@ class Known {
     switch (fact.kind) {
       case "never":
         return "fails"
-      case "schema": {
-        const sign = this.signs.get(fact.node.id)
-        return sign === undefined ? "open" : sign === fact.positive ? "holds" : "fails"
-      }
+      case "schema":
+        return this.all.isContradiction([...this.facts, this.all.schema(fact.node, fact.positive)])
+          ? "fails"
+          : "open"
       case "present":
         if (this.present.has(fact.name)) return "holds"
         return this.isImpossible(fact.name) ? "fails" : "open"

@@ -11,6 +11,7 @@ import { TupleTable } from "../intern.ts"
 import type { ExprId } from "../lexeme/expr.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
+import { Structures } from "./structure.ts"
 import { valueKey } from "./value.ts"
 
 export type Fact =
@@ -53,6 +54,7 @@ export class Conjunctions {
   readonly facts: Fact[] = []
   private readonly factIds = new Map<string, number>()
   private readonly sets = new TupleTable()
+  private readonly structures = new Structures()
   readonly never: number
 
   constructor() {
@@ -78,8 +80,23 @@ export class Conjunctions {
     return this.facts.push(fact) - 1
   }
 
+  /** Negated schemas that are written alike are one fact. */
   schema(node: SchemaNode, positive = true): number {
-    return this.fact({ kind: "schema", node, positive })
+    return this.fact({ kind: "schema", node: positive ? node : this.structures.first(node), positive })
+  }
+
+  /** Whether these facts say a schema, or one written like it, and its negation. */
+  isContradiction(facts: readonly number[]): boolean {
+    const wrong = new Set<SchemaNode>()
+    for (const id of facts) {
+      const fact = this.facts[id]
+      if (fact.kind === "schema" && !fact.positive) wrong.add(fact.node)
+    }
+    if (wrong.size === 0) return false
+    return facts.some((id) => {
+      const fact = this.facts[id]
+      return fact.kind === "schema" && fact.positive && wrong.has(this.structures.first(fact.node))
+    })
   }
 
   /** The fact that at least one of `facts` holds. */
@@ -95,6 +112,7 @@ export class Conjunctions {
     const fact = this.facts[id]
     if (fact.kind !== "schema" && fact.kind !== "equals" && fact.kind !== "either")
       throw new Error(`internal: no negation of ${fact.kind}`)
+    if (fact.kind === "schema") return this.schema(fact.node, !fact.positive)
     return this.fact({ ...fact, positive: !fact.positive })
   }
 

@@ -79,10 +79,8 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   }
   if (type === Types.object) {
     for (const [name, names] of keywords.dependentRequired) {
-      clauses.push([
-        [all.fact({ kind: "absent", name })],
-        names.map((other) => all.fact({ kind: "present", name: other })),
-      ])
+      for (const other of names)
+        clauses.push([[all.fact({ kind: "absent", name })], [all.fact({ kind: "present", name: other })]])
     }
     for (const [name, node] of keywords.dependentSchemas) {
       const present = isObserved ? [all.fact({ kind: "present", name })] : []

@@ -4,6 +4,7 @@
  * Scalars are spelled out by their own languages; containers are products of their parts. Anything with more than `cap`
  * values counts as infinite: more than that many items are never needed to notice.
  */
+import { GrammarError } from "../errors.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { JsonNode } from "./reader.ts"
@@ -36,6 +37,13 @@ export function objectValues(spec: ObjectSpec, values: Values, cap: number): Jso
       ...(isRequired ? [] : [row]),
       ...members.map((member): [string, JsonNode][] => [...row, [name, member]]),
     ])
+  }
+  if (spec.obligationCount > 0) {
+    throw new GrammarError(
+      "limit",
+      "",
+      "unique items that are objects with finitely many values under a negation. Simplify the not or oneOf around them",
+    )
   }
   return rows
     .filter((row) => row.length >= spec.min && row.length <= spec.max)

@@ -279,9 +279,12 @@ export class JsonLanguage {
   private objectsOf(conjunction: number): readonly ObjectSpec[] {
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
-      specs = this.branches
-        .of(conjunction, Types.object)
-        .map((facts) => objectSpec(this.all, this.reader, facts, this.limits))
+      specs = this.branches.of(conjunction, Types.object).map(({ facts, obligations }) =>
+        objectSpec(this.all, this.reader, facts, this.limits, {
+          obligations,
+          isImplied: (value, fact) => this.isImplied(value, fact),
+        }),
+      )
       this.objectSpecs.set(conjunction, specs)
     }
     return specs
@@ -292,7 +295,7 @@ export class JsonLanguage {
     if (specs === undefined) {
       specs = this.branches
         .of(conjunction, Types.array)
-        .map((facts) => arraySpec(this.all, this.reader, facts))
+        .map(({ facts }) => arraySpec(this.all, this.reader, facts))
       this.arraySpecs.set(conjunction, specs)
     }
     return specs
@@ -300,13 +303,22 @@ export class JsonLanguage {
 
   /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
   private isPossibleObject(facts: readonly number[]): boolean {
-    const spec = objectSpec(this.all, this.reader, facts, this.limits, false)
+    const spec = objectSpec(this.all, this.reader, facts, this.limits, { isComplete: false })
     return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
+  }
+
+  /** Whether every value of `conjunction` satisfies `fact`; false when there is no cheap proof. */
+  private isImplied(conjunction: number, id: number): boolean {
+    const { kind } = this.all.facts[id]
+    if (kind !== "schema" && kind !== "equals" && kind !== "either") return id === this.all.anything
+    return !this.mayHaveValue(this.and(conjunction, [this.all.negation(id)]))
   }
 
   /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
   private mayHaveValue(conjunction: number): boolean {
-    const types = this.all.factsOf(conjunction).reduce((bits, id) => {
+    const facts = this.all.factsOf(conjunction)
+    if (this.all.isContradiction(facts)) return false
+    const types = facts.reduce((bits, id) => {
       const fact = this.all.facts[id]
       if (fact.kind === "never") return 0
       if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)

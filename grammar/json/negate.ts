@@ -25,9 +25,18 @@ export function nameExpr(name: string): ExprId {
 function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   const alternatives: Alternative[] = []
   const wrong = (node: SchemaNode) => all.schema(node, false)
-  for (const name of keywords.required) alternatives.push([all.fact({ kind: "absent", name })])
+  for (const name of keywords.required) {
+    const node = keywords.properties.get(name)
+    // Not there, or there and wrong: if it is there, it is wrong.
+    alternatives.push([
+      node === undefined || node.value.kind === "true"
+        ? all.fact({ kind: "absent", name })
+        : all.fact({ kind: "property", name, fact: wrong(node) }),
+    ])
+  }
+  const required = new Set(keywords.required)
   for (const [name, node] of keywords.properties) {
-    if (node.value.kind === "true") continue
+    if (node.value.kind === "true" || required.has(name)) continue
     alternatives.push([
       all.fact({ kind: "present", name }),
       all.fact({ kind: "property", name, fact: wrong(node) }),
@@ -104,9 +113,7 @@ function equalsDuals(all: Conjunctions, value: JsonNode): Alternative[] {
   const alternatives: Alternative[] = []
   for (const name of value.keys) {
     const member = value.members.get(name) as JsonNode
-    alternatives.push([all.fact({ kind: "absent", name })])
     alternatives.push([
-      all.fact({ kind: "present", name }),
       all.fact({
         kind: "property",
         name,

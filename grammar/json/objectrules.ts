@@ -1,11 +1,13 @@
 /**
  * The arithmetic of properties: which keys may come next so that the object can still be finished.
  *
- * With R = required names still to come: count + |R| + extra ≤ max, where extra is the fewest further keys that meet
- * the obligations R cannot meet; and count + all that is still available ≥ min. With order "schema" only names ahead
+ * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys of a plan
+ * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. With order "schema" only names ahead
  * of the last one read are available, and the open classes come after every named key.
  */
-import type { KeyClass, ObjectSpec } from "./objectspec.ts"
+import { GrammarError } from "../errors.ts"
+import { findPlan, type Plan } from "./objectplan.ts"
+import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 
 /** What is known of the keys so far. */
@@ -22,6 +24,9 @@ export interface Progress {
   /** Required names that have not been read. */
   readonly requiredCount: number
 }
+
+/** Obligations that one key could meet in different ways: every subset is a way to read it. */
+const MaxChances = 8
 
 /** One of the other keys is not known: masks ask what follows before the key's text is there. */
 export const UnknownKeys = -1
@@ -41,6 +46,7 @@ export class ObjectRules {
   private readonly isOffered: readonly boolean[]
   private readonly and: (conjunction: number, facts: readonly number[]) => number
   private readonly isProductive: Lookup
+  private readonly plans = new Map<string, Plan | null>()
 
   constructor(
     spec: ObjectSpec,
@@ -57,12 +63,12 @@ export class ObjectRules {
   }
 
   get start(): Progress {
-    const { names, obligations } = this.spec
+    const { names, obligationCount } = this.spec
     return {
       seen: new Int32Array((names.length + 31) >>> 5),
       others: 0,
       count: 0,
-      unmet: (1 << obligations.length) - 1,
+      unmet: 2 ** obligationCount - 1,
       next: 0,
       requiredCount: names.reduce((count, { isRequired }) => count + (isRequired ? 1 : 0), 0),
     }
@@ -75,8 +81,19 @@ export class ObjectRules {
     return this.canFinish(this.start)
   }
 
-  canClose({ requiredCount, count, unmet }: Progress): boolean {
-    return requiredCount === 0 && count >= this.spec.min && count <= this.spec.max && unmet === 0
+  canClose(progress: Progress): boolean {
+    const { requiredCount, count, unmet } = progress
+    if (requiredCount !== 0 || count < this.spec.min || count > this.spec.max) return false
+    return unmet === 0 || this.lacking(progress) === 0
+  }
+
+  /** Obligations that are not met if the object ends here: neither by a value nor by a name that is not there. */
+  private lacking(progress: Progress): number {
+    let { unmet } = progress
+    for (const [i, { absence }] of this.spec.names.entries()) {
+      if (absence !== 0 && !this.isSeen(progress, i)) unmet &= ~absence
+    }
+    return unmet
   }
 
   /** Declared names that may be the next key, ascending. */
@@ -99,8 +116,8 @@ export class ObjectRules {
 
   /** Ways to read declared name `index` next. */
   nameWays(progress: Progress, index: number): KeyWay[] {
-    const { value, obligations, isRequired } = this.spec.names[index]
-    return this.ways(progress, value, obligations, (met) => {
+    const { value, chances, isRequired } = this.spec.names[index]
+    return this.ways(progress, value, chances, (met) => {
       const seen = progress.seen.slice()
       seen[index >>> 5] |= 1 << (index & 31)
       return {
@@ -116,9 +133,9 @@ export class ObjectRules {
 
   /** Ways to read a key of class `index` next, after which the list of other keys is `others`. */
   classWays(progress: Progress, index: number, others: number): KeyWay[] {
-    const { value, obligations } = this.classes[index]
+    const { value, chances } = this.classes[index]
     const next = this.ordered ? this.spec.names.length : 0
-    return this.ways(progress, value, obligations, (met) => ({
+    return this.ways(progress, value, chances, (met) => ({
       ...progress,
       others,
       count: progress.count + 1,
@@ -127,52 +144,81 @@ export class ObjectRules {
     }))
   }
 
-  /** A declared name that has to come, or can meet an obligation; -1 if there is none. */
+  /** A declared name that has to come, or that a plan reads to meet an obligation; -1 if there is none. */
   neededName(progress: Progress): number {
+    const planned = new Set(this.plan(progress)?.names)
     const { names } = this.spec
-    const available = this.available(progress)
-    const required = available.find((i) => names[i].isRequired)
-    const meeting = available.find((i) => this.meets(this.nameWays(progress, i), progress))
-    if (required === undefined || meeting === undefined) return required ?? meeting ?? -1
-    // In schema order a name that is passed over is given up.
-    return this.ordered ? Math.min(required, meeting) : required
+    const isNeeded = (i: number) => names[i].isRequired || planned.has(i)
+    // In schema order a name that is passed over is given up: the first one comes first.
+    return this.available(progress).find(isNeeded) ?? -1
   }
 
-  /** A class whose keys can meet an obligation; -1 if there is none. */
+  /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */
   neededClass(progress: Progress): number {
-    const classes = this.availableClasses(progress)
-    return classes.find((c) => this.meets(this.classWays(progress, c, progress.others), progress)) ?? -1
+    return this.plan(progress)?.keyClass ?? -1
   }
 
-  private meets(ways: readonly KeyWay[], progress: Progress): boolean {
-    return ways.some((way) => way.progress.unmet !== progress.unmet)
+  private plan(progress: Progress): Plan | null {
+    const { seen, unmet, count, next, requiredCount } = progress
+    if (unmet === 0) return null
+    const key = `${seen} ${unmet} ${count} ${this.ordered ? next : 0}`
+    let plan = this.plans.get(key)
+    if (plan === undefined) {
+      plan = findPlan({
+        spec: { ...this.spec, classes: this.classes },
+        isSeen: (i) => this.isSeen(progress, i),
+        isOpen: (i) => this.isOffered[i] && !this.isSeen(progress, i) && (!this.ordered || i >= next),
+        isPossible: (value, facts) => this.isProductive(this.demand(value, facts)),
+        count,
+        requiredCount,
+        unmet,
+      })
+      this.plans.set(key, plan)
+    }
+    return plan
   }
 
+  /** One way for each set of chances that the value takes, the largest first. */
   private ways(
     progress: Progress,
     value: number,
-    obligations: number,
+    chances: readonly Chance[],
     after: (met: number) => Progress,
   ): KeyWay[] {
-    const open = obligations & progress.unmet
-    const ways: KeyWay[] = []
-    for (let met = open; ; met = (met - 1) & open) {
-      const next = after(met)
-      const demand = this.demand(value, met)
-      if ((met === 0 || this.isProductive(demand)) && this.canFinish(next))
-        ways.push({ value: demand, progress: next })
-      if (met === 0) return ways
+    let free = 0
+    const open: Chance[] = []
+    if (progress.unmet !== 0) {
+      for (const chance of chances) {
+        if (this.demand(value, [chance.fact]) === value) free |= chance.bits
+        else open.push(chance)
+      }
     }
+    const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
+    if (useful.length > MaxChances) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `a property by which ${useful.length} obligations could be met: above the bound of ${MaxChances}. Simplify the not or oneOf around it`,
+      )
+    }
+    const ways: KeyWay[] = []
+    for (let taken = 2 ** useful.length - 1; taken >= 0; taken--) {
+      const chosen = useful.filter((_, i) => ((taken >>> i) & 1) === 1)
+      const demand = this.demand(
+        value,
+        chosen.map(({ fact }) => fact),
+      )
+      if (taken !== 0 && !this.isProductive(demand)) continue
+      const next = after(chosen.reduce((bits, chance) => bits | chance.bits, free))
+      if (this.canFinish(next)) ways.push({ value: demand, progress: next })
+    }
+    return ways
   }
 
-  /** The conjunction of `value` and of what the obligations in `met` ask. */
-  private demand(value: number, met: number): number {
-    return met === 0
-      ? value
-      : this.and(
-          value,
-          this.spec.obligations.filter((_, i) => ((met >>> i) & 1) === 1),
-        )
+  /** The conjunction of `value` and of what chances ask. */
+  private demand(value: number, facts: readonly number[]): number {
+    const asked = facts.filter((fact) => fact !== this.spec.anything)
+    return asked.length === 0 ? value : this.and(value, asked)
   }
 
   private isSeen(progress: Progress, index: number): boolean {
@@ -183,43 +229,13 @@ export class ObjectRules {
   private canFinish(progress: Progress): boolean {
     const { min, max, names } = this.spec
     const { count, requiredCount, unmet } = progress
-    if (count + requiredCount > max || (unmet !== 0 && !this.canMeet(progress))) return false
+    if (count + requiredCount > max) return false
+    if (unmet !== 0) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
     let available = 0
     for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
       if (this.isOffered[i] && !this.isSeen(progress, i)) available++
     }
     return count + available >= min
-  }
-
-  /**
-   * Whether the unmet obligations can be met within the bound on keys: each by a required name that is still to come or
-   * by one more key; one key may meet several.
-   */
-  private canMeet(progress: Progress): boolean {
-    const { names, max } = this.spec
-    const candidates: { value: number; obligations: number; isFree: boolean; isNamed: boolean }[] = []
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
-      const { value, obligations, isRequired } = names[i]
-      if (!this.isOffered[i] || this.isSeen(progress, i) || (obligations & progress.unmet) === 0) continue
-      candidates.push({ value, obligations, isFree: isRequired, isNamed: true })
-    }
-    for (const { value, obligations } of this.classes)
-      candidates.push({ value, obligations, isFree: false, isNamed: false })
-    const search = (unmet: number, from: number, room: number): boolean => {
-      if (unmet === 0) return true
-      for (let c = from; c < candidates.length; c++) {
-        const { value, obligations, isFree, isNamed } = candidates[c]
-        if (!isFree && room === 0) continue
-        const open = obligations & unmet
-        for (let met = open; met > 0; met = (met - 1) & open) {
-          // A class has names without end: it may serve again.
-          const rest = () => search(unmet & ~met, isNamed ? c + 1 : c, isFree ? room : room - 1)
-          if (this.isProductive(this.demand(value, met)) && rest()) return true
-        }
-      }
-      return false
-    }
-    return search(progress.unmet, 0, max - progress.count - progress.requiredCount)
   }
 }

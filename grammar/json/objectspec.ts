@@ -10,9 +10,10 @@ import { checkLimit, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
-import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
+import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Asserted, coverageOf } from "./coverage.ts"
 import type { KeywordReader, Keywords } from "./keywords.ts"
+import { type Event, MaxObligations, type Obligation } from "./obligations.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
 
@@ -24,15 +25,23 @@ export interface DeclaredName {
   /** Conjunction that the value must satisfy. */
   readonly value: number
   readonly isRequired: boolean
-  /** Bit set of the obligations that this name can meet. */
-  readonly obligations: number
+  /** How reading it can meet obligations. */
+  readonly chances: readonly Chance[]
+  /** Bit set of the obligations that are met as long as it is not there. */
+  readonly absence: number
+}
+
+/** A value that satisfies `fact` meets the obligations in `bits`. */
+export interface Chance {
+  readonly fact: number
+  readonly bits: number
 }
 
 export interface KeyClass {
   /** Content automaton of the names, declared ones still included. */
   readonly content: number
   readonly value: number
-  readonly obligations: number
+  readonly chances: readonly Chance[]
 }
 
 export interface ObjectSpec {
@@ -41,8 +50,9 @@ export interface ObjectSpec {
   readonly classes: readonly KeyClass[]
   readonly min: number
   readonly max: number
-  /** The fact that each obligation asks of some value. */
-  readonly obligations: readonly number[]
+  readonly obligationCount: number
+  /** The fact of a chance that any value takes. */
+  readonly anything: number
 }
 
 /** What one schema says about the values of names. */
@@ -61,41 +71,71 @@ interface Parts {
   required: Set<string>
   names: Set<string>
   nameLanguages: ExprId[]
-  some: Extract<Fact, { kind: "some" }>[]
+  obligations: Obligation[]
   min: number
   max: number
 }
 
-/**
- * The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. With
- * `isComplete` false facts may still be added.
- */
+export interface SpecOptions {
+  /** False: facts may still be added. */
+  isComplete?: boolean
+  obligations?: readonly Obligation[]
+  /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
+  isImplied?: (conjunction: number, fact: number) => boolean
+}
+
+/** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
 export function objectSpec(
   all: Conjunctions,
   reader: KeywordReader,
   facts: readonly number[],
   limits: Limits,
-  isComplete = true,
+  options: SpecOptions = {},
 ): ObjectSpec {
+  const { isComplete = true, obligations = [], isImplied = () => false } = options
   const parts = collectParts(all, reader, facts, isComplete)
-  const obligations = parts.some.map(({ fact }) => fact)
+  for (const obligation of obligations) {
+    parts.obligations.push(obligation)
+    for (const event of obligation) if (event.kind !== "some") parts.names.add(event.name)
+  }
   checkLimit(
-    { ...limits, threads: 16 },
+    { ...limits, threads: MaxObligations },
     "threads",
-    obligations.length,
+    parts.obligations.length,
     "",
-    "properties that must exist by negation",
+    "obligations of one object, by negation",
   )
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
-  const meets = (name: string) =>
-    parts.some.reduce((bits, { names }, i) => (matchesText(names, name) ? bits | (1 << i) : bits), 0)
-  const declare = (name: string): DeclaredName => ({
-    name,
-    bytes: encoder.encode(name),
-    value: name.isWellFormed() ? valueIdOf(name) : all.never,
-    isRequired: parts.required.has(name),
-    obligations: meets(name),
-  })
+  const chances = (value: number, isMet: (event: Event) => boolean): Chance[] => {
+    const bits = new Map<number, number>()
+    for (const [i, obligation] of parts.obligations.entries()) {
+      for (const event of obligation) {
+        if (event.kind === "absent" || !isMet(event)) continue
+        const fact = isImplied(value, event.fact) ? all.anything : event.fact
+        bits.set(fact, (bits.get(fact) ?? 0) | (1 << i))
+      }
+    }
+    return [...bits].map(([fact, bits]) => ({ fact, bits }))
+  }
+  const absence = (name: string) =>
+    parts.obligations.reduce(
+      (bits, events, i) =>
+        events.some((event) => event.kind === "absent" && event.name === name) ? bits | (1 << i) : bits,
+      0,
+    )
+  const declare = (name: string): DeclaredName => {
+    const value = name.isWellFormed() ? valueIdOf(name) : all.never
+    return {
+      name,
+      bytes: encoder.encode(name),
+      value,
+      isRequired: parts.required.has(name),
+      chances: chances(value, (event) =>
+        event.kind === "some" ? matchesText(event.names, name) : event.name === name,
+      ),
+      absence: absence(name),
+    }
+  }
   const classes: KeyClass[] = []
   for (const atom of atoms(parts)) {
     const value = all.of(classFacts(all, parts, atom.signs))
@@ -105,18 +145,24 @@ export function objectSpec(
       for (const text of texts) parts.names.add(text)
       continue
     }
-    const met = parts.some.reduce(
-      (bits, { names }, i) =>
-        atom.signs.get(names) === true || names === exprs.anyText ? bits | (1 << i) : bits,
-      0,
-    )
     classes.push({
       content: atom.expr === exprs.anyText ? anyContent : exprContent(atom.expr),
       value,
-      obligations: met,
+      chances: chances(
+        value,
+        (event) =>
+          event.kind === "some" && (event.names === exprs.anyText || atom.signs.get(event.names) === true),
+      ),
     })
   }
-  return { names: [...parts.names].map(declare), classes, min: parts.min, max: parts.max, obligations }
+  return {
+    names: [...parts.names].map(declare),
+    classes,
+    min: parts.min,
+    max: parts.max,
+    obligationCount: parts.obligations.length,
+    anything: all.anything,
+  }
 }
 
 /** The conjunction of the value of each name, by the facts of a branch; computed when asked. */
@@ -157,7 +203,7 @@ function collectParts(
     required: new Set(),
     names: new Set(),
     nameLanguages: [],
-    some: [],
+    obligations: [],
     min: 0,
     max: Infinite,
   }
@@ -197,7 +243,7 @@ function collectParts(
         parts.properties.set(fact.name, [...(parts.properties.get(fact.name) ?? []), fact.fact])
         break
       case "some":
-        parts.some.push(fact)
+        parts.obligations.push([fact])
         break
       case "size":
         parts.min = Math.max(parts.min, fact.min)
@@ -285,7 +331,7 @@ function atoms(parts: Parts): Atom[] {
   const patterns = new Set<ExprId>()
   for (const { patternProperties } of parts.keywords)
     for (const { expr } of patternProperties) patterns.add(expr)
-  for (const { names } of parts.some) patterns.add(names)
+  for (const event of parts.obligations.flat()) if (event.kind === "some") patterns.add(event.names)
   patterns.delete(exprs.anyText)
   const inside = exprs.and([exprs.anyText, ...parts.nameLanguages])
   let result: Atom[] = exprs.isNever(inside) ? [] : [{ expr: inside, signs: new Map() }]
