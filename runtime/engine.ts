@@ -214,7 +214,9 @@ export class Engine {
       const { sequence } = entry
       const before = sequence.tokens.length
       const isForced = (): boolean =>
-        this.fillMask(sequence) === "single" && !needsLogits(sequence.options.params)
+        this.fillMask(sequence) === "single" &&
+        !needsLogits(sequence.options.params) &&
+        isPermitted(sequence, onlyToken(sequence.mask!))
       while (!sequence.isFinished && isForced()) this.takeForced(sequence)
       if (sequence.isFinished) this.leave(sequence)
       // After a forced run the row's logits are stale: the run goes through the model first.
@@ -238,6 +240,9 @@ export class Engine {
     sequence.forcedCount++
     this.metrics.forcedTokens++
     const { params } = sequence.options
+    if (sequence.outputCount < params.minTokens && params.endIds.includes(token)) {
+      sequence.lifted.add("min_tokens")
+    }
     this.accept(sequence, token, params.logprobs === null ? undefined : describeForced(token, params), true)
   }
 
@@ -257,6 +262,7 @@ export class Engine {
         `internal: the sampler drew token ${result.token}, which the mask denies`,
       )
     } else {
+      for (const param of result.relaxed ?? []) sequence.lifted.add(param)
       this.accept(sequence, result.token, result.logprobs)
       if (sequence.isFinished) this.leave(sequence)
     }
@@ -369,6 +375,12 @@ export class Engine {
     signal.addEventListener("abort", abort, { once: true })
     void generation.result.then(() => signal.removeEventListener("abort", abort))
   }
+}
+
+/** A list of allowed ids is never lifted: a forced token outside it ends the answer by the sampler's verdict. */
+function isPermitted({ options }: Sequence, token: number): boolean {
+  const { allowed } = options.params
+  return allowed === null || isLegal(allowed, token)
 }
 
 function randomSeed(): bigint {

@@ -11,6 +11,7 @@ export type RequestErrorCode =
   | "queue_full"
   | "invalid_value"
   | "missing_required_parameter"
+  | "unsupported_parameter"
   | "shutting_down"
   | "engine_dead"
 

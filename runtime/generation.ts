@@ -55,7 +55,7 @@ export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | 
   readonly report: Report | null
   /** The seed that was used. */
   readonly seed: bigint
-  /** What lost against the constraint: stop strings inside it. */
+  /** What lost against the constraint: stop strings inside it, bans that left no token. */
   readonly warnings: readonly string[]
 }
 
@@ -135,15 +135,19 @@ export class Generation {
     const choices = this.sequences.map((sequence, index) => this.choice(sequence, index))
     const { index: _, ...first } = choices[0]
     const ignored = new Set(this.sequences.flatMap((sequence) => sequence.ignoredStops))
+    const lifted = new Set(this.sequences.flatMap((sequence) => [...sequence.lifted]))
     return {
       ...first,
       choices,
       usage: this.usage(),
       report: this.report,
       seed: this.options.seed,
-      warnings: [...ignored].map(
-        (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
-      ),
+      warnings: [
+        ...[...ignored].map(
+          (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
+        ),
+        ...[...lifted].map((param) => `${param}: lifted where it left no token to choose`),
+      ],
     }
   }
 

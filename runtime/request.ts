@@ -71,6 +71,13 @@ export function readRequest(
     encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
     encodeBreaker: (text) => [encode(text)],
   })
+  if (params.contrastive) {
+    throw new RequestError(
+      "unsupported_parameter",
+      "contrastive: it needs the logits of a second model, and this engine runs one: leave it out",
+      "contrastive",
+    )
+  }
   const count = integer("n", options.n ?? 1, 1, 128)
   const promptIds = encodePrompt(prompt, options, tokenizer)
   const maxTokens =

@@ -72,6 +72,8 @@ export class Sequence {
   finishReason: FinishReason | undefined
   stopReason: string | number | null = null
   message: string | undefined
+  /** Parameters whose bans were lifted, because nothing else would have been left. */
+  readonly lifted = new Set<string>()
   /** Microseconds of every mask filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
   readonly acceptUs: number[] = []

@@ -118,7 +118,7 @@ class Reply {
       choices,
       usage: this.usage(result),
       service_tier: "default",
-      tokenrail: this.extension,
+      tokenrail: { ...this.extension, ...warningsOf(result) },
     }
   }
 
@@ -147,7 +147,13 @@ class Reply {
         yield chunk(event.choice, { content: event.text }, this.eventLogprobs(event))
       } else {
         refuseFailure(event)
-        yield chunk(event.choice, {}, { finish_reason: event.finishReason, stop_reason: event.stopReason })
+        const last = chunk(
+          event.choice,
+          {},
+          { finish_reason: event.finishReason, stop_reason: event.stopReason },
+        )
+        const warned = this.generation.isFinished ? warningsOf(await this.generation.result) : {}
+        yield "warnings" in warned ? { ...last, tokenrail: warned } : last
       }
     }
     if (includeUsage) yield { ...head, choices: [], usage: this.usage(await this.generation.result) }
@@ -174,6 +180,11 @@ class Reply {
       ...(this.request.timing && { tokenrail: timing }),
     }
   }
+}
+
+/** What the constraint overruled, where it overruled anything. */
+function warningsOf({ warnings }: GenerateResult): { warnings?: readonly string[] } {
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 function counts(promptTokens: number, completionTokens: number, cachedTokens = 0): object {

@@ -9,7 +9,9 @@ export interface LogprobRow {
   token: string
   logprob: number
   bytes: number[]
-  top_logprobs: Omit<LogprobRow, "top_logprobs">[]
+  top_logprobs: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
+  /** Of the request's `logprob_token_ids`, in their order; absent without them. */
+  named_logprobs?: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
 }
 
 /** JSON has no infinity; OpenAI writes this for it. */
@@ -22,6 +24,9 @@ export function logprobRows(
   return (rows ?? []).map((row) => ({
     ...entry(row.token, row.logprob, vocabulary),
     top_logprobs: withChosen(row.top, row).map((other) => entry(other.token, other.logprob, vocabulary)),
+    ...(row.named.length > 0 && {
+      named_logprobs: row.named.map((other) => entry(other.token, other.logprob, vocabulary)),
+    }),
   }))
 }
 
@@ -30,7 +35,7 @@ function withChosen<Entry extends { token: number }>(top: readonly Entry[], chos
   return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
 }
 
-function entry(id: number, logprob: number, vocabulary: Vocabulary): Omit<LogprobRow, "top_logprobs"> {
+function entry(id: number, logprob: number, vocabulary: Vocabulary): LogprobRow["top_logprobs"][number] {
   const bytes = vocabulary.bytes(id)
   const name = vocabulary.isSpecial(id)
     ? [...vocabulary.specials].find(([, special]) => special === id)?.[0]

@@ -89,6 +89,17 @@ const samplingFields = {
   penalty_window: z.int().nullish(),
   no_repeat_ngram_size: z.int().nullish(),
   sampler_order: z.union([z.string(), z.array(z.string())]).nullish(),
+  penalty_exempt: z.string().nullish(),
+  dry_multiplier: number,
+  dry_base: number,
+  dry_allowed_length: z.int().nullish(),
+  dry_last_n: z.int().nullish(),
+  dry_sequence_breakers: z.array(z.string().min(1)).max(64).nullish(),
+  allowed_token_ids: tokenIds,
+  bad_words: z.array(z.string()).nullish(),
+  min_tokens: z.int().min(0).nullish(),
+  logprobs_mode: z.string().nullish(),
+  logprob_token_ids: tokenIds,
 }
 
 const chatFields = z.object({
@@ -132,18 +143,7 @@ const refused: Record<string, [unknown[], string]> = {
   web_search_options: [[], "This server has no web search: leave it out"],
   modalities: [[["text"]], 'Only ["text"] is supported'],
   thinking_token_budget: [[], "Leave it out, or bound the whole answer by max_completion_tokens"],
-  penalty_exempt: [["none"], "Leave it out"],
-  dry_multiplier: [[0], "Use frequency_penalty"],
-  dry_base: [[], "Leave it out"],
-  dry_allowed_length: [[], "Leave it out"],
-  dry_last_n: [[], "Leave it out"],
-  dry_sequence_breakers: [[], "Leave it out"],
-  logprobs_mode: [["raw_logprobs"], 'Only "raw_logprobs" is supported'],
-  logprob_token_ids: [[[]], "Use top_logprobs"],
-  contrastive: [[], "Leave it out"],
-  allowed_token_ids: [[], "Use logit_bias, or a constraint on the text"],
-  bad_words: [[[]], "Use structured_outputs.regex with a lookahead, or logit_bias"],
-  min_tokens: [[0], "Use a constraint with a minimum length"],
+  contrastive: [[], "It needs a second model: leave it out"],
   best_of: [[1], "Use n and choose among the answers"],
   use_beam_search: [[false], "Use temperature 0"],
   beam_width: [[], "Use temperature 0"],
@@ -179,6 +179,10 @@ export function parseChat(body: RequestBody): ChatRequest {
   }
   if (fields.top_logprobs != null && !fields.logprobs) {
     throw new Refusal("invalid_value", "top_logprobs needs logprobs: true", { param: "top_logprobs" })
+  }
+  if (fields.logprob_token_ids?.length && !fields.logprobs) {
+    const param = "logprob_token_ids"
+    throw new Refusal("invalid_value", `${param} needs logprobs: true`, { param })
   }
   const topLogprobs = fields.logprobs ? (fields.top_logprobs ?? 0) : null
   const tokenrail = (body.value.tokenrail ?? {}) as Record<string, unknown>

@@ -241,3 +241,60 @@ describe("whoever leaves frees the slot", () => {
     await idle()
   })
 })
+
+describe("parameters of the sampler", () => {
+  const content = (body: { choices: { message: { content: string } }[] }) => body.choices[0].message.content
+
+  test("bad_words ban their tokens while another is left, and say when none is", async () => {
+    const choice = { structured_outputs: { choice: ["a", "b"] }, temperature: 0 }
+    const free = content(await reply(choice))
+    const other = free === "a" ? "b" : "a"
+    expect(content(await reply({ ...choice, bad_words: [free] }))).toBe(other)
+    const both = await reply({ ...choice, bad_words: ["a", "b"] })
+    expect(content(both)).toBe(free)
+    expect(both.tokenrail.warnings).toEqual(["bad_words: lifted where it left no token to choose"])
+    const streamed = await chunks({ ...choice, bad_words: ["a", "b"] })
+    expect(streamed.at(-1).tokenrail).toEqual({ warnings: both.tokenrail.warnings })
+  })
+
+  test("min_tokens puts the end off, and gives way to a constraint that ends", async () => {
+    const free = await reply({ temperature: 0, min_tokens: 40, max_tokens: 60 })
+    expect(free.usage.completion_tokens).toBeGreaterThanOrEqual(40)
+    const bound = await reply({ structured_outputs: { regex: "a{2}b*" }, logit_bias: {}, min_tokens: 20 })
+    expect(content(bound)).toMatch(/^aab*$/)
+  })
+
+  test("allowed_token_ids narrow a constraint, forced tokens too", async () => {
+    const [a] = engine.tokenizer.encode("a", { addSpecialTokens: false })
+    const [b] = engine.tokenizer.encode("b", { addSpecialTokens: false })
+    const narrow = { structured_outputs: { regex: "[ab]{4}" }, allowed_token_ids: [a] }
+    expect(content(await reply(narrow))).toBe("aaaa")
+    const response = await post({ structured_outputs: { regex: "b" }, allowed_token_ids: [a] })
+    expect(response.status).toBe(500)
+    expect((await response.json()).error.message).toMatch(/^empty_mask: no token is left/)
+    expect(content(await reply({ structured_outputs: { regex: "b" }, allowed_token_ids: [a, b] }))).toBe("b")
+  })
+
+  test("logprob_token_ids name tokens of every row", async () => {
+    const body = await reply({ max_tokens: 3, logprobs: true, logprob_token_ids: [300, 301] })
+    for (const row of body.choices[0].logprobs.content) {
+      expect(row.named_logprobs.map((named: { bytes: number[] }) => named.bytes)).toEqual(
+        [300, 301].map((id) => [...engine.vocabulary.bytes(id)]),
+      )
+    }
+  })
+
+  test.each([
+    ["dry_multiplier", { dry_multiplier: -1 }],
+    ["bad_words", { bad_words: [""] }],
+    ["allowed_token_ids", { allowed_token_ids: [] }],
+    ["min_tokens", { min_tokens: 500 }],
+    ["logprobs_mode", { logprobs: true, logprobs_mode: "pretty" }],
+    ["penalty_exempt", { penalty_exempt: "some" }],
+    ["top_p", { top_p: 0 }],
+  ])("%s out of range is refused by its name", async (param, fields) => {
+    const response = await post(fields)
+    expect(response.status).toBe(400)
+    expect((await response.json()).error).toMatchObject({ param, message: expect.stringContaining(param) })
+  })
+})

@@ -111,7 +111,9 @@ test.each([
   ["functions", { functions: [{ name: "f" }] }, "unsupported_parameter", "functions"],
   ["audio", { audio: { voice: "x" } }, "unsupported_parameter", "audio"],
   ["a template", { chat_template: "{{ x }}" }, "unsupported_parameter", "chat_template"],
-  ["a parameter that is not there", { min_tokens: 5 }, "unsupported_parameter", "min_tokens"],
+  ["a parameter that is not there", { contrastive: {} }, "unsupported_parameter", "contrastive"],
+  ["named alternatives without logprobs", { logprob_token_ids: [1] }, "invalid_value", "logprob_token_ids"],
+  ["a breaker of no text", { dry_sequence_breakers: [""] }, "invalid_value", "dry_sequence_breakers[0]"],
   ["a misspelt constraint", { response_fromat: {} }, "unsupported_parameter", "response_fromat"],
   ["a name that sounds like one", { guided_lark: "x" }, "unsupported_parameter", "guided_lark"],
   ["a schema elsewhere", { response_schema: {} }, "unsupported_parameter", "response_schema"],
@@ -139,6 +141,37 @@ test("what asks for nothing is accepted: inert fields, defaults, null", async ()
     },
   })
   expect(ignored).toEqual([])
+})
+
+test("parameters of the sampler reach the engine under their own names", async () => {
+  const { options } = await parse({
+    penalty_exempt: "structural",
+    dry_multiplier: 0.8,
+    dry_base: 2,
+    dry_allowed_length: 3,
+    dry_last_n: 64,
+    dry_sequence_breakers: ["."],
+    allowed_token_ids: [1, 2],
+    bad_words: ["no"],
+    min_tokens: 3,
+    logprobs: true,
+    logprobs_mode: "processed_logprobs",
+    logprob_token_ids: [7],
+  })
+  expect(options).toMatchObject({
+    penaltyExempt: "structural",
+    dryMultiplier: 0.8,
+    dryBase: 2,
+    dryAllowedLength: 3,
+    dryLastN: 64,
+    drySequenceBreakers: ["."],
+    allowedTokenIds: [1, 2],
+    badWords: ["no"],
+    minTokens: 3,
+    logprobs: 0,
+    logprobsMode: "processed_logprobs",
+    logprobTokenIds: [7],
+  })
 })
 
 test("unknown fields are named, so that nothing is dropped in silence", async () => {
