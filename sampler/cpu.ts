@@ -143,7 +143,8 @@ function isEdit(stage: StageName): boolean {
   return stage === "penalties" || stage === "dry"
 }
 
-function applyStage(stage: StageName, candidates: Candidates, row: SampleRow, edits: Edits): void {
+/** One stage of the row's order; nothing where it is off. */
+export function applyStage(stage: StageName, candidates: Candidates, row: SampleRow, edits: Edits): void {
   const { params } = row
   switch (stage) {
     case "penalties":

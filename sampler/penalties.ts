@@ -44,7 +44,8 @@ interface Edit {
   bans: number
 }
 
-const none: Edits = {
+/** The edits of a row that has none. */
+export const noEdits: Edits = {
   count: 0,
   ids: new Int32Array(0),
   bias: new Float32Array(0),
@@ -57,7 +58,7 @@ const none: Edits = {
 /** The row's edits. O(ids concerned · log), plus O(history) when a stage reads the history. */
 export function collectEdits(row: SampleRow): Edits {
   const { params, tokens } = row
-  if (!hasEdits(row)) return none
+  if (!hasEdits(row)) return noEdits
   const table = new Map<number, Edit>()
   const edit = (id: number): Edit => {
     let found = table.get(id)

@@ -5,7 +5,7 @@
  * sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
  */
 
-import { describeDrawn, forcedResult, sampleRow } from "./cpu.ts"
+import { applyStage, describeDrawn, forcedResult, sampleRow } from "./cpu.ts"
 import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
 import { vllmOrder } from "./order.ts"
 import { isGreedy, type SamplingParams } from "./params.ts"
@@ -14,13 +14,14 @@ import {
   collectEdits,
   type Edits,
   liftBans,
+  noEdits,
   penalise,
   repetitionFactors,
   subtractDry,
 } from "./penalties.ts"
-import { rowKey, Stream } from "./rng.ts"
+import { type RowKey, rowKey, Stream } from "./rng.ts"
 import { checkDrawn, countBits, type Relaxation, type SampleResult, type SampleRow } from "./row.ts"
-import { HeapSize, MaxSortWidth, TopHeap } from "./top.ts"
+import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "./top.ts"
 
 /** Beyond this the definition's clamp could matter. */
 const Huge = 1e24
@@ -177,6 +178,7 @@ export class Selector {
     if (topK > 0 && topK <= HeapSize) {
       const ranked = this.heap.rank(z, list, count, topK)
       if (ranked.values[ranked.count - 1] < -Huge) return -1
+      if (!hasPlainFilters(params)) return drawFiltered(ranked, row, width, key)
       return drawRanked(ranked, topP < 1 ? nucleus(ranked, topP, width) : ranked.count, key)
     }
     const kept = { values: z, ids: list, count, max, cutValue: Number.NEGATIVE_INFINITY, cutId: -1 }
@@ -227,15 +229,36 @@ function isFast({ params, processors }: SampleRow, width: number): boolean {
   if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
   if (params.order !== vllmOrder && params.order.some((stage, at) => stage !== vllmOrder[at])) return false
   if (isGreedy(params)) return true
+  if (params.dynatempRange > 0 || params.mirostat !== 0 || params.topPBoundary !== "ge") return false
+  return hasPlainFilters(params) || (params.topK > 0 && params.topK <= HeapSize)
+}
+
+/** Whether no stage is on that looks at entropies or drops the head. */
+function hasPlainFilters(params: SamplingParams): boolean {
   return (
     params.typicalP === 1 &&
     params.epsilonCutoff === 0 &&
     params.etaCutoff === 0 &&
-    params.xtcProbability === 0 &&
-    params.dynatempRange === 0 &&
-    params.mirostat === 0 &&
-    params.topPBoundary === "ge"
+    params.xtcProbability === 0
   )
+}
+
+/** The definition's own filters after top-k, over what top-k left: by ascending id, so that sums have the same bits. */
+function drawFiltered({ values, ids, count }: Ranked, row: SampleRow, width: number, key: RowKey): number {
+  const order = Array.from({ length: count }, (_, at) => at).sort((a, b) => ids[a] - ids[b])
+  const candidates = {
+    values: Float32Array.from(order, (at) => values[at]),
+    alive: new Uint8Array(count).fill(1),
+    width,
+  }
+  for (const stage of ["typical_p", "top_p", "xtc"] as const) applyStage(stage, candidates, row, noEdits)
+  const kept = order.filter((_, at) => candidates.alive[at])
+  const left = {
+    count: kept.length,
+    values: Float32Array.from(kept, (at) => values[at]),
+    ids: Int32Array.from(kept, (at) => ids[at]),
+  }
+  return drawRanked(left, left.count, key)
 }
 
 const NotANumber = -2

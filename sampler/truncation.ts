@@ -8,11 +8,15 @@
  * 2022; min-p Nguyen 2024; top-nσ Tang 2024; XTC p-e-w 2024; mirostat Basu 2021.
  */
 
-/** The tokens of a row. Shape [V] both, V the width of the logits. */
+import { MaxSortWidth, sortPinned } from "./top.ts"
+
+/** The tokens of a row, by id; or, where `width` says so, some of them by ascending id. Same shape both. */
 export interface Candidates {
   readonly values: Float32Array
   /** 1: may be drawn. */
   readonly alive: Uint8Array
+  /** V, the width of the logits, where these are not all of them. */
+  readonly width?: number
 }
 
 /** Ids of the survivors, ascending. */
@@ -25,7 +29,10 @@ export function survivors({ alive }: Candidates): number[] {
 /** Ids of the survivors in pinned order. */
 export function pinned(candidates: Candidates): number[] {
   const { values } = candidates
-  return survivors(candidates).sort((a, b) => values[b] - values[a] || a - b)
+  const ids = survivors(candidates)
+  if (values.length > MaxSortWidth) return ids.sort((a, b) => values[b] - values[a] || a - b)
+  const own = Float32Array.from(ids, (id) => values[id])
+  return Array.from(sortPinned(own, Int32Array.from(ids), ids.length).ids)
 }
 
 export function maximum(candidates: Candidates): number {
@@ -121,7 +128,7 @@ function keepMass(
   boundary: "ge" | "gt",
 ): void {
   const max = maximum(candidates)
-  const unit = 2 ** massExponent(candidates.alive.length)
+  const unit = 2 ** massExponent(candidates.width ?? candidates.alive.length)
   const weights = order.map((id) => Math.floor(unit * Math.exp(candidates.values[id] - max)))
   const bound = share * weights.reduce((sum, weight) => sum + weight, 0)
   let before = 0
@@ -140,8 +147,10 @@ export function topP(candidates: Candidates, share: number, boundary: "ge" | "gt
 export function typicalP(candidates: Candidates, share: number): void {
   const { ids, logs, probs } = softmax(candidates)
   const mean = entropy(logs, probs)
-  const distance = new Map(ids.map((id, at) => [id, Math.abs(-logs[at] - mean)]))
-  const order = pinned(candidates).sort((a, b) => distance.get(a)! - distance.get(b)!)
+  const distance = new Float64Array(candidates.alive.length)
+  for (const [at, id] of ids.entries()) distance[id] = Math.abs(-logs[at] - mean)
+  // The sort is stable: what is equally near stays in pinned order.
+  const order = pinned(candidates).sort((a, b) => distance[a] - distance[b])
   keepMass(candidates, order, share, "ge")
 }
 
@@ -186,7 +195,8 @@ export function mirostat1(candidates: Candidates, mu: number): void {
   keepFirst(candidates, order, zipfCount(order, candidates, mu))
 }
 
-function zipfCount(order: readonly number[], { values, alive }: Candidates, mu: number): number {
+function zipfCount(order: readonly number[], candidates: Candidates, mu: number): number {
+  const { values } = candidates
   let tb = 0
   let tt = 0
   for (let i = 0; i + 1 < Math.min(100, order.length); i++) {
@@ -198,7 +208,7 @@ function zipfCount(order: readonly number[], { values, alive }: Candidates, mu: 
   if (tt === 0) return order.length
   const slope = tb / tt
   const epsilon = slope - 1
-  const width = alive.length
+  const width = candidates.width ?? candidates.alive.length
   const scaled = epsilon === 0 ? 2 ** mu / Math.log(width) : (epsilon * 2 ** mu) / (1 - width ** -epsilon)
   const k = scaled ** (1 / slope)
   return Number.isNaN(k) ? order.length : Math.max(1, Math.floor(k))
