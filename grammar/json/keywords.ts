@@ -5,7 +5,7 @@
  * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
  */
 import { GrammarError } from "../errors.ts"
-import { compare as compareDecimals, type Decimal, parseDecimal } from "../lexeme/decimal.ts"
+import { compare as compareDecimals } from "../lexeme/decimal.ts"
 import type { ExprId } from "../lexeme/expr.ts"
 import { anyNumber, type NumberCell } from "../lexeme/number.ts"
 import { parseRegex } from "../regex/parse.ts"
@@ -13,9 +13,21 @@ import type { KeywordNote } from "../report.ts"
 import { AllTypes, Infinite, Types, typeBit } from "./conjunction.ts"
 import { isKeywordSomewhere } from "./dialect.ts"
 import { formatExpr } from "./format.ts"
+import {
+  describeValue,
+  escapePointer,
+  type Members,
+  malformed,
+  mapOf,
+  readCount,
+  readNumber,
+  readString,
+  readStrings,
+  schemaList,
+} from "./keywordvalue.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaGraph, SchemaNode } from "./refs.ts"
-import { decimalOfNode, valueKey } from "./value.ts"
+import { valueKey } from "./value.ts"
 
 export interface Keywords {
   /** Bit set of the JSON types that are allowed. */
@@ -65,8 +77,6 @@ export interface ReadOptions {
   unknownKeywords: "ignore" | "error"
 }
 
-type Members = ReadonlyMap<string, JsonNode>
-
 const typeNames = new Map<string, number>([...Object.entries(Types), ["integer", Types.number]])
 
 /** Reads nodes once each, and keeps a note of every keyword that it has seen. */
@@ -107,7 +117,7 @@ export class KeywordReader {
       throw new GrammarError(
         "syntax",
         node.pointer,
-        `a schema must be an object or a boolean, not ${describe(value)}`,
+        `a schema must be an object or a boolean, not ${describeValue(value)}`,
       )
     }
     const ref = value.members.get("$ref")
@@ -458,64 +468,4 @@ function unsupported(path: string, keyword: string): GrammarError {
     path,
     `${keyword} is not supported. Remove it, or check it after generation`,
   )
-}
-
-function malformed(path: string, expected: string, got: JsonNode): GrammarError {
-  return new GrammarError("syntax", path, `must be ${expected}, got ${describe(got)}`)
-}
-
-function describe(value: JsonNode): string {
-  switch (value.kind) {
-    case "number":
-      return value.text
-    case "string":
-      return JSON.stringify(value.value.length > 40 ? `${value.value.slice(0, 40)}…` : value.value)
-    case "array":
-    case "object":
-      return `an ${value.kind}`
-    default:
-      return value.kind
-  }
-}
-
-/** A non-negative integer, `2.0` included. Counts past 2^53 saturate. */
-function readCount(value: JsonNode, path: string): number {
-  if (value.kind === "number") {
-    const decimal = decimalOfNode(value)
-    if (decimal.sign >= 0 && decimal.exponent >= 0) {
-      if (decimal.exponent > 15) return Number.MAX_SAFE_INTEGER
-      return Math.min(Number(decimal.digits) * 10 ** decimal.exponent, Number.MAX_SAFE_INTEGER)
-    }
-  }
-  throw malformed(path, "a non-negative integer", value)
-}
-
-function readNumber(value: JsonNode, path: string): Decimal {
-  if (value.kind !== "number") throw malformed(path, "a number", value)
-  return parseDecimal(value.text)
-}
-
-function readString(value: JsonNode, path: string): string {
-  if (value.kind !== "string") throw malformed(path, "a string", value)
-  return value.value
-}
-
-function readStrings(value: JsonNode, path: string): string[] {
-  if (value.kind !== "array") throw malformed(path, "an array of strings", value)
-  return value.items.map((item, index) => readString(item, `${path}/${index}`))
-}
-
-function mapOf(value: JsonNode, path: string): Members {
-  if (value.kind !== "object") throw malformed(path, "an object", value)
-  return value.members
-}
-
-function schemaList(value: JsonNode, path: string): readonly JsonNode[] {
-  if (value.kind !== "array" || value.items.length === 0)
-    throw malformed(path, "a non-empty array of schemas", value)
-  return value.items
-}
-
-export function escapePointer(step: string): string {
-  return step.replaceAll("~", "~0").replaceAll("/", "~1")
 }
