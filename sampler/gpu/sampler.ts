@@ -73,14 +73,14 @@ export async function createGpuSampler(
   device: GPUDevice,
   options: GpuSamplerOptions = {},
 ): Promise<GpuSampler> {
-  return new DeviceSampler(
+  return new KernelSampler(
     device,
     await GpuPipeline.create(device, options.timestampWrites),
     options.shortRows ?? 64,
   )
 }
 
-class DeviceSampler implements GpuSampler {
+class KernelSampler implements GpuSampler {
   readonly name = "gpu"
   readonly stats: GpuSamplerStats = {
     gpuRows: 0,
