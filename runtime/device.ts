@@ -39,6 +39,10 @@ const ownFlags = ["enable-dawn-features=disable_workgroup_init"]
 
 /** Throws ModelError that says what is missing. */
 export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
+  // Dawn would say the same, and write a warning of its own to stderr at every start.
+  if (options.software === false && !hasVulkanLoader()) {
+    throw new ModelError(`no WebGPU adapter: ${vulkanLoader}, the Vulkan loader, is not installed`)
+  }
   const gpu = await createGpu([...ownFlags, ...(options.flags ?? [])])
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" })
   if (!adapter) throw new ModelError("no WebGPU adapter: a Vulkan driver and its loader have to be installed")
@@ -96,6 +100,22 @@ async function createGpu(flags: string[]): Promise<GPU> {
   }
   if (!("GPUBufferUsage" in globalThis)) Object.assign(globalThis, binding.globals)
   return binding.create(flags)
+}
+
+const vulkanLoader = "libvulkan.so.1"
+
+/**
+ * False where this process cannot load the one library through which Dawn reaches a GPU on Linux; true where nobody knows.
+ * The dynamic loader itself is asked: a library that it finds is refused too, but for being no module of Node's.
+ */
+function hasVulkanLoader(): boolean {
+  if (process.platform !== "linux") return true
+  try {
+    process.dlopen({ exports: {} }, vulkanLoader)
+  } catch (error) {
+    return !(error as Error).message.includes("No such file or directory")
+  }
+  return true
 }
 
 function describeAdapter({ info }: GPUAdapter): string {
