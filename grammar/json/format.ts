@@ -93,10 +93,9 @@ const ipv6 = `(?:${[
 // RFC 1123. Labels in `xn--` form are judged by the IDNA rules and refused here.
 const label = "[0-9A-Za-z](?:[0-9A-Za-z\\-]{0,61}[0-9A-Za-z])?"
 
-function hostname(): ExprId {
-  const plain = and([match(label), not(match("[xX][nN]--[^]*"))])
-  const more = loop(concat(literal("."), plain), 0, Number.POSITIVE_INFINITY)
-  return and([concat(plain, more), atMostOctets(253)])
+function hostname(one: ExprId): ExprId {
+  const more = loop(concat(literal("."), one), 0, Number.POSITIVE_INFINITY)
+  return and([concat(one, more), atMostOctets(253)])
 }
 
 /** RFC 5321 Mailbox; `beyond` is what RFC 6531 adds to atoms, quoted strings and labels. */
@@ -152,6 +151,9 @@ function uriTemplate(): ExprId {
 
 const pointer = "(?:/(?:[^~/]|~[01])*)*"
 
+/** Host names of drafts before 07, which know nothing of `xn--`: not a name that a schema can write by accident. */
+export const PlainHostname = "hostname (RFC 1034)"
+
 const makers: Record<string, () => ExprId> = {
   date: () => match(date),
   time,
@@ -159,7 +161,8 @@ const makers: Record<string, () => ExprId> = {
   duration: () => match(duration),
   email: () => mailbox(""),
   "idn-email": () => mailbox("\\u0080-\\u{10ffff}"),
-  hostname,
+  hostname: () => hostname(and([match(label), not(match("[xX][nN]--[^]*"))])),
+  [PlainHostname]: () => hostname(match(label)),
   ipv4: () => match(ipv4),
   ipv6: () => match(ipv6),
   uri: () => resource("", "", false),

@@ -337,7 +337,13 @@ const MaxSearchedInPart = 2_000
  * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached.
  */
 export function isNever(id: ExprId): boolean {
-  if ((flags(id) & Searched) === 0) return id === Never
+  const known = verdictOf(id)
+  if (known !== 0) return known === Dead
+  // A factor that is empty by itself may be small where the whole intersection is not.
+  if (kindOf(id) === AndKind && members(id).some((part) => search(part, MaxSearchedInPart) === Dead)) {
+    verdicts.set(id, Dead)
+    return true
+  }
   const verdict = search(id, MaxSearched)
   if (verdict !== 0) return verdict === Dead
   throw new GrammarError(
@@ -355,10 +361,6 @@ function search(id: ExprId, budget: number): number {
   const parents = [-1]
   const seen = new Set(found)
   for (let i = 0; i < found.length; i++) {
-    if (hasDeadPart(found[i], budget)) {
-      verdicts.set(found[i], Dead)
-      continue
-    }
     const row = rowOf(found[i])
     for (let j = rows.offsets[row]; j < rows.offsets[row + 1]; j += 2) {
       const target = rows.values[j + 1]
@@ -378,12 +380,6 @@ function search(id: ExprId, budget: number): number {
   }
   for (const dead of found) verdicts.set(dead, Dead)
   return Dead
-}
-
-/** An intersection with a factor that is empty by itself, which a small search may show long before a large one. */
-function hasDeadPart(id: ExprId, budget: number): boolean {
-  if (kindOf(id) !== AndKind || budget <= MaxSearchedInPart) return false
-  return members(id).some((part) => search(part, MaxSearchedInPart) === Dead)
 }
 
 /** What is known of `id` without a search: Live, Dead, or 0. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { formatExpr } from "../../../grammar/json/format.ts"
+import { formatExpr, PlainHostname } from "../../../grammar/json/format.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
 
 function accepts(id: ExprId, text: string): boolean {
@@ -161,6 +161,11 @@ describe("each format", () => {
     expect(() => formatExpr("idn-hostname", "#/format")).toThrow(
       /^#\/format: format "idn-hostname" is not enforced/,
     )
+  })
+
+  test("is plain for host names of old drafts", () => {
+    const id = formatExpr(PlainHostname)!
+    expect(["xn--4gbwdl.xn--wgbh1c", "a-", "a"].map((text) => accepts(id, text))).toEqual([true, false, true])
   })
 
   test("is null when it is unknown", () => {
