@@ -120,7 +120,7 @@ test.skipIf(!hasMaskBench)(
   () => {
     const total = emptyTotal()
     for (const { id, schema, tests } of maskBenchLines()) {
-      const options = { mutations: scale, walks: 0, seed: 7 }
+      const options = { mutations: scale, walks: scale, maxTokens: 20, seed: 7 }
       add(
         total,
         id,
@@ -132,6 +132,7 @@ test.skipIf(!hasMaskBench)(
     report(total)
     expect(total.disagreements).toEqual([])
     expect(total.accepted).toBeGreaterThan(3000)
+    expect(total.walks).toBeGreaterThan(1000 * scale)
   },
-  120_000 * scale,
+  180_000 * scale,
 )
