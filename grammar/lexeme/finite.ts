@@ -4,41 +4,51 @@ import { type ExprId, exprs } from "./expr.ts"
 /** Longer texts make a language count as infinite. */
 const MaxBytes = 1_000
 
-/** Expression → a count that its texts are known to exceed. */
-const tooMany = new Map<ExprId, number>()
+/** Expression → number of its texts, saturating. */
+const counts = new Map<ExprId, number>()
+const Many = 2 ** 31
 
-/**
- * The texts of `expr` in byte order, or null when there are infinitely many or more than `maxCount`.
- * A live state that can reach itself makes the language infinite; otherwise every path is walked once.
- */
+/** How many texts `expr` has, `Many` standing for that many and for infinitely many. Linear in its states and ranges. */
+function countTexts(expr: ExprId): number {
+  const open = new Set<ExprId>()
+  const count = (state: ExprId): number => {
+    const known = counts.get(state)
+    if (known !== undefined) return known
+    // A live state that can reach itself makes the language infinite.
+    if (open.has(state) || open.size > MaxBytes) return Many
+    open.add(state)
+    let total = exprs.nullable(state) ? 1 : 0
+    const ranges = Array.from(exprs.row(state))
+    for (let i = 0; i < ranges.length && total < Many; i += 2) {
+      if (exprs.isNever(ranges[i + 1])) continue
+      const width = (ranges[i] >>> 8) - (ranges[i] & 0xff) + 1
+      total = Math.min(Many, total + width * count(ranges[i + 1]))
+    }
+    open.delete(state)
+    counts.set(state, total)
+    return total
+  }
+  return exprs.isNever(expr) ? 0 : count(expr)
+}
+
+/** The texts of `expr` in byte order, or null when there are infinitely many or more than `maxCount`. */
 export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
+  if (countTexts(expr) > maxCount) return null
   const texts: Uint8Array[] = []
   const path: number[] = []
-  const open = new Set<ExprId>()
-  // More paths than texts can only come from bytes inside a character: at most four a character.
-  let steps = 0
-  const visit = (state: ExprId): boolean => {
-    if (open.has(state) || path.length > MaxBytes || ++steps > 64 * maxCount + 4096) return false
-    if (exprs.nullable(state) && texts.push(Uint8Array.from(path)) > maxCount) return false
-    open.add(state)
+  const visit = (state: ExprId): void => {
+    if (exprs.nullable(state)) texts.push(Uint8Array.from(path))
     const ranges = Array.from(exprs.row(state))
     for (let i = 0; i < ranges.length; i += 2) {
       if (exprs.isNever(ranges[i + 1])) continue
       for (let byte = ranges[i] & 0xff; byte <= ranges[i] >>> 8; byte++) {
         path.push(byte)
-        if (!visit(ranges[i + 1])) return false
+        visit(ranges[i + 1])
         path.pop()
       }
     }
-    open.delete(state)
-    return true
   }
-  if (exprs.isNever(expr)) return []
-  if (maxCount <= (tooMany.get(expr) ?? -1)) return null
-  if (!visit(expr)) {
-    tooMany.set(expr, maxCount)
-    return null
-  }
+  if (!exprs.isNever(expr)) visit(expr)
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   return texts.map((bytes) => decoder.decode(bytes))
 }
