@@ -15,39 +15,50 @@ export const Unbounded = 0x7fffffff
 const MaxStates = 50_000
 const MaxLayerBytes = 32 << 20
 
+/** A threshold above this many characters is not worth the search: no token is that long. */
+const MaxThreshold = 1_024
+
 /** The closed automaton of one expression with its length layers. */
 class Lengths {
-  readonly states: ExprId[] = []
-  private readonly indexOf: Map<ExprId, Lengths>
-  /** Edges by state: targets read by a first byte, and by a continuation byte. */
-  private readonly starts: number[][] = []
-  private readonly continuations: number[][] = []
+  private readonly states: ExprId[] = []
+  private readonly owners: Map<ExprId, Lengths>
   private readonly index = new Map<ExprId, number>()
-  /** Bit s of layer k: state s accepts in exactly k more characters. */
-  private readonly layers: Uint32Array[] = []
-  private readonly seen = new Map<string, number>()
+  /** Targets of state s that are read by a first byte: `starts[startOffsets[s] .. startOffsets[s + 1])`. */
+  private readonly starts: Int32Array
+  private readonly startOffsets: Int32Array
+  /** States inside a character with their targets by a continuation byte: [state, count, target, …]. */
+  private readonly continuations: Int32Array
+  /** Layer k: 1 where the state accepts in exactly k more characters. Shape [k][S]. */
+  private readonly layers: Uint8Array[] = []
+  /** Layers by a hash of their content. */
+  private readonly seen = new Map<number, number[]>()
   /** Layers from `periodStart` repeat with `period`; 0 = not known yet. */
   private periodStart = 0
   private period = 0
 
   constructor(root: ExprId, owners: Map<ExprId, Lengths>) {
-    this.indexOf = owners
+    this.owners = owners
+    const starts: number[] = []
+    const startOffsets = [0]
+    const continuations: number[] = []
     this.visit(root)
     for (let s = 0; s < this.states.length; s++) {
-      const { representatives } = exprs.classes(this.states[s])
-      const starts = new Set<number>()
-      const continuations = new Set<number>()
-      for (const byte of representatives) {
+      const inside = new Set<number>()
+      const first = new Set<number>()
+      for (const byte of exprs.classes(this.states[s]).representatives) {
         const target = exprs.derivative(this.states[s], byte)
         if (exprs.isNever(target)) continue
-        const id = this.visit(target)
-        // A class may hold both sorts of bytes only if they are equally dead, so the representative decides.
-        if ((byte & 0xc0) === 0x80) continuations.add(id)
-        else starts.add(id)
+        // No class holds live bytes of both sorts: what may stand in a text is well-formed UTF-8.
+        if ((byte & 0xc0) === 0x80) inside.add(this.visit(target))
+        else first.add(this.visit(target))
       }
-      this.starts.push([...starts])
-      this.continuations.push([...continuations])
+      starts.push(...first)
+      startOffsets.push(starts.length)
+      if (inside.size > 0) continuations.push(s, inside.size, ...inside)
     }
+    this.starts = Int32Array.from(starts)
+    this.startOffsets = Int32Array.from(startOffsets)
+    this.continuations = Int32Array.from(continuations)
   }
 
   /** Whether `state` accepts some text of `min` to `max` more characters. */
@@ -55,9 +66,7 @@ class Lengths {
     const s = this.index.get(state)
     if (s === undefined) throw new Error(`internal: expression ${state} is not in this automaton`)
     for (let k = min; k <= max; k++) {
-      const layer = this.layer(k)
-      if (layer === null) return false
-      if ((layer[s >>> 5] >>> (s & 31)) & 1) return true
+      if (this.layer(k)[s] === 1) return true
       if (this.period > 0 && k >= Math.max(min, this.periodStart) + this.period) return false
     }
     return false
@@ -65,57 +74,59 @@ class Lengths {
 
   /** The least k such that every state accepts in exactly j characters for each j ≥ k; -1 if there is none. */
   threshold(): number {
-    while (this.period === 0) this.grow()
-    const { length } = this.states
-    const isFull = (layer: Uint32Array) => {
-      for (let s = 0; s < length; s++) if (((layer[s >>> 5] >>> (s & 31)) & 1) === 0) return false
-      return true
+    while (this.period === 0) {
+      if (this.layers.length > MaxThreshold) return -1
+      this.grow()
     }
+    const isFull = (layer: Uint8Array) => layer.every((can) => can === 1)
     if (this.period !== 1 || !isFull(this.layers[this.periodStart])) return -1
     let k = this.periodStart
     while (k > 0 && isFull(this.layers[k - 1])) k--
     return k
   }
 
-  /** Layer k, or null when it and all after it are empty. */
-  private layer(k: number): Uint32Array | null {
+  private layer(k: number): Uint8Array {
     while (k >= this.layers.length && this.period === 0) this.grow()
-    const at = k < this.layers.length ? k : this.periodStart + ((k - this.periodStart) % this.period)
-    const layer = this.layers[at]
-    return k >= this.periodStart && this.period === 1 && layer.every((word) => word === 0) ? null : layer
+    return this.layers[k < this.layers.length ? k : this.periodStart + ((k - this.periodStart) % this.period)]
   }
 
+  /** Computes one more layer, or finds that it was there before. */
   private grow(): void {
+    const { starts, startOffsets, continuations } = this
     const count = this.states.length
-    const layer = new Uint32Array((count + 31) >>> 5)
-    const set = (s: number) => {
-      layer[s >>> 5] |= 1 << (s & 31)
-    }
-    const has = (bits: Uint32Array, s: number) => ((bits[s >>> 5] >>> (s & 31)) & 1) === 1
+    const layer = new Uint8Array(count)
     const before = this.layers.at(-1)
-    for (let s = 0; s < count; s++) {
-      if (before === undefined ? exprs.nullable(this.states[s]) : this.starts[s].some((t) => has(before, t)))
-        set(s)
+    if (before === undefined) {
+      for (let s = 0; s < count; s++) layer[s] = exprs.nullable(this.states[s]) ? 1 : 0
+    } else {
+      for (let s = 0; s < count; s++) {
+        for (let i = startOffsets[s]; i < startOffsets[s + 1]; i++) layer[s] |= before[starts[i]]
+      }
     }
     // At most three continuation bytes follow a first byte.
     for (let round = 0; round < 3; round++) {
-      for (let s = 0; s < count; s++) if (this.continuations[s].some((t) => has(layer, t))) set(s)
+      for (let at = 0; at < continuations.length; at += 2 + continuations[at + 1]) {
+        for (let i = 0; i < continuations[at + 1]; i++)
+          layer[continuations[at]] |= layer[continuations[at + 2 + i]]
+      }
     }
-    const key = layer.join(",")
-    const earlier = this.seen.get(key)
+    let hash = 0
+    for (let s = 0; s < count; s++) hash = (Math.imul(hash, 0x01000193) ^ layer[s]) | 0
+    const alike = this.seen.get(hash) ?? []
+    const earlier = alike.find((k) => this.layers[k].every((can, s) => can === layer[s]))
     if (earlier !== undefined) {
       this.periodStart = earlier
       this.period = this.layers.length - earlier
       return
     }
-    if ((this.layers.length + 1) * layer.byteLength > MaxLayerBytes) {
+    if ((this.layers.length + 1) * count > MaxLayerBytes) {
       throw new GrammarError(
         "limit",
         "",
         `the lengths of a pattern need more than ${MaxLayerBytes} bytes. Use a smaller repeat count or drop minLength and maxLength`,
       )
     }
-    this.seen.set(key, this.layers.length)
+    this.seen.set(hash, [...alike, this.layers.length])
     this.layers.push(layer)
   }
 
@@ -131,7 +142,7 @@ class Lengths {
     }
     this.index.set(state, this.states.length)
     this.states.push(state)
-    this.indexOf.set(state, this)
+    this.owners.set(state, this)
     return this.states.length - 1
   }
 }
