@@ -7,8 +7,8 @@
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
-import { ExcludedTag, NoContent, namesContent } from "../lexeme/content.ts"
-import { buildNames, NoNames, withName } from "../lexeme/names.ts"
+import { NoContent, namesContent } from "../lexeme/content.ts"
+import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
 import { stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import type { JsonLanguage } from "./language.ts"

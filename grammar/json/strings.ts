@@ -4,18 +4,11 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
-import {
-  ExcludedTag,
-  exprContent,
-  lengthContent,
-  NoContent,
-  namesContent,
-  PlainTag,
-} from "../lexeme/content.ts"
+import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
-import { buildNames } from "../lexeme/names.ts"
+import { buildNames, ExcludedTag } from "../lexeme/names.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
 import type { SchemaNode } from "./refs.ts"

@@ -14,15 +14,13 @@ import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
 import { leastBytes } from "./least.ts"
-import { NoNames, nameBytes, nameChild, namesOf, nameTag } from "./names.ts"
+import { ExcludedTag, excludedNames, hasUsableName, NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
 /** No text is accepted from here. */
 export const NoContent = 0
 /** Tag of a text that ends in an expression. */
 export const PlainTag = 1
-/** Tag of a name that may not be used; never reported. Names that may be have tags above it. */
-export const ExcludedTag = 2
 
 const ExprKind = 0
 const NamesKind = 1
@@ -61,10 +59,10 @@ export function namesContent(names: number, base: number): number {
 /** Whether some name may be used, or the base has a text that is not excluded. */
 function hasText(names: number, base: number): boolean {
   if (base === anyContent) return true
-  for (const _ of namesOf(names, ExcludedTag, false)) return true
+  if (hasUsableName(names)) return true
   if (base === NoContent) return false
   if (table.at(base, 0) !== ExprKind) throw new Error("internal: names lie over an expression")
-  const excluded = new Set([...namesOf(names, ExcludedTag, true)].map((name) => name.join()))
+  const excluded = new Set([...excludedNames(names)].map((name) => name.join()))
   const texts = finiteTexts(table.at(base, 1), excluded.size)
   const encoder = new TextEncoder()
   return texts === null || texts.some((text) => !excluded.has(encoder.encode(text).join()))

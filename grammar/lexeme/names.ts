@@ -8,9 +8,30 @@ import { TupleTable } from "../intern.ts"
 
 /** The empty set. */
 export const NoNames = 0
+/** Tag of a name that may not be used; names that may be have tags above it, or below it outside of keys. */
+export const ExcludedTag = 2
 
 const nodes = new TupleTable()
-nodes.intern([0])
+/** Whether some name of the node may be used, by node. */
+const usable: boolean[] = []
+
+function intern(tuple: readonly number[]): number {
+  const count = nodes.count
+  const node = nodes.intern(tuple)
+  if (node === count) {
+    let isUsable = tuple[0] !== 0 && tuple[0] !== ExcludedTag
+    for (let i = 2; i < tuple.length && !isUsable; i += 2) isUsable = usable[tuple[i]]
+    usable.push(isUsable)
+  }
+  return node
+}
+
+intern([0])
+
+/** Whether some name of `node` may be used. */
+export function hasUsableName(node: number): boolean {
+  return usable[node]
+}
 
 export interface Name {
   bytes: Uint8Array
@@ -31,7 +52,7 @@ export function buildNames(entries: readonly Name[], start = 0, end = entries.le
     tuple.push(byte, buildNames(entries, at, next, depth + 1))
     at = next
   }
-  return nodes.intern(tuple)
+  return intern(tuple)
 }
 
 /** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
@@ -53,19 +74,13 @@ export function withName(node: number, name: Uint8Array, tag: number, depth = 0)
       tuple.splice(at, 0, byte, child)
     }
   }
-  return nodes.intern(tuple)
+  return intern(tuple)
 }
 
-/** The names of `node` whose tag is `tag` (`isEqual`), or is another one, as texts. */
-export function* namesOf(
-  node: number,
-  tag: number,
-  isEqual: boolean,
-  prefix: readonly number[] = [],
-): Generator<Uint8Array> {
-  const own = nodes.at(node, 0)
-  if (own !== 0 && (own === tag) === isEqual) yield Uint8Array.from(prefix)
-  for (const byte of nameBytes(node)) yield* namesOf(nameChild(node, byte), tag, isEqual, [...prefix, byte])
+/** The excluded names of `node`, as bytes. */
+export function* excludedNames(node: number, prefix: readonly number[] = []): Generator<Uint8Array> {
+  if (nodes.at(node, 0) === ExcludedTag) yield Uint8Array.from(prefix)
+  for (const byte of nameBytes(node)) yield* excludedNames(nameChild(node, byte), [...prefix, byte])
 }
 
 /** Tag of the name that ends at `node`, or 0. */
