@@ -12,7 +12,7 @@ import { parseRegex } from "../regex/parse.ts"
 import type { KeywordNote } from "../report.ts"
 import { AllTypes, Infinite, Types, typeBit } from "./conjunction.ts"
 import { isKeywordSomewhere } from "./dialect.ts"
-import { formatExpr } from "./format.ts"
+import { formatExpr, PlainHostname } from "./format.ts"
 import {
   describeValue,
   escapePointer,
@@ -269,7 +269,7 @@ export class KeywordReader {
         keywords.patterns.push(parseRegex(readString(value, path), { mode: "search", path }))
         return
       case "format":
-        return this.readFormat(keywords, node, readString(value, path))
+        return this.readFormat(keywords, node, readString(value, path), path)
       case "minimum":
       case "maximum":
       case "exclusiveMinimum":
@@ -375,11 +375,13 @@ export class KeywordReader {
     }
   }
 
-  private readFormat(keywords: Keywords, node: SchemaNode, name: string): string | undefined {
+  private readFormat(keywords: Keywords, node: SchemaNode, name: string, path: string): string | undefined {
     const { formats } = this.options
     if (formats === "annotate" || (formats === "vocabulary" && !node.dialect.formatAssertion))
       return "formats are not asserted"
-    const expr = formatExpr(name)
+    // Until draft-06 an A-label was any label that begins with "xn--".
+    const isOld = node.dialect.name === "draft-04" || node.dialect.name === "draft-06"
+    const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name, path)
     if (expr === null) return "unknown format"
     keywords.patterns.push(expr)
     return undefined

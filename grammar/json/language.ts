@@ -334,7 +334,7 @@ export class JsonLanguage {
   }
 
   /** Pointer of a schema that the conjunction comes from, for messages. */
-  private pathOf(conjunction: number): string {
+  pathOf(conjunction: number): string {
     for (const id of this.all.factsOf(conjunction)) {
       const fact = this.all.facts[id]
       if (fact.kind === "schema") return fact.node.pointer

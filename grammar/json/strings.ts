@@ -4,6 +4,7 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
+import { GrammarError } from "../errors.ts"
 import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
@@ -37,7 +38,13 @@ export function stringContent(language: JsonLanguage, conjunction: number): numb
   }
   let content = contents.get(conjunction)
   if (content === undefined) {
-    content = makeContent(language, conjunction)
+    try {
+      content = makeContent(language, conjunction)
+    } catch (error) {
+      // Expressions know no pointers: say which schema asks for too much.
+      if (!(error instanceof GrammarError) || error.path !== "") throw error
+      throw new GrammarError(error.kind, language.pathOf(conjunction), error.message)
+    }
     contents.set(conjunction, content)
   }
   return content
