@@ -31,7 +31,8 @@ export type Answer =
 
 /** Starts the worker and loads the graph. Throws ModelError with the worker's message. */
 export async function openOrtModel(options: LoadOptions): Promise<Model> {
-  const worker = new Worker(packageFile("dist/runtime/ort/worker.js"), { workerData: options })
+  // Not this process's flags: a thread refuses some of them, such as --input-type of a program given by --eval.
+  const worker = new Worker(packageFile("dist/runtime/ort/worker.js"), { workerData: options, execArgv: [] })
   const client = new OrtClient(worker, options)
   const loaded = await client.loaded
   client.width = loaded.width

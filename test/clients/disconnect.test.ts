@@ -46,7 +46,9 @@ async function run(client: number): Promise<{ text: string; finished: boolean }>
   return { text: deltas.join(""), finished: source.endsWith("data: [DONE]\n\n") }
 }
 
-test("20 clients stream, 5 hang up: the other 15 finish and the slots come back", async () => {
+test("20 clients stream, 5 hang up: the other 15 finish and the slots come back", {
+  timeout: 300_000,
+}, async () => {
   const results = await Promise.all(Array.from({ length: 20 }, (_, client) => run(client)))
   for (const [client, { text, finished }] of results.entries()) {
     expect(finished, `client ${client}`).toBe(!leavers.has(client))
