@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { compile, GrammarError } from "../../grammar/index.ts"
 import { TokenFsm } from "../../mask/index.ts"
+import { stringsOver } from "../oracle/texts.ts"
 import {
   acceptsText,
   choiceCase,
@@ -11,6 +12,7 @@ import {
   jsonVocabulary,
   type OracleCase,
   regexCase,
+  vocabularyOf,
 } from "../oracle.ts"
 
 const closed = { additionalProperties: false }
@@ -112,6 +114,12 @@ const schemas: [name: string, schema: unknown, more?: JsonCaseOptions][] = [
     { type: "array", uniqueItems: true, minItems: 2, items: { type: "boolean" } },
     { bound: 12, depth: 6, alphabet: { digits: "", characters: [] } },
   ],
+  ["unique items, at least two", { type: "array", uniqueItems: true, minItems: 2 }, { bound: 6 }],
+  [
+    "unique items, one of them given",
+    { type: "array", uniqueItems: true, contains: { enum: [1] } },
+    { bound: 6 },
+  ],
   ["duplicates wanted", { type: "array", not: { uniqueItems: true } }],
   ["allOf", { allOf: [{ minimum: 1 }, { type: ["integer", "string"] }] }],
   ["anyOf", { anyOf: [{ type: "integer" }, { type: "string", maxLength: 1 }] }],
@@ -191,6 +199,53 @@ const policies: [name: string, schema: unknown, more: JsonCaseOptions][] = [
   ],
 ]
 
+/** White space in each gap of a JSON text without strings that hold any, by the marks around it. */
+function gapsOf(text: string): { before: string; space: string; after: string }[] {
+  const lexemes = [...text.matchAll(/[ \t\n\r]+|"[^"]*"|[^ \t\n\r"[\]{}:,]+|[[\]{}:,]/g)].map(
+    ([lexeme]) => lexeme,
+  )
+  return lexemes.flatMap((lexeme, i) =>
+    lexeme.trim() === ""
+      ? [{ before: lexemes[i - 1] ?? "", space: lexeme, after: lexemes[i + 1] ?? "" }]
+      : [],
+  )
+}
+
+const spacings: [
+  whitespace: "tight" | "flexible" | "any",
+  isGap: (gap: ReturnType<typeof gapsOf>[0]) => boolean,
+][] = [
+  ["tight", ({ before, space }) => space === " " && (before === ":" || before === ",")],
+  [
+    "flexible",
+    ({ before, space, after }) =>
+      before === ":"
+        ? space === " "
+        : /^( |\n[ \t]{0,32})$/.test(space) && (/[[{,]$/.test(before) || /^[\]}]/.test(after)),
+  ],
+  ["any", () => true],
+]
+
+function spacedCase(whitespace: (typeof spacings)[0][0], isGap: (typeof spacings)[0][1]): OracleCase {
+  const schema = {
+    type: ["array", "object", "null"],
+    items: { const: 1 },
+    additionalProperties: { const: 1 },
+  }
+  const row = jsonCase(`white space: ${whitespace}`, schema, {
+    options: { whitespace },
+    keep: (text) => gapsOf(text).every(isGap),
+  })
+  const lexemes = ["[", "]", "{", "}", ":", ",", "1", '"a"', "null", " ", "\n", "\t"]
+  const texts = stringsOver(lexemes, 5).filter((text) => row.accepts(text))
+  return {
+    ...row,
+    texts,
+    vocabulary: vocabularyOf([...lexemes, '"', "a", "[1", ", ", "  ", "\n ", '{"', " }"]),
+    depth: 5,
+  }
+}
+
 const regexes: [pattern: string, alphabet: string, flags?: string][] = [
   ["a*b+", "ab"],
   ["(a|ab)(c|bcd)", "abcd"],
@@ -235,6 +290,7 @@ function check(make: () => OracleCase): void {
 describe("masks are exact", () => {
   test.each(schemas)("schema: %s", (name, schema, more) => check(() => jsonCase(name, schema, more)))
   test.each(policies)("%s", (name, schema, more) => check(() => jsonCase(name, schema, more)))
+  test.each(spacings)("white space: %s", (whitespace, isGap) => check(() => spacedCase(whitespace, isGap)))
   test.each(regexes)("/%s/ over %j", (pattern, alphabet, flags) =>
     check(() => regexCase(pattern, { alphabet, flags })),
   )

@@ -36,7 +36,7 @@ export function stringsOver(pieces: readonly string[], bound: number): string[] 
   const all = [...last]
   for (let i = 0; i < bound; i++) {
     last = last.flatMap((text) => pieces.map((piece) => text + piece))
-    all.push(...last)
+    for (const text of last) all.push(text)
   }
   return all
 }
