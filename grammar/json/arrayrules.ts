@@ -6,6 +6,7 @@
  * every item before it, and from every value that the positions which must still come cannot do without: finite domains
  * need distinct representatives, a bipartite matching (Kuhn 1955; Hall 1935).
  */
+import { GrammarError } from "../errors.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { Infinite } from "./conjunction.ts"
 import type { Lookup } from "./satisfiable.ts"
@@ -33,6 +34,9 @@ export interface ItemValues {
   differences(conjunction: number): readonly number[] | null
 }
 
+/** Positions that are counted one by one where `contains` counts too. */
+const MaxCounted = 1_000
+
 export class ArrayRules {
   readonly start: ArrayProgress
   readonly spec: ArraySpec
@@ -51,6 +55,13 @@ export class ArrayRules {
 
   /** Whether any array at all satisfies the spec. */
   isPossible(): boolean {
+    if (this.spec.contains.length > 0 && this.lastIndex > MaxCounted) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `contains beside a bound of ${this.lastIndex} items: above ${MaxCounted}. Lower the bound or remove contains`,
+      )
+    }
     return this.canFinish(this.start)
   }
 

@@ -15,6 +15,9 @@ import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
 /** Above this many open branches each new one is tested for satisfiability before it is kept. */
 const ManyBranches = 16
 
+/** What judging an alternative costs, in facts looked at. */
+const StatusWork = 8
+
 /** Clauses left to the frame; `some` facts are obligations too. */
 const KeptClauses = MaxObligations - 6
 
@@ -47,6 +50,8 @@ export class Branches {
   private readonly limits: Limits
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
+  /** Facts and clauses looked at so far, in all searches. */
+  private work = 0
 
   constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
     this.all = all
@@ -61,8 +66,7 @@ export class Branches {
     const open: Partial[] = []
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
     if (first !== null) open.push(first)
-    for (let steps = 0; open.length > 0; steps++) {
-      checkLimit(this.limits, "satSteps", steps, "", "combinations of alternatives")
+    while (open.length > 0) {
       const partial = this.propagate(open.pop() as Partial, type)
       if (partial === null) continue
       const { kept, open: left } = this.partition(partial.clauses, type)
@@ -92,6 +96,7 @@ export class Branches {
         new Set<number | string>([...facts, ...clauses.map((clause) => clause.join("|"))]),
     )
     const isKept = sets.map(() => true)
+    this.spend(branches.length ** 2)
     for (const [i, set] of sets.entries()) {
       isKept[i] = !sets.some((other, j) => {
         if (i === j || !isKept[j] || other.size > set.size) return false
@@ -128,6 +133,7 @@ export class Branches {
     const seen = new Set(result)
     const clauses = [...partial.clauses]
     const queue = [...facts]
+    this.spend(result.length + clauses.length)
     for (let at = 0; at < queue.length; at++) {
       const id = queue[at]
       if (seen.has(id)) continue
@@ -138,6 +144,11 @@ export class Branches {
       clauses.push(...expansion.clauses)
     }
     return this.isContradictory(result) ? null : { facts: result, clauses }
+  }
+
+  private spend(work: number): void {
+    this.work += work
+    checkLimit(this.limits, "satSteps", this.work, "", "work to combine alternatives")
   }
 
   private expand(id: number, type: number): Expansion {
@@ -159,12 +170,14 @@ export class Branches {
     for (;;) {
       if (partial.clauses.length === 0) return partial
       const known = new Known(this.all, this.reader, partial.facts, type, this.test)
+      this.spend(partial.facts.length)
       const clauses: Alternative[][] = []
       let unit: Alternative | null = null
       for (const clause of partial.clauses) {
         const left: Alternative[] = []
         let holds = false
-        for (const alternative of clause) {
+        this.spend(StatusWork * clause.length)
+        for (const alternative of this.flatten(clause, type)) {
           const status = known.statusOf(alternative)
           if (status === "holds") {
             holds = true
@@ -182,6 +195,17 @@ export class Branches {
       if (next === null) return null
       partial = next
     }
+  }
+
+  /** An alternative that is a clause of its own gives its alternatives to the clause around it. */
+  private flatten(clause: readonly Alternative[], type: number): readonly Alternative[] {
+    if (!clause.some((alternative) => alternative.length === 1)) return clause
+    return clause.flatMap((alternative) => {
+      if (alternative.length !== 1) return [alternative]
+      const { facts, clauses } = this.expand(alternative[0], type)
+      const isClause = this.all.isNegative(alternative[0]) && facts.length === 0 && clauses.length === 1
+      return isClause ? clauses[0] : [alternative]
+    })
   }
 
   /**

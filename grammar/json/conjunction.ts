@@ -85,6 +85,11 @@ export class Conjunctions {
     return this.fact({ kind: "schema", node: positive ? node : this.structures.first(node), positive })
   }
 
+  isNegative(id: number): boolean {
+    const fact = this.facts[id]
+    return fact.kind === "schema" && !fact.positive
+  }
+
   /** Whether these facts say a schema, or one written like it, and its negation. */
   isContradiction(facts: readonly number[]): boolean {
     const wrong = new Set<SchemaNode>()

@@ -71,10 +71,17 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   if (keywords.conditional !== null) {
     const { test, yes, no } = keywords.conditional
     if (yes !== null || no !== null) {
-      clauses.push([
-        [all.schema(test), ...(yes === null ? [] : [all.schema(yes)])],
-        [all.schema(test, false), ...(no === null ? [] : [all.schema(no)])],
-      ])
+      const holds = all.schema(test)
+      const fails = all.schema(test, false)
+      if (isObserved || (yes !== null && no !== null)) {
+        clauses.push([
+          [holds, ...(yes === null ? [] : [all.schema(yes)])],
+          [fails, ...(no === null ? [] : [all.schema(no)])],
+        ])
+      } else {
+        // With one side only it says "then, or not if": the side that is there need not say which case it is.
+        clauses.push(yes === null ? [[holds], [all.schema(no as SchemaNode)]] : [[all.schema(yes)], [fails]])
+      }
     } else if (isObserved) observe(test)
   }
   if (type === Types.object) {
