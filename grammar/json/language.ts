@@ -213,17 +213,29 @@ export class JsonLanguage {
     const scalars = this.scalarLexemes(conjunction).map((lexeme) => lexemes.shortest(lexeme).bytes)
     scalars.sort((a, b) => a.length - b.length)
     if (scalars.length > 0) return decoder.decode(scalars[0])
-    const rank = this.satisfiability.rank(conjunction)
-    const isLower = (part: number) => part !== this.all.never && this.satisfiability.rank(part) < rank
-    for (const spec of this.arraysOf(conjunction)) {
-      const start = new ArrayLanguage(spec, this, "", isLower).start()
-      if (start !== null) return `[${start.finish(1, noText)}`
-    }
-    for (const spec of this.objectsOf(conjunction)) {
-      const start = new ObjectLanguage(spec, this, "", isLower).start()
-      if (start !== null) return `{${start.finish(1, noText)}`
+    for (const rank of [this.rankOf(conjunction), this.satisfiability.rank(conjunction)]) {
+      const isLower = (part: number) =>
+        part !== this.all.never && this.isProductive(part) && this.rankOf(part) < rank
+      for (const spec of this.arraysOf(conjunction)) {
+        const start = new ArrayLanguage(spec, this, "", isLower).start()
+        if (start !== null) return `[${start.finish(1, noText)}`
+      }
+      for (const spec of this.objectsOf(conjunction)) {
+        const start = new ObjectLanguage(spec, this, "", isLower).start()
+        if (start !== null) return `{${start.finish(1, noText)}`
+      }
     }
     throw new Error(`internal: no witness for conjunction ${conjunction}`)
+  }
+
+  /** Rank without what was added while reading: that unique items differ from those before them. */
+  private rankOf(conjunction: number): number {
+    const facts = this.all.factsOf(conjunction)
+    const lasting = facts.filter((id) => {
+      const fact = this.all.facts[id]
+      return fact.kind !== "equals" || fact.positive
+    })
+    return this.satisfiability.rank(lasting.length === facts.length ? conjunction : this.all.of(lasting))
   }
 
   /** The language of `conjunction` within one scalar type. */

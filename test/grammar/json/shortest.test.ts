@@ -1,0 +1,56 @@
+import { expect, test } from "vitest"
+import { compile } from "../../../grammar/index.ts"
+import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+
+const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+const vocabulary = Vocabulary.fromBytes([...bytes, null], { endIds: [256] })
+
+const cases: [name: string, schema: unknown, prefix: string][] = [
+  ["two unique items of any kind", { type: "array", minItems: 2, uniqueItems: true }, ""],
+  [
+    "the same below a required property",
+    { required: ["b"], properties: { b: { minItems: 3, uniqueItems: true, type: "array" } } },
+    "{",
+  ],
+  [
+    "unique arrays",
+    {
+      type: "array",
+      minItems: 3,
+      uniqueItems: true,
+      items: { type: "array", uniqueItems: true, minItems: 1 },
+    },
+    "[",
+  ],
+  [
+    "the one value that contains asks for",
+    { type: "array", contains: { enum: [1] }, uniqueItems: true },
+    "[2,",
+  ],
+  [
+    "a list that ends somewhere",
+    {
+      $ref: "#/$defs/n",
+      $defs: {
+        n: {
+          required: ["next"],
+          type: "object",
+          properties: { next: { anyOf: [{ $ref: "#/$defs/n" }, { type: "null" }] } },
+        },
+      },
+    },
+    '{"next":{',
+  ],
+  ["64 hexadecimal digits somewhere", { type: "string", pattern: "[0-9a-f]{64}" }, '"12ab'],
+  ["a multiple of a small fraction", { type: "integer", multipleOf: 0.123456789 }, "12"],
+]
+
+for (const [name, schema, prefix] of cases) {
+  test(`a short completion: ${name}`, () => {
+    const matcher = new Matcher(new TokenFsm(compile({ kind: "json", schema }).grammar, vocabulary))
+    expect(matcher.acceptBytes(new TextEncoder().encode(prefix))).toBe(true)
+    const rest = matcher.shortest()
+    expect(rest.length === 0 || matcher.acceptBytes(rest), new TextDecoder().decode(rest)).toBe(true)
+    expect(matcher.isAccepting(), new TextDecoder().decode(rest)).toBe(true)
+  })
+}
