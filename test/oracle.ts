@@ -179,6 +179,11 @@ export function compareMasks(row: OracleCase, cap = 5): { disagreements: string[
     const next: typeof level = []
     for (const [prefix, matcher] of level) {
       matcher.fillMask(mask)
+      if (!witnessed.has(matcher.state) && prefixes.size > 0) {
+        witnessed.add(matcher.state)
+        const problem = witnessProblem(row, prefix, matcher)
+        if (problem !== null) disagreements.push(`after ${JSON.stringify(prefix)}: ${problem}`)
+      }
       const report = (what: string, token: number) => {
         disagreements.push(`${what}: ${JSON.stringify(tokens[token])} after ${JSON.stringify(prefix)}`)
       }
