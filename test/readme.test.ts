@@ -75,6 +75,30 @@ test("the two commands name scripts of the package", () => {
   expect(scripts.bin.tokenrail).toBe("dist/server/main.js")
 })
 
+const content = (part: object) => ({ messages: [{ role: "user", content: [part] }] })
+const schema = (value: object) => ({ structured_outputs: { json: value } })
+test.each<[what: string, fields: object]>([
+  ["the format `idn-hostname`", schema({ type: "string", format: "idn-hostname" })],
+  ["the negation of `uniqueItems`", schema({ not: { uniqueItems: true } })],
+  ["references to documents", schema({ $ref: "http://example.com/other" })],
+  ["back-references", { structured_outputs: { regex: "(a|b)\\1" } }],
+  ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
+  ["GBNF", { structured_outputs: { grammar: 'root ::= "a"' } }],
+  ["structural tags", { structured_outputs: { structural_tag: "{}" } }],
+  ["image", content({ type: "image_url", image_url: { url: "data:," } })],
+  ["audio", content({ type: "input_audio", input_audio: { data: "", format: "wav" } })],
+])("not supported, and refused: %s", async (what, fields) => {
+  expect(readme).toContain(what)
+  const messages = [{ role: "user", content: "Hi" }]
+  const response = await fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "tokenrail-embedded", messages, max_tokens: 1, ...fields }),
+  })
+  const { error } = await response.json()
+  expect([response.status, error.type]).toEqual([400, "invalid_request_error"])
+})
+
 test.each(programs.map((block, index) => [index, block] as const))(
   "program %i",
   async (index, { text, output }) => {
