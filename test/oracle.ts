@@ -328,7 +328,10 @@ export function randomWalk(fsm: TokenFsm, seed: number, maxTokens = 40): Walk {
     matcher.fillMask(again)
     if (again.some((word, i) => word !== mask[i]))
       fail(`token ${token}: accept and rollback changed the mask`)
-    if (vocabulary.endIds.includes(token)) return { text: textOf(), tokenCount: count, ended: true }
+    if (vocabulary.endIds.includes(token)) {
+      checkRollback(matcher, mask, fail)
+      return { text: textOf(), tokenCount: count, ended: true }
+    }
     if (count >= maxTokens) {
       const rest = completionOf(matcher) ?? fail("cannot be completed")
       pieces.push(rest)
@@ -339,6 +342,19 @@ export function randomWalk(fsm: TokenFsm, seed: number, maxTokens = 40): Walk {
     matcher.accept(token)
     pieces.push(vocabulary.bytes(token))
   }
+}
+
+/** Going back to any earlier place and forward again changes nothing. `mask` is that of the matcher's place. */
+function checkRollback(matcher: Matcher, mask: Uint32Array, fail: (what: string) => never): void {
+  const state = matcher.state
+  const start = new Matcher(matcher.fsm)
+  const back = matcher.fork()
+  back.rollback(back.length)
+  if (back.state !== start.state || back.length !== 0) fail("rolled back to another start")
+  if (matcher.state !== state) fail("a fork moved its origin")
+  const again = new Uint32Array(mask.length)
+  matcher.fillMask(again)
+  if (again.some((word, i) => word !== mask[i])) fail("a fork changed the mask")
 }
 
 export function allowedIds(mask: Uint32Array, width: number): number[] {
