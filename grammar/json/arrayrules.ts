@@ -37,6 +37,9 @@ export interface ItemValues {
 /** Positions that are counted one by one where `contains` counts too. */
 const MaxCounted = 1_000
 
+/** Steps of matching positions with values. */
+const MaxWork = 2_000_000
+
 export class ArrayRules {
   readonly start: ArrayProgress
   readonly spec: ArraySpec
@@ -44,6 +47,7 @@ export class ArrayRules {
   /** From this index on all positions and bounds are alike. */
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
+  private work = 0
 
   constructor(spec: ArraySpec, values: ItemValues) {
     this.spec = spec
@@ -55,11 +59,13 @@ export class ArrayRules {
 
   /** Whether any array at all satisfies the spec. */
   isPossible(): boolean {
-    if (this.spec.contains.length > 0 && this.lastIndex > MaxCounted) {
+    const { contains, min } = this.spec
+    const counted = Math.max(min, ...contains.map((rule) => rule.min))
+    if (contains.length > 0 && counted > MaxCounted) {
       throw new GrammarError(
         "limit",
         "",
-        `contains beside a bound of ${this.lastIndex} items: above ${MaxCounted}. Lower the bound or remove contains`,
+        `contains needs ${counted} items to be counted: above ${MaxCounted}. Lower minItems or minContains`,
       )
     }
     return this.canFinish(this.start)
@@ -118,6 +124,14 @@ export class ArrayRules {
     const takenBy = new Map<number, number>()
     const place = (position: number, tried: Set<number>): boolean => {
       for (const value of this.values.differences(this.item(position)) as readonly number[]) {
+        if (++this.work > MaxWork) {
+          throw new GrammarError(
+            "limit",
+            "",
+            "unique items over finite sets of values need more than " +
+              `${MaxWork} steps. Lower minItems or allow more values`,
+          )
+        }
         if (seen.has(value) || tried.has(value)) continue
         tried.add(value)
         const holder = takenBy.get(value)

@@ -169,7 +169,14 @@ export class Branches {
     let partial = from
     for (;;) {
       if (partial.clauses.length === 0) return partial
-      const known = new Known(this.all, this.reader, partial.facts, type, this.test)
+      const known = new Known(this.all, this.reader, partial.facts, type, {
+        ...this.test,
+        mayHaveValue: (conjunction) => {
+          // Scalars are combined pairwise.
+          this.spend(this.all.factsOf(conjunction).length ** 2)
+          return this.test.mayHaveValue(conjunction)
+        },
+      })
       this.spend(partial.facts.length)
       const clauses: Alternative[][] = []
       let unit: Alternative | null = null

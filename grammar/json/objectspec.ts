@@ -6,7 +6,7 @@
  * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
  * as declared names, so every class that remains has names without end.
  */
-import { checkLimit, type Limits } from "../errors.ts"
+import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
@@ -54,6 +54,9 @@ export interface ObjectSpec {
   /** The fact of a chance that any value takes. */
   readonly anything: number
 }
+
+/** Key classes of one object. Real schemas have up to ten. */
+const MaxClasses = 256
 
 /** What one schema says about the values of names. */
 interface MemberRules {
@@ -342,6 +345,13 @@ function atoms(parts: Parts): Atom[] {
         return exprs.isNever(part) ? [] : [{ expr: part, signs: new Map([...signs, [pattern, sign]]) }]
       }),
     )
+    if (result.length > MaxClasses) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `patterns of property names overlap in more than ${MaxClasses} ways. Anchor them, or use fewer`,
+      )
+    }
   }
   return result
 }
