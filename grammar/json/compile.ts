@@ -10,6 +10,7 @@ import { inPlaceSchemas } from "./coverage.ts"
 import { KeywordReader } from "./keywords.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
 import { fromValue, type JsonNode, readJson } from "./reader.ts"
+import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs.ts"
 
 export interface JsonOptions {
@@ -37,7 +38,7 @@ export function compileJsonSchema(
   readReachable(reader, graph.root, limits)
   const value = language.all.of([language.all.schema(graph.root)])
   const isSatisfiable = language.isProductive(value)
-  const reason = isSatisfiable ? undefined : { path: "", message: "no value satisfies the schema" }
+  const reason = isSatisfiable ? undefined : whyEmpty(language, graph.root)
   if (reason !== undefined && options.unsatisfiable === "error") {
     throw new GrammarError(
       "unsatisfiable",

@@ -1,0 +1,77 @@
+/** What the report says of schemas that nothing satisfies, and of every keyword. */
+import { expect, test } from "vitest"
+import { compile, GrammarError } from "../../../grammar/index.ts"
+
+const report = (schema: unknown) => compile({ kind: "json", schema }, { unsatisfiable: "empty" }).report
+
+test.each([
+  [
+    { type: "object", required: ["x"], properties: { x: false } },
+    "/required",
+    '"x" is required but /properties/x allows no value',
+  ],
+  [
+    {
+      allOf: [{ $ref: "#/$defs/a" }],
+      $defs: { a: { type: "object", required: ["x"], properties: { x: { enum: [] } } } },
+    },
+    "/$defs/a/required",
+    '"x" is required but /$defs/a/properties/x allows no value',
+  ],
+  [
+    {
+      type: "object",
+      required: ["x"],
+      properties: { x: { type: "string" } },
+      allOf: [{ properties: { x: { type: "integer" } } }],
+    },
+    "/required",
+    '"x" is required but /properties/x and /allOf/0/properties/x allow no value together',
+  ],
+  [
+    { type: "array", minItems: 1, items: { minimum: 5, maximum: 3, type: "number" } },
+    "/minItems",
+    "an item is required but /items allows no value",
+  ],
+  [
+    { type: "string", allOf: [{ type: "integer" }] },
+    "/allOf/0/type",
+    "no type is left that every part allows",
+  ],
+  [{ anyOf: [false, { enum: [] }] }, "/anyOf", "no branch allows a value"],
+  [
+    { type: "integer", minimum: 5, maximum: 3 },
+    "",
+    "its keywords contradict each other: no value satisfies all of them",
+  ],
+])("%j", (schema, path, message) => {
+  const { satisfiable, reason } = report(schema)
+  expect(satisfiable).toBe(false)
+  expect(reason).toEqual({ path, message })
+  expect(() => compile({ kind: "json", schema })).toThrow(GrammarError)
+})
+
+test("a satisfiable schema has no reason, and each keyword is noted once", () => {
+  const { satisfiable, reason, keywords } = report({
+    type: "object",
+    properties: {
+      a: { $ref: "#/$defs/s" },
+      b: { $ref: "#/$defs/s" },
+      c: { nullable: true, format: "made-up" },
+    },
+    then: {},
+    $defs: { s: { type: "string", title: "text" } },
+  })
+  expect([satisfiable, reason]).toEqual([true, undefined])
+  const paths = keywords.map(({ path }) => path)
+  expect(new Set(paths).size).toBe(paths.length)
+  expect(Object.fromEntries(keywords.map(({ path, status, note }) => [path, note ?? status]))).toMatchObject({
+    "/type": "exact",
+    "/properties": "exact",
+    "/then": "no if",
+    "/$defs/s/type": "exact",
+    "/$defs/s/title": "annotation",
+    "/properties/c/nullable": "unknown keyword",
+    "/properties/c/format": "unknown format",
+  })
+})
