@@ -1,0 +1,100 @@
+/** Refusals: kind, place and text; bounds name the value, the bound and the way out. */
+import { describe, expect, test } from "vitest"
+import { checkLimit } from "../../grammar/errors.ts"
+import {
+  type CompileOptions,
+  compile,
+  defaultLimits,
+  GrammarError,
+  type GrammarErrorKind,
+  type GrammarInput,
+  type Limits,
+} from "../../grammar/index.ts"
+
+function refusal(input: GrammarInput, options?: CompileOptions): GrammarError {
+  try {
+    compile(input, options)
+  } catch (error) {
+    if (error instanceof GrammarError) return error
+    throw error
+  }
+  throw new Error(`compiled: ${JSON.stringify(input)}`)
+}
+
+const json = (schema: unknown): GrammarInput => ({ kind: "json", schema })
+let deep: unknown = {}
+for (let i = 0; i < 40; i++) deep = { not: deep }
+
+test("an error carries its kind, and its path in front of the message", () => {
+  const error = new GrammarError("syntax", "/a", "no")
+  expect([error.name, error.kind, error.path, error.message]).toEqual([
+    "GrammarError",
+    "syntax",
+    "/a",
+    "/a: no",
+  ])
+  expect(new GrammarError("limit", "", "no").message).toBe("no")
+  expect(error).toBeInstanceOf(Error)
+})
+
+test("a limit holds at the bound and is broken above it", () => {
+  const limits = { ...defaultLimits, threads: 3 }
+  expect(() => checkLimit(limits, "threads", 3, "", "threads")).not.toThrow()
+  expect(() => checkLimit(limits, "threads", 4, "/p", "threads")).toThrow(
+    "/p: threads: 4 is above the bound of 3. Raise limits.threads or make the input smaller",
+  )
+})
+
+const bounded: [limit: keyof Limits, bound: number, input: GrammarInput][] = [
+  ["schemaBytes", 10, json('{"type": "string"}')],
+  ["schemaDepth", 16, json(JSON.stringify(deep))],
+  ["nodes", 2, json({ properties: { a: { type: "null" }, b: { type: "null" }, c: { type: "string" } } })],
+  ["satSteps", 1, json({ type: "object", properties: { a: { properties: { b: true } } }, required: ["a"] })],
+  ["choices", 2, { kind: "choice", options: ["a", "b", "c"] }],
+  ["regexBytes", 4, { kind: "regex", pattern: "aaaaa" }],
+]
+
+describe("limits", () => {
+  test.each(bounded)("%s: %i", (limit, bound, input) => {
+    const error = refusal(input, { limits: { [limit]: bound } })
+    expect(error.kind).toBe("limit")
+    expect(error.message).toContain(`limits.${limit}`)
+    expect(error.message).toContain(String(bound))
+    expect(() => compile(input)).not.toThrow()
+  })
+})
+
+const refused: [name: string, input: GrammarInput, kind: GrammarErrorKind, path: string][] = [
+  ["a schema that is no JSON", json('{"type": '), "syntax", "line 1, column 10"],
+  ["a schema that is a number", json(1), "syntax", ""],
+  [
+    "a keyword of the wrong type",
+    json({ properties: { a: { minLength: "1" } } }),
+    "syntax",
+    "/properties/a/minLength",
+  ],
+  ["an unknown type", json({ items: { type: "strin" } }), "syntax", "/items/type"],
+  [
+    "a pattern that is none",
+    json({ properties: { a: { pattern: "(" } } }),
+    "syntax",
+    "/properties/a/pattern",
+  ],
+  ["a reference to nothing", json({ items: { $ref: "#/$defs/x" } }), "unsupported", "/items/$ref"],
+  ["nothing satisfies it", json({ type: "string", minLength: 2, maxLength: 1 }), "unsatisfiable", ""],
+  ["false", json(false), "unsatisfiable", ""],
+  ["a regular expression that is none", { kind: "regex", pattern: "a(" }, "syntax", ""],
+  ["a regular expression without a match", { kind: "regex", pattern: "a(?!.*)" }, "unsatisfiable", ""],
+  ["a choice of nothing", { kind: "choice", options: [] }, "syntax", ""],
+  ["half a character", { kind: "choice", options: ["\ud800"] }, "syntax", ""],
+  ["a kind that is none", { kind: "ebnf" } as unknown as GrammarInput, "syntax", ""],
+]
+
+describe("refusals", () => {
+  test.each(refused)("%s", (_, input, kind, path) => {
+    const error = refusal(input)
+    expect([error.kind, error.message.startsWith(path)]).toEqual([kind, true])
+    if (path !== "") expect(error.path.startsWith(path)).toBe(true)
+    expect(error.message.length).toBeGreaterThan(path.length + 10)
+  })
+})

@@ -1,0 +1,231 @@
+/** Laws of the Matcher: its position is a value, and nothing but `accept` moves it. */
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { compile, type GrammarInput } from "../../grammar/index.ts"
+import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
+
+const encoder = new TextEncoder()
+const tokens = [...'{}[]",:ab01 é', "true", "ab", '{"', '":', "ab", "null", "[]", '"a"']
+/** Two end ids, a duplicate, holes and a padded width that is no multiple of 32. */
+const ends = [tokens.length, tokens.length + 2]
+const vocabulary = Vocabulary.fromBytes([...tokens.map((text) => encoder.encode(text)), null, null, null], {
+  width: 61,
+  endIds: ends,
+})
+const idOf = (text: string) => tokens.indexOf(text)
+
+const inputs: GrammarInput[] = [
+  { kind: "json", schema: true },
+  { kind: "json", schema: { type: "object", properties: { a: { type: "integer" }, ab: {} } } },
+  { kind: "json", schema: { type: "array", uniqueItems: true, items: { enum: [0, 1, "a", true, null] } } },
+  { kind: "json", schema: { type: "string", maxLength: 3 } },
+  { kind: "regex", pattern: "(ab|a)*é?" },
+  { kind: "choice", options: ["ab", "a", "true", "nulltrue"] },
+]
+const fsms = inputs.map((input) => new TokenFsm(compile(input).grammar, vocabulary))
+
+const rowOf = (matcher: Matcher) => {
+  const row = new Uint32Array(vocabulary.words).fill(0xffffffff)
+  return { kind: matcher.fillMask(row), row: Array.from(row) }
+}
+const viewOf = (matcher: Matcher) => ({
+  ...rowOf(matcher),
+  length: matcher.length,
+  state: matcher.state,
+  accepting: matcher.isAccepting(),
+  terminated: matcher.isTerminated(),
+})
+const allowed = (matcher: Matcher) => {
+  const { row } = rowOf(matcher)
+  return Array.from({ length: 32 * vocabulary.words }, (_, id) => id).filter((id) =>
+    isAllowed(Uint32Array.from(row), id),
+  )
+}
+
+/** A matcher after some of the allowed tokens, and the tokens. */
+function walked(fsm: TokenFsm, choices: readonly number[]): { matcher: Matcher; path: number[] } {
+  const matcher = new Matcher(fsm)
+  const path: number[] = []
+  for (const choice of choices) {
+    const ids = allowed(matcher)
+    if (ids.length === 0 || matcher.isTerminated()) break
+    const token = ids[choice % ids.length]
+    if (!matcher.accept(token)) throw new Error(`token ${token} is in the mask, and not accepted`)
+    path.push(token)
+  }
+  return { matcher, path }
+}
+
+const fsmOf = fc.constantFrom(...fsms)
+const choicesOf = fc.array(fc.nat(1_000), { maxLength: 12 })
+const runs = { seed: 7, numRuns: 300 }
+
+describe("laws", () => {
+  test("accept, then rollback, is nothing; a refused token is nothing", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, fc.nat(vocabulary.width + 5), (fsm, choices, token) => {
+        const { matcher } = walked(fsm, choices)
+        const before = viewOf(matcher)
+        const isBitSet = token < vocabulary.width && isAllowed(Uint32Array.from(before.row), token)
+        const isAccepted = matcher.accept(token)
+        expect(isAccepted).toBe(isBitSet && !before.terminated)
+        if (isAccepted) matcher.rollback(1)
+        expect(viewOf(matcher)).toEqual(before)
+      }),
+      runs,
+    )
+  })
+
+  test("rolling back n tokens is having accepted all but the last n", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, fc.nat(12), (fsm, choices, n) => {
+        const { matcher, path } = walked(fsm, choices)
+        const count = Math.min(n, path.length)
+        matcher.rollback(count)
+        const other = new Matcher(fsm)
+        for (const token of path.slice(0, path.length - count)) other.accept(token)
+        expect(viewOf(matcher)).toEqual(viewOf(other))
+        matcher.reset()
+        expect(viewOf(matcher)).toEqual(viewOf(new Matcher(fsm)))
+      }),
+      runs,
+    )
+  })
+
+  test("forks do not move each other", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, fc.nat(100), (fsm, choices, choice) => {
+        const { matcher } = walked(fsm, choices)
+        const fork = matcher.fork()
+        const before = viewOf(matcher)
+        expect(viewOf(fork)).toEqual(before)
+        const ids = allowed(fork)
+        fork.accept(ids[choice % ids.length])
+        expect(viewOf(matcher)).toEqual(before)
+        const after = viewOf(fork)
+        matcher.reset()
+        expect(viewOf(fork)).toEqual(after)
+      }),
+      runs,
+    )
+  })
+
+  test("validate is the longest prefix that accept takes, and does not move", () => {
+    const tokenOf = fc.oneof(fc.nat(vocabulary.width + 3), fc.constantFrom(...ends))
+    fc.assert(
+      fc.property(
+        fsmOf,
+        choicesOf,
+        choicesOf,
+        fc.array(tokenOf, { maxLength: 3 }),
+        (fsm, first, then, last) => {
+          const { path } = walked(fsm, [...first, ...then])
+          const start = Math.min(first.length, path.length)
+          const matcher = new Matcher(fsm)
+          for (const token of path.slice(0, start)) matcher.accept(token)
+          const before = viewOf(matcher)
+          const proposal = [...path.slice(start), ...last]
+          const fork = matcher.fork()
+          const refused = proposal.findIndex((token) => !fork.accept(token))
+          expect(matcher.validate(proposal)).toBe(refused < 0 ? proposal.length : refused)
+          expect(viewOf(matcher)).toEqual(before)
+        },
+      ),
+      runs,
+    )
+  })
+
+  test("bytes are tokens cut elsewhere", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, (fsm, choices) => {
+        const { matcher, path } = walked(fsm, choices)
+        const text = path
+          .filter((token) => !ends.includes(token))
+          .flatMap((token) => [...vocabulary.bytes(token)])
+        const other = new Matcher(fsm)
+        for (const byte of text) expect(other.acceptBytes(Uint8Array.of(byte))).toBe(true)
+        expect([other.state, other.length]).toEqual([matcher.state, text.length])
+      }),
+      runs,
+    )
+  })
+
+  test("the shortest completion completes", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, (fsm, choices) => {
+        const { matcher } = walked(fsm, choices)
+        if (matcher.isTerminated()) return
+        const rest = matcher.shortest()
+        expect(rest.length === 0).toBe(matcher.isAccepting())
+        expect(rest.length === 0 || matcher.acceptBytes(rest)).toBe(true)
+        expect(matcher.isAccepting()).toBe(true)
+      }),
+      runs,
+    )
+  })
+
+  test("a kind says what the row holds", () => {
+    fc.assert(
+      fc.property(fsmOf, choicesOf, (fsm, choices) => {
+        const { matcher } = walked(fsm, choices)
+        const { kind, row } = rowOf(matcher)
+        const count = allowed(matcher).length
+        expect(count).toBeGreaterThan(0)
+        expect(kind === "single").toBe(count === 1)
+        if (kind === "free") expect(row).toEqual(Array.from(vocabulary.freeRow))
+      }),
+      runs,
+    )
+  })
+})
+
+describe("ends", () => {
+  const start = () => new Matcher(fsms[5])
+  test("every end id is set exactly when the text is complete", () => {
+    const matcher = start()
+    for (const [token, complete] of [
+      ["a", true],
+      ["b", true],
+    ] as const) {
+      expect(matcher.accept(idOf(token))).toBe(true)
+      expect(ends.map((id) => allowed(matcher).includes(id))).toEqual([complete, complete])
+    }
+    expect([matcher.isExhausted(), rowOf(matcher).kind]).toEqual([true, "masked"])
+    expect(start().accept(ends[0])).toBe(false)
+  })
+
+  test.each(ends)("after end id %i nothing but the end follows", (end) => {
+    const matcher = start()
+    matcher.accept(idOf("a"))
+    const before = viewOf(matcher)
+    expect(matcher.accept(end)).toBe(true)
+    expect([matcher.isTerminated(), allowed(matcher)]).toEqual([true, ends])
+    expect([
+      matcher.accept(idOf("b")),
+      matcher.accept(end),
+      matcher.acceptBytes(encoder.encode("b")),
+    ]).toEqual([false, false, false])
+    expect(matcher.validate([idOf("b")])).toBe(0)
+    expect(matcher.fork().isTerminated()).toBe(true)
+    matcher.rollback(1)
+    expect(viewOf(matcher)).toEqual(before)
+  })
+
+  test("duplicates share a bit's fate; holes, padding and the rest of the last word are 0", () => {
+    const matcher = new Matcher(fsms[4])
+    const copies = tokens.flatMap((text, id) => (text === "ab" ? [id] : []))
+    expect(copies.length).toBe(2)
+    for (const id of copies) expect(allowed(matcher)).toContain(id)
+    for (const id of allowed(matcher)) expect(id < tokens.length || ends.includes(id)).toBe(true)
+    expect(matcher.accept(tokens.length + 1)).toBe(false)
+    expect(matcher.accept(60)).toBe(false)
+    expect(matcher.accept(5_000)).toBe(false)
+  })
+
+  test.each([-1, 0.5, 2, Number.NaN])("rollback(%d) after one token is refused", (count) => {
+    const matcher = start()
+    matcher.accept(idOf("a"))
+    expect(() => matcher.rollback(count)).toThrow(`rollback(${count}): 1 tokens have been accepted`)
+    expect(matcher.length).toBe(1)
+  })
+})
