@@ -1,0 +1,69 @@
+/** Tries of names against a Map. */
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import {
+  buildNames,
+  ExcludedTag,
+  excludedNames,
+  hasUsableName,
+  NoNames,
+  nameBytes,
+  nameChild,
+  nameTag,
+  withName,
+} from "../../../grammar/lexeme/names.ts"
+
+const encoder = new TextEncoder()
+const nameOf = fc.string({ unit: fc.constantFrom("a", "b", "é"), maxLength: 4 })
+const setOf = fc.dictionary(nameOf, fc.integer({ min: 1, max: 5 }))
+
+const trieOf = (names: ReadonlyMap<string, number>) =>
+  buildNames(
+    [...names]
+      .map(([name, tag]) => ({ bytes: encoder.encode(name), tag }))
+      .sort((a, b) => Buffer.compare(a.bytes, b.bytes)),
+  )
+const endOf = (node: number, name: string) =>
+  encoder.encode(name).reduce((at, byte) => nameChild(at, byte), node)
+
+test("a trie gives each name its tag, and other texts none", () => {
+  fc.assert(
+    fc.property(setOf, nameOf, (set, other) => {
+      const names = new Map(Object.entries(set))
+      const trie = trieOf(names)
+      for (const name of [...names.keys(), other])
+        expect(nameTag(endOf(trie, name))).toBe(names.get(name) ?? 0)
+      expect(trie === NoNames).toBe(names.size === 0)
+      expect(hasUsableName(trie)).toBe([...names.values()].some((tag) => tag !== ExcludedTag))
+      const excluded = [...excludedNames(trie)].map((bytes) => new TextDecoder().decode(bytes))
+      expect(excluded.sort()).toEqual(
+        [...names].flatMap(([name, tag]) => (tag === ExcludedTag ? [name] : [])).sort(),
+      )
+      const first = nameBytes(trie)
+      expect(first).toEqual([...first].sort((a, b) => a - b))
+      expect(new Set(first)).toEqual(
+        new Set([...names.keys()].flatMap((name) => [...encoder.encode(name).subarray(0, 1)])),
+      )
+    }),
+    { seed: 1, numRuns: 500 },
+  )
+})
+
+test("equal sets are one integer, however they were made; the old set stays", () => {
+  fc.assert(
+    fc.property(setOf, nameOf, fc.integer({ min: 0, max: 5 }), (set, name, tag) => {
+      const names = new Map(Object.entries(set))
+      const before = trieOf(names)
+      const after = withName(before, encoder.encode(name), tag)
+      const expected = new Map(names)
+      if (tag === 0) expected.delete(name)
+      else expected.set(name, tag)
+      expect(after).toBe(trieOf(expected))
+      expect(nameTag(endOf(before, name))).toBe(names.get(name) ?? 0)
+      let grown = NoNames
+      for (const [each, eachTag] of names) grown = withName(grown, encoder.encode(each), eachTag)
+      expect(grown).toBe(before)
+    }),
+    { seed: 2, numRuns: 500 },
+  )
+})
