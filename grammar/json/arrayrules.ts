@@ -103,6 +103,7 @@ export class ArrayRules {
       this.finishable.set(key, false)
       result =
         this.canReachMin(progress) &&
+        this.hasMatchesLeft(progress) &&
         (this.spec.contains.length === 0 || this.steps(progress).some((way) => this.canFinish(way.progress)))
     }
     this.finishable.set(key, result)
@@ -116,6 +117,24 @@ export class ArrayRules {
       if (!this.values.isProductive(items[i])) return false
     if (min > items.length && !this.values.isProductive(items[items.length - 1])) return false
     return !unique || this.canDiffer(index, new Set(seen))
+  }
+
+  /**
+   * Unique items are counted by a `contains` at most once a value: whether enough values are left to reach its minimum.
+   * Asked before an item is read; that item uses up one value exactly when it is counted, so the answer stays right.
+   */
+  private hasMatchesLeft({ counts, seen }: ArrayProgress): boolean {
+    if (!this.spec.unique) return true
+    return this.spec.contains.every(({ from, min, fact }, i) => {
+      const left = new Set<number>()
+      for (let position = from; position < Math.max(this.spec.items.length, from + 1); position++) {
+        const matches = this.values.differences(this.values.and(this.item(position), [fact]))
+        if (matches === null) return true
+        for (const value of matches) left.add(value)
+      }
+      for (const value of seen) left.delete(value)
+      return counts[i] + left.size >= min
+    })
   }
 
   /** Whether the items from `index` to `min` can be chosen so that all differ from each other and from `seen`. */
