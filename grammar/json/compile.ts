@@ -9,6 +9,7 @@ import { makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./coverage.ts"
 import { KeywordReader } from "./keywords.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
+import { refuseNegatedUnique } from "./polarity.ts"
 import { fromValue, type JsonNode, readJson } from "./reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs.ts"
@@ -63,9 +64,11 @@ function readSchema(schema: unknown, limits: Limits): JsonNode {
 /** Reads every keyword below `root`, so that whatever must be refused is refused now. */
 function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): void {
   const seen = new Set([root])
+  let isUnique = false
   for (const node of seen) {
     checkLimit(limits, "nodes", seen.size, node.pointer, "schemas that can be reached")
     const keywords = reader.of(node)
+    isUnique ||= keywords.unique
     for (const child of keywords.all) seen.add(child)
     for (const child of keywords.any.flat()) seen.add(child)
     for (const child of keywords.one.flat()) seen.add(child)
@@ -95,6 +98,7 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
       }
     }
   }
+  if (isUnique) refuseNegatedUnique(reader, root)
 }
 
 function startSteps(language: JsonLanguage, value: number): readonly Step[] {

@@ -59,7 +59,7 @@ test("a satisfiable schema has no reason, and each keyword is noted once", () =>
       b: { $ref: "#/$defs/s" },
       c: { nullable: true, format: "made-up" },
     },
-    then: {},
+    else: {},
     $defs: { s: { type: "string", title: "text" } },
   })
   expect([satisfiable, reason]).toEqual([true, undefined])
@@ -68,10 +68,17 @@ test("a satisfiable schema has no reason, and each keyword is noted once", () =>
   expect(Object.fromEntries(keywords.map(({ path, status, note }) => [path, note ?? status]))).toMatchObject({
     "/type": "exact",
     "/properties": "exact",
-    "/then": "no if",
+    "/else": "no if",
     "/$defs/s/type": "exact",
     "/$defs/s/title": "annotation",
     "/properties/c/nullable": "unknown keyword",
     "/properties/c/format": "unknown format",
   })
+})
+
+test("what cannot be negated is refused before the first token, with its place", () => {
+  const schema = { prefixItems: [{ not: { uniqueItems: true } }] }
+  expect(() => compile({ kind: "json", schema })).toThrow(
+    "/prefixItems/0/not/uniqueItems: the negation of uniqueItems",
+  )
 })
