@@ -47,7 +47,7 @@ export const defaultLimits: Readonly<Limits> = {
   nodes: 500_000,
   satSteps: 1_000_000,
   finiteValues: 65_536,
-  threads: 256,
+  threads: 1_024,
   stackDepth: 1_024,
   choices: 200_000,
   regexBytes: 64 << 10,
