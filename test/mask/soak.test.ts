@@ -11,6 +11,7 @@ import { type CompileOptions, compile, GrammarError } from "../../grammar/index.
 import { isAllowed, Matcher, parseVocabulary, TokenFsm, type Vocabulary } from "../../mask/index.ts"
 import { allowedIds, randomOf } from "../oracle.ts"
 import { type Family, randomSchema, type SchemaValue } from "../schemas.ts"
+import { Validator } from "../validate.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
 const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })
@@ -121,7 +122,11 @@ test("every bit equals accept, and every shortest completion is valid", {
       const validate = new Ajv2020({ strict: false, validateFormats: false, multipleOfPrecision: 9 }).compile(
         schema,
       )
-      const isValid = (text: string) => validate(JSON.parse(text))
+      // ajv takes an empty array for one that contains something when maxContains stands under if beside other
+      // keywords of arrays (it errs in the branch that it then chooses): there the reference decides.
+      const reference = new Validator(JSON.stringify(schema))
+      const isValid = (text: string) =>
+        validate(JSON.parse(text)) || (place.includes('"maxContains"') && reference.accepts(text))
       const checked = checkWalk(new TokenFsm(compiled.grammar, vocabulary), seed, isValid)
       masks += checked.masks
       if (checked.problem !== null) problems.push(`${checked.problem}: ${place}`)
