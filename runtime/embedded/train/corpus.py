@@ -378,7 +378,7 @@ def unmark(answer):
 
 
 def render(example):
-    """The prompt as the chat template writes it (compared with the template itself by the tests)."""
+    """The prompt as the chat template writes it (`evaluate.py` checks it against the template)."""
     messages, tools = example["messages"], example.get("tools")
     out = []
     if tools:
