@@ -90,7 +90,9 @@ export function compile(
       })
     case "regex": {
       checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
-      const lexeme = exprLexeme(parseRegex(input.pattern, { flags: input.flags, mode: "match", path: "" }))
+      const lexeme = exprLexeme(
+        parseRegex(input.pattern, { flags: input.flags, mode: "match", path: "", unsatisfiable, limits }),
+      )
       return fromLexeme(
         lexeme,
         `regular expression ${input.pattern}`,

@@ -56,7 +56,7 @@ export function compileJsonSchema(
 }
 
 function readSchema(schema: unknown, limits: Limits): JsonNode {
-  if (typeof schema !== "string") return fromValue(schema)
+  if (typeof schema !== "string") return fromValue(schema, { maxDepth: limits.schemaDepth })
   checkLimit(limits, "schemaBytes", schema.length, "", "length of the schema text")
   return readJson(schema, { maxDepth: limits.schemaDepth })
 }

@@ -4,7 +4,7 @@
  * Each keyword ends in one of three ways: it constrains (`exact` in the report), it has no effect by the standard
  * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError, type Limits } from "../errors.ts"
 import { compare as compareDecimals } from "../lexeme/decimal.ts"
 import type { ExprId } from "../lexeme/expr.ts"
 import { anyNumber, type NumberCell } from "../lexeme/number.ts"
@@ -73,6 +73,7 @@ export interface Keywords {
 }
 
 export interface ReadOptions {
+  limits: Limits
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
 }
@@ -266,7 +267,9 @@ export class KeywordReader {
         keywords.maxLength = count()
         return
       case "pattern":
-        keywords.patterns.push(parseRegex(readString(value, path), { mode: "search", path }))
+        keywords.patterns.push(
+          parseRegex(readString(value, path), { mode: "search", path, limits: this.options.limits }),
+        )
         return
       case "format":
         return this.readFormat(keywords, node, readString(value, path), path)
@@ -281,7 +284,11 @@ export class KeywordReader {
         return
       case "patternProperties":
         for (const pattern of mapOf(value, path).keys()) {
-          const expr = parseRegex(pattern, { mode: "search", path: `${path}/${escapePointer(pattern)}` })
+          const expr = parseRegex(pattern, {
+            mode: "search",
+            path: `${path}/${escapePointer(pattern)}`,
+            limits: this.options.limits,
+          })
           keywords.patternProperties.push({ expr, node: child(pattern) })
         }
         return

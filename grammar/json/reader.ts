@@ -227,8 +227,15 @@ function closed({ start, items, keys, members }: OpenContainer, end: number): Js
   return items === null ? { kind: "object", keys, members, start, end } : { kind: "array", items, start, end }
 }
 
-/** A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax` for anything else. */
-export function fromValue(value: unknown, path = ""): JsonNode {
+/**
+ * A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax` for anything else,
+ * `limit` when it nests too deep (a value that holds itself does).
+ */
+export function fromValue(value: unknown, options: ReaderOptions = {}): JsonNode {
+  return nodeOf(value, "", options.maxDepth ?? 512)
+}
+
+function nodeOf(value: unknown, path: string, depth: number): JsonNode {
   const range = { start: 0, end: 0 }
   if (value === null) return { kind: "null", ...range }
   switch (typeof value) {
@@ -239,20 +246,28 @@ export function fromValue(value: unknown, path = ""): JsonNode {
     case "bigint":
       return { kind: "number", text: `${value}`, ...range }
     case "number":
-      if (Number.isFinite(value))
+      if (Number.isFinite(value)) {
         return { kind: "number", text: Object.is(value, -0) ? "-0" : `${value}`, ...range }
+      }
       break
     case "object": {
+      if (depth === 0) {
+        throw new GrammarError(
+          "limit",
+          path,
+          "the value nests too deep, or holds itself. Raise limits.schemaDepth",
+        )
+      }
       if (Array.isArray(value)) {
-        return {
-          kind: "array",
-          items: value.map((item, index) => fromValue(item, `${path}/${index}`)),
-          ...range,
-        }
+        const items = value.map((item, index) => nodeOf(item, `${path}/${index}`, depth - 1))
+        return { kind: "array", items, ...range }
       }
       const keys = Object.keys(value)
       const members = new Map(
-        keys.map((key) => [key, fromValue((value as Record<string, unknown>)[key], `${path}/${key}`)]),
+        keys.map((key) => [
+          key,
+          nodeOf((value as Record<string, unknown>)[key], `${path}/${key}`, depth - 1),
+        ]),
       )
       return { kind: "object", keys, members, ...range }
     }

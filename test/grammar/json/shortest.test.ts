@@ -58,7 +58,9 @@ for (const [name, schema, prefix] of cases) {
 test("unique items cannot be counted twice: no value is left for the second match", () => {
   for (const contains of [{ type: "null" }, { const: 1 }]) {
     const schema = { type: "array", contains, minContains: 2, uniqueItems: true }
-    expect(() => compile({ kind: "json", schema })).toThrow(expect.objectContaining({ kind: "unsatisfiable" }))
+    expect(() => compile({ kind: "json", schema })).toThrow(
+      expect.objectContaining({ kind: "unsatisfiable" }),
+    )
   }
   const two = { type: "array", contains: { type: "boolean" }, minContains: 2, uniqueItems: true }
   const matcher = new Matcher(new TokenFsm(compile({ kind: "json", schema: two }).grammar, vocabulary))
