@@ -38,8 +38,6 @@ export interface LexemeKind {
   shortest?(a: number, b: number, c: number): Uint8Array
   /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
   clamp?(a: number, b: number, c: number, maxBytes: number): number
-  /** Shortest bytes to an accepting state, where a search over states would not do; the tag there is 1. */
-  shortest?(a: number, b: number, c: number): Uint8Array
 }
 
 export class LexemeTable {
