@@ -51,7 +51,6 @@ const spans: Record<string, [Draft, Draft]> = Object.assign(Object.create(null),
   contains: [6, 2020],
   propertyNames: [6, 2020],
   if: [7, 2020],
-  // biome-ignore lint/suspicious/noThenProperty: a keyword
   then: [7, 2020],
   else: [7, 2020],
   dependentRequired: [2019, 2020],
