@@ -121,6 +121,9 @@ async function create(ort: Ort, sessionOptions: InferenceSession.SessionOptions)
   try {
     return await ort.InferenceSession.create(options.graphPath, sessionOptions)
   } catch (cause) {
-    throw new ModelError(`${options.graphPath}: ${(cause as Error).message}`, { cause })
+    const reason = (cause as Error).message.trim().replace(/\.$/, "")
+    throw new ModelError(`${options.graphPath}: ${reason}. Is the file whole? Fetch or export it again`, {
+      cause,
+    })
   }
 }
