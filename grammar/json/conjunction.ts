@@ -47,9 +47,6 @@ export type Fact =
 /** No upper bound on a count. */
 export const Infinite = Number.POSITIVE_INFINITY
 
-/** The conjunction of nothing: any value. */
-export const AnyValue = 0
-
 export class Conjunctions {
   readonly facts: Fact[] = []
   private readonly factIds = new Map<string, number>()

@@ -5,7 +5,7 @@
  * (the lcm), excluded moduli (each lifted to a proper multiple of M) and whether the text must or must not be digits
  * only. Texts write the sign first, so a cell is split into two halves over magnitudes; both hold zero if the cell does.
  */
-import { compare, type Decimal, equals, makeDecimal, negate, zero } from "./decimal.ts"
+import { compare, type Decimal, equals, negate, zero } from "./decimal.ts"
 import {
   firstMember,
   hasManyMembers,
@@ -196,12 +196,6 @@ function collect(half: Half, bound: number, push: (value: Decimal) => number): b
     if (push(value) >= bound) return false
     range = { ...range, lo: value, loOpen: true }
   }
-}
-
-/** The value with `digits` · 10^`exponent`, for the engines that read digit by digit. */
-export function isInHalf(half: Half, digits: bigint, exponent: number): boolean {
-  const value = makeDecimal(digits, exponent)
-  return isInRange(half.range, value) && isMember(value, half.multiple, half.excluded)
 }
 
 export function isInRange(range: Interval, value: Decimal): boolean {

@@ -4,8 +4,6 @@
  */
 export type CodePointRanges = readonly number[]
 
-export const allCodePoints: CodePointRanges = [0, 0x10ffff]
-
 /** The set of the ranges in any order; they may overlap. */
 export function makeRanges(pairs: readonly number[]): number[] {
   const order: number[] = []
