@@ -65,18 +65,15 @@ export class ArrayLanguage {
 
   /** What completes the array after what was read above `frame` ended. */
   finish({ phase, progress }: ArrayFrame, text: Uint8Array): string {
-    if (phase === Phase.Item) return this.finishItems(this.afterItem(progress, text), ",")
-    return phase === Phase.Start ? this.finishItems(progress, "") : this.finishItem(progress)
-  }
-
-  private finishItems(progress: ArrayProgress, comma: string): string {
-    return this.rules.canClose(progress) ? "]" : comma + this.finishItem(progress)
-  }
-
-  private finishItem(progress: ArrayProgress): string {
-    const [way] = this.rules.ways(progress)
-    const item = this.language.witness(way.value)
-    return item + this.finishItems(this.afterItem(way.progress, encoder.encode(item)), ",")
+    let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
+    const items: string[] = []
+    while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
+      const [way] = this.rules.ways(at)
+      const item = this.language.witness(way.value)
+      items.push(item)
+      at = this.afterItem(way.progress, encoder.encode(item))
+    }
+    return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
   }
 
   /** `progress` after an item with this text: unique items remember its value. */

@@ -4,7 +4,7 @@
  * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
  * conjunction; branches that nothing satisfies are never entered.
  */
-import type { Limits } from "../errors.ts"
+import { GrammarError, type Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { NoContent } from "../lexeme/content.ts"
 import { toText } from "../lexeme/decimal.ts"
@@ -50,6 +50,8 @@ export interface SurfacePolicy {
 }
 
 const noText = new Uint8Array(0)
+/** Longest value that is written down for `shortest`, in UTF-16 units. */
+const MaxWitness = 1 << 24
 
 const words: readonly (readonly [bit: number, text: string])[] = [
   [NullBit, "null"],
@@ -204,6 +206,11 @@ export class JsonLanguage {
     let text = this.witnesses.get(conjunction)
     if (text === undefined) {
       text = this.makeWitness(conjunction)
+      // Values that hold each other twice double at every level.
+      if (text.length > MaxWitness) {
+        const what = `its shortest value has ${text.length} characters, above the bound of ${MaxWitness}`
+        throw new GrammarError("limit", this.pathOf(conjunction), `${what}. Lower the counts of the schema`)
+      }
       this.witnesses.set(conjunction, text)
     }
     return text

@@ -42,6 +42,8 @@ const cases: [name: string, schema: unknown, prefix: string][] = [
     '{"next":{',
   ],
   ["64 hexadecimal digits somewhere", { type: "string", pattern: "[0-9a-f]{64}" }, '"12ab'],
+  ["ten thousand items", { type: "array", minItems: 10_000 }, "[1"],
+  ["an item after a comma", { type: "array", items: { type: "integer" } }, "[1,"],
   ["a multiple of a small fraction", { type: "integer", multipleOf: 0.123456789 }, "12"],
 ]
 
@@ -67,4 +69,16 @@ test("unique items cannot be counted twice: no value is left for the second matc
   expect(matcher.acceptBytes(new TextEncoder().encode("[1,true,2"))).toBe(true)
   expect(matcher.acceptBytes(matcher.shortest())).toBe(true)
   expect(matcher.isAccepting()).toBe(true)
+})
+
+test("a shortest value that no memory holds is a limit, not a crash", () => {
+  const $defs = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => {
+      const next = i === 39 ? { type: "null" } : { $ref: `#/$defs/d${i + 1}` }
+      return [`d${i}`, { type: "object", required: ["a", "b"], properties: { a: next, b: next } }]
+    }),
+  )
+  const { grammar } = compile({ kind: "json", schema: { $ref: "#/$defs/d0", $defs } })
+  const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+  expect(() => matcher.shortest()).toThrow(expect.objectContaining({ kind: "limit" }))
 })
