@@ -26,7 +26,16 @@ export {
   type SamplingOptions,
   type SamplingParams,
 } from "./params.ts"
-export { type DraftLaw, type DraftRow, matchDraft, rejectDraft, type Verdict } from "./rejection.ts"
+export {
+  type DraftLaw,
+  type DraftRow,
+  drawDraft,
+  type Judgement,
+  judgeToken,
+  matchDraft,
+  rejectDraft,
+  type Verdict,
+} from "./rejection.ts"
 export type {
   LogitsProcessor,
   RankedLogprob,

@@ -8,7 +8,7 @@
  */
 import { draw, first, lawOf } from "./cpu.ts"
 import { gumbel, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
-import type { SampleResult, SampleRow } from "./row.ts"
+import type { Relaxation, SampleResult, SampleRow } from "./row.ts"
 import { softmax } from "./truncation.ts"
 
 /** What a draft token was drawn from: probabilities by token. null: it was certain. */
@@ -57,27 +57,50 @@ export function rejectDraft(
 ): Verdict {
   checkRows(draft, rows.length)
   const tokens: number[] = []
-  for (const [index, { logits, row }] of rows.entries()) {
-    const law = lawOf(logits, row)
-    if (law.status !== "ok") return { tokens, acceptedCount: index, status: law.status }
-    const end = (token: number): Verdict => {
-      return { tokens: [...tokens, token], acceptedCount: index, status: "ok" }
-    }
-    if (index === draft.length)
-      return end(law.isGreedy ? first(law.candidates) : draw(law.candidates, law.key))
-    const token = draft[index]
-    if (law.isGreedy) {
-      const best = first(law.candidates)
-      if (token !== best) return end(best)
-    } else {
-      const { ids, probs } = softmax(law.candidates)
-      const target = new Map(ids.map((id, at) => [id, probs[at]]))
-      const q = laws[index] ?? new Map([[token, 1]])
-      if (!isAccepted(token, target, q, row)) return end(drawResidual(target, q, row))
-    }
+  for (const [index, row] of rows.entries()) {
+    const { token, status, isAccepted } = judgeToken(draft[index], laws[index] ?? null, row)
+    if (status !== "ok") return { tokens, acceptedCount: index, status }
     tokens.push(token)
+    if (!isAccepted) return { tokens, acceptedCount: index, status }
   }
   throw new Error("internal: a draft ended without a verdict")
+}
+
+/** What became of one draft token: itself, or the token in its place. */
+export interface Judgement {
+  /** −1 unless the status is ok. */
+  readonly token: number
+  readonly status: SampleResult["status"]
+  readonly isAccepted: boolean
+  readonly relaxed: readonly Relaxation[]
+}
+
+/** One row of `rejectDraft`. `token` undefined: the row after the draft, an ordinary draw. */
+export function judgeToken(token: number | undefined, law: DraftLaw, { logits, row }: DraftRow): Judgement {
+  const { status, candidates, isGreedy, key, relaxed } = lawOf(logits, row)
+  const end = (token: number): Judgement => ({ token, status, isAccepted: false, relaxed })
+  if (status !== "ok") return end(-1)
+  if (token === undefined) return end(isGreedy ? first(candidates) : draw(candidates, key))
+  if (isGreedy) {
+    const best = first(candidates)
+    if (token !== best) return end(best)
+  } else {
+    const { ids, probs } = softmax(candidates)
+    const target = new Map(ids.map((id, at) => [id, probs[at]]))
+    const q = law ?? new Map([[token, 1]])
+    if (!isAccepted(token, target, q, row)) return end(drawResidual(target, q, row))
+  }
+  return { token, status, isAccepted: true, relaxed }
+}
+
+/** A draft token from a drafter's own logits, with the law that `rejectDraft` needs. Undefined: nothing can be drawn. */
+export function drawDraft({ logits, row }: DraftRow): { token: number; law: DraftLaw } | undefined {
+  const { status, candidates, isGreedy } = lawOf(logits, row)
+  if (status !== "ok") return undefined
+  if (isGreedy) return { token: first(candidates), law: null }
+  const { ids, probs } = softmax(candidates)
+  const key = rowKey(row.params.seed, row.position, Stream.draft, row.choice)
+  return { token: draw(candidates, key), law: new Map(ids.map((id, at) => [id, probs[at]])) }
 }
 
 function isAccepted(
