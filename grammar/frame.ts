@@ -26,6 +26,8 @@ export abstract class Frame {
   readonly needsText: boolean = false
   /** Whether what is being read under this frame depends on an unknown text, see `follow`. */
   readonly isSymbolic: boolean = false
+  /** For a symbolic frame: the unknown text decides only how the lexeme under it may end, never how it may go on. */
+  readonly isOpenEnded: boolean = false
 
   /**
    * What may follow what was read above this frame and ended with `tag`. `text` holds its bytes if `needsText`; null

@@ -25,11 +25,11 @@ export class TupleTable {
   /** Ids made so far. */
   count = 0
   /** Values of tuple id: `values[offsets[id] .. offsets[id + 1])`. */
-  values = new Int32Array(1024)
-  offsets = new Int32Array(256)
+  values = new Int32Array(64)
+  offsets = new Int32Array(16)
   /** Open addressing, linear probing. Shape [2^k]; id + 1, 0 = empty. */
-  private slots = new Int32Array(512)
-  private hashes = new Int32Array(256)
+  private slots = new Int32Array(32)
+  private hashes = new Int32Array(16)
 
   /** The id of `tuple[0 .. length)`; equal tuples get equal ids. */
   intern(tuple: ArrayLike<number>, length = tuple.length): number {
@@ -149,6 +149,50 @@ export class PairMap {
     this.mask = 2 * this.mask + 1
     this.size = 0
     for (let i = 0; i < old.length; i += 3) if (old[i] !== 0) this.set(old[i] - 1, old[i + 1], old[i + 2])
+  }
+}
+
+/** A set of triples of integers that is filled and cleared over and over. */
+export class TripleSet {
+  private size = 0
+  private round = 1
+  /** Shape [2^k, 4]: the round in which it was added, then the triple. */
+  private slots = new Int32Array(4 * 64)
+  private mask = 63
+
+  /** False if it was there already. */
+  add(a: number, b: number, c: number): boolean {
+    const { slots } = this
+    let slot = finish(mix(mix(mix(3, a), b), c)) & this.mask
+    while (slots[4 * slot] === this.round) {
+      if (slots[4 * slot + 1] === a && slots[4 * slot + 2] === b && slots[4 * slot + 3] === c) return false
+      slot = (slot + 1) & this.mask
+    }
+    slots[4 * slot] = this.round
+    slots[4 * slot + 1] = a
+    slots[4 * slot + 2] = b
+    slots[4 * slot + 3] = c
+    if (2 * ++this.size > this.mask) this.rehash()
+    return true
+  }
+
+  /** Constant time. */
+  clear(): void {
+    this.size = 0
+    if (++this.round < 0x7fffffff) return
+    this.round = 1
+    this.slots.fill(0)
+  }
+
+  private rehash(): void {
+    const old = this.slots
+    const { round } = this
+    this.slots = new Int32Array(2 * old.length)
+    this.mask = 2 * this.mask + 1
+    this.size = 0
+    for (let i = 0; i < old.length; i += 4) {
+      if (old[i] === round) this.add(old[i + 1], old[i + 2], old[i + 3])
+    }
   }
 }
 

@@ -34,6 +34,7 @@ export interface Local {
 }
 
 const none = new Int32Array(0)
+const Quote = 0x22
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
 
@@ -59,6 +60,7 @@ export class LocalMasks {
   private readonly text: TextMasks
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
+  private readonly quotedLists = new Map<number, { open: number; closing: number }>()
   /** (list, byte) → list of children + 1. */
   private readonly childLists = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
@@ -101,6 +103,23 @@ export class LocalMasks {
     }
     byState.set(state, local)
     return local
+  }
+
+  /**
+   * The nodes of `list` in two lists, -1 for an empty one: `open`, below which no token has two quotes, so that no
+   * string that is opened there closes there; and `closing`, the others.
+   */
+  quoted(list: number): { open: number; closing: number } {
+    let parts = this.quotedLists.get(list)
+    if (parts === undefined) {
+      const nodes = Array.from(this.lists.view(list))
+      const closing = nodes.filter((node) => this.trie.mostBelow(node, Quote) > 1)
+      const open = nodes.filter((node) => !closing.includes(node))
+      const intern = (part: number[]) => (part.length === 0 ? -1 : this.lists.intern(part))
+      parts = { open: intern(open), closing: intern(closing) }
+      this.quotedLists.set(list, parts)
+    }
+    return parts
   }
 
   /** The state under which `lexemeState` shares its local masks, memoised. */
@@ -313,7 +332,8 @@ export function joined(a: Int32Array, b: Int32Array): Int32Array {
   return both
 }
 
-function without(a: Int32Array, b: Int32Array): Int32Array {
+/** `a` less what is in `b`. */
+export function without(a: Int32Array, b: Int32Array): Int32Array {
   if (a.length === 0 || b.length === 0) return a
   const gone = new Set(b)
   return a.filter((id) => !gone.has(id))

@@ -120,6 +120,16 @@ export class TokenTrie {
     return (this.nodes[node + End] - node) / Stride - 1
   }
 
+  /** The most times that `byte` comes in the bytes of one token below `node`. */
+  mostBelow(node: number, byte: number): number {
+    let most = 0
+    for (let i = this.childOffsets[node / Stride]; i < this.childOffsets[node / Stride + 1]; i++) {
+      const child = this.childNodes[i]
+      most = Math.max(most, (this.childBytes[i] === byte ? 1 : 0) + this.mostBelow(child, byte))
+    }
+    return most
+  }
+
   *children(node: number): Generator<number> {
     for (let i = this.childOffsets[node / Stride]; i < this.childOffsets[node / Stride + 1]; i++)
       yield this.childNodes[i]

@@ -7,7 +7,7 @@
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
-import { NoContent, namesContent } from "../lexeme/content.ts"
+import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
 import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
 import { stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
@@ -266,6 +266,7 @@ function trieOf(entries: { bytes: Uint8Array; tag: number }[]): number {
 class ObjectFrame extends Frame {
   override readonly needsText: boolean
   override readonly isSymbolic: boolean
+  override readonly isOpenEnded: boolean
   readonly object: ObjectLanguage
   readonly phase: number
   readonly progress: Progress
@@ -279,6 +280,8 @@ class ObjectFrame extends Frame {
     this.detail = detail
     this.needsText = phase === Phase.Key && object.rules.classes.length > 0
     this.isSymbolic = phase === Phase.Key && progress.others === UnknownKeys
+    // Where any name will do, each beginning of a name that is taken is the beginning of one that is not.
+    this.isOpenEnded = this.isSymbolic && object.rules.classes[detail]?.content === anyContent
   }
 
   follow(tag: number, text: Uint8Array | null): readonly Step[] {
