@@ -24,6 +24,13 @@ const MaxBytes = 0x3fffffff
 /** At most as many bytes as any text of `id` has. */
 export function leastBytes(id: ExprId): number {
   if (id === Never) return MaxBytes
+  // A long literal is a long chain: its tails first, from the last one, so that calls do not nest by it.
+  if (kindOf(id) === ConcatKind && known.get(id) < 0 && known.get(at(id, 2)) < 0) {
+    const chain: ExprId[] = []
+    for (let tail = at(id, 2); kindOf(tail) === ConcatKind && known.get(tail) < 0; tail = at(tail, 2))
+      chain.push(tail)
+    for (let i = chain.length - 1; i >= 0; i--) known.set(chain[i], Math.min(compute(chain[i]), MaxBytes))
+  }
   const memo = known.get(id)
   if (memo >= 0) return memo
   const least = Math.min(compute(id), MaxBytes)

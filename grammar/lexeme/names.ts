@@ -39,48 +39,69 @@ export interface Name {
   tag: number
 }
 
-/** The trie of `entries`: distinct names in ascending byte order. Linear in their bytes. */
-export function buildNames(entries: readonly Name[], start = 0, end = entries.length, depth = 0): number {
-  if (start === end) return NoNames
-  const tuple = [0]
-  let at = start
-  if (entries[at].bytes.length === depth) tuple[0] = entries[at++].tag
-  while (at < end) {
-    const byte = entries[at].bytes[depth]
-    let next = at + 1
-    while (next < end && entries[next].bytes[depth] === byte) next++
-    tuple.push(byte, buildNames(entries, at, next, depth + 1))
-    at = next
+/** The trie of `entries`: distinct names in ascending byte order. Linear in their bytes; names may be of any length. */
+export function buildNames(entries: readonly Name[]): number {
+  /** The nodes of the last name's beginnings, by depth. Later names add to them, so they are not interned yet. */
+  const open: number[][] = [[0]]
+  let last: Uint8Array = new Uint8Array(0)
+  const closeBelow = (depth: number) => {
+    while (open.length > depth + 1) {
+      const node = intern(open.pop() as number[])
+      open[open.length - 1].push(last[open.length - 1], node)
+    }
   }
-  return intern(tuple)
+  for (const { bytes, tag } of entries) {
+    let common = 0
+    while (common < last.length && last[common] === bytes[common]) common++
+    closeBelow(common)
+    while (open.length <= bytes.length) open.push([0])
+    open[bytes.length][0] = tag
+    last = bytes
+  }
+  closeBelow(0)
+  return intern(open[0])
 }
 
 /** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
-export function withName(node: number, name: Uint8Array, tag: number, depth = 0): number {
-  const tuple = Array.from(nodes.view(node))
-  if (depth === name.length) {
-    tuple[0] = tag
-  } else {
-    const byte = name[depth]
+export function withName(node: number, name: Uint8Array, tag: number): number {
+  const path = [node]
+  for (const byte of name) path.push(nameChild(path[path.length - 1], byte))
+  const end = Array.from(nodes.view(path[name.length]))
+  end[0] = tag
+  let made = intern(end)
+  for (let depth = name.length - 1; depth >= 0; depth--) {
+    const tuple = Array.from(nodes.view(path[depth]))
     let at = 1
-    while (at < tuple.length && tuple[at] < byte) at += 2
-    const found = tuple[at] === byte
-    const child = withName(found ? tuple[at + 1] : NoNames, name, tag, depth + 1)
-    if (child === NoNames) {
-      if (found) tuple.splice(at, 2)
-    } else if (found) {
-      tuple[at + 1] = child
-    } else {
-      tuple.splice(at, 0, byte, child)
-    }
+    while (at < tuple.length && tuple[at] < name[depth]) at += 2
+    const found = tuple[at] === name[depth]
+    if (made !== NoNames) tuple.splice(at, found ? 2 : 0, name[depth], made)
+    else if (found) tuple.splice(at, 2)
+    made = intern(tuple)
   }
-  return intern(tuple)
+  return made
 }
 
-/** The excluded names of `node`, as bytes. */
-export function* excludedNames(node: number, prefix: readonly number[] = []): Generator<Uint8Array> {
-  if (nodes.at(node, 0) === ExcludedTag) yield Uint8Array.from(prefix)
-  for (const byte of nameBytes(node)) yield* excludedNames(nameChild(node, byte), [...prefix, byte])
+/** The excluded names of `node`, as bytes, in their order. */
+export function excludedNames(node: number): Uint8Array[] {
+  const names: Uint8Array[] = []
+  const path: number[] = []
+  /** [node, place of its next child in its tuple] down to the current node. */
+  const open = [[node, 1]]
+  if (nodes.at(node, 0) === ExcludedTag) names.push(new Uint8Array(0))
+  while (open.length > 0) {
+    const top = open[open.length - 1]
+    if (top[1] >= nodes.length(top[0])) {
+      open.pop()
+      path.pop()
+      continue
+    }
+    path.push(nodes.at(top[0], top[1]))
+    const child = nodes.at(top[0], top[1] + 1)
+    top[1] += 2
+    open.push([child, 1])
+    if (nodes.at(child, 0) === ExcludedTag) names.push(Uint8Array.from(path))
+  }
+  return names
 }
 
 /** Tag of the name that ends at `node`, or 0. */

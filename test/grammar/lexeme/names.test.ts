@@ -67,3 +67,14 @@ test("equal sets are one integer, however they were made; the old set stays", ()
     { seed: 2, numRuns: 500 },
   )
 })
+
+test("a name may be longer than calls may nest", () => {
+  const name = new Uint8Array(100_000).fill(0x61)
+  const long = { bytes: name, tag: 3 }
+  const trie = buildNames([{ bytes: name.subarray(0, 2), tag: ExcludedTag }, long])
+  expect(nameTag(name.reduce(nameChild, trie))).toBe(3)
+  const excluded = withName(trie, name, ExcludedTag)
+  expect(excludedNames(excluded).map((bytes) => bytes.length)).toEqual([2, 100_000])
+  expect(withName(excluded, name, 3)).toBe(trie)
+  expect(hasUsableName(excluded)).toBe(false)
+})
