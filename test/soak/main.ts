@@ -1,0 +1,97 @@
+/**
+ * The long runs over MaskBench dev: `node dist/test/soak/main.js masks|walks|spellings --vocab DIR [--surface generate]
+ * [--seed 1] [--count N] [--every 1] [--first 0] [--draw uniform|byte] [--id NAME] [--limit-ms MS]`.
+ *
+ * `--count` is per schema: walks, or spellings of each valid text. Prints one line a disagreement, then a JSON summary;
+ * exit 1 when there was any. Figures do not depend on what ran before but through caches, which must not matter.
+ */
+import { parseArgs } from "node:util"
+import { type CompileOptions, GrammarError } from "../../grammar/index.ts"
+import { toText } from "../../grammar/json/reader.ts"
+import { readVocabulary } from "../../server/cli/vocabulary.ts"
+import { maskBenchLines } from "../validate/corpora.ts"
+import type { Draw } from "./draw.ts"
+import { compareMasks, plainLocals } from "./masks.ts"
+import { soakWalks } from "./walks.ts"
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    vocab: { type: "string", default: "runtime/embedded" },
+    surface: { type: "string", default: "conform" },
+    seed: { type: "string", default: "1" },
+    count: { type: "string", default: "2" },
+    steps: { type: "string", default: "4" },
+    tries: { type: "string", default: "20" },
+    every: { type: "string", default: "1" },
+    first: { type: "string", default: "0" },
+    draw: { type: "string", default: "byte" },
+    id: { type: "string" },
+  },
+})
+const what = positionals[0]
+const seed = Number(flags.seed)
+const count = Number(flags.count)
+const draw = flags.draw as Draw
+const compileOptions = {
+  surface: flags.surface as "conform",
+  unsatisfiable: "empty",
+} satisfies CompileOptions
+
+const vocabulary = await readVocabulary(flags.vocab)
+const plain = plainLocals(vocabulary)
+const totals: Record<string, number> = { schemas: 0, refused: 0, limits: 0, disagreements: 0 }
+const begin = performance.now()
+let index = 0
+for (const { id, schema, tests } of maskBenchLines()) {
+  const at = index++
+  if (at % Number(flags.every) !== Number(flags.first) || (flags.id !== undefined && flags.id !== id))
+    continue
+  const text = toText(schema)
+  totals.schemas++
+  try {
+    const result = run(text, tests)
+    for (const [name, value] of Object.entries(result))
+      if (typeof value === "number") totals[name] = (totals[name] ?? 0) + value
+    totals.disagreements += result.disagreements.length
+    for (const line of [...result.disagreements, ...(result.limits ?? [])]) console.log(`${id}: ${line}`)
+  } catch (error) {
+    if (error instanceof GrammarError && error.kind === "limit") totals.limits++
+    else if (error instanceof GrammarError) totals.refused++
+    else totals.disagreements++
+    console.log(`${id}: ${error instanceof GrammarError ? error : (error as Error).stack}`)
+  }
+  if (totals.schemas % 100 === 0)
+    console.error(`${elapsed()} s, ${process.memoryUsage().rss >> 20} MiB ${JSON.stringify(totals)}`)
+}
+console.log(JSON.stringify({ what, flags, elapsed_s: elapsed(), totals }))
+process.exitCode = totals.disagreements > 0 ? 1 : 0
+
+function elapsed(): number {
+  return Math.round((performance.now() - begin) / 1000)
+}
+
+function run(
+  schema: string,
+  tests: { valid: boolean; text: string }[],
+): { disagreements: string[]; limits?: string[] } {
+  switch (what) {
+    case "masks": {
+      const texts = tests.map((test) => test.text)
+      const shared = { vocabulary, plain, compile: compileOptions, seed, draw }
+      return compareMasks(schema, texts, {
+        ...shared,
+        walks: count,
+        steps: Number(flags.steps),
+        tries: Number(flags.tries),
+      })
+    }
+    case "walks":
+      return soakWalks(schema, {
+        ...{ vocabulary, compile: compileOptions, seed, draw },
+        ...{ tokens: count, walkTokens: Number(flags.steps) },
+      })
+    default:
+      throw new Error(`unknown soak ${what}: masks, walks`)
+  }
+}
