@@ -2,54 +2,97 @@
  * Logits and masks of a step → tokens, by the sampler.
  *
  * Sequences that must close in their budget have their draw checked: a token after which the rest would not fit is taken
- * out of the mask and the row is drawn again, a few times; then the completion in hand is written.
+ * out of the mask and the row is drawn again, a few times; then the completion in hand is written. Rows whose logits have
+ * not the bits of plain decoding have their draws checked too: a doubtful one is no draw.
  */
 
-import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
-import type { BatchEntry } from "./scheduler.ts"
+import { describeDrawn } from "../sampler/cpu.ts"
+import {
+  type DraftLaw,
+  judgeToken,
+  type SampleResult,
+  type SampleRow,
+  type Sampler,
+} from "../sampler/index.ts"
+import { logitsOf } from "../sampler/sampler.ts"
+import { isNearTie } from "./neartie.ts"
+import type { Sequence } from "./sequence.ts"
 
-/** The logits of a step. Shape [R, V], V = `width`, one row for each entry of `wanted`. */
+/** A row of a step to be drawn; the sequence's mask is filled and may be narrowed. */
+export interface DrawRow {
+  readonly sequence: Sequence
+  readonly logitsRow: number
+  readonly isPlain: boolean
+  /** The draft token at this place, judged by ratio instead of drawn. */
+  readonly judged?: { readonly token: number; readonly law: DraftLaw } | undefined
+}
+
 export interface StepLogits {
+  /** Shape [R, V], V = `width`. */
   readonly logits: Float32Array
-  readonly wanted: readonly BatchEntry[]
   readonly width: number
+  /** How far the logits of rows that are not plain may be off. */
+  readonly rounding: number
 }
 
 const maxRedraws = 8
 
-/** One result for each of `rows`, entries of `wanted` whose masks are filled; may narrow their masks. */
+/** One result for each of `rows`; undefined where only plain logits can tell. */
 export async function drawTokens(
   sampler: Sampler,
   step: StepLogits,
-  rows: readonly BatchEntry[],
-): Promise<SampleResult[]> {
-  if (rows.length === 0) return []
-  const draw = (entries: readonly BatchEntry[]): Promise<SampleResult[]> =>
-    sampler.sample(
-      step.logits,
-      step.width,
-      entries.map((entry) => sampleRow(entry, step.wanted.indexOf(entry))),
-    )
-  const results = await draw(rows)
-  for (const [index, entry] of rows.entries()) {
-    const { sequence } = entry
-    const { closing, mask, left } = sequence
+  rows: readonly DrawRow[],
+): Promise<(SampleResult | undefined)[]> {
+  const results = await drawRows(sampler, step, rows)
+  for (const [index, row] of rows.entries()) {
+    const { closing, mask, left } = row.sequence
     if (!closing) continue
-    for (let attempt = 1; results[index].status === "ok"; attempt++) {
-      const { token } = results[index]
-      if (closing.fits(token, left - 1)) break
+    for (let attempt = 1; ; attempt++) {
+      const result = results[index]
+      if (result?.status !== "ok" || closing.fits(result.token, left - 1)) break
       closing.hasBound = true
-      sequence.maskId = undefined
+      row.sequence.maskId = undefined
       // The plan's own token always fits, so its bit is never cleared and the row cannot become empty.
-      mask![token >>> 5] &= ~(1 << (token & 31))
+      mask![result.token >>> 5] &= ~(1 << (result.token & 31))
       if (attempt === maxRedraws && closing.next >= 0) keepOnly(mask!, closing.next)
-      results[index] = (await draw([entry]))[0]
+      results[index] = (await drawRows(sampler, step, [row]))[0]
     }
   }
   return results
 }
 
-function sampleRow({ sequence }: BatchEntry, logitsRow: number): SampleRow {
+async function drawRows(
+  sampler: Sampler,
+  { logits, width, rounding }: StepLogits,
+  rows: readonly DrawRow[],
+): Promise<(SampleResult | undefined)[]> {
+  const sampled = rows.filter(({ judged }) => !judged)
+  const drawn = sampled.length > 0 ? await sampler.sample(logits, width, sampled.map(sampleRow)) : []
+  return rows.map((row) => {
+    const sample = sampleRow(row)
+    if (row.judged) return judge(logitsOf(logits, width, row.logitsRow), sample, row.judged)
+    const result = drawn[sampled.indexOf(row)]
+    const isCertain = row.isPlain || !isNearTie(logitsOf(logits, width, row.logitsRow), sample, rounding)
+    return isCertain ? result : undefined
+  })
+}
+
+function judge(
+  logits: Float32Array,
+  row: SampleRow,
+  { token, law }: { token: number; law: DraftLaw },
+): SampleResult {
+  const judgement = judgeToken(token, law, { logits, row })
+  if (judgement.status !== "ok") return { token: -1, status: judgement.status }
+  return {
+    token: judgement.token,
+    status: "ok",
+    relaxed: judgement.relaxed,
+    ...(row.params.logprobs === null ? {} : { logprobs: describeDrawn(logits, row, judgement.token) }),
+  }
+}
+
+function sampleRow({ sequence, logitsRow }: DrawRow): SampleRow {
   const { params, choice } = sequence.options
   const { counts, tokens, mask, maskId } = sequence
   const row = { logitsRow, params, mask: mask!, tokens: counts, position: tokens.length, choice }

@@ -1,9 +1,10 @@
 /**
  * The engine: requests in, tokens out, one step at a time for all of them together.
  *
- * `step()` is the pipeline: schedule ▸ forward in the worker ∥ fill masks here ▸ sample ▸ accept ▸ emit. A row whose mask
- * has one bit is not sampled: its token is taken while the model still runs, and so are the forced ones behind it; they
- * go into the next step as one feed. Whatever can be refused is refused in `start`, before the first token.
+ * `step()` is the pipeline: draft ▸ schedule ▸ forward in the worker ∥ fill masks here ▸ sample ▸ accept ▸ emit. A row
+ * whose mask has one bit is not sampled: its token is taken while the model still runs, and so are the forced ones behind
+ * it; they go into the next step as one feed. With a draft the last two are repeated along it, while the tokens taken are
+ * those drafted. Whatever can be refused is refused in `start`, before the first token.
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
@@ -13,15 +14,17 @@ import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
-import { drawTokens } from "./drawing.ts"
+import { noDraft, Speculation } from "./draft.ts"
+import { type DrawRow, drawTokens } from "./drawing.ts"
 import { AbortError, ModelError, RequestError } from "./errors.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
 import type { Model } from "./model.ts"
-import { type GenerateOptions, type Prompt, readRequest } from "./request.ts"
+import { type GenerateOptions, type Prompt, type ReadRequest, readRequest } from "./request.ts"
 import { type BatchEntry, Scheduler } from "./scheduler.ts"
 import { checkComplete, readConstraint, type ValueOf } from "./schema.ts"
 import { type GenerationEvent, isLegal, onlyToken, Sequence } from "./sequence.ts"
+import { canSpeculate, type DraftWish, isPermitted, legalDraft, type Speculator } from "./speculation.ts"
 import { StopStrings } from "./stops.ts"
 import type { Tokenizer } from "./tokenizer.ts"
 
@@ -34,7 +37,16 @@ export interface EngineParts {
   readonly maxWaiting: number
   /** The seed of requests that bring none; without it each draws its own. */
   readonly seed: bigint | undefined
+  /** Null: no drafts. */
+  readonly speculator: Speculator | null
   readonly log: (line: string) => void
+}
+
+/** A row being drawn: how much of its draft has been taken, and how much of that was proposed. */
+interface Cursor {
+  readonly entry: BatchEntry
+  taken: number
+  accepted: number
 }
 
 export interface ModelInfo {
@@ -59,6 +71,9 @@ export class Engine {
   private loop: Promise<void> | undefined
   private isClosing = false
   private death: Error | undefined
+  private speculator: Speculator | null
+  /** For masks along a draft. Shape [W]. */
+  private readonly scratchMask: Uint32Array
 
   constructor(parts: EngineParts) {
     this.parts = parts
@@ -66,6 +81,8 @@ export class Engine {
     this.vocabulary = parts.tokenizer.vocabulary
     this.compiled = new CompiledConstraints(this.vocabulary)
     this.scheduler = new Scheduler(parts.model, this.vocabulary.words)
+    this.speculator = parts.speculator
+    this.scratchMask = new Uint32Array(this.vocabulary.words)
     this.model = {
       id: parts.id,
       createdAt: parts.createdAt,
@@ -90,6 +107,7 @@ export class Engine {
       tokenizer: this.tokenizer,
       contextLength: this.model.contextLength,
       seed: this.parts.seed ?? randomSeed(),
+      maxDraftTokens: this.parts.speculator?.tokens ?? 0,
     })
     const compiled = constraint ? this.compileCounted(constraint.input, constraint.policies) : null
     const fsm = compiled ? this.compiled.machine(compiled.grammar) : null
@@ -113,6 +131,7 @@ export class Engine {
           stops,
           contextLength: this.model.contextLength,
           choice,
+          speculation: this.speculation(request),
           emit: generation.push,
         }),
     )
@@ -177,12 +196,15 @@ export class Engine {
     for (const sequence of this.sequences()) this.end(sequence, "abort", null)
     await this.loop
     await this.parts.model.close()
+    await this.parts.speculator?.drafter.close()
     this.parts.sampler.close()
   }
 
   /** Advances every running sequence by at least one token, or by a chunk of its prompt. */
   private async step(): Promise<void> {
+    await this.draft()
     const batch = this.scheduler.next()
+    if (batch.length === 0) return
     const { ms } = this.metrics
     const startedAt = performance.now()
     const forward = this.parts.model.forward(batch.map(({ feed }) => feed))
@@ -193,36 +215,123 @@ export class Engine {
     ms.forward += arrivedAt - startedAt
     ms.maskWait += Math.max(0, filledAt - this.parts.model.answeredAt)
     for (const entry of batch) this.scheduler.computed(entry)
-    const rows = drawn.filter(({ sequence }) => !sequence.isFinished)
-    const wanted = batch.filter(({ feed }) => feed.wantsLogits)
-    const results = await drawTokens(
-      this.parts.sampler,
-      { logits, wanted, width: this.vocabulary.width },
-      rows,
-    )
+    await this.draw(logits, drawn)
     ms.sample += performance.now() - arrivedAt
-    for (const [index, { sequence }] of rows.entries()) this.take(sequence, results[index])
     this.metrics.steps++
     this.metrics.lastStepAt = performance.now()
+  }
+
+  /** Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and cost nothing. */
+  private async draft(): Promise<void> {
+    const { speculator } = this
+    if (!speculator) return
+    const wishes: DraftWish[] = []
+    for (const sequence of [...this.scheduler.running]) {
+      sequence.draft = noDraft
+      const { speculation } = sequence.options
+      if (!speculation || sequence.replays || sequence.cachedCount < sequence.promptCount) continue
+      while (!sequence.isFinished && this.isForced(sequence)) this.takeForced(sequence)
+      if (sequence.isFinished) {
+        this.leave(sequence)
+        continue
+      }
+      const count = Math.min(speculation.next(), sequence.left - 1)
+      if (count > 0) wishes.push({ sequence, count })
+    }
+    if (wishes.length === 0) return
+    const startedAt = performance.now()
+    try {
+      const proposals = await speculator.drafter.propose(wishes)
+      for (const [index, { sequence, count }] of wishes.entries()) {
+        if (sequence.isFinished) continue
+        const { tokens, ...rest } = proposals[index]
+        const proposal = rest.parents ? proposals[index] : { ...rest, tokens: tokens.slice(0, count) }
+        sequence.draft = legalDraft(sequence, proposal, this.scratchMask)
+      }
+    } catch (error) {
+      // A draft only saves time: the answers go on without.
+      this.parts.log(`drafts end: ${(error as Error).message}`)
+      this.speculator = null
+    }
+    this.metrics.ms.draft += performance.now() - startedAt
+  }
+
+  /** Draws the rows, and those behind them for as long as what is taken is what was drafted. */
+  private async draw(logits: Float32Array, entries: readonly BatchEntry[]): Promise<void> {
+    const { sampler } = this.parts
+    const step = { logits, width: this.vocabulary.width, rounding: this.parts.speculator?.rounding ?? 0 }
+    const cursors = entries.map((entry): Cursor => ({ entry, taken: 0, accepted: 0 }))
+    for (let rest = cursors; rest.length > 0; ) {
+      rest = rest.filter(({ entry }) => !entry.sequence.isFinished)
+      const results = await drawTokens(sampler, step, rest.map(toDrawRow))
+      rest = rest.filter((cursor, index) => this.advance(cursor, results[index]))
+    }
+    for (const cursor of cursors) if (cursor.entry.draft.tokens.length > 0) this.countDraft(cursor)
+  }
+
+  /** Takes what was drawn; whether there are logits for the token after it. */
+  private advance(cursor: Cursor, result: SampleResult | undefined): boolean {
+    const { sequence, draft } = cursor.entry
+    if (sequence.isFinished) return false
+    if (!result) {
+      this.metrics.replays++
+      sequence.rewind()
+      return false
+    }
+    sequence.replays = false
+    const before = sequence.tokens.length
+    this.take(sequence, result)
+    if (sequence.tokens[before] === draft.tokens[cursor.taken]) cursor.accepted++
+    for (let at = before; !sequence.isFinished && sequence.tokens[at] === draft.tokens[cursor.taken]; at++) {
+      cursor.taken++
+      sequence.cachedCount++
+      if (!this.isForced(sequence)) return true
+      this.takeForced(sequence)
+      if (sequence.isFinished) this.leave(sequence)
+    }
+    return false
+  }
+
+  private countDraft({ entry, accepted }: Cursor): void {
+    const { sequence, draft } = entry
+    const drafted = draft.forced.filter((isForced) => !isForced).length
+    sequence.draftedCount += drafted
+    sequence.acceptedCount += accepted
+    this.metrics.draftedTokens += drafted
+    this.metrics.acceptedTokens += accepted
+    sequence.options.speculation?.record(drafted, accepted)
+  }
+
+  /** How the drafts of a request are judged; null where there are none, or none could be. */
+  private speculation({ params, verify, draftTokens }: ReadRequest): Speculation | null {
+    const { speculator } = this
+    if (!speculator || draftTokens === 0 || !canSpeculate(params, verify)) return null
+    return new Speculation(verify, draftTokens, speculator.breakEven)
   }
 
   /** Masks of the rows that will have logits, while the worker runs; returns the entries that must be sampled. */
   private fillMasks(batch: readonly BatchEntry[]): BatchEntry[] {
     const drawn: BatchEntry[] = []
     for (const entry of batch) {
-      if (!entry.feed.wantsLogits) continue
+      if (entry.feed.logitsCount === 0) continue
       const { sequence } = entry
       const before = sequence.tokens.length
-      const isForced = (): boolean =>
-        this.fillMask(sequence) === "single" &&
-        !needsLogits(sequence.options.params) &&
-        isPermitted(sequence, onlyToken(sequence.mask!))
-      while (!sequence.isFinished && isForced()) this.takeForced(sequence)
+      while (!sequence.isFinished && this.isForced(sequence)) this.takeForced(sequence)
       if (sequence.isFinished) this.leave(sequence)
       // After a forced run the row's logits are stale: the run goes through the model first.
       else if (sequence.tokens.length === before) drawn.push(entry)
     }
     return drawn
+  }
+
+  /** Whether only one token may come next and needs no look at the logits. Fills the mask. */
+  private isForced(sequence: Sequence): boolean {
+    const { params } = sequence.options
+    return (
+      this.fillMask(sequence) === "single" &&
+      !needsLogits(params) &&
+      isPermitted(params, onlyToken(sequence.mask!))
+    )
   }
 
   private fillMask(sequence: Sequence): string {
@@ -377,10 +486,16 @@ export class Engine {
   }
 }
 
-/** A list of allowed ids is never lifted: a forced token outside it ends the answer by the sampler's verdict. */
-function isPermitted({ options }: Sequence, token: number): boolean {
-  const { allowed } = options.params
-  return allowed === null || isLegal(allowed, token)
+function toDrawRow({ entry, taken }: Cursor): DrawRow {
+  const { sequence, draft, logitsRow, isPlain } = entry
+  const isJudged = sequence.options.speculation?.verify === "reject"
+  const token = draft.tokens[taken]
+  return {
+    sequence,
+    logitsRow: logitsRow + taken,
+    isPlain: isPlain || isJudged,
+    judged: isJudged && token !== undefined ? { token, law: draft.laws[taken] } : undefined,
+  }
 }
 
 function randomSeed(): bigint {

@@ -37,6 +37,9 @@ export interface Usage {
   readonly totalTokens: number
   /** Tokens that the constraint left no choice about: no sampling, no step of their own. */
   readonly forcedTokens: number
+  /** Proposed tokens that were verified, and those of them that stayed. */
+  readonly draftedTokens: number
+  readonly acceptedTokens: number
   readonly compileMs: number
   /** Microseconds to fill one mask. */
   readonly maskUs: Spread
@@ -181,6 +184,8 @@ export class Generation {
       completionTokens,
       totalTokens: promptTokens + completionTokens,
       forcedTokens: sum((sequence) => sequence.forcedCount),
+      draftedTokens: sum((sequence) => sequence.draftedCount),
+      acceptedTokens: sum((sequence) => sequence.acceptedCount),
       compileMs: this.options.compileMs,
       maskUs: spread(sequences.flatMap((sequence) => sequence.maskUs)),
       acceptUs: spread(sequences.flatMap((sequence) => sequence.acceptUs)),

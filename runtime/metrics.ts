@@ -18,12 +18,17 @@ export class EngineMetrics {
   cachedTokens = 0
   completionTokens = 0
   forcedTokens = 0
+  /** Proposed tokens that were verified, and those of them that stayed. */
+  draftedTokens = 0
+  acceptedTokens = 0
+  /** Times that tokens went through the model again, because rounding could have changed a draw. */
+  replays = 0
   /** Draws that the check after the draw refused. */
   maskViolations = 0
   compileHits = 0
   compileMisses = 0
   /** Milliseconds, summed. */
-  readonly ms = { compile: 0, forward: 0, mask: 0, maskWait: 0, sample: 0, accept: 0 }
+  readonly ms = { compile: 0, draft: 0, forward: 0, mask: 0, maskWait: 0, sample: 0, accept: 0 }
   /** performance.now() of the last finished step. */
   lastStepAt = 0
 }

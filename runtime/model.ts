@@ -4,7 +4,8 @@
  *
  * A feed says where its tokens start, so that going back is no operation of its own: `start` below the length of the
  * slot forgets what lies behind. The logits of a feed depend on its own tokens and on how they were cut into feeds, never
- * on the neighbours in the batch, on the slot or on the time: same bits in any company.
+ * on the neighbours in the batch, on the slot or on the time: same bits in any company. Another cut changes them by
+ * rounding.
  */
 
 export interface Feed {
@@ -12,8 +13,8 @@ export interface Feed {
   /** How many tokens of the slot are kept; the new ones follow. */
   readonly start: number
   readonly tokens: readonly number[]
-  /** Whether a row of logits, of the last token, is wanted. */
-  readonly wantsLogits: boolean
+  /** How many rows of logits are wanted: of the last so many tokens. 0: none. */
+  readonly logitsCount: number
   /** First take over the first `start` tokens of another slot. */
   readonly copyFrom?: number
 }
@@ -29,8 +30,8 @@ export interface Model {
   /** For the log: what runs the model and how. */
   readonly description: string
   /**
-   * Logits of the feeds that want them, in their order. Shape [R, V], row-major. At most one feed a slot. One call at a
-   * time. Throws ModelError; the slots of the batch are then empty.
+   * The logits that the feeds want, in their order, R rows in all. Shape [R, V], row-major. At most one feed a slot. One
+   * call at a time. Throws ModelError; the slots of the batch are then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
   /** performance.now() of this thread's clock when the last logits were ready, wherever they were computed. */

@@ -7,11 +7,20 @@ import { availableParallelism } from "node:os"
 import { parseVocabulary, type Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
 import { type ModelDirectory, readModelDirectory } from "./directory.ts"
+import { checkSameVocabulary, ModelDrafter } from "./draftmodel.ts"
 import { Engine } from "./engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import type { Model } from "./model.ts"
 import { type LoadOptions, openOrtModel } from "./ort/client.ts"
+import {
+  cannotRewind,
+  type Drafter,
+  describeSpeculator,
+  openSpeculator,
+  type SpeculationOptions,
+  type Speculator,
+} from "./speculation.ts"
 import { Tokenizer } from "./tokenizer.ts"
 
 export interface OpenOptions {
@@ -34,6 +43,8 @@ export interface OpenOptions {
   maxWaiting?: number
   /** The seed of requests that bring none. Default: a random one each. */
   seed?: bigint
+  /** Several tokens of a sequence in one run of the model, where a draft of them is right. Default: none. */
+  speculation?: SpeculationOptions | null
   log?: (line: string) => void
 }
 
@@ -55,10 +66,19 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     config: directory.config,
   }
   let model: Model | undefined
+  let speculator: Speculator | null = null
   try {
     model = await loadModel(load, options.device === "gpu", log)
-    const tokenizer = new Tokenizer(directory, readVocabulary(directory, model))
+    const vocabulary = readVocabulary(directory, model)
+    const tokenizer = new Tokenizer(directory, vocabulary)
+    const { speculation } = options
+    if (speculation) {
+      const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
+        openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log })
+      speculator = await openSpeculator(speculation, model, openDraft)
+    }
     log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
+    if (speculator) log(describeSpeculator(speculator))
     return new Engine({
       model,
       sampler: chosen.sampler,
@@ -67,10 +87,12 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       createdAt: directory.createdAt,
       maxWaiting,
       seed: options.seed,
+      speculator,
       log,
     })
   } catch (error) {
     await model?.close()
+    await speculator?.drafter.close()
     chosen.sampler.close()
     throw error
   }
@@ -94,6 +116,26 @@ async function loadModel(load: LoadOptions, insists: boolean, log: (line: string
     if (load.provider === "cpu" || insists) throw error
     log(`model on cpu: the GPU refused it (${(error as Error).message})`)
     return openOrtModel({ ...load, provider: "cpu" })
+  }
+}
+
+/** The second model: its own thread, one slot for each of the engine's. Throws ModelError. */
+async function openDraftModel(
+  { model: path, dtype }: SpeculationOptions & { method: "model" },
+  load: LoadOptions,
+  parts: { vocabulary: Vocabulary; sampler: Sampler; log: (line: string) => void },
+): Promise<ModelDrafter> {
+  const directory = await readModelDirectory(path, dtype)
+  const contextLength = Math.min(load.contextLength, directory.contextLength ?? load.contextLength)
+  const { graphPath, config } = directory
+  const model = await loadModel({ ...load, graphPath, config, contextLength }, false, parts.log)
+  try {
+    checkSameVocabulary(parts.vocabulary, readVocabulary(directory, model))
+    if (!model.canRewind) throw new RangeError(cannotRewind(model))
+    return new ModelDrafter(model, parts.sampler, parts.vocabulary, directory.id)
+  } catch (cause) {
+    await model.close()
+    throw new ModelError(`draft model ${directory.path}: ${(cause as Error).message}`, { cause })
   }
 }
 

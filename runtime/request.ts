@@ -4,6 +4,7 @@
  */
 
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
+import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
 import type { ConstraintOptions } from "./schema.ts"
 import type { Message, TemplateOptions } from "./template.ts"
@@ -27,6 +28,12 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   ignoreEos?: boolean
   /** How many answers. */
   n?: number | null
+  /** Of an engine that speculates: proposed tokens a step, 0 for none. Default: the engine's. */
+  draftTokens?: number | null
+  /**
+   * How drafts are judged. `match` (default): the tokens are those of an engine without speculation; `reject`: their law is.
+   */
+  verify?: "match" | "reject" | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
   signal?: AbortSignal | undefined
@@ -45,6 +52,8 @@ export interface ReadRequest {
   readonly minTokens: number
   readonly maxTokens: number
   readonly count: number
+  readonly draftTokens: number
+  readonly verify: Verify
 }
 
 /** What of the engine a request is checked against. */
@@ -53,13 +62,15 @@ export interface RequestContext {
   readonly contextLength: number
   /** The seed of a request that brings none. */
   readonly seed: bigint
+  /** 0: the engine drafts nothing. */
+  readonly maxDraftTokens: number
 }
 
 /** Throws RequestError and SamplingError. */
 export function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  { tokenizer, contextLength, seed }: RequestContext,
+  { tokenizer, contextLength, seed, maxDraftTokens }: RequestContext,
 ): ReadRequest {
   const { width, endIds } = tokenizer.vocabulary
   const encode = (text: string): number[] =>
@@ -96,12 +107,14 @@ export function readRequest(
     params,
     stops: typeof options.stop === "string" ? [options.stop] : [...(options.stop ?? [])],
     stopTokenIds: new Set(options.stopTokenIds),
-    closes: readOnLength(options.onLength),
+    closes: oneOf("on_length", options.onLength, ["truncate", "close"]) === "close",
     includesStop: options.includeStopStrInOutput ?? false,
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,
     maxTokens,
     count,
+    draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
+    verify: oneOf("verify", options.verify, ["match", "reject"]),
   }
 }
 
@@ -155,12 +168,20 @@ function integer(param: string, value: number, min: number, max: number): number
   throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
 }
 
-function readOnLength(value: unknown): boolean {
-  if (value === undefined || value === null || value === "truncate") return false
-  if (value === "close") return true
+function readDraftTokens(value: number | null | undefined, max: number): number {
+  if (value === undefined || value === null) return max
+  if (max > 0 || value === 0) return integer("draft_tokens", value, 0, max)
   throw new RequestError(
-    "invalid_value",
-    `on_length: ${JSON.stringify(value)} is not truncate or close`,
-    "on_length",
+    "unsupported_parameter",
+    `draft_tokens: ${value} asks for drafts, and this engine makes none: open it with speculation, or leave it out`,
+    "draft_tokens",
   )
+}
+
+/** The value, or the first of the choices where there is none. */
+function oneOf<Choice extends string>(param: string, value: unknown, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === (value ?? choices[0]))
+  if (found !== undefined) return found
+  const message = `${param}: ${JSON.stringify(value)} is not ${choices.join(" or ")}`
+  throw new RequestError("invalid_value", message, param)
 }

@@ -2,17 +2,25 @@
  * Who runs in the next step: waiting → running → finished, over a fixed set of slots.
  *
  * First come, first served. Every running sequence feeds what its slot lacks: one token while decoding, a few after a
- * forced run, a chunk of the prompt at the start. A budget of prompt tokens a step keeps long prompts from holding up
- * the others. Chunks are cut at multiples of their size, whatever the load: the cuts are part of the result's bits.
+ * forced run, a chunk of the prompt at the start; a draft follows the last of them. A budget of prompt tokens a step keeps
+ * long prompts from holding up the others. Chunks are cut at multiples of their size, whatever the load: the cuts are part
+ * of the result's bits.
  */
 
 import { Slots } from "./cache.ts"
+import { type Draft, noDraft } from "./draft.ts"
 import type { Feed, Model } from "./model.ts"
 import type { Sequence } from "./sequence.ts"
 
 export interface BatchEntry {
   readonly sequence: Sequence
   readonly feed: Feed
+  /** The last tokens of the feed, which are not the sequence's yet. */
+  readonly draft: Draft
+  /** The first of its rows of the step's logits. */
+  readonly logitsRow: number
+  /** The logits have the bits of plain decoding. */
+  readonly isPlain: boolean
 }
 
 const chunkSize = 128
@@ -60,19 +68,35 @@ export class Scheduler {
   next(): BatchEntry[] {
     const batch: BatchEntry[] = []
     let budget = promptBudget
+    let logitsRow = 0
     const feed = (sequence: Sequence): void => {
       const { promptCount, cachedCount, tokens } = sequence
       const isPrompt = cachedCount < promptCount
-      const end = this.slots.chunkEnd(cachedCount, isPrompt ? promptCount : tokens.length)
+      const end = sequence.replays
+        ? this.plainEnd(sequence)
+        : this.slots.chunkEnd(cachedCount, isPrompt ? promptCount : tokens.length)
       if (isPrompt) {
         if (budget <= 0) return
         budget -= end - cachedCount
       }
+      const isLast = end === tokens.length
+      const draft = isLast ? sequence.draft : noDraft
+      const plain: Feed = {
+        slot: sequence.slot,
+        start: cachedCount,
+        tokens: [...tokens.slice(cachedCount, end), ...draft.tokens],
+        logitsCount: isLast ? 1 + draft.tokens.length : 0,
+      }
       const copyFrom = this.copies.get(sequence)
       this.copies.delete(sequence)
-      const wanted = { tokens: tokens.slice(cachedCount, end), wantsLogits: end === tokens.length }
-      const plain: Feed = { slot: sequence.slot, start: cachedCount, ...wanted }
-      batch.push({ sequence, feed: copyFrom === undefined ? plain : { ...plain, copyFrom } })
+      batch.push({
+        sequence,
+        feed: copyFrom === undefined ? plain : { ...plain, copyFrom },
+        draft,
+        logitsRow,
+        isPlain: this.isPlain(sequence, plain),
+      })
+      logitsRow += plain.logitsCount
     }
     for (const sequence of this.running) feed(sequence)
     // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
@@ -85,6 +109,7 @@ export class Scheduler {
       sequence.slot = placement.slot
       sequence.mask = this.masks[placement.slot]
       sequence.cachedCount = placement.reusedCount
+      sequence.plainCount = placement.reusedCount
       sequence.reusedCount = placement.reusedCount
       if (placement.copyFrom !== undefined) this.copies.set(sequence, placement.copyFrom)
       feed(sequence)
@@ -92,9 +117,26 @@ export class Scheduler {
     return batch
   }
 
-  /** The model has computed a feed. */
-  computed({ sequence, feed }: BatchEntry): void {
-    sequence.cachedCount = feed.start + feed.tokens.length
+  /** The model has computed a feed. What of its draft stays is not known yet. */
+  computed({ sequence, feed, draft, isPlain }: BatchEntry): void {
+    sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
+    if (isPlain) sequence.plainCount = sequence.cachedCount
     if (sequence.slot === feed.slot) this.slots.computed(feed.slot, sequence.cachedCount)
+  }
+
+  /** Whether the slot will hold, and the logits have, the bits of plain decoding. */
+  private isPlain(sequence: Sequence, feed: Feed): boolean {
+    if (!sequence.options.speculation) return true
+    return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
+  }
+
+  /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
+  private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
+    if (cachedCount < promptCount) return this.slots.chunkEnd(cachedCount, promptCount)
+    if (!counts.isForced(cachedCount)) return cachedCount + 1
+    const bound = this.slots.chunkEnd(cachedCount, counts.length)
+    let end = cachedCount + 1
+    while (end < bound && counts.isForced(end)) end++
+    return end
   }
 }

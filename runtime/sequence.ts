@@ -12,6 +12,7 @@ import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
 import { TokenCounts } from "../sampler/index.ts"
 import { Closing } from "./closing.ts"
 import { Detokenizer } from "./detokenizer.ts"
+import { type Draft, noDraft, type Speculation } from "./draft.ts"
 import { type StopStrings, StopWatch } from "./stops.ts"
 
 export type FinishReason = "stop" | "length" | "abort" | "error"
@@ -45,6 +46,8 @@ export interface SequenceOptions {
   readonly maxTokens: number
   readonly contextLength: number
   readonly choice: number
+  /** How drafts are made and judged; null: there are none. */
+  readonly speculation?: Speculation | null
   readonly emit: (event: GenerationEvent) => void
 }
 
@@ -65,6 +68,15 @@ export class Sequence {
   slot = -1
   /** How many of `tokens` the slot holds. */
   cachedCount = 0
+  /** How many of them were computed as plain decoding computes them, to the bit. */
+  plainCount = 0
+  /** The tokens behind `plainCount` are computed again, as plain decoding does. */
+  replays = false
+  /** Goes into the next step behind the tokens. */
+  draft: Draft = noDraft
+  /** Proposed tokens that were verified, and those that stayed. Forced ones do not count. */
+  draftedCount = 0
+  acceptedCount = 0
   /** Prompt tokens that another request had computed. */
   reusedCount = 0
   forcedCount = 0
@@ -189,6 +201,13 @@ export class Sequence {
     if (stop !== null) return ["stop", stop]
     if (this.left > 0) return undefined
     return this.closing && matcher?.isAccepting() ? ["stop", "closed"] : ["length", null]
+  }
+
+  /** What the slot holds beyond plain decoding is forgotten: the next token needs logits of which every bit is right. */
+  rewind(): void {
+    this.cachedCount = this.plainCount
+    this.replays = true
+    this.isMaskFilled = false
   }
 
   /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */

@@ -36,7 +36,12 @@ interface Run {
   lengths: number[]
   /** P of the past handed over. */
   pastLength: number
+  /** The logits of the last so many tokens are read. */
+  logitsCount: number
 }
+
+/** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
+const maxGrouped = 32
 
 export class OrtSession {
   readonly signature: Signature
@@ -75,7 +80,7 @@ export class OrtSession {
   async prepare(): Promise<void> {
     try {
       if (this.options.isCacheOpaque || !this.signature.hasPositions) {
-        await this.forward([{ slot: 0, start: 0, tokens: [0], wantsLogits: true }])
+        await this.forward([{ slot: 0, start: 0, tokens: [0], logitsCount: 1 }])
         this.forget(0)
         return
       }
@@ -89,19 +94,21 @@ export class OrtSession {
     }
   }
 
-  /** Logits of the feeds that want them. Shape [R, V]. `reuse` may be the array of an earlier call. */
+  /** The logits that the feeds want. Shape [R, V]. `reuse` may be the array of an earlier call. */
   async forward(feeds: readonly Feed[], reuse?: ArrayBuffer): Promise<Float32Array> {
     const { width } = this.signature
-    const wanted = feeds.filter((feed) => feed.wantsLogits).length * width
+    const placeOf = new Map<Feed, number>()
+    let wanted = 0
+    for (const feed of feeds) {
+      placeOf.set(feed, wanted)
+      wanted += feed.logitsCount * width
+    }
     const logits =
       reuse && reuse.byteLength >= 4 * wanted ? new Float32Array(reuse, 0, wanted) : new Float32Array(wanted)
-    const placeOf = new Map<Feed, number>()
-    for (const feed of feeds) if (feed.wantsLogits) placeOf.set(feed, placeOf.size * width)
     this.stepCount++
     try {
-      const keep = (feed: Feed, row: Float32Array): void => {
-        const place = placeOf.get(feed)
-        if (place !== undefined) logits.set(row, place)
+      const keep = (feed: Feed, output: Tensor, row: number): void => {
+        if (feed.logitsCount > 0) logits.set(this.lastRows(output, row, feed.logitsCount), placeOf.get(feed))
       }
       if (this.rows) await this.forwardRows(this.rows, feeds, keep)
       else for (const feed of feeds) await this.forwardAlone(feed, keep)
@@ -128,65 +135,79 @@ export class OrtSession {
   private async forwardRows(
     rows: CacheRows,
     feeds: readonly Feed[],
-    keep: (feed: Feed, row: Float32Array) => void,
+    keep: (feed: Feed, logits: Tensor, row: number) => void,
   ): Promise<void> {
-    const groups = new Map<number, Feed[]>()
+    const groups = new Map<string, { capacity: number; group: Feed[] }>()
     const single: Feed[] = []
     for (const feed of feeds) {
       this.usedAt[feed.slot] = this.stepCount
       if (feed.copyFrom !== undefined) rows.copy(feed.copyFrom, feed.slot, feed.start)
       rows.truncate(feed.slot, feed.start)
       const capacity = capacityOf(feed.start, this.options.contextLength)
-      if (feed.tokens.length > 1 || capacity === 0) single.push(feed)
-      else groups.set(capacity, [...(groups.get(capacity) ?? []), feed])
+      const count = feed.tokens.length
+      const key = `${capacity} ${count}`
+      if (count > maxGrouped || capacity === 0) single.push(feed)
+      else groups.set(key, { capacity, group: [...(groups.get(key)?.group ?? []), feed] })
     }
     // A row that pauses for a step or two stays where it is and is computed in vain.
     const mayStay = (slot: number): boolean => this.stepCount - this.usedAt[slot] <= 2
-    // All rows of a capacity run as one batch. On a small graph the run alone is then slower a row than single rows once a
+    // All rows of a capacity and a number of new tokens run as one batch. On a small graph the run alone is then slower a row than single rows once a
     // cache tensor outgrows the second-level cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33 against
     // 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0), but runs cut to fit it lost a fifth of the engine's
     // tokens a second at 350 tokens a row (384 against 295, machine shared): each run costs more than it saves.
-    for (const [capacity, group] of groups) {
+    for (const { capacity, group } of groups.values()) {
+      const newCount = group[0].tokens.length
       const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
       const count = rows.gather(capacity, [...feedOf.keys()], mayStay)
       const slots = rows.slotsOf(capacity).slice(0, count)
       const run: Run = {
-        tokens: slots.map((slot) => [...(feedOf.get(slot)?.tokens ?? [0])]),
-        lengths: slots.map((slot) => rows.length(slot)),
+        tokens: slots.map((slot) => [...(feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0))]),
+        // A row in vain begins at 0: behind its tokens there may be no position left.
+        lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
         pastLength: capacity,
+        logitsCount: Math.max(1, ...group.map((feed) => feed.logitsCount)),
       }
       const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
       for (const [row, slot] of slots.entries()) {
         const feed = feedOf.get(slot)
         if (!feed) continue
-        keep(feed, this.lastRow(logits, row))
-        rows.append(slot, 1, presents, row, capacity + 1)
+        keep(feed, logits, row)
+        rows.append(slot, newCount, presents, row, capacity + newCount)
       }
     }
     for (const feed of single) {
       const capacity = capacityOf(feed.start, this.options.contextLength)
       const row = rows.row(feed.slot)
-      const run: Run = { tokens: [[...feed.tokens]], lengths: [feed.start], pastLength: capacity }
+      const run: Run = {
+        tokens: [[...feed.tokens]],
+        lengths: [feed.start],
+        pastLength: capacity,
+        logitsCount: Math.max(1, feed.logitsCount),
+      }
       const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
-      keep(feed, this.lastRow(logits, 0))
+      keep(feed, logits, 0)
       rows.append(feed.slot, feed.tokens.length, presents, 0, capacity + feed.tokens.length)
     }
   }
 
-  private async forwardAlone(feed: Feed, keep: (feed: Feed, row: Float32Array) => void): Promise<void> {
+  private async forwardAlone(
+    feed: Feed,
+    keep: (feed: Feed, logits: Tensor, row: number) => void,
+  ): Promise<void> {
     const { slot, start, tokens } = feed
     if (start === 0) this.forget(slot)
     if (start !== this.lengths[slot]) {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${start}`)
     }
     const past = this.presents[slot] ?? this.emptyPast()
-    const inputs = this.inputs({ tokens: [[...tokens]], lengths: [start], pastLength: start })
+    const logitsCount = Math.max(1, feed.logitsCount)
+    const inputs = this.inputs({ tokens: [[...tokens]], lengths: [start], pastLength: start, logitsCount })
     for (const [cache, { past: name }] of this.signature.caches.entries()) inputs[name] = past[cache]
     const outputs = await this.session.run(inputs)
     for (const tensor of past) tensor.dispose()
     this.presents[slot] = this.signature.caches.map(({ present }) => outputs[present])
     this.lengths[slot] = start + tokens.length
-    keep(feed, this.lastRow(outputs.logits, 0))
+    keep(feed, outputs.logits, 0)
   }
 
   /** The cache outputs of `run` lie in scratch arrays, which the next run overwrites. */
@@ -232,21 +253,26 @@ export class OrtSession {
       attention_mask: new this.Tensor("int64", mask, [rowCount, total]),
     }
     if (signature.hasPositions) feeds.position_ids = new this.Tensor("int64", positions, [rowCount, newCount])
-    if (signature.logitsToKeep)
-      feeds[signature.logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(1n), [])
+    if (signature.logitsToKeep) {
+      const kept = BigInt64Array.of(BigInt(run.logitsCount))
+      feeds[signature.logitsToKeep] = new this.Tensor("int64", kept, [])
+    }
     if (signature.hasCacheBranch) feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(1), [1])
     return feeds
   }
 
-  /** The logits [B, S, V] of the last token of a row. */
-  private lastRow(logits: Tensor, row: number): Float32Array {
+  /** Of the logits [B, S, V] those of the last tokens of a row. Shape [count, V]. */
+  private lastRows(logits: Tensor, row: number, count: number): Float32Array {
     const [, positionCount, width] = logits.dims
     if (width !== this.signature.width) {
       throw new ModelError(`logits have ${width} columns, not ${this.signature.width}`)
     }
+    if (positionCount < count) {
+      throw new ModelError(`the graph gives logits of ${positionCount} tokens, not of the last ${count}`)
+    }
     const end = (row + 1) * positionCount * width
     const data = logits.data as Float32Array | Uint16Array
-    const values = data.subarray(end - width, end)
+    const values = data.subarray(end - count * width, end)
     return values instanceof Float32Array ? values : Float32Array.from(values, halfToFloat)
   }
 
@@ -271,19 +297,19 @@ export class OrtSession {
 
   /** The definition: all tokens at once, nothing cached. */
   private async whole(tokens: readonly number[]): Promise<Float32Array> {
-    const run: Run = { tokens: [[...tokens]], lengths: [0], pastLength: 0 }
+    const run: Run = { tokens: [[...tokens]], lengths: [0], pastLength: 0, logitsCount: 1 }
     const { logits } = await this.run(run, () => this.makeArray(0))
-    return this.lastRow(logits, 0).slice()
+    return this.lastRows(logits, 0, 1).slice()
   }
 
   /** The same through gapped rows, with a neighbour of another length where there is room. */
   private async gapped(tokens: readonly number[]): Promise<Float32Array> {
     const other =
-      this.options.slotCount > 1 ? [{ slot: 1, start: 0, tokens: [tokens[4]], wantsLogits: false }] : []
-    await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), wantsLogits: false }, ...other])
-    await this.forward([{ slot: 0, start: 2, tokens: tokens.slice(2, 4), wantsLogits: false }])
+      this.options.slotCount > 1 ? [{ slot: 1, start: 0, tokens: [tokens[4]], logitsCount: 0 }] : []
+    await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), logitsCount: 0 }, ...other])
+    await this.forward([{ slot: 0, start: 2, tokens: tokens.slice(2, 4), logitsCount: 0 }])
     const next = other.map((feed) => ({ ...feed, start: 1 }))
-    return this.forward([{ slot: 0, start: 4, tokens: tokens.slice(4), wantsLogits: true }, ...next])
+    return this.forward([{ slot: 0, start: 4, tokens: tokens.slice(4), logitsCount: 1 }, ...next])
   }
 }
 

@@ -22,7 +22,7 @@ describe("the model in its thread", () => {
   test("answers batches, survives a failed one, and ends when closed", async () => {
     const model = await openOrtModel(loadOptions())
     expect([model.width, model.canRewind, model.isDead]).toEqual([261, true, false])
-    const feed = { slot: 0, start: 0, tokens: [1, 2, 3], wantsLogits: true }
+    const feed = { slot: 0, start: 0, tokens: [1, 2, 3], logitsCount: 1 }
     const first = (await model.forward([feed])).slice()
     expect(first.length).toBe(261)
     await expect(model.forward([{ ...feed, start: 3, tokens: [9999] }])).rejects.toThrow(ModelError)
@@ -45,7 +45,7 @@ describe("the model in its thread", () => {
     const start = performance.now()
     // Logits of 500 positions of 60,000 columns keep the worker busy for a while.
     const tokens = Array.from({ length: 500 }, (_, at) => at % 256)
-    await model.forward([{ slot: 0, start: 0, tokens, wantsLogits: true }])
+    await model.forward([{ slot: 0, start: 0, tokens, logitsCount: 1 }])
     const elapsed = performance.now() - start
     clearInterval(timer)
     expect(tickCount).toBeGreaterThan(elapsed / 40)

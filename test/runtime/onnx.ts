@@ -20,6 +20,8 @@ export interface TinyOptions {
   /** Rows of the embedding: a larger token id fails inside the graph. Default: the width. */
   failsAbove?: number
   config?: Record<string, unknown>
+  /** Weights that differ from the other models' by this share: a draft model that is often right. Default 0. */
+  noise?: number
   /** Text tokens; ids after them: `<|user|>`, `<|assistant|>`, `<|end|>`. Default: all bytes. */
   tokens?: string[]
 }
@@ -91,9 +93,14 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
   const hasCache = options.hasCache ?? true
   const hasPositions = options.hasPositions ?? true
   const random = generator(12345)
+  const noise = generator(54321)
   const weights = (name: string, dims: number[], scale: number): Bytes => {
     const size = dims.reduce((product, each) => product * each, 1)
-    const data = Float32Array.from({ length: size }, () => (random() * 2 - 1) * scale)
+    const off = options.noise ?? 0
+    const data = Float32Array.from(
+      { length: size },
+      () => (random() * 2 - 1 + off * (noise() * 2 - 1)) * scale,
+    )
     return floats(name, dims, data)
   }
   const nodes: Bytes[] = []

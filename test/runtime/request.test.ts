@@ -15,7 +15,7 @@ const tokenizer = new Tokenizer(
   parseVocabulary(tokenizerJson, tokenizerConfig, { width: 261, endIds }),
 )
 const read = (prompt: Prompt, options: GenerateOptions = {}) =>
-  readRequest(prompt, options, { tokenizer, contextLength: 20, seed: 77n })
+  readRequest(prompt, options, { tokenizer, contextLength: 20, seed: 77n, maxDraftTokens: 0 })
 
 describe("prompts", () => {
   test("a string is a user's message, or with raw the text itself; ids are taken as they are", () => {

@@ -34,7 +34,7 @@ const make = (promptLength: number, first = 0): Sequence =>
   })
 
 const cuts = (batch: BatchEntry[]) =>
-  batch.map(({ feed }) => [feed.slot, feed.start, feed.tokens.length, feed.wantsLogits])
+  batch.map(({ feed }) => [feed.slot, feed.start, feed.tokens.length, feed.logitsCount === 1])
 const step = (scheduler: Scheduler) => {
   const batch = scheduler.next()
   for (const entry of batch) scheduler.computed(entry)

@@ -33,8 +33,8 @@ async function open(options: TinyOptions = {}, slotCount = 8): Promise<OrtSessio
 
 const feed = (slot: number, start: number, tokens: number[], copyFrom?: number): Feed =>
   copyFrom === undefined
-    ? { slot, start, tokens, wantsLogits: true }
-    : { slot, start, tokens, wantsLogits: true, copyFrom }
+    ? { slot, start, tokens, logitsCount: 1 }
+    : { slot, start, tokens, logitsCount: 1, copyFrom }
 
 const randomTokens = (random: () => number, count: number): number[] =>
   Array.from({ length: count }, () => Math.floor(random() * 256))
