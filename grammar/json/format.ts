@@ -1,72 +1,22 @@
 /**
  * The formats of JSON Schema as expressions over decoded text, anchored at both ends.
  *
- * Each is the grammar of its RFC, written as patterns that build on each other, with what patterns cannot say nicely
- * (lengths in octets, leap seconds) added by intersection and construction. Made on first use and kept.
- * `regex` is no regular language: a machine, see `patternformat.ts`.
+ * Each is the grammar of its RFC, written as patterns that build on each other. What patterns cannot say cheaply is a
+ * machine: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and leap seconds (`timestamp.ts`), and `regex`,
+ * which is no regular language (`patternformat.ts`). Made on first use and kept.
  */
 import { GrammarError } from "../errors.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
+import { domainExpr } from "./hostname.ts"
+import { localPartExpr } from "./mailbox.ts"
 import { patternFormat } from "./patternformat.ts"
+import { dateExpr, dateTimeExpr, timeExpr } from "./timestamp.ts"
 
-const { and, byteRange, concat, literal, loop, not, or } = exprs
+const { concat, literal, or } = exprs
 
 function match(pattern: string): ExprId {
   return parseRegex(pattern, { flags: "u", mode: "match", path: "" })
-}
-
-/** At most `max` bytes of UTF-8. */
-function atMostOctets(max: number): ExprId {
-  return loop(byteRange(0, 0xff), 0, max)
-}
-
-// RFC 3339. February has its 29th in years that 4 divides, of the centuries only in those that 400 divides.
-const leapYear = "(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
-const date = `(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))|${leapYear}-02-29)`
-const hourMinute = "(?:[01]\\d|2[0-3]):[0-5]\\d"
-const fraction = "(?:\\.\\d+)?"
-
-/**
- * RFC 3339 full-time. A leap second is 23:59:60 in UTC, so after `:60` the offset is fixed by the local time, one for
- * each sign: local − offset ≡ 23:59 (mod 24 h). Behind `+` it is one minute more than the local time, with a carry;
- * behind `-` it is 23:59 less the local time, without one. Hours and minutes are said apart and intersected, since
- * there are 1,440 local times.
- */
-function time(): ExprId {
-  const [zulu, parts, two] = [match("[Zz]"), match(fraction), match("\\d\\d")]
-  const pair = (value: number) => literal(String(value).padStart(2, "0"))
-  const leap = (hour: ExprId, minute: ExprId, sign: string, offsetHour: ExprId, offsetMinute: ExprId) =>
-    [
-      hour,
-      literal(":"),
-      minute,
-      literal(":60"),
-      parts,
-      literal(sign),
-      offsetHour,
-      literal(":"),
-      offsetMinute,
-    ].reduceRight((rest, part) => concat(part, rest))
-  const hours = Array.from({ length: 24 }, (_, hour) => hour)
-  const minutes = Array.from({ length: 60 }, (_, minute) => minute)
-  const last = pair(59)
-  const others = match("[0-4]\\d|5[0-8]")
-  const plus = [
-    or(
-      hours.flatMap((h) => [
-        leap(pair(h), others, "+", pair(h), two),
-        leap(pair(h), last, "+", pair((h + 1) % 24), two),
-      ]),
-    ),
-    or(minutes.map((m) => leap(two, pair(m), "+", two, pair((m + 1) % 60)))),
-  ]
-  const minus = [
-    or(hours.map((h) => leap(pair(h), two, "-", pair(23 - h), two))),
-    or(minutes.map((m) => leap(two, pair(m), "-", two, pair(59 - m)))),
-  ]
-  const plain = match(`${hourMinute}:[0-5]\\d${fraction}(?:[Zz]|[+-]${hourMinute})`)
-  return or([plain, and(plus), and(minus), concat(literal("23:59:60"), concat(parts, zulu))])
 }
 
 // Units follow each other without a gap.
@@ -90,25 +40,11 @@ const ipv6 = `(?:${[
   `(?:(?:${group}:){0,6}${group})?::`,
 ].join("|")})`
 
-// RFC 1123. Labels in `xn--` form are judged by the IDNA rules and refused here.
-const label = "[0-9A-Za-z](?:[0-9A-Za-z\\-]{0,61}[0-9A-Za-z])?"
-
-function hostname(one: ExprId): ExprId {
-  const more = loop(concat(literal("."), one), 0, Number.POSITIVE_INFINITY)
-  return and([concat(one, more), atMostOctets(253)])
-}
-
-/** RFC 5321 Mailbox; `beyond` is what RFC 6531 adds to atoms, quoted strings and labels. */
-function mailbox(beyond: string): ExprId {
-  const atom = `[0-9A-Za-z!#$%&'*+\\-/=?^_\`{|}~${beyond}]+`
-  const quoted = `"(?:[ !#-\\[\\]-~${beyond}]|\\\\[ -~])*"`
-  const local = and([match(`${atom}(?:\\.${atom})*|${quoted}`), atMostOctets(64)])
-  const letter = `[0-9A-Za-z${beyond}]`
-  const subdomain = `${letter}(?:[0-9A-Za-z\\-${beyond}]{0,61}${letter})?`
-  // Section 4.5.3.1.2 caps a domain at 255 octets; not counted here, as it squares the automaton.
-  const domain = match(`${subdomain}(?:\\.${subdomain})*`)
+/** RFC 5321 Mailbox, or RFC 6531. Section 4.5.3.1.2 caps the domain at 255 octets. */
+function mailbox(isWide: boolean): ExprId {
+  const domain = domainExpr({ maxOctets: 255, isWide, refusesALabels: false })
   const address = match(`\\[(?:${ipv4}|[Ii][Pp][Vv]6:${ipv6})\\]`)
-  return concat(local, concat(literal("@"), or([domain, address])))
+  return concat(localPartExpr(isWide), concat(literal("@"), or([domain, address])))
 }
 
 // RFC 3987, section 2.2.
@@ -155,14 +91,14 @@ const pointer = "(?:/(?:[^~/]|~[01])*)*"
 export const PlainHostname = "hostname (RFC 1034)"
 
 const makers: Record<string, () => ExprId> = {
-  date: () => match(date),
-  time,
-  "date-time": () => concat(match(date), concat(match("[Tt]"), formatExpr("time")!)),
+  date: dateExpr,
+  time: timeExpr,
+  "date-time": dateTimeExpr,
   duration: () => match(duration),
-  email: () => mailbox(""),
-  "idn-email": () => mailbox("\\u0080-\\u{10ffff}"),
-  hostname: () => hostname(and([match(label), not(match("[xX][nN]--[^]*"))])),
-  [PlainHostname]: () => hostname(match(label)),
+  email: () => mailbox(false),
+  "idn-email": () => mailbox(true),
+  hostname: () => domainExpr({ maxOctets: 253, isWide: false, refusesALabels: true }),
+  [PlainHostname]: () => domainExpr({ maxOctets: 253, isWide: false, refusesALabels: false }),
   ipv4: () => match(ipv4),
   ipv6: () => match(ipv6),
   uri: () => resource("", "", false),

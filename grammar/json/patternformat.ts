@@ -7,7 +7,7 @@
  * Stricter than the grammar in four corners, so that every text is a pattern for engines since ES2018: no modifiers
  * `(?i:…)`, no name twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
  */
-import { type ExprId, exprs, type Machine, type MachineEdge } from "../lexeme/expr.ts"
+import { type CharacterMachine, type ExprId, exprs, type MachineEdge } from "../lexeme/expr.ts"
 import {
   appended,
   bracedEdges,
@@ -40,7 +40,7 @@ interface Configuration {
 }
 
 /** Configurations are made when an edge leads to them. */
-class PatternMachine implements Machine {
+class PatternMachine implements CharacterMachine {
   readonly start: number
   private readonly configurations: Configuration[] = []
   private readonly ids = new Map<string, number>()

@@ -16,7 +16,7 @@ import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, loop, members, or } from "./build.ts"
-import { unfoldMachine } from "./machine.ts"
+import { isByteMachine, machineRow, unfoldMachine } from "./machine.ts"
 import {
   AndKind,
   Asserts,
@@ -168,7 +168,7 @@ function derivativeNeeds(id: ExprId, needs: number[]): void {
       needs.push(2 * at(id, 1))
       return
     case MachineKind:
-      needs.push(2 * unfoldMachine(id))
+      if (!isByteMachine(id)) needs.push(2 * unfoldMachine(id))
   }
 }
 
@@ -208,7 +208,7 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
     case ScopeKind:
       return sweep(operands, (t) => scope(t[0]))
     case MachineKind:
-      return operands[0]
+      return isByteMachine(id) ? rows.intern(machineRow(id)) : operands[0]
     case NeverKind:
     case EmptyKind:
     case LookKind:

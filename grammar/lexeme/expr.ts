@@ -11,12 +11,12 @@ import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow, isNever } from "./derivative.ts"
-import { type Machine, type MachineEdge, machineExpr } from "./machine.ts"
+import { type ByteMachine, type CharacterMachine, type MachineEdge, machineExpr } from "./machine.ts"
 import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type { ByteClasses, ExprId, Machine, MachineEdge }
+export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge }
 export { Empty, Never }
 
 const encoder = new TextEncoder()
@@ -58,7 +58,7 @@ export const exprs = {
     return ended(rest)
   },
   scope,
-  /** The language of a machine over characters, for what no expression can say; see `machine.ts`. */
+  /** The language of a machine, for what no expression says well; see `machine.ts`. */
   machine: machineExpr,
   /** Whether the empty text is accepted. */
   nullable: isNullable,

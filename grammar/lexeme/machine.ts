@@ -1,12 +1,16 @@
 /**
- * Languages that are given by a machine over characters, with as many states as it likes: a leaf of expressions.
+ * Languages that are given by a machine, with as many states as it likes: a leaf of expressions.
  *
- * Some languages are no regular expression of any useful size (a pattern with balanced groups). As a machine with
- * interned states they take part in intersections and complements all the same: the expression of a state is the
- * equation "ε if it accepts, or a character of an edge and then the state behind it", written out on first use.
+ * Some languages are no regular expression of any useful size (a pattern with balanced groups), others have one whose
+ * derivatives are dear (a name of labels with a bound on each and on the whole). As a machine with interned states they
+ * take part in intersections and complements all the same. Two forms:
+ * - over bytes: the machine writes the row of a state, and the derivatives are its states;
+ * - over characters: the expression of a state is the equation "ε if it accepts, or a character of an edge and then the
+ *   state behind it", written out on first use.
  */
 import { concat, or } from "./build.ts"
 import { at, Empty, type ExprId, intern, MachineKind, Nullable } from "./nodes.ts"
+import { pushRange } from "./sets.ts"
 
 /** What leads to `next`: a set of characters, or of bytes where the machine reads inside characters. */
 export interface MachineEdge {
@@ -15,13 +19,25 @@ export interface MachineEdge {
 }
 
 /** States are small integers. From every state some text must be accepted; edges of one state must not overlap. */
-export interface Machine {
+export interface CharacterMachine {
   readonly start: number
   isAccepting(state: number): boolean
   edges(state: number): MachineEdge[]
   /** Another state whose ways on this one has too, beside its own edges; -1 for none. States then share them. */
   base?(state: number): number
 }
+
+/** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
+export interface ByteMachine {
+  readonly start: number
+  isAccepting(state: number): boolean
+  /** Where bytes lead: ascending ranges `lo | hi << 8`, state, …; every other byte leads nowhere. */
+  row(state: number): readonly number[]
+  /** A state that no text of at most `maxBytes` bytes, nor what may follow its prefixes, can tell from `state`. */
+  clamp?(state: number, maxBytes: number): number
+}
+
+export type Machine = ByteMachine | CharacterMachine
 
 const machines: Machine[] = []
 
@@ -35,13 +51,38 @@ function stateExpr(index: number, state: number): ExprId {
   return intern([MachineKind, index, state], machines[index].isAccepting(state) ? Nullable : 0)
 }
 
-/** The right side of the equation of a machine's state. */
+export function isByteMachine(id: ExprId): boolean {
+  return "row" in machines[at(id, 1)]
+}
+
+/** The derivatives of a state of a machine over bytes: ranges with their targets. */
+export function machineRow(id: ExprId): number[] {
+  const index = at(id, 1)
+  const machine = machines[index]
+  if (!("row" in machine)) throw new Error("internal: a machine over characters has no row")
+  const ranges = machine.row(at(id, 2))
+  const row: number[] = []
+  for (let i = 0; i < ranges.length; i += 2) {
+    pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
+  }
+  return row
+}
+
+/** The right side of the equation of a state of a machine over characters. */
 export function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
   const machine = machines[index]
+  if ("row" in machine) throw new Error("internal: a machine over bytes has no equation")
   const parts = machine.edges(at(id, 2)).map(({ set, next }) => concat(set, stateExpr(index, next)))
   if (machine.isAccepting(at(id, 2))) parts.push(Empty)
   const base = machine.base?.(at(id, 2)) ?? -1
   if (base >= 0) parts.push(stateExpr(index, base))
   return or(parts)
+}
+
+/** A state of the same machine that no text of at most `bound` bytes can tell from `id`. */
+export function clampedMachine(id: ExprId, bound: number): ExprId {
+  const machine = machines[at(id, 1)]
+  if (!("row" in machine) || machine.clamp === undefined) return id
+  return stateExpr(at(id, 1), machine.clamp(at(id, 2), bound))
 }

@@ -2,6 +2,7 @@
  * What can be read off an expression without deriving it: its text form, and its key for a bounded number of bytes.
  */
 import { concat, loop, members, or } from "./build.ts"
+import { clampedMachine } from "./machine.ts"
 import {
   AndKind,
   at,
@@ -57,6 +58,8 @@ export function clamped(id: ExprId, bound: number): ExprId {
       const most = max > bound ? Unbounded : max
       return inner === body && least === min && most === max ? id : loop(inner, least, most)
     }
+    case MachineKind:
+      return clampedMachine(id, bound)
     default:
       return id
   }

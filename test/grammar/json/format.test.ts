@@ -61,6 +61,11 @@ const table: [string, string[], string[]][] = [
     [`${"a".repeat(65)}@x`, `a@${x63}x`, ".a@x", "a.@x", "a..b@x", "a@x."],
   ],
   ["email", ["a@a--b"], ["a@-x", "a@x-", "a@[127.0.0.300]", "a b@x", '"a"b@x', "é@x", "a@x_y", "a@[::1]"]],
+  [
+    "email",
+    [`a@${`${x63}.`.repeat(3)}${x63}`],
+    [`a@${`${x63}.`.repeat(4)}x`, `a@${`${"x".repeat(50)}.`.repeat(5)}xxxx`],
+  ],
   ["idn-email", ["실례@실례.테스트", "é@x", "\u0085@x"], ["a\uff20x", "2962", `${"é".repeat(33)}@x`]],
   [
     "hostname",

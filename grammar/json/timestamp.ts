@@ -1,0 +1,222 @@
+/**
+ * RFC 3339 `full-date`, `full-time` and `date-time` as a machine over bytes.
+ *
+ * February has its 29th in years that 4 divides, of the centuries only in those that 400 divides: of a year its
+ * remainders are remembered. A leap second is 23:59:60 in UTC, so after `:60` the offset is fixed by the local time, one
+ * for each sign: local − offset ≡ 23:59 (mod 24 h). So hour and minute are remembered until the seconds are known.
+ */
+import { TupleTable } from "../intern.ts"
+import { type ByteMachine, type ExprId, exprs } from "../lexeme/expr.ts"
+
+// Places, with the values that they remember.
+/** After the first digit of the year: that digit's remainder by 2. */
+const Year = 0
+const Year2 = 1
+/** After two digits: 1 if 4 divides the century. */
+const Year3 = 2
+/** After three: the same, the last digit's remainder by 2, and 1 if it is zero. */
+const Year4 = 3
+/** 1 in leap years. */
+const YearEnd = 4
+const Month = 5
+/** The month's first digit, 1 in leap years. */
+const Month2 = 6
+/** Days of the month. */
+const MonthEnd = 7
+const Day = 8
+/** Days of the month, the day's first digit. */
+const Day2 = 9
+const DateEnd = 10
+const Hour = 11
+/** The hour's first digit. */
+const Hour2 = 12
+/** The hour. */
+const HourEnd = 13
+const Minute = 14
+/** The hour, the minute's first digit. */
+const Minute2 = 15
+/** Minutes since midnight. */
+const MinuteEnd = 16
+const Second = 17
+const Second2 = 18
+/** After `6`: minutes since midnight. */
+const LeapSecond = 19
+/** Minutes since midnight of a leap second, or `AnyTime`; the same in the two that follow. */
+const SecondEnd = 20
+const Point = 21
+const Fraction = 22
+const ZoneHour = 23
+/** The first digit. */
+const ZoneHour2 = 24
+const ZoneHourEnd = 25
+const ZoneMinute = 26
+const ZoneMinute2 = 27
+/** An offset that is fixed: its digits as a number, how many of its characters have been read. */
+const FixedZone = 28
+const End = 29
+
+const AnyTime = -1
+const minutesADay = 1440
+const daysOf = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const Zero = 0x30
+
+class TimestampMachine implements ByteMachine {
+  readonly start: number
+  private readonly places = new TupleTable()
+  /** Where a date may end. */
+  private readonly isDateEnough: boolean
+
+  constructor(start: number, isDateEnough: boolean) {
+    this.isDateEnough = isDateEnough
+    this.start = this.places.intern([start])
+  }
+
+  isAccepting(state: number): boolean {
+    const at = this.places.at(state, 0)
+    return at === End || (at === DateEnd && this.isDateEnough)
+  }
+
+  row(state: number): number[] {
+    const [at, a = 0, b = 0, c = 0] = this.places.view(state)
+    const row: number[] = []
+    const go = (low: number, high: number, ...place: number[]) => {
+      row.push(low | (high << 8), this.places.intern(place))
+    }
+    const goText = (characters: string, ...place: number[]) => {
+      for (const character of characters) go(character.charCodeAt(0), character.charCodeAt(0), ...place)
+    }
+    const digits = (low: number, high: number, place: (digit: number) => number[]) => {
+      for (let digit = low; digit <= high; digit++) go(Zero + digit, Zero + digit, ...place(digit))
+    }
+    switch (at) {
+      case Year:
+        digits(0, 9, (d) => [Year2, d % 2])
+        break
+      case Year2:
+        digits(0, 9, (d) => [Year3, (2 * a + d) % 4 === 0 ? 1 : 0])
+        break
+      case Year3:
+        digits(0, 9, (d) => [Year4, a, d % 2, d === 0 ? 1 : 0])
+        break
+      case Year4:
+        digits(0, 9, (d) => {
+          const isCentury = c === 1 && d === 0
+          return [YearEnd, (2 * b + d) % 4 === 0 && (!isCentury || a === 1) ? 1 : 0]
+        })
+        break
+      case YearEnd:
+        goText("-", Month, a)
+        break
+      case Month:
+        digits(0, 1, (d) => [Month2, d, a])
+        break
+      case Month2:
+        digits(a === 0 ? 1 : 0, a === 0 ? 9 : 2, (d) => {
+          const month = 10 * a + d
+          return [MonthEnd, month === 2 && b === 1 ? 29 : daysOf[month - 1]]
+        })
+        break
+      case MonthEnd:
+        goText("-", Day, a)
+        break
+      case Day:
+        digits(0, Math.floor(a / 10), (d) => [Day2, a, d])
+        break
+      case Day2:
+        digits(b === 0 ? 1 : 0, b === Math.floor(a / 10) ? a % 10 : 9, () => [DateEnd])
+        break
+      case DateEnd:
+        if (!this.isDateEnough) goText("Tt", Hour)
+        break
+      case Hour:
+        digits(0, 2, (d) => [Hour2, d])
+        break
+      case Hour2:
+        digits(0, a === 2 ? 3 : 9, (d) => [HourEnd, 10 * a + d])
+        break
+      case HourEnd:
+        goText(":", Minute, a)
+        break
+      case Minute:
+        digits(0, 5, (d) => [Minute2, a, d])
+        break
+      case Minute2:
+        digits(0, 9, (d) => [MinuteEnd, 60 * a + 10 * b + d])
+        break
+      case MinuteEnd:
+        goText(":", Second, a)
+        break
+      case Second:
+        digits(0, 5, () => [Second2])
+        goText("6", LeapSecond, a)
+        break
+      case Second2:
+        digits(0, 9, () => [SecondEnd, AnyTime])
+        break
+      case LeapSecond:
+        goText("0", SecondEnd, a)
+        break
+      case SecondEnd:
+        this.zone(a, goText, () => goText(".", Point, a))
+        break
+      case Point:
+        digits(0, 9, () => [Fraction, a])
+        break
+      case Fraction:
+        this.zone(a, goText, () => digits(0, 9, () => [Fraction, a]))
+        break
+      case ZoneHour:
+        digits(0, 2, (d) => [ZoneHour2, d])
+        break
+      case ZoneHour2:
+        digits(0, a === 2 ? 3 : 9, () => [ZoneHourEnd])
+        break
+      case ZoneHourEnd:
+        goText(":", ZoneMinute)
+        break
+      case ZoneMinute:
+        digits(0, 5, () => [ZoneMinute2])
+        break
+      case ZoneMinute2:
+        digits(0, 9, () => [End])
+        break
+      case FixedZone: {
+        const offset = String(a).padStart(4, "0")
+        const text = `${offset.slice(0, 2)}:${offset.slice(2)}`
+        goText(text[b], ...(b + 1 === text.length ? [End] : [FixedZone, a, b + 1]))
+      }
+    }
+    return row
+  }
+
+  /** The offset after a time, and `between` the signs and letters in byte order: what else may come. */
+  private zone(
+    local: number,
+    goText: (characters: string, ...place: number[]) => void,
+    between: () => void,
+  ): void {
+    if (local === AnyTime) {
+      goText("+-", ZoneHour)
+      between()
+      goText("Zz", End)
+      return
+    }
+    const fixed = (minutes: number) => [FixedZone, 100 * Math.floor(minutes / 60) + (minutes % 60), 0]
+    goText("+", ...fixed((local + 1) % minutesADay))
+    goText("-", ...fixed(minutesADay - 1 - local))
+    between()
+    if (local === minutesADay - 1) goText("Zz", End)
+  }
+}
+
+export function dateExpr(): ExprId {
+  return exprs.machine(new TimestampMachine(Year, true))
+}
+
+export function timeExpr(): ExprId {
+  return exprs.machine(new TimestampMachine(Hour, false))
+}
+
+export function dateTimeExpr(): ExprId {
+  return exprs.machine(new TimestampMachine(Year, false))
+}
