@@ -286,14 +286,22 @@ export function draw(candidates: Candidates, key: RowKey): number {
 
 /** μ follows the surprise of the token among what it was drawn from. Forced tokens would pump it up. */
 function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | undefined {
-  const { params, tokens, position } = row
-  if (params.mirostat === 0 || law.isGreedy) return undefined
+  if (row.params.mirostat === 0 || law.isGreedy) return undefined
   const { ids, logs } = softmax(law.candidates)
   const surprise = Math.max(0, -logs[ids.indexOf(token)] / Math.LN2)
-  const mu = tokens.muBefore(position, 2 * params.mirostatTau)
-  const step = law.choiceCount > 1 ? params.mirostatEta * (surprise - params.mirostatTau) : 0
-  tokens.recordMu(position, mu - step)
+  recordSurprise(row, surprise, law.choiceCount)
   return surprise
+}
+
+/** Moves a mirostat row's μ; `choiceCount` is how many tokens its filter could choose from. */
+export function recordSurprise(
+  { params, tokens, position }: SampleRow,
+  surprise: number,
+  choiceCount: number,
+): void {
+  const mu = tokens.muBefore(position, 2 * params.mirostatTau)
+  const step = choiceCount > 1 ? params.mirostatEta * (surprise - params.mirostatTau) : 0
+  tokens.recordMu(position, mu - step)
 }
 
 /** Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's law. */

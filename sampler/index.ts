@@ -16,7 +16,8 @@ export {
   type Proposal,
   type Proposer,
 } from "./draft.ts"
-export { createGpuSampler, type GpuSampler, type GpuSamplerStats } from "./gpu/sampler.ts"
+export { createGpuSampler, type GpuSampler, type GpuSamplerStats, type LogitsLayout } from "./gpu/sampler.ts"
+export { type HalfFormat, widenHalf } from "./half.ts"
 export {
   greedyParams,
   type LogprobsMode,

@@ -95,6 +95,19 @@ export function onlyBit(mask: Uint32Array): number {
   return found
 }
 
+/** Ids below `width` that all of the masks allow, ascending. At least one of them is not null. O(W + ids). */
+export function legalIds(masks: readonly (Uint32Array | null)[], width: number): Uint32Array {
+  const given = masks.filter((mask) => mask !== null)
+  const ids: number[] = []
+  for (let word = 0; 32 * word < width; word++) {
+    let bits = -1
+    for (const mask of given) bits &= mask[word]
+    for (; bits !== 0; bits &= bits - 1) ids.push(32 * word + 31 - Math.clz32(bits & -bits))
+  }
+  while (ids.length > 0 && ids[ids.length - 1] >= width) ids.pop()
+  return Uint32Array.from(ids)
+}
+
 export function hasBit(mask: Uint32Array | null, token: number): boolean {
   return mask === null || (mask[token >>> 5] & (1 << (token & 31))) !== 0
 }

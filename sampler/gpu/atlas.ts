@@ -3,6 +3,7 @@
  *
  * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes under an id keeps its slot until the least
  * recently used one is needed; a mask without an id gets a slot for one step. Slots of the running step are never reused.
+ * A slot may hold a list of ids instead, at most W of them.
  */
 
 /** Bytes of mask rows that an atlas keeps at most. */
@@ -83,7 +84,8 @@ export class MaskAtlas {
     // A view over shared memory is refused by the queue.
     const own =
       mask.buffer instanceof ArrayBuffer ? (mask as Uint32Array<ArrayBuffer>) : new Uint32Array(mask)
-    this.device.queue.writeBuffer(this.buffer, 4 * this.words * slot, own, 0, this.words)
-    this.uploadedBytes += 4 * this.words
+    const count = Math.min(this.words, own.length)
+    this.device.queue.writeBuffer(this.buffer, 4 * this.words * slot, own, 0, count)
+    this.uploadedBytes += 4 * count
   }
 }

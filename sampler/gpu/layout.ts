@@ -4,9 +4,10 @@
  *   Row      64 B a row, written by the host (`packRow`), read by every kernel; all that a warm row uploads
  *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`)
  *   Partial  32 B a tile and row: what `scan`, later `take`, found in a tile
- *   Stat     64 B a row: what is known of the whole row; `stat` and `cut` write it
+ *   Stat     64 B a row: what is known of the whole row; `stat`, `cut` and `settle` write it
+ *   Hist     12 KiB a row: by bucket, how many values and by how much each is below its bucket's upper edge
  *   Slab     a counter and SlabSize pairs (ordered key, id) a row: the tokens among which the cut lies
- *   Result   16 B a row: token, status, bits of its value, survivors at the cut; the only read-back
+ *   Result   16 B a row: token, status, bits of the maximum or of the surprise, candidates; the only read-back
  */
 import type { SamplingParams } from "../params.ts"
 import { isGreedy } from "../params.ts"
@@ -20,11 +21,21 @@ export const RowWords = 16
 export const EditWords = 4
 export const PartialWords = 8
 export const StatWords = 16
-/** Buckets of 1/32 nat below the maximum; the last one holds all the rest. */
+export const ShapeWords = 8
+/** A window over a fixed grid of 1/32 nat. */
 export const Buckets = 1024
-/** Of one level: counts, then the upper and the lower 12 bits of the masses. Two levels a row. */
+/**
+ * Buckets from the maximum's down that have a mass; what is below is the last one, `Reach`, and has none: 2^20 tokens 26
+ * nats below the maximum are 5e-6 of the whole. The rest of the window is room for a guess of where the maximum is.
+ */
+export const Reach = 832
+/** A guess puts the window this far above the last maximum: the next one may be 3 nats up or down. */
+export const WarmMargin = 96
+/** Counts, then the upper bits and the lower 12 of the deficits. */
 export const HistWords = 3 * Buckets
-export const SlabSize = 1024
+/** Up to SortSize of them are sorted, more are selected by digits. */
+export const SlabSize = 8192
+export const SortSize = 1024
 /** Word 0: how many pairs. */
 export const SlabWords = 2 + 2 * SlabSize
 export const ResultWords = 4
@@ -39,9 +50,16 @@ export const RowFlag = {
   topP: 32,
   /** No filter, but values so large that the noise has to be added to their distance from the maximum. */
   hot: 64,
+  /** The last maximum is in the place of top-nσ: `scan` fills the histogram around it. */
+  warm: 128,
+  /** A threshold by surprise; μ is in the place of top-nσ. */
+  mirostat: 256,
 } as const
 
-/** Statuses of a result. 0: nothing was written. `redo`: the kernels cannot tell exactly; the host computes the row. */
+/** How a logit is stored. */
+export const LogitFormat = { float32: 0, float16: 1, bfloat16: 2 } as const
+
+/** Statuses of a result. 0: nothing was written. `redo`: values too large for float32; the host computes the row. */
 export const ResultStatus = { ok: 1, emptyMask: 2, modelOutput: 3, redo: 4 } as const
 
 /** Bits of Edit.flags. */
@@ -50,13 +68,17 @@ export const EditFlag = { ban: 1, repeated: 2 } as const
 export interface RowRecord {
   readonly params: SamplingParams
   readonly key: RowKey
-  /** Atlas slots of the grammar's mask and of the allowed ids; 0 = everything. */
+  /** Atlas slots of the grammar's mask and of the allowed ids; 0 = everything. Of a short row: slot and length of its ids. */
   readonly slot: number
   readonly slot2: number
   readonly editOffset: number
   readonly editCount: number
   /** Row of the uploaded logits. */
   readonly logitsRow: number
+  /** The maximum after temperature of the row's last step; undefined: unknown, or of no use. */
+  readonly lastMax?: number
+  /** Mirostat's μ before the draw. */
+  readonly mu?: number
 }
 
 export function rowFlags(params: SamplingParams): number {
@@ -66,8 +88,15 @@ export function rowFlags(params: SamplingParams): number {
     (params.minP > 0 ? RowFlag.minP | RowFlag.threshold : 0) |
     (params.topK > 0 ? RowFlag.topK : 0) |
     (params.topP < 1 ? RowFlag.topP : 0) |
+    (params.mirostat === 2 ? RowFlag.mirostat | RowFlag.threshold : 0) |
     (params.temperature < 0.2 ? RowFlag.hot : 0)
   )
+}
+
+/** Whether a row's cuts can start from its last maximum: nothing before them depends on more than that. */
+export function canStartWarm(params: SamplingParams): boolean {
+  const flags = rowFlags(params)
+  return (flags & (RowFlag.topK | RowFlag.topP)) !== 0 && (flags & RowFlag.threshold) === 0
 }
 
 /** Writes row `index`. The field order is `struct Row` of `kernels/common.ts`. */
@@ -83,7 +112,8 @@ export function packRow(view: DataView, index: number, record: RowRecord): void 
     view.setFloat32(at, value, true)
     at += 4
   }
-  word(rowFlags(params))
+  const isWarm = record.lastMax !== undefined && canStartWarm(params)
+  word(rowFlags(params) | (isWarm ? RowFlag.warm : 0))
   word(record.slot)
   word(record.slot2)
   word(record.editOffset)
@@ -92,7 +122,7 @@ export function packRow(view: DataView, index: number, record: RowRecord): void 
   word(params.topK)
   float(params.topP)
   float(params.minP > 0 ? Math.log(params.minP) : 0)
-  float(params.topNSigma)
+  float(isWarm ? record.lastMax! : (record.mu ?? params.topNSigma))
   float(penalty)
   float(inverse)
   word(key[0])

@@ -1,23 +1,28 @@
 /**
  * Kernels, buffers and one submission: a batch of packed rows in, 16 bytes a row back.
  *
- * A batch is one compute pass: `scan` and `stat` always; `hist`, `cut`, `take` and `settle` when a row filters; `hist` and
- * `cut` once more when a cut by rank or mass may fall among more tokens than a slab holds. Dispatches of one pass see
- * each other's writes, in order. Rows that are done leave a kernel at once.
+ * A batch is one compute pass: `scan` and `stat`; `take` and `settle` when a row filters; `hist` and `cut` before them and
+ * `radix` after them when it cuts by rank or mass; `short` for rows of few legal tokens, which is all that those need.
+ * `radix` is launched indirectly, by rows whose cut `settle` could not make; `hist` too when all rows start warm, by those
+ * whose guess was bad. Dispatches of one pass see each other's writes, in order. Rows that are done leave a kernel at once.
  */
 import type { MaskAtlas } from "./atlas.ts"
 import { cut } from "./kernels/cut.ts"
 import { hist } from "./kernels/hist.ts"
+import { radix } from "./kernels/radix.ts"
 import { scan } from "./kernels/scan.ts"
 import { settle } from "./kernels/settle.ts"
+import { short } from "./kernels/short.ts"
 import { stat } from "./kernels/stat.ts"
 import { take } from "./kernels/take.ts"
 import {
   EditWords,
   HistWords,
+  LogitFormat,
   PartialWords,
   ResultWords,
   RowWords,
+  ShapeWords,
   SlabWords,
   StatWords,
   Tile,
@@ -25,12 +30,14 @@ import {
 
 /** Bindings that each kernel uses; `kernels/common.ts` has their numbers. */
 const kernels = {
-  scan: [scan, ["shape", "logits", "atlas", "rows", "edits", "partials"]],
-  stat: [stat, ["shape", "rows", "partials", "stats", "slab", "results"]],
+  scan: [scan, ["shape", "logits", "atlas", "rows", "edits", "partials", "hist"]],
+  stat: [stat, ["shape", "rows", "partials", "stats", "slab", "results", "hist", "indirect"]],
   hist: [hist, ["shape", "logits", "atlas", "rows", "edits", "stats", "hist"]],
-  cut: [cut, ["rows", "stats", "hist", "results"]],
+  cut: [cut, ["rows", "stats", "hist"]],
   take: [take, ["shape", "logits", "atlas", "rows", "edits", "partials", "stats", "slab"]],
-  settle: [settle, ["shape", "rows", "partials", "stats", "slab", "results"]],
+  settle: [settle, ["shape", "rows", "partials", "stats", "slab", "results", "indirect"]],
+  radix: [radix, ["shape", "logits", "atlas", "rows", "edits", "partials", "stats", "slab", "results"]],
+  short: [short, ["shape", "logits", "atlas", "rows", "edits", "results"]],
 } as const
 
 const bindings = {
@@ -44,26 +51,36 @@ const bindings = {
   hist: 7,
   slab: 8,
   results: 9,
+  indirect: 10,
 } as const
 
 type KernelName = keyof typeof kernels
 type BufferName = keyof typeof bindings
 
-/** What a batch needs beyond `scan` and `stat`. */
 export interface BatchShape {
+  /** Rows of the long path, and short ones after them. */
   readonly rowCount: number
+  readonly shortCount: number
   readonly width: number
-  /** A row has a threshold or a cut. */
+  /** A long row has a threshold or a cut. */
   readonly isFiltered: boolean
-  /** A row has a cut by rank or mass. */
+  /** A long row has a cut by rank or mass. */
   readonly isCut: boolean
-  /** Such a cut may fall among many tokens. */
-  readonly isRefined: boolean
+  /** All rows that cut have a guess of their maximum. */
+  readonly isWarm: boolean
+}
+
+/** Logits that are on the device. */
+export interface LogitsBuffer {
+  readonly buffer: GPUBuffer
+  readonly format: keyof typeof LogitFormat
+  /** Logits from one row's first to the next one's. */
+  readonly stride: number
 }
 
 export interface BatchData {
   /** f32 [n, V]: rows to be written one after the other, or a buffer that holds them. */
-  readonly logits: readonly Float32Array[] | GPUBuffer
+  readonly logits: readonly Float32Array[] | LogitsBuffer
   readonly rows: ArrayBuffer
   readonly edits: ArrayBuffer
   readonly atlas: MaskAtlas
@@ -109,32 +126,46 @@ export class GpuPipeline {
   /** One submission. Results are u32 [rows, 4], as `struct Result`. */
   async run(shape: BatchShape, data: BatchData): Promise<Uint32Array> {
     const { device } = this
-    const { rowCount, width } = shape
+    const { rowCount, shortCount, width } = shape
+    const allCount = rowCount + shortCount
     const tiles = Math.ceil(width / Tile)
-    this.reserve(rowCount, width, tiles, data)
+    this.reserve(shape, tiles, data)
+    let [stride, format]: [number, number] = [width, LogitFormat.float32]
     if (isRows(data.logits)) {
       for (const [index, logits] of data.logits.entries()) this.write("logits", 4 * width * index, logits)
-    }
+    } else [stride, format] = [data.logits.stride, LogitFormat[data.logits.format]]
     this.write("rows", 0, new Uint32Array(data.rows))
     if (data.edits.byteLength > 0) this.write("edits", 0, new Uint32Array(data.edits))
-    this.write("shape", 0, Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount))
+    this.write(
+      "shape",
+      0,
+      Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount, stride, format, 0, 0),
+    )
     const encoder = device.createCommandEncoder()
-    if (shape.isCut) encoder.clearBuffer(this.buffers.hist!, 0, 8 * HistWords * rowCount)
+    if (shape.isCut) {
+      encoder.clearBuffer(this.buffers.hist!, 0, 4 * HistWords * rowCount)
+      encoder.clearBuffer(this.buffers.indirect!)
+    }
     const pass = encoder.beginComputePass(this.pass)
     const byTile: [number, number] = [tiles, rowCount]
-    this.dispatch(pass, "scan", byTile)
-    this.dispatch(pass, "stat", [rowCount, 1])
-    for (let level = 0; level < (shape.isCut ? (shape.isRefined ? 2 : 1) : 0); level++) {
-      this.dispatch(pass, "hist", byTile)
-      this.dispatch(pass, "cut", [rowCount, 1])
+    const byRow: [number, number] = [rowCount, 1]
+    if (rowCount > 0) {
+      this.dispatch(pass, "scan", byTile)
+      this.dispatch(pass, "stat", byRow)
+    }
+    if (shape.isCut) {
+      this.dispatch(pass, "hist", shape.isWarm ? 0 : byTile)
+      this.dispatch(pass, "cut", byRow)
     }
     if (shape.isFiltered) {
       this.dispatch(pass, "take", byTile)
-      this.dispatch(pass, "settle", [rowCount, 1])
+      this.dispatch(pass, "settle", byRow)
     }
+    if (shape.isCut) this.dispatch(pass, "radix", 12)
+    if (shortCount > 0) this.dispatch(pass, "short", [shortCount, 1])
     pass.end()
     const { results, staging } = this.buffers
-    const bytes = 4 * ResultWords * rowCount
+    const bytes = 4 * ResultWords * allCount
     encoder.copyBufferToBuffer(results!, 0, staging!, 0, bytes)
     device.queue.submit([encoder.finish()])
     await staging!.mapAsync(GPUMapMode.READ, 0, bytes)
@@ -147,10 +178,12 @@ export class GpuPipeline {
     for (const buffer of Object.values(this.buffers)) buffer.destroy()
   }
 
-  private dispatch(pass: GPUComputePassEncoder, name: KernelName, [x, y]: [number, number]): void {
+  /** `groups`: how many workgroups, or where the buffer of indirect launches says so. */
+  private dispatch(pass: GPUComputePassEncoder, name: KernelName, groups: [number, number] | number): void {
     pass.setPipeline(this.pipelines[name])
     pass.setBindGroup(0, this.group(name))
-    pass.dispatchWorkgroups(x, y)
+    if (typeof groups === "number") pass.dispatchWorkgroupsIndirect(this.buffers.indirect!, groups)
+    else pass.dispatchWorkgroups(...groups)
     this.dispatchCount++
   }
 
@@ -172,23 +205,27 @@ export class GpuPipeline {
     this.uploadedBytes += own.byteLength
   }
 
-  private reserve(rowCount: number, width: number, tiles: number, data: BatchData): void {
-    const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage
-    this.reserveOne("shape", 16, UNIFORM | COPY_DST)
+  private reserve({ rowCount, shortCount, width }: BatchShape, tiles: number, data: BatchData): void {
+    const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage
+    const allCount = rowCount + shortCount
+    // A binding is never empty, even where only short rows come.
+    const longCount = Math.max(1, rowCount)
+    this.reserveOne("shape", 4 * ShapeWords, UNIFORM | COPY_DST)
+    this.reserveOne("indirect", 24, STORAGE | INDIRECT | COPY_DST)
     if (isRows(data.logits)) this.reserveOne("logits", 4 * width * data.logits.length, STORAGE | COPY_DST)
-    const bound = isRows(data.logits) ? this.buffers.logits : data.logits
+    const bound = isRows(data.logits) ? this.buffers.logits : data.logits.buffer
     if (this.boundLogits !== bound) {
       this.boundLogits = bound
       this.groups = {}
     }
-    this.reserveOne("rows", 4 * RowWords * rowCount, STORAGE | COPY_DST)
+    this.reserveOne("rows", 4 * RowWords * allCount, STORAGE | COPY_DST)
     this.reserveOne("edits", Math.max(4 * EditWords, data.edits.byteLength), STORAGE | COPY_DST)
-    this.reserveOne("partials", 4 * PartialWords * tiles * rowCount, STORAGE)
-    this.reserveOne("stats", 4 * StatWords * rowCount, STORAGE)
-    this.reserveOne("hist", 8 * HistWords * rowCount, STORAGE | COPY_DST)
-    this.reserveOne("slab", 4 * SlabWords * rowCount, STORAGE)
-    this.reserveOne("results", 4 * ResultWords * rowCount, STORAGE | COPY_SRC)
-    this.reserveOne("staging", 4 * ResultWords * rowCount, MAP_READ | COPY_DST)
+    this.reserveOne("partials", 4 * PartialWords * tiles * longCount, STORAGE)
+    this.reserveOne("stats", 4 * StatWords * longCount, STORAGE)
+    this.reserveOne("hist", 4 * HistWords * longCount, STORAGE | COPY_DST)
+    this.reserveOne("slab", 4 * SlabWords * longCount, STORAGE)
+    this.reserveOne("results", 4 * ResultWords * allCount, STORAGE | COPY_SRC)
+    this.reserveOne("staging", 4 * ResultWords * allCount, MAP_READ | COPY_DST)
     if (this.buffers.atlas !== data.atlas.buffer) {
       this.buffers.atlas = data.atlas.buffer
       this.groups = {}

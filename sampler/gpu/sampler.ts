@@ -5,19 +5,33 @@
  * log-probabilities, and rows whose answer float32 cannot tell. The random bits are the same on both sides, so which side
  * computed a row shows nowhere but in the counters.
  */
-import { describeDrawn, forcedResult } from "../cpu.ts"
+import type { TokenCounts } from "../counts.ts"
+import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
+import { type HalfFormat, widenHalf } from "../half.ts"
 import { vllmOrder } from "../order.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
 import { rowKey, Stream } from "../rng.ts"
-import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
+import { checkDrawn, countBits, legalIds, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
 import { logitsOf, sampleOnCpu } from "../sampler.ts"
 import { MaskAtlas } from "./atlas.ts"
-import { EditWords, HistWords, packEdits, packRow, ResultStatus, ResultWords, RowWords } from "./layout.ts"
-import { type BatchData, GpuPipeline } from "./pipeline.ts"
+import {
+  canStartWarm,
+  EditWords,
+  packEdits,
+  packRow,
+  ResultStatus,
+  ResultWords,
+  RowFlag,
+  RowWords,
+  rowFlags,
+  SlabWords,
+  SortSize,
+} from "./layout.ts"
+import { type BatchData, type BatchShape, GpuPipeline } from "./pipeline.ts"
 
-/** Sums of 12-bit halves of masses fit a word up to this width. */
-const MaxWidth = 2 ** 20
+/** Sums of 12-bit parts of masses fit a word up to this width, a whole one being 4096. */
+const MaxWidth = 2 ** 20 - 1
 /** Rows of one submission; more are cut into several. */
 const MaxRows = 1024
 
@@ -38,10 +52,22 @@ export interface GpuSampler extends Sampler {
   readonly name: "gpu"
   readonly stats: Readonly<GpuSamplerStats>
   /**
-   * As `sample`, over logits that are on the device: f32 [R, V], usages STORAGE and COPY_SRC. They are bound where they
-   * are; only rows that the kernels do not compute come to the host.
+   * As `sample`, over logits that are on the device: [R, V], usages STORAGE and COPY_SRC. They are bound where they are;
+   * only rows that the kernels do not compute come to the host.
    */
-  sampleBuffer(logits: GPUBuffer, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]>
+  sampleBuffer(
+    logits: GPUBuffer,
+    width: number,
+    rows: readonly SampleRow[],
+    layout?: LogitsLayout,
+  ): Promise<SampleResult[]>
+}
+
+export interface LogitsLayout {
+  /** Half precision is widened exactly. Default float32. */
+  readonly format?: "float32" | HalfFormat
+  /** Logits from one row's first to the next one's. Default: the width. */
+  readonly stride?: number
 }
 
 /** Where a step's logits are. */
@@ -97,6 +123,8 @@ class KernelSampler implements GpuSampler {
   private atlas: { width: number; atlas: MaskAtlas } | undefined
   /** Steps share the buffers, so one waits for the other. */
   private last: Promise<unknown> = Promise.resolve()
+  /** The maximum after temperature of each sequence's last step, from which the next one's cut starts. */
+  private readonly lastMax = new WeakMap<TokenCounts, number>()
   private error: string | undefined
   private isClosed = false
 
@@ -129,8 +157,19 @@ class KernelSampler implements GpuSampler {
     )
   }
 
-  sampleBuffer(logits: GPUBuffer, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
-    const rowCount = Math.floor(logits.size / (4 * width))
+  sampleBuffer(
+    logits: GPUBuffer,
+    width: number,
+    rows: readonly SampleRow[],
+    { format = "float32", stride = width }: LogitsLayout = {},
+  ): Promise<SampleResult[]> {
+    if (!(Number.isInteger(stride) && stride >= width)) {
+      return Promise.reject(
+        new RangeError(`stride: ${stride} is not an integer from the width, ${width}, up`),
+      )
+    }
+    const size = format === "float32" ? 4 : 2
+    const rowCount = Math.floor((logits.size / size + stride - width) / stride)
     for (const { logitsRow } of rows) {
       if (Number.isInteger(logitsRow) && logitsRow >= 0 && logitsRow < rowCount) continue
       const error = new RangeError(`logitsRow: ${logitsRow} is outside the ${rowCount} rows of the buffer`)
@@ -140,8 +179,16 @@ class KernelSampler implements GpuSampler {
       {
         width,
         isOnHost: false,
-        rowOf: (index) => this.readBack(logits, width, index),
-        place: () => ({ logits, placeOf: (row) => row }),
+        rowOf: async (index) => {
+          if (format === "float32") {
+            return new Float32Array(await this.readBack(logits, 4 * stride * index, 4 * width))
+          }
+          return widenHalf(
+            new Uint16Array(await this.readBack(logits, 2 * stride * index, 2 * width)),
+            format,
+          )
+        },
+        place: () => ({ logits: { buffer: logits, format, stride }, placeOf: (row) => row }),
       },
       rows,
     )
@@ -167,11 +214,14 @@ class KernelSampler implements GpuSampler {
     for (const [index, row] of rows.entries()) {
       const forced = forcedResult(row)
       if (forced) results[index] = forced
-      else if (isGpuRow(row, width) && !(source.isOnHost && this.isShort(row))) pending.push(index)
+      else if (isGpuRow(row, width) && !(source.isOnHost && this.isHostRow(row))) pending.push(index)
       else results[index] = await this.sampleOnCpu(source, row)
     }
+    // Short rows have kernels of their own, over the last rows of a submission.
+    const isShortAt = (index: number) => Number(isShort(rows[index], width))
+    pending.sort((a, b) => isShortAt(a) - isShortAt(b) || a - b)
     const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits
-    const rowBytes = Math.max(4 * width, 8 * HistWords)
+    const rowBytes = 4 * Math.max(width, SlabWords)
     const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / rowBytes)
     const chunk = Math.max(1, Math.min(MaxRows, most))
     for (let start = 0; start < pending.length; start += chunk) {
@@ -194,26 +244,28 @@ class KernelSampler implements GpuSampler {
     const editData = new ArrayBuffer(4 * EditWords * edits.reduce((sum, { count }) => sum + count, 0))
     let editOffset = 0
     for (const [at, index] of indexes.entries()) {
-      const { params, mask, maskId, position, choice, logitsRow } = rows[index]
+      const row = rows[index]
+      const { params, tokens, position, choice, logitsRow } = row
       packRow(new DataView(rowData), at, {
         params,
         key: rowKey(params.seed, position, Stream.draw, choice),
-        slot: atlas.slotOf(mask, maskId),
-        slot2: atlas.slotOf(params.allowed, params.allowed),
+        ...(isShort(row, width) ? listSlots(atlas, row, width) : maskSlots(atlas, row)),
         editOffset,
         editCount: edits[at].count,
         logitsRow: placeOf(logitsRow),
+        lastMax: this.lastMax.get(tokens),
+        ...(params.mirostat === 2 ? { mu: tokens.muBefore(position, 2 * params.mirostatTau) } : {}),
       })
       packEdits(new DataView(editData), editOffset, edits[at], Ban.badWords | Ban.minTokens | Ban.ngram)
       editOffset += edits[at].count
     }
-    const shape = { rowCount: indexes.length, width, ...needsOf(indexes.map((index) => rows[index].params)) }
-    const answer = await this.pipeline.run(shape, {
-      logits,
-      rows: rowData,
-      edits: editData,
-      atlas,
-    })
+    const answer = await this.pipeline.run(
+      this.shapeOf(
+        indexes.map((index) => rows[index]),
+        width,
+      ),
+      { logits, rows: rowData, edits: editData, atlas },
+    )
     this.stats.submissions++
     this.stats.dispatches = this.pipeline.dispatchCount
     this.stats.uploadedBytes = this.pipeline.uploadedBytes + atlas.uploadedBytes
@@ -225,11 +277,12 @@ class KernelSampler implements GpuSampler {
   }
 
   private async read(
-    [token, status]: Uint32Array,
+    [token, status, value, count]: Uint32Array,
     source: LogitsSource,
     row: SampleRow,
     edits: Edits,
   ): Promise<SampleResult> {
+    const { params, tokens } = row
     const isBanned = status === ResultStatus.emptyMask && edits.bans.some((bans) => bans !== 0)
     if (status === ResultStatus.redo || isBanned) {
       this.stats.redoneRows++
@@ -240,16 +293,35 @@ class KernelSampler implements GpuSampler {
     if (status === ResultStatus.modelOutput) return { token: -1, status: "model_output" }
     if (status !== ResultStatus.ok) throw new Error("internal: the GPU wrote no result")
     checkDrawn(row, token, source.width)
-    if (row.params.logprobs === null) return { token, status: "ok" }
-    return {
-      token,
-      status: "ok",
+    const logprobs = params.logprobs !== null && {
       logprobs: describeDrawn(await source.rowOf(row.logitsRow), row, token),
+    }
+    if (params.mirostat === 2 && !isGreedy(params)) {
+      const surprise = floatOf(value)
+      recordSurprise(row, surprise, count)
+      return { token, status: "ok", ...logprobs, surprise }
+    }
+    if (canStartWarm(params)) this.lastMax.set(tokens, floatOf(value))
+    return { token, status: "ok", ...logprobs }
+  }
+
+  /** `rows`: long ones, then short ones. */
+  private shapeOf(rows: readonly SampleRow[], width: number): BatchShape {
+    const long = rows.filter((row) => !isShort(row, width))
+    const drawn = long.filter(({ params }) => !isGreedy(params))
+    const cuts = drawn.filter(({ params: { topK, topP } }) => topK > 0 || topP < 1)
+    return {
+      rowCount: long.length,
+      shortCount: rows.length - long.length,
+      width,
+      isFiltered: drawn.some(({ params }) => (rowFlags(params) & ~RowFlag.warm) !== 0),
+      isCut: cuts.length > 0,
+      isWarm: cuts.every(({ params, tokens }) => canStartWarm(params) && this.lastMax.has(tokens)),
     }
   }
 
-  private isShort({ mask }: SampleRow): boolean {
-    return this.shortRows > 0 && mask !== null && countBits(mask) <= this.shortRows
+  private isHostRow(row: SampleRow): boolean {
+    return this.shortRows > 0 && row.mask !== null && countBits(row.mask) <= this.shortRows
   }
 
   private async sampleOnCpu(source: LogitsSource, row: SampleRow): Promise<SampleResult> {
@@ -257,18 +329,20 @@ class KernelSampler implements GpuSampler {
     return sampleOnCpu(await source.rowOf(row.logitsRow), row)
   }
 
-  /** One row of a buffer on the device. */
-  private async readBack(logits: GPUBuffer, width: number, index: number): Promise<Float32Array> {
+  /** Bytes of a buffer on the device. `offset` and `size` are even; copies are of words. */
+  private async readBack(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
     const { COPY_DST, MAP_READ } = GPUBufferUsage
-    const staging = this.device.createBuffer({ size: 4 * width, usage: COPY_DST | MAP_READ })
+    const lead = offset % 4
+    const bytes = 4 * Math.ceil((lead + size) / 4)
+    const staging = this.device.createBuffer({ size: bytes, usage: COPY_DST | MAP_READ })
     const encoder = this.device.createCommandEncoder()
-    encoder.copyBufferToBuffer(logits, 4 * width * index, staging, 0, 4 * width)
+    encoder.copyBufferToBuffer(buffer, offset - lead, staging, 0, bytes)
     this.device.queue.submit([encoder.finish()])
     await staging.mapAsync(GPUMapMode.READ)
-    const row = new Float32Array(staging.getMappedRange().slice(0))
+    const copy = staging.getMappedRange().slice(lead, lead + size)
     staging.destroy()
-    this.stats.readBackBytes += 4 * width
-    return row
+    this.stats.readBackBytes += bytes
+    return copy
   }
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {
@@ -297,7 +371,7 @@ function isGpuRow({ params, processors }: SampleRow, width: number): boolean {
     params.etaCutoff === 0 &&
     params.xtcProbability === 0 &&
     params.dynatempRange === 0 &&
-    params.mirostat === 0 &&
+    params.mirostat !== 1 &&
     params.topPBoundary === "ge"
   )
 }
@@ -306,19 +380,27 @@ function hasDefaultOrder({ order }: SamplingParams): boolean {
   return order.every((stage, at) => stage === vllmOrder[at])
 }
 
-function needsOf(all: readonly SamplingParams[]): {
-  isFiltered: boolean
-  isCut: boolean
-  isRefined: boolean
-} {
-  const drawn = all.filter((params) => !isGreedy(params))
-  const cuts = drawn.filter(({ topK, topP }) => topK > 0 || topP < 1)
-  return {
-    isFiltered:
-      drawn.some(({ topNSigma, minP, temperature }) => topNSigma > 0 || minP > 0 || temperature < 0.2) ||
-      cuts.length > 0,
-    isCut: cuts.length > 0,
-    // With a small k the cut lies in the thin head; both cuts at once are not refined.
-    isRefined: cuts.some(({ topK, topP }) => (topK === 0 && topP < 1) || (topK > 256 && topP === 1)),
-  }
+/** Few legal tokens, whose ids fit a slot of the atlas. */
+function isShort({ mask, params: { allowed } }: SampleRow, width: number): boolean {
+  if (mask === null && allowed === null) return false
+  const most = Math.min(SortSize, Math.ceil(width / 32))
+  return [mask, allowed].some((one) => one !== null && countBits(one) <= most)
+}
+
+function listSlots(atlas: MaskAtlas, { mask, maskId, params }: SampleRow, width: number) {
+  const ids = legalIds([mask, params.allowed], width)
+  const key = params.allowed === null && maskId !== undefined ? `ids of ${maskId}` : undefined
+  return { slot: atlas.slotOf(ids, key), slot2: ids.length }
+}
+
+function maskSlots(atlas: MaskAtlas, { mask, maskId, params }: SampleRow) {
+  return { slot: atlas.slotOf(mask, maskId), slot2: atlas.slotOf(params.allowed, params.allowed) }
+}
+
+const float = new Float32Array(1)
+const word = new Uint32Array(float.buffer)
+
+function floatOf(bits: number): number {
+  word[0] = bits
+  return float[0]
 }

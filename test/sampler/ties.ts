@@ -8,30 +8,44 @@ import { lawOf } from "../../sampler/cpu.ts"
 import { isGreedy } from "../../sampler/params.ts"
 import { gumbel, tokenBits } from "../../sampler/rng.ts"
 import type { SampleRow } from "../../sampler/row.ts"
-import { type Candidates, maximum, pinned, survivors } from "../../sampler/truncation.ts"
+import { type Candidates, maximum, pinned, softmax, survivors } from "../../sampler/truncation.ts"
 
-export function isNearTie(logits: Float32Array, row: SampleRow): boolean {
-  const off = { topP: 1, topK: 0, minP: 0, topNSigma: 0 }
+/** Which two numbers were too near to each other. */
+export type NearTie = "scores" | "threshold" | "mass"
+
+/** undefined: the two implementations have to agree. */
+export function nearTie(logits: Float32Array, row: SampleRow): NearTie | undefined {
   const { params } = row
+  const off = { topP: 1, topK: 0, minP: 0, topNSigma: 0, mirostat: 0 as const }
   const unfiltered = lawOf(logits, { ...row, params: { ...params, ...off } })
-  if (unfiltered.status !== "ok") return false
-  if (isGreedy(params)) return isClose(unfiltered.candidates, (z) => z, 1e-4, 0)
-  const law = lawOf(logits, row)
-  const thresholds = [
-    ...(params.minP > 0 ? [maximum(unfiltered.candidates) + Math.log(params.minP)] : []),
-    ...(params.topNSigma > 0 ? [sigmaThreshold(unfiltered.candidates, params.topNSigma)] : []),
-  ]
+  if (unfiltered.status !== "ok") return undefined
+  if (isGreedy(params)) return isClose(unfiltered.candidates, (z) => z, 1e-4, 0) ? "scores" : undefined
   const { values } = unfiltered.candidates
-  for (const threshold of thresholds) {
+  for (const threshold of thresholds(unfiltered.candidates, row)) {
     for (const id of survivors(unfiltered.candidates)) {
-      if (Math.abs(values[id] - threshold) <= 1e-5 * Math.max(1, Math.abs(values[id]))) return true
+      if (Math.abs(values[id] - threshold) <= 1e-5 * Math.max(1, Math.abs(values[id]))) return "threshold"
     }
   }
   if (params.topP < 1) {
     const before = lawOf(logits, { ...row, params: { ...params, topP: 1 } }).candidates
-    if (isNearMass(before, params.topP)) return true
+    if (isNearMass(before, params.topP)) return "mass"
   }
-  return isClose(law.candidates, (z, id) => z + gumbel(tokenBits(id, law.key)), 1e-4, 1)
+  const law = lawOf(logits, row)
+  const score = (z: number, id: number) => z + gumbel(tokenBits(id, law.key))
+  return isClose(law.candidates, score, 1e-4, 1) ? "scores" : undefined
+}
+
+function thresholds(candidates: Candidates, { params, tokens, position }: SampleRow): number[] {
+  const found: number[] = []
+  if (params.minP > 0) found.push(maximum(candidates) + Math.log(params.minP))
+  if (params.topNSigma > 0) found.push(sigmaThreshold(candidates, params.topNSigma))
+  if (params.mirostat === 2) {
+    const { ids, logs } = softmax(candidates)
+    const mu = tokens.muBefore(position, 2 * params.mirostatTau)
+    // logs = z − lse, whichever token it is.
+    found.push(candidates.values[ids[0]] - logs[0] - mu * Math.LN2)
+  }
+  return found
 }
 
 /** Whether the two best scores are within `gap`, but for exact equality of equal values when `slack` is 0. */

@@ -8,16 +8,21 @@ import {
   Buckets,
   EditFlag,
   HistWords,
+  LogitFormat,
+  Reach,
   ResultStatus,
   RowFlag,
   SlabSize,
   SlabWords,
+  SortSize,
   Threads,
   Tile,
+  WarmMargin,
 } from "../layout.ts"
 
 export const common = /* wgsl */ `
-struct Shape { width: u32, words: u32, tiles: u32, rows: u32 }
+/** rows: those of the long path; short rows come after them. stride: logits a row. */
+struct Shape { width: u32, words: u32, tiles: u32, rows: u32, stride: u32, format: u32, pad0: u32, pad1: u32 }
 struct Row {
   flags: u32, slot: u32, slot2: u32, editOffset: u32,
   editCount: u32, inverseT: f32, k: u32, p: f32,
@@ -25,17 +30,20 @@ struct Row {
   key0: u32, key1: u32, key2: u32, logitsRow: u32,
 }
 struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
-/** bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the values, squares about the mean. */
+/**
+ * bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the values, squares about the
+ * mean; of a mirostat row, mean: the sum of exponentials relative to the tile's maximum, after \`take\` to the row's.
+ */
 struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
 /**
- * phase: Done, or which level of buckets the cut is known to. lo, hi: buckets between which the cut lies. span: sub-buckets
- * a bucket of level 0. massBefore, countBefore: of what lies above the slab's tokens.
+ * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n: values. lo, hi: buckets
+ * between which the cut lies. massBefore, countBefore: of what lies above bucket lo. total: the mass of all.
  */
 struct Stat {
   phase: u32, zmax: f32, threshold: f32, total: f32,
-  lo: u32, hi: u32, lo1: u32, hi1: u32,
-  scale: f32, massBefore: f32, countBefore: u32, hasK: u32,
-  baseMass: f32, baseCount: u32, pad0: u32, pad1: u32,
+  lo: u32, hi: u32, top: f32, shift: u32,
+  massBefore: f32, countBefore: u32, hasK: u32, n: u32,
+  pad0: u32, pad1: u32, pad2: u32, pad3: u32,
 }
 struct Result { token: u32, status: u32, value: u32, survivors: u32 }
 
@@ -49,12 +57,17 @@ struct Result { token: u32, status: u32, value: u32, survivors: u32 }
 @group(0) @binding(7) var<storage, read_write> hist: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> slab: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> results: array<Result>;
+/** Workgroups of \`hist\`, then of \`radix\`, where those are launched indirectly. */
+@group(0) @binding(10) var<storage, read_write> indirect: array<atomic<u32>>;
 
 const Tile = ${Tile}u;
 const Threads = ${Threads}u;
 const Buckets = ${Buckets}u;
+const Reach = ${Reach}u;
+const WarmMargin = ${WarmMargin}f;
 const HistWords = ${HistWords}u;
 const SlabSize = ${SlabSize}u;
+const SortSize = ${SortSize}u;
 const SlabWords = ${SlabWords}u;
 const Greedy = ${RowFlag.greedy}u;
 const Threshold = ${RowFlag.threshold}u;
@@ -63,17 +76,26 @@ const MinP = ${RowFlag.minP}u;
 const TopK = ${RowFlag.topK}u;
 const TopP = ${RowFlag.topP}u;
 const Hot = ${RowFlag.hot}u;
+const Warm = ${RowFlag.warm}u;
+const Mirostat = ${RowFlag.mirostat}u;
+const Float16 = ${LogitFormat.float16}u;
+const BFloat16 = ${LogitFormat.bfloat16}u;
 const Ban = ${EditFlag.ban}u;
 const Repeated = ${EditFlag.repeated}u;
 const Ok = ${ResultStatus.ok}u;
 const EmptyMask = ${ResultStatus.emptyMask}u;
 const ModelOutput = ${ResultStatus.modelOutput}u;
 const Redo = ${ResultStatus.redo}u;
-/** Phases of a row: the result is written; the cut needs level 0; it needs level 1; it is known. */
+/**
+ * Phases of a row: the result is written; a histogram is needed; it is there; the cut is known to within the slab; the
+ * digits of the slab's pairs, or of all of the row, have to tell.
+ */
 const Done = 0u;
-const NeedsLevel0 = 1u;
-const NeedsLevel1 = 2u;
+const NeedsHist = 1u;
+const NeedsCut = 2u;
 const Known = 3u;
+const NeedsSlab = 4u;
+const NeedsRow = 5u;
 /** Bits that no clamped value has: not allowed; not a number. */
 const Dead = 0xffffffffu;
 const Bad = 0xfffffffeu;
@@ -111,22 +133,23 @@ fn gumbel(m: u32) -> f32 {
 }
 `
 
-/** For kernels that read logits: `prepareTile` by all threads, then `load` a token at a time. */
-export const tileLoader = /* wgsl */ `
-/** Bit of each token of the tile: it has an edit. */
-var<workgroup> edited: array<atomic<u32>, ${Tile / 32}>;
-
-fn prepareTile(row: Row, tile: u32, thread: u32) {
-  if (row.editCount == 0u) { return; }
-  if (thread < Tile / 32u) { atomicStore(&edited[thread], 0u); }
-  workgroupBarrier();
-  for (var e = thread; e < row.editCount; e += Threads) {
-    let local = edits[row.editOffset + e].id - tile * Tile;
-    if (local < Tile) { atomicOr(&edited[local >> 5u], 1u << (local & 31u)); }
-  }
-  workgroupBarrier();
+/** From a token's logit to its value after temperature: stages 1 and 5 to 13. */
+export const loader = /* wgsl */ `
+/** Bits of a logit as float32. Half precision is widened by its bits: subnormals, infinities and NaNs too. */
+fn logitBits(row: Row, token: u32) -> u32 {
+  let at = row.logitsRow * shape.stride + token;
+  if (shape.format != Float16 && shape.format != BFloat16) { return logits[at]; }
+  let half = (logits[at >> 1u] >> (16u * (at & 1u))) & 0xffffu;
+  if (shape.format == BFloat16) { return half << 16u; }
+  let sign = (half & 0x8000u) << 16u;
+  let exponent = (half >> 10u) & 31u;
+  let fraction = half & 1023u;
+  if (exponent == 31u) { return sign | 0x7f800000u | (fraction << 13u); }
+  if (exponent == 0u) { return sign | bitcast<u32>(f32(fraction) * 5.9604644775390625e-8); }
+  return sign | ((exponent + 112u) << 23u) | (fraction << 13u);
 }
 
+/** The first edit whose id is not below the token's. */
 fn findEdit(row: Row, token: u32) -> Edit {
   var low = row.editOffset;
   var high = row.editOffset + row.editCount - 1u;
@@ -137,6 +160,50 @@ fn findEdit(row: Row, token: u32) -> Edit {
   return edits[low];
 }
 
+/** Bits of the value of an allowed token after temperature, or Dead, or Bad. mayEdit: an edit may concern it. */
+fn valueBits(row: Row, token: u32, mayEdit: bool) -> u32 {
+  let bits = logitBits(row, token);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) { return Bad; }
+  if (bits == 0xff800000u) { return Dead; }
+  var value = MaxLogit;
+  if (bits == 0x80000000u) { value = 0.0; } else if (bits != 0x7f800000u) {
+    value = clamp(bitcast<f32>(bits), -MaxLogit, MaxLogit);
+  }
+  if (mayEdit) {
+    let edit = findEdit(row, token);
+    if (edit.id == token) {
+      if ((edit.flags & Ban) != 0u) { return Dead; }
+      value += edit.bias;
+      if ((edit.flags & Repeated) != 0u) {
+        value *= select(row.penalty, row.inversePenalty, value > 0.0);
+        value = clamp(value, -MaxLogit, MaxLogit);
+      }
+      value -= edit.sub;
+    }
+  }
+  value *= row.inverseT;
+  return select(bitcast<u32>(value), 0u, value == 0.0);
+}
+`
+
+/** For kernels that read tiles of logits: `prepareTile` by all threads, then `load` a token at a time. */
+export const tileLoader = /* wgsl */ `
+${loader}
+/** Bit of each token of the tile: it has an edit. */
+var<workgroup> edited: array<atomic<u32>, ${Tile / 32}>;
+
+fn prepareTile(row: Row, tile: u32, thread: u32) {
+  if (row.editCount == 0u) { return; }
+  workgroupBarrier();
+  if (thread < Tile / 32u) { atomicStore(&edited[thread], 0u); }
+  workgroupBarrier();
+  for (var e = thread; e < row.editCount; e += Threads) {
+    let local = edits[row.editOffset + e].id - tile * Tile;
+    if (local < Tile) { atomicOr(&edited[local >> 5u], 1u << (local & 31u)); }
+  }
+  workgroupBarrier();
+}
+
 /** Bits of the token's value after temperature, or Dead, or Bad. Stages 1 to 13. */
 fn load(row: Row, tile: u32, local: u32) -> u32 {
   let token = tile * Tile + local;
@@ -144,25 +211,8 @@ fn load(row: Row, tile: u32, local: u32) -> u32 {
   let word = token >> 5u;
   let bit = 1u << (token & 31u);
   if ((atlas[row.slot * shape.words + word] & atlas[row.slot2 * shape.words + word] & bit) == 0u) { return Dead; }
-  let bits = logits[row.logitsRow * shape.width + token];
-  if ((bits & 0x7fffffffu) > 0x7f800000u) { return Bad; }
-  if (bits == 0xff800000u) { return Dead; }
-  var value = MaxLogit;
-  if (bits == 0x80000000u) { value = 0.0; } else if (bits != 0x7f800000u) {
-    value = clamp(bitcast<f32>(bits), -MaxLogit, MaxLogit);
-  }
-  if (row.editCount > 0u && (atomicLoad(&edited[local >> 5u]) & (1u << (local & 31u))) != 0u) {
-    let edit = findEdit(row, token);
-    if ((edit.flags & Ban) != 0u) { return Dead; }
-    value += edit.bias;
-    if ((edit.flags & Repeated) != 0u) {
-      value *= select(row.penalty, row.inversePenalty, value > 0.0);
-      value = clamp(value, -MaxLogit, MaxLogit);
-    }
-    value -= edit.sub;
-  }
-  value *= row.inverseT;
-  return select(bitcast<u32>(value), 0u, value == 0.0);
+  let mayEdit = row.editCount > 0u && (atomicLoad(&edited[local >> 5u]) & (1u << (local & 31u))) != 0u;
+  return valueBits(row, token, mayEdit);
 }
 `
 
@@ -185,6 +235,7 @@ fn keepBetter(at: u32, other: u32) {
 
 /** The result is in element 0, after a barrier. */
 fn reduceBest(thread: u32, key: u32, id: u32) {
+  workgroupBarrier();
   bestKeys[thread] = key;
   bestIds[thread] = id;
   workgroupBarrier();
@@ -192,5 +243,21 @@ fn reduceBest(thread: u32, key: u32, id: u32) {
     if (thread < step) { keepBetter(thread, thread + step); }
     workgroupBarrier();
   }
+}
+`
+
+/** Float sums in a fixed tree: the same bits in any batch. */
+export const floatSum = /* wgsl */ `
+var<workgroup> sums: array<f32, ${Threads}>;
+
+fn sumFloats(thread: u32, value: f32) -> f32 {
+  workgroupBarrier();
+  sums[thread] = value;
+  workgroupBarrier();
+  for (var step = Threads / 2u; step > 0u; step /= 2u) {
+    if (thread < step) { sums[thread] += sums[thread + step]; }
+    workgroupBarrier();
+  }
+  return sums[0];
 }
 `

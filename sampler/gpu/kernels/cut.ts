@@ -3,7 +3,9 @@
  *
  * The k-th token's bucket is certain. Top-p is relative to the mass of the top-k set, which is known only to within that
  * bucket, and masses are float32 here: the range of buckets is widened by both doubts, and `settle` decides inside it.
- * Launch: (rows) workgroups of 256 threads, 4 buckets each. Reads rows, hist; updates stats; results of rows given up.
+ * Where the range holds more tokens than a slab, `radix` decides. Buckets count from the maximum's down, wherever the
+ * histogram's window began, so a guess changes no bit. Launch: (rows) workgroups of 256 threads, 4 buckets each. Reads
+ * rows, hist; updates stats.
  */
 import { Threads } from "../layout.ts"
 import { common } from "./common.ts"
@@ -25,25 +27,29 @@ const Doubt = 1e-5f;
 @compute @workgroup_size(${Threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
   let row = rows[group.x];
-  if (thread == 0u) { loaded = stats[group.x]; }
-  let known = workgroupUniformLoad(&loaded);
-  if (known.phase != NeedsLevel0 && known.phase != NeedsLevel1) { return; }
-  let isFine = known.phase == NeedsLevel1;
-  let base = (2u * group.x + select(0u, 1u, isFine)) * HistWords;
   if (thread == 0u) {
-    atomicStore(&kBucket, Buckets);
-    atomicStore(&pLow, Buckets);
-    atomicStore(&pHigh, Buckets);
+    loaded = stats[group.x];
+    atomicStore(&kBucket, Reach);
+    atomicStore(&pLow, Reach);
+    atomicStore(&pHigh, Reach);
   }
+  let known = workgroupUniformLoad(&loaded);
+  if (known.phase != NeedsHist && known.phase != NeedsCut) { return; }
+  let base = group.x * HistWords;
   var count = 0u;
   var mass = 0.0;
   for (var i = 0u; i < 4u; i++) {
     let bucket = 4u * thread + i;
-    let above = f32(select(bucket, known.lo, isFine)) * -0.03125;
-    let high = f32(atomicLoad(&hist[base + Buckets + bucket])) * 4096.0;
-    let low = f32(atomicLoad(&hist[base + 2u * Buckets + bucket]));
-    count += atomicLoad(&hist[base + bucket]);
-    mass += (high + low) * 5.9604644775390625e-8 * exp(above);
+    let at = base + bucket + known.shift;
+    if (bucket + known.shift < Buckets) {
+      let own = atomicLoad(&hist[at]);
+      count += own;
+      if (bucket < Reach && own > 0u) {
+        let high = f32(atomicLoad(&hist[at + Buckets])) * 4096.0;
+        let deficit = (high + f32(atomicLoad(&hist[at + 2u * Buckets]))) * 5.9604644775390625e-8;
+        mass += (f32(own) - deficit) * exp((known.top - f32(bucket) + 1.0) * 0.03125 - known.zmax);
+      }
+    }
     countTo[bucket] = count;
     massTo[bucket] = mass;
   }
@@ -62,18 +68,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     massSums[thread] += addedMass;
     workgroupBarrier();
   }
-  var countBefore = known.baseCount;
-  var massBefore = known.baseMass;
   if (thread > 0u) {
-    countBefore += countSums[thread - 1u];
-    massBefore += massSums[thread - 1u];
+    for (var i = 0u; i < 4u; i++) {
+      countTo[4u * thread + i] += countSums[thread - 1u];
+      massTo[4u * thread + i] += massSums[thread - 1u];
+    }
   }
-  for (var i = 0u; i < 4u; i++) {
-    countTo[4u * thread + i] += countBefore;
-    massTo[4u * thread + i] += massBefore;
-  }
-  let n = known.baseCount + countSums[Threads - 1u];
-  let hasK = select((row.flags & TopK) != 0u && n > row.k, known.hasK == 1u, isFine);
+  let n = countSums[Threads - 1u];
+  let total = massSums[Threads - 1u];
+  let hasK = (row.flags & TopK) != 0u && n > row.k;
   let hasP = (row.flags & TopP) != 0u;
   workgroupBarrier();
   for (var i = 0u; i < 4u; i++) {
@@ -82,12 +85,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   workgroupBarrier();
   let k = atomicLoad(&kBucket);
-  var total = select(known.baseMass + massSums[Threads - 1u], known.total, isFine);
   if (hasP) {
     // The mass of the top-k set lies between that above its last bucket and that up to it.
     var least = total;
     var most = total;
-    if (hasK && k < Buckets) {
+    if (hasK) {
       least = select(0.0, massTo[max(k, 1u) - 1u], k > 0u);
       most = massTo[k];
     }
@@ -100,47 +102,24 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   workgroupBarrier();
   if (thread != 0u) { return; }
   var next = known;
+  next.phase = Known;
   next.hasK = select(0u, 1u, hasK);
   next.total = total;
-  let last = Buckets - 1u;
-  var lo = Buckets;
-  var hi = Buckets;
-  if (hasK) { lo = k; hi = k; }
-  if (hasP) {
-    lo = min(lo, min(atomicLoad(&pLow), last));
+  if (hasK || hasP) {
+    next.lo = select(Reach, k, hasK);
     // With top-k, the slab reaches to the k-th token: its mass is what top-p is relative to.
-    if (!hasK) { hi = min(atomicLoad(&pHigh), last); }
+    next.hi = next.lo;
+    if (hasP) {
+      next.lo = min(next.lo, atomicLoad(&pLow));
+      if (!hasK) { next.hi = atomicLoad(&pHigh); }
+    }
+    if (next.lo > 0u) {
+      next.countBefore = countTo[next.lo - 1u];
+      next.massBefore = massTo[next.lo - 1u];
+    }
+    let last = select(countTo[next.hi], n, next.hi == Reach);
+    if (last - next.countBefore > SlabSize) { next.phase = NeedsRow; }
   }
-  if (lo == Buckets) {
-    // Top-k alone, and no more than k tokens: nothing is cut.
-    next.phase = Known;
-    stats[group.x] = next;
-    return;
-  }
-  var before = known.baseCount;
-  var beforeMass = known.baseMass;
-  if (lo > 0u) {
-    before = countTo[lo - 1u];
-    beforeMass = massTo[lo - 1u];
-  }
-  next.countBefore = before;
-  next.massBefore = beforeMass;
-  if (isFine) {
-    next.lo1 = lo;
-    next.hi1 = hi;
-  } else {
-    next.lo = lo;
-    next.hi = hi;
-  }
-  next.phase = Known;
-  if (countTo[hi] - before > SlabSize) {
-    // Both cuts at once keep their range; one cut alone is looked at more closely once.
-    next.phase = select(NeedsLevel1, Done, isFine || (hasK && hasP));
-    next.scale = f32(Buckets) / f32(hi - lo + 1u);
-    next.baseCount = before;
-    next.baseMass = beforeMass;
-  }
-  if (next.phase == Done) { results[group.x] = Result(NoToken, Redo, 0u, 0u); }
   stats[group.x] = next;
 }
 `

@@ -1,20 +1,18 @@
 /**
- * `hist`: counts and masses of the values by their distance from the maximum. Level 0 has buckets of 1/32 nat; level 1
- * divides the buckets in doubt once more, for rows where they hold more tokens than the slab.
+ * `hist`: counts and masses of the values by their distance from the maximum, of rows where `scan` has not done it.
  *
- * Masses are 24-bit integers relative to the bucket's upper end, summed as two 12-bit halves: integer sums are the same
- * in any order, and floats have no atomics. Launch: (tiles, rows) workgroups of 256 threads. Reads logits, atlas, rows,
- * edits, stats; adds to hist [rows, 2, 3, Buckets].
+ * Integer sums are the same in any order. Launch: (tiles, rows) workgroups of 256 threads; indirect where all rows started
+ * warm. Reads logits, atlas, rows, edits, stats; adds to hist [rows, 3, Buckets].
  */
-import { HistWords, Threads } from "../layout.ts"
+import { Threads } from "../layout.ts"
 import { common, tileLoader } from "./common.ts"
-import { place } from "./place.ts"
+import { binning, place } from "./place.ts"
 
 export const hist = /* wgsl */ `
 ${common}
 ${tileLoader}
 ${place}
-var<workgroup> bins: array<atomic<u32>, ${HistWords}>;
+${binning}
 var<workgroup> loaded: Stat;
 
 @compute @workgroup_size(${Threads})
@@ -23,32 +21,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let row = rows[group.y];
   if (thread == 0u) { loaded = stats[group.y]; }
   let known = workgroupUniformLoad(&loaded);
-  if (known.phase != NeedsLevel0 && known.phase != NeedsLevel1) { return; }
-  for (var i = thread; i < HistWords; i += Threads) { atomicStore(&bins[i], 0u); }
-  workgroupBarrier();
+  if (known.phase != NeedsHist) { return; }
+  clearBins(thread);
   prepareTile(row, tile, thread);
   for (var i = 0u; i < 8u; i++) {
     let bits = load(row, tile, i * Threads + thread);
     if (bits >= Bad) { continue; }
     let value = bitcast<f32>(bits);
-    if (value < known.threshold) { continue; }
-    var bucket = bucketOf(known, value);
-    var above = f32(bucket) * 0.03125;
-    if (known.phase == NeedsLevel1) {
-      if (bucket < known.lo || bucket > known.hi) { continue; }
-      bucket = subBucketOf(known, value);
-      above = f32(known.lo) * 0.03125;
-    }
-    let mass = min(16777215u, u32(exp(value - known.zmax + above) * 16777216.0));
-    atomicAdd(&bins[bucket], 1u);
-    atomicAdd(&bins[Buckets + bucket], mass >> 12u);
-    atomicAdd(&bins[2u * Buckets + bucket], mass & 4095u);
+    if (value >= known.threshold) { addToBin(bucketOf(known, value), value); }
   }
-  workgroupBarrier();
-  let base = (2u * group.y + select(0u, 1u, known.phase == NeedsLevel1)) * HistWords;
-  for (var i = thread; i < HistWords; i += Threads) {
-    let sum = atomicLoad(&bins[i]);
-    if (sum != 0u) { atomicAdd(&hist[base + i], sum); }
-  }
+  flushBins(thread, group.y * HistWords);
 }
 `

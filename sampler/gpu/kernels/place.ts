@@ -1,22 +1,58 @@
-/** Where a value lies: which bucket, and whether that is above, within or below the buckets in doubt. Monotone in it. */
+/**
+ * Where a value lies: buckets are a grid of 1/32 nat over all values, so that what is known of a bucket does not depend on
+ * where a histogram's window begins. Monotone in the value.
+ */
+import { Buckets } from "../layout.ts"
+
 export const place = /* wgsl */ `
-fn bucketOf(known: Stat, value: f32) -> u32 {
-  return u32(min(f32(Buckets - 1u), (known.zmax - value) * 32.0));
+/** The grid line under a value, in 1/32 nat. An integer. */
+fn lineOf(value: f32) -> f32 {
+  return floor(value * 32.0);
 }
 
-/** Of a value in buckets lo to hi. */
-fn subBucketOf(known: Stat, value: f32) -> u32 {
-  return u32(clamp(((known.zmax - value) * 32.0 - f32(known.lo)) * known.scale, 0.0, f32(Buckets - 1u)));
+/** From the maximum's bucket down; Reach is all the rest. */
+fn bucketOf(known: Stat, value: f32) -> u32 {
+  return u32(clamp(known.top - lineOf(value), 0.0, f32(Reach)));
 }
 
 /** 0: surely kept; 1: in doubt, into the slab; 2: surely dropped. */
 fn placeOf(known: Stat, value: f32) -> u32 {
   let bucket = bucketOf(known, value);
   if (bucket < known.lo) { return 0u; }
-  if (bucket > known.hi) { return 2u; }
-  if (known.scale == 0.0) { return 1u; }
-  let sub = subBucketOf(known, value);
-  if (sub < known.lo1) { return 0u; }
-  return select(1u, 2u, sub > known.hi1);
+  return select(1u, 2u, bucket > known.hi);
+}
+`
+
+/** Sums by bucket: in the workgroup's memory first, then, once a tile, in the row's histogram. */
+export const binning = /* wgsl */ `
+var<workgroup> binCounts: array<atomic<u32>, ${Buckets}>;
+/** In units of 2^-24: a tile's 2048 deficits of at most 1/32 fit a word. */
+var<workgroup> binDeficits: array<atomic<u32>, ${Buckets}>;
+
+fn clearBins(thread: u32) {
+  for (var i = thread; i < Buckets; i += Threads) {
+    atomicStore(&binCounts[i], 0u);
+    atomicStore(&binDeficits[i], 0u);
+  }
+  workgroupBarrier();
+}
+
+/** A value's exponential is that of its bucket's upper edge less this deficit: an integer, as floats have no atomics. */
+fn addToBin(bin: u32, value: f32) {
+  let deficit = 1.0 - exp(value - (lineOf(value) + 1.0) * 0.03125);
+  atomicAdd(&binCounts[bin], 1u);
+  atomicAdd(&binDeficits[bin], u32(clamp(deficit, 0.0, 0.03125) * 16777216.0 + 0.5));
+}
+
+fn flushBins(thread: u32, base: u32) {
+  workgroupBarrier();
+  for (var i = thread; i < Buckets; i += Threads) {
+    let count = atomicLoad(&binCounts[i]);
+    if (count == 0u) { continue; }
+    let deficit = atomicLoad(&binDeficits[i]);
+    atomicAdd(&hist[base + i], count);
+    atomicAdd(&hist[base + Buckets + i], deficit >> 12u);
+    atomicAdd(&hist[base + 2u * Buckets + i], deficit & 4095u);
+  }
 }
 `

@@ -1,32 +1,23 @@
 /**
  * `scan`: one read of a tile. Arg-max of the value (greedy rows) or of value plus noise (rows without filters), the
- * maximum, and mean and squares for top-nσ.
+ * maximum, mean and squares for top-nσ, exponentials for mirostat; of rows that start warm, the histogram too.
  *
  * Launch: (tiles, rows) workgroups of 256 threads. Reads logits [R, V], atlas [slots, W], rows, edits; writes partials
- * [rows, tiles].
+ * [rows, tiles]; adds to hist.
  */
 import { Threads } from "../layout.ts"
-import { argmax, common, tileLoader } from "./common.ts"
+import { argmax, common, floatSum, tileLoader } from "./common.ts"
+import { binning, place } from "./place.ts"
 
 export const scan = /* wgsl */ `
 ${common}
 ${tileLoader}
 ${argmax}
+${floatSum}
+${place}
+${binning}
 var<workgroup> maxKeys: array<u32, ${Threads}>;
 var<workgroup> counts: array<u32, ${Threads}>;
-var<workgroup> sums: array<f32, ${Threads}>;
-
-/** In a fixed tree: the same bits in any batch. */
-fn sumFloats(thread: u32, value: f32) -> f32 {
-  workgroupBarrier();
-  sums[thread] = value;
-  workgroupBarrier();
-  for (var step = Threads / 2u; step > 0u; step /= 2u) {
-    if (thread < step) { sums[thread] += sums[thread + step]; }
-    workgroupBarrier();
-  }
-  return sums[0];
-}
 
 @compute @workgroup_size(${Threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
@@ -90,6 +81,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       if (values[i] < Bad) { let d = bitcast<f32>(values[i]) - mean; square += d * d; }
     }
     squares = sumFloats(thread, square);
+  }
+  if ((row.flags & Mirostat) != 0u) {
+    let tileMax = valueOf(maxKeys[0]);
+    var sum = 0.0;
+    for (var i = 0u; i < 8u; i++) { if (values[i] < Bad) { sum += exp(bitcast<f32>(values[i]) - tileMax); } }
+    mean = sumFloats(thread, sum);
+  }
+  if ((row.flags & Warm) != 0u) {
+    let edge = lineOf(row.sigmas) + WarmMargin;
+    clearBins(thread);
+    for (var i = 0u; i < 8u; i++) {
+      if (values[i] >= Bad) { continue; }
+      let value = bitcast<f32>(values[i]);
+      addToBin(u32(clamp(edge - lineOf(value), 0.0, f32(Buckets - 1u))), value);
+    }
+    flushBins(thread, group.y * HistWords);
   }
   if (thread == 0u) {
     partials[group.y * shape.tiles + tile] =

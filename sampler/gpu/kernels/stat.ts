@@ -1,14 +1,21 @@
 /**
  * `stat`: a row's tiles become one answer. Greedy and unfiltered rows end here; filtered rows get maximum and threshold.
+ * A histogram that was started from a guess of the maximum is verified: where the guess was bad, it is cleared and made
+ * again.
  *
- * Launch: (rows) workgroups of 256 threads. Reads rows, partials; writes stats, results of rows that end, counters of slabs.
+ * Launch: (rows) workgroups of 256 threads. Reads rows, partials; writes stats, results of rows that end, counters of
+ * slabs, the launch of `hist`; clears hist.
  */
 import { Threads } from "../layout.ts"
-import { argmax, common } from "./common.ts"
+import { argmax, common, floatSum } from "./common.ts"
+import { place } from "./place.ts"
 
 export const stat = /* wgsl */ `
 ${common}
 ${argmax}
+${floatSum}
+${place}
+var<workgroup> isBadGuess: u32;
 var<workgroup> maxKeys: array<u32, ${Threads}>;
 var<workgroup> counts: array<u32, ${Threads}>;
 var<workgroup> bads: array<u32, ${Threads}>;
@@ -62,39 +69,72 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
     workgroupBarrier();
   }
-  if (thread != 0u) { return; }
-  atomicStore(&slab[group.x * SlabWords], 0u);
+  let zmax = valueOf(maxKeys[0]);
+  var mass = 0.0;
+  if ((row.flags & Mirostat) != 0u) {
+    var sum = 0.0;
+    for (var tile = thread; tile < shape.tiles; tile += Threads) {
+      let part = partials[group.x * shape.tiles + tile];
+      if (part.n > 0u) { sum += part.mean * exp(valueOf(part.maxKey) - zmax); }
+    }
+    mass = sumFloats(thread, sum);
+  }
+  if (thread == 0u) {
+    isBadGuess = select(0u, 1u, decide(group.x, row, zmax, mass));
+    atomicStore(&slab[group.x * SlabWords], 0u);
+  }
+  if (workgroupUniformLoad(&isBadGuess) == 0u) { return; }
+  for (var i = thread; i < HistWords; i += Threads) { atomicStore(&hist[group.x * HistWords + i], 0u); }
+}
+
+/** By one thread: the result, or what the next kernels need. True: the row's histogram lies in the wrong place. */
+fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
   var next: Stat;
   next.phase = Done;
+  var isBad = false;
   if (bads[0] > 0u) {
-    results[group.x] = Result(NoToken, ModelOutput, 0u, 0u);
+    results[index] = Result(NoToken, ModelOutput, 0u, 0u);
   } else if (counts[0] == 0u) {
-    results[group.x] = Result(NoToken, EmptyMask, 0u, 0u);
+    results[index] = Result(NoToken, EmptyMask, 0u, 0u);
   } else if ((row.flags & (Threshold | TopK | TopP | Hot)) == 0u) {
     // Beside values this large the noise loses the bits that decide.
-    let isCoarse = (row.flags & Greedy) == 0u && abs(valueOf(maxKeys[0])) > 256.0;
-    results[group.x] = Result(bestIds[0], select(Ok, Redo, isCoarse), maxKeys[0], counts[0]);
+    let isCoarse = (row.flags & Greedy) == 0u && abs(zmax) > 256.0;
+    results[index] = Result(bestIds[0], select(Ok, Redo, isCoarse), bitcast<u32>(zmax), counts[0]);
   } else {
-    let zmax = valueOf(maxKeys[0]);
     let sigma = sqrt(squares[0] / f32(counts[0]));
     var threshold = -3.4e38;
     if ((row.flags & Sigma) != 0u) { threshold = max(threshold, zmax - row.sigmas * sigma); }
     if ((row.flags & MinP) != 0u) { threshold = max(threshold, zmax + row.logMinP); }
+    if ((row.flags & Mirostat) != 0u) { threshold = zmax + log(mass) - row.sigmas * 0.69314718; }
     next.zmax = zmax;
     next.threshold = min(threshold, zmax);
-    next.phase = select(Known, NeedsLevel0, (row.flags & (TopK | TopP)) != 0u);
+    next.top = lineOf(zmax);
+    next.n = counts[0];
+    next.phase = select(Known, NeedsHist, (row.flags & (TopK | TopP)) != 0u);
     // Without a cut by rank or mass everything above the threshold is surely kept: no bucket is in doubt.
     next.lo = Buckets;
     next.hi = Buckets;
-    next.lo1 = Buckets;
-    next.hi1 = Buckets;
-    // Squares of such values leave float32, and differences of them lose what the buckets are made of.
+    if ((row.flags & Warm) != 0u) {
+      let shift = lineOf(row.sigmas) + WarmMargin - next.top;
+      isBad = !(shift >= 0.0 && shift < f32(Buckets - Reach));
+      if (!isBad) {
+        next.phase = NeedsCut;
+        next.shift = u32(shift);
+      }
+    }
+    // Squares of such values leave float32, and noise beside them what the definition can tell apart.
     let isHuge = abs(zmax) > 1e6 || ((row.flags & Sigma) != 0u && !(squares[0] < 1e30 && abs(means[0]) < 1e6));
     if (isHuge) {
-      results[group.x] = Result(NoToken, Redo, 0u, 0u);
+      results[index] = Result(NoToken, Redo, 0u, 0u);
       next.phase = Done;
     }
+    if (next.phase == NeedsHist) {
+      atomicStore(&indirect[0], shape.tiles);
+      atomicStore(&indirect[1], shape.rows);
+      atomicStore(&indirect[2], 1u);
+    }
   }
-  stats[group.x] = next;
+  stats[index] = next;
+  return isBad;
 }
 `

@@ -1,11 +1,11 @@
 /**
  * `take`: the last read of a filtered row. The arg-max of value plus noise over the tokens that are surely kept, and the
- * tokens in doubt into the row's slab, in any order.
+ * tokens in doubt into the row's slab, in any order. Of mirostat rows, the mass of what is kept.
  *
  * Launch: (tiles, rows) workgroups of 256 threads. Reads logits, atlas, rows, edits, stats; writes partials, slab.
  */
 import { Threads } from "../layout.ts"
-import { argmax, common, tileLoader } from "./common.ts"
+import { argmax, common, floatSum, tileLoader } from "./common.ts"
 import { place } from "./place.ts"
 
 export const take = /* wgsl */ `
@@ -13,6 +13,7 @@ ${common}
 ${tileLoader}
 ${argmax}
 ${place}
+${floatSum}
 var<workgroup> loaded: Stat;
 
 @compute @workgroup_size(${Threads})
@@ -26,6 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var bestScore = 0.0;
   var bestKey = 0u;
   var bestId = NoToken;
+  var mass = 0.0;
   for (var i = 0u; i < 8u; i++) {
     let local = i * Threads + thread;
     let bits = load(row, tile, local);
@@ -36,6 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let side = placeOf(known, value);
     if (side == 0u) {
       let gap = value - known.zmax;
+      if ((row.flags & Mirostat) != 0u) { mass += exp(gap); }
       if (bestId != NoToken && gap + 22.875 <= bestScore) { continue; }
       let score = gap + gumbel(tokenBits(token, row));
       let key = keyOf(score + 0.0);
@@ -53,9 +56,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       }
     }
   }
+  if ((row.flags & Mirostat) != 0u) { mass = sumFloats(thread, mass); }
   reduceBest(thread, bestKey, bestId);
   if (thread == 0u) {
-    partials[group.y * shape.tiles + tile] = Partial(bestKeys[0], bestIds[0], 0u, 0u, 0u, 0.0, 0.0, 0u);
+    partials[group.y * shape.tiles + tile] = Partial(bestKeys[0], bestIds[0], 0u, 0u, 0u, mass, 0.0, 0u);
   }
 }
 `

@@ -1,0 +1,215 @@
+/**
+ * `radix`: the cuts of a row with more tokens in doubt than can be sorted: values all equal, huge ties, nothing near the
+ * maximum. Finds the last pair that is kept digit by digit, 8 bits at a time from the highest: of the key by count
+ * (top-k), of the key by mass (top-p), of the id among pairs of that key. Then one pass draws.
+ *
+ * The pairs are those of the slab, or, where they do not fit, all of the row, read again for each digit: at most 8 reads
+ * for one cut. Masses are 48-bit integers in four limbs of 12 bits, so that their sums have one result in any order.
+ * Launch: indirect, (rows) workgroups of 256 threads, or none. Reads logits, atlas, rows, edits, stats, slab, partials;
+ * writes results.
+ */
+import { Threads } from "../layout.ts"
+import { argmax, common, tileLoader } from "./common.ts"
+
+export const radix = /* wgsl */ `
+${common}
+${tileLoader}
+${argmax}
+/** kind: what a pass does with a pair. prefix: the digits found so far, shift: the place of the next. floor: keys below are out. */
+struct Step { kind: u32, prefix: u32, shift: u32, floor: u32, cutKey: u32, cutId: u32 }
+/** Where a sum over the digits crosses its bound. */
+struct Digit { bin: u32, count: u32, countBefore: u32, massBefore: f32, massOfAll: f32 }
+const ByKey = 0u;
+const ById = 1u;
+const Draw = 2u;
+
+var<workgroup> loaded: Stat;
+var<workgroup> shownCount: u32;
+var<workgroup> digitCounts: array<atomic<u32>, ${Threads}>;
+/** Shape [4, 256]: 12 bits each, from 2^-12 down. */
+var<workgroup> limbs: array<atomic<u32>, ${4 * Threads}>;
+var<workgroup> countSums: array<u32, ${Threads}>;
+var<workgroup> massSums: array<f32, ${Threads}>;
+var<workgroup> crossing: atomic<u32>;
+var<workgroup> lastBin: atomic<u32>;
+var<workgroup> found: Digit;
+var<private> best: vec2u;
+var<private> kept: u32;
+
+fn visit(row: Row, known: Stat, step: Step, key: u32, id: u32) {
+  if (step.kind == ByKey) {
+    // The highest digit has no prefix.
+    if (key < step.floor || (step.shift < 24u && (key >> (step.shift + 8u)) != step.prefix)) { return; }
+    // Larger keys come first.
+    let bin = 255u - ((key >> step.shift) & 255u);
+    atomicAdd(&digitCounts[bin], 1u);
+    if ((row.flags & TopP) == 0u) { return; }
+    var rest = exp(valueOf(key) - known.zmax);
+    for (var limb = 0u; limb < 4u && rest > 0.0; limb++) {
+      rest *= 4096.0;
+      let whole = floor(rest);
+      if (whole > 0.0) { atomicAdd(&limbs[limb * Threads + bin], u32(whole)); }
+      rest -= whole;
+    }
+  } else if (step.kind == ById) {
+    if (key != step.cutKey || (id >> (step.shift + 8u)) != step.prefix) { return; }
+    atomicAdd(&digitCounts[(id >> step.shift) & 255u], 1u);
+  } else {
+    if (key < step.cutKey || (key == step.cutKey && id > step.cutId)) { return; }
+    kept += 1u;
+    let score = keyOf(valueOf(key) - known.zmax + gumbel(tokenBits(id, row)) + 0.0);
+    if (isBetter(score, id, best.x, best.y)) { best = vec2u(score, id); }
+  }
+}
+
+/** All pairs once. */
+fn visitAll(index: u32, row: Row, known: Stat, thread: u32, count: u32, step: Step) {
+  atomicStore(&digitCounts[thread], 0u);
+  for (var limb = 0u; limb < 4u; limb++) { atomicStore(&limbs[limb * Threads + thread], 0u); }
+  if (thread == 0u) {
+    atomicStore(&crossing, Threads);
+    atomicStore(&lastBin, 0u);
+  }
+  workgroupBarrier();
+  if (known.phase == NeedsSlab) {
+    for (var i = thread; i < count; i += Threads) {
+      let at = index * SlabWords + 2u + 2u * i;
+      visit(row, known, step, atomicLoad(&slab[at]), atomicLoad(&slab[at + 1u]));
+    }
+  } else {
+    for (var tile = 0u; tile < shape.tiles; tile++) {
+      prepareTile(row, tile, thread);
+      for (var i = 0u; i < 8u; i++) {
+        let local = i * Threads + thread;
+        let bits = load(row, tile, local);
+        if (bits >= Bad) { continue; }
+        let value = bitcast<f32>(bits);
+        if (value >= known.threshold) { visit(row, known, step, keyOf(value), tile * Tile + local); }
+      }
+    }
+  }
+  workgroupBarrier();
+}
+
+/** The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\`; \`share\` > 0: that share of all. */
+fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> Digit {
+  let own = atomicLoad(&digitCounts[thread]);
+  countSums[thread] = own;
+  var mass = 0.0;
+  var unit = 0.000244140625;
+  for (var limb = 0u; limb < 4u; limb++) {
+    mass += f32(atomicLoad(&limbs[limb * Threads + thread])) * unit;
+    unit *= 0.000244140625;
+  }
+  massSums[thread] = mass;
+  if (own > 0u) { atomicMax(&lastBin, thread); }
+  workgroupBarrier();
+  for (var step = 1u; step < Threads; step *= 2u) {
+    var addedCount = 0u;
+    var addedMass = 0.0;
+    if (thread >= step) {
+      addedCount = countSums[thread - step];
+      addedMass = massSums[thread - step];
+    }
+    workgroupBarrier();
+    countSums[thread] += addedCount;
+    massSums[thread] += addedMass;
+    workgroupBarrier();
+  }
+  let enough = select(bound, share * massSums[Threads - 1u], share > 0.0);
+  if (select(countSums[thread] >= count, massSums[thread] >= enough, byMass)) { atomicMin(&crossing, thread); }
+  workgroupBarrier();
+  if (thread == 0u) {
+    let bin = min(atomicLoad(&crossing), atomicLoad(&lastBin));
+    let size = atomicLoad(&digitCounts[bin]);
+    found = Digit(bin, size, countSums[bin] - size, 0.0, massSums[Threads - 1u]);
+    if (bin > 0u) { found.massBefore = massSums[bin - 1u]; }
+  }
+  return workgroupUniformLoad(&found);
+}
+
+@compute @workgroup_size(${Threads})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let row = rows[group.x];
+  if (thread == 0u) {
+    loaded = stats[group.x];
+    shownCount = atomicLoad(&slab[group.x * SlabWords]);
+  }
+  let known = workgroupUniformLoad(&loaded);
+  let count = workgroupUniformLoad(&shownCount);
+  if (known.phase != NeedsSlab && known.phase != NeedsRow) { return; }
+  let isSlab = known.phase == NeedsSlab;
+  let countBase = select(0u, known.countBefore, isSlab);
+  let massBase = select(0.0, known.massBefore, isSlab);
+  let hasK = known.hasK == 1u;
+  var step = Step(ByKey, 0u, 24u, 0u, 0u, NoToken);
+  /** Of the pairs with the cut's key: how many there are, and how many are kept. */
+  var ties = 0u;
+  var keep = 0u;
+  var total = known.total;
+  if (hasK) {
+    keep = row.k - countBase;
+    var mass = massBase;
+    for (var shift = 32u; shift > 0u; shift -= 8u) {
+      step.shift = shift - 8u;
+      visitAll(group.x, row, known, thread, count, step);
+      let digit = findDigit(thread, keep, false, 0.0, 0.0);
+      step.prefix = (step.prefix << 8u) | (255u - digit.bin);
+      keep -= digit.countBefore;
+      mass += digit.massBefore;
+      ties = digit.count;
+    }
+    step.floor = step.prefix;
+    step.cutKey = step.prefix;
+    total = mass + f32(keep) * exp(valueOf(step.cutKey) - known.zmax);
+  }
+  if ((row.flags & TopP) != 0u) {
+    var bound = row.p * total - massBase;
+    let keptByCount = keep;
+    step.prefix = 0u;
+    for (var shift = 32u; shift > 0u; shift -= 8u) {
+      step.shift = shift - 8u;
+      visitAll(group.x, row, known, thread, count, step);
+      // A row that is read as a whole gives its own mass, in the first pass.
+      let isOwn = shift == 32u && !isSlab && !hasK;
+      let digit = findDigit(thread, 0u, true, bound, select(0.0, row.p, isOwn));
+      if (isOwn) { bound = row.p * digit.massOfAll; }
+      step.prefix = (step.prefix << 8u) | (255u - digit.bin);
+      bound -= digit.massBefore;
+      ties = digit.count;
+    }
+    step.cutKey = step.prefix;
+    let most = select(ties, keptByCount, hasK && step.cutKey == step.floor);
+    let mass = max(exp(valueOf(step.cutKey) - known.zmax), 1e-37);
+    keep = u32(clamp(ceil(bound / mass), 1.0, f32(most)));
+  }
+  if (keep < ties) {
+    step.kind = ById;
+    step.prefix = 0u;
+    for (var shift = 24u; shift > 0u; shift -= 8u) {
+      step.shift = shift - 8u;
+      visitAll(group.x, row, known, thread, count, step);
+      let digit = findDigit(thread, keep, false, 0.0, 0.0);
+      step.prefix = (step.prefix << 8u) | digit.bin;
+      keep -= digit.countBefore;
+    }
+    step.cutId = step.prefix;
+  }
+  step.kind = Draw;
+  best = vec2u(0u, NoToken);
+  kept = 0u;
+  visitAll(group.x, row, known, thread, count, step);
+  if (isSlab) {
+    for (var tile = thread; tile < shape.tiles; tile += Threads) {
+      let part = partials[group.x * shape.tiles + tile];
+      if (isBetter(part.bestKey, part.bestId, best.x, best.y)) { best = vec2u(part.bestKey, part.bestId); }
+    }
+  }
+  atomicAdd(&digitCounts[0], kept);
+  reduceBest(thread, best.x, best.y);
+  if (thread == 0u) {
+    let all = countBase + atomicLoad(&digitCounts[0]);
+    results[group.x] = Result(bestIds[0], Ok, bitcast<u32>(known.zmax), all);
+  }
+}
+`

@@ -1,0 +1,93 @@
+/**
+ * Pairs of key and id in the workgroup's memory, sorted in pinned order, and the draw from what top-k and top-p keep of
+ * them. Scores are relative to the maximum: large values would swallow the noise.
+ */
+import { SortSize, Threads } from "../layout.ts"
+
+export const ranked = /* wgsl */ `
+var<workgroup> keys: array<u32, ${SortSize}>;
+var<workgroup> ids: array<u32, ${SortSize}>;
+/** Masses up to and including a thread's four pairs. */
+var<workgroup> massSums: array<f32, ${Threads}>;
+var<workgroup> keptCount: atomic<u32>;
+
+/** The power of two from which on nothing has to be sorted. */
+fn sortSize(count: u32) -> u32 {
+  var size = 1u;
+  while (size < count) { size *= 2u; }
+  return size;
+}
+
+/** Bitonic, of the first \`size\` pairs, a power of two. Pairs past the count are key 0, which sorts last. */
+fn sortPairs(thread: u32, size: u32) {
+  workgroupBarrier();
+  for (var run = 2u; run <= size; run *= 2u) {
+    for (var step = run / 2u; step > 0u; step /= 2u) {
+      for (var pair = thread; pair < size / 2u; pair += Threads) {
+        let low = 2u * pair - (pair & (step - 1u));
+        let high = low + step;
+        let isInOrder = isBetter(keys[low], ids[low], keys[high], ids[high]);
+        if (isInOrder != ((low & run) == 0u)) {
+          let key = keys[low];
+          let id = ids[low];
+          keys[low] = keys[high];
+          ids[low] = ids[high];
+          keys[high] = key;
+          ids[high] = id;
+        }
+      }
+      workgroupBarrier();
+    }
+  }
+}
+
+/**
+ * The thread's best score and its id among what is kept of the first \`limit\` sorted pairs, before which \`countBefore\`
+ * tokens of \`massBefore\` are kept for sure. total: the mass that top-p is a share of; 0: that of all before the limit.
+ */
+fn drawSorted(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, total: f32) -> vec2u {
+  var masses: array<f32, 4>;
+  var sum = 0.0;
+  for (var i = 0u; i < 4u; i++) {
+    let at = 4u * thread + i;
+    masses[i] = 0.0;
+    if (at < limit) { masses[i] = exp(valueOf(keys[at]) - zmax); }
+    sum += masses[i];
+  }
+  massSums[thread] = sum;
+  if (thread == 0u) { atomicStore(&keptCount, 0u); }
+  workgroupBarrier();
+  for (var step = 1u; step < Threads; step *= 2u) {
+    var added = 0.0;
+    if (thread >= step) { added = massSums[thread - step]; }
+    workgroupBarrier();
+    massSums[thread] += added;
+    workgroupBarrier();
+  }
+  let bound = row.p * select(total, massBefore + massSums[Threads - 1u], total == 0.0);
+  var before = massBefore;
+  if (thread > 0u) { before += massSums[thread - 1u]; }
+  var best = vec2u(0u, NoToken);
+  var kept = 0u;
+  for (var i = 0u; i < 4u; i++) {
+    let at = 4u * thread + i;
+    let isFirst = at == 0u && countBefore == 0u;
+    let isCut = (row.flags & TopP) != 0u && before >= bound && !isFirst;
+    before += masses[i];
+    if (at >= limit || isCut) { continue; }
+    kept += 1u;
+    let key = keyOf(valueOf(keys[at]) - zmax + gumbel(tokenBits(ids[at], row)) + 0.0);
+    if (isBetter(key, ids[at], best.x, best.y)) { best = vec2u(key, ids[at]); }
+  }
+  atomicAdd(&keptCount, kept);
+  return best;
+}
+`
+
+/** Bits of a drawn token's surprise among tokens of this mass, from the score with which it was drawn. */
+export const surprise = /* wgsl */ `
+fn surpriseOf(row: Row, key: u32, id: u32, mass: f32) -> u32 {
+  let gap = valueOf(key) - gumbel(tokenBits(id, row));
+  return bitcast<u32>(max(0.0, (log(mass) - gap) * 1.44269504));
+}
+`
