@@ -35,7 +35,7 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   runMaskRow(warmUp, vocabulary, true)
   const results: MaskResult[] = []
   for (const row of rows) {
-    const result = runMaskRow(row, vocabulary, true)
+    const result = runMaskRow(row.read(), vocabulary, true)
     if (flags.json) io.out(`${JSON.stringify(result)}\n`)
     results.push(result)
     io.signal.throwIfAborted()

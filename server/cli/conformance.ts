@@ -6,7 +6,7 @@
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"
-import { type MaskResult, type MaskRow, readMaskRows, runMaskRow, warmUp } from "../suite/maskbench.ts"
+import { type MaskResult, type PackedRow, readMaskRows, runMaskRow, warmUp } from "../suite/maskbench.ts"
 import { readSuite, runSuiteGroup, type SuiteResult } from "../suite/schemasuite.ts"
 import { runShards } from "../suite/shards.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -94,13 +94,13 @@ export interface Summary {
 async function maskJobs(path: string, flags: ConformanceFlags): Promise<Jobs> {
   if (!flags.vocab) throw new UsageError("--suite maskbench needs --vocab, the directory of its tokenizer")
   const rows = (await readMaskRows(path)).filter((_, index) => index % Math.max(1, flags.every) === 0)
-  let ready: Promise<(row: MaskRow) => MaskResult> | undefined
+  let ready: Promise<(row: PackedRow) => MaskResult> | undefined
   return {
     count: rows.length,
     async run(job) {
       ready ??= readVocabulary(flags.vocab!).then((vocabulary) => {
         runMaskRow(warmUp, vocabulary, false)
-        return (row) => runMaskRow(row, vocabulary, false)
+        return (row) => runMaskRow(row.read(), vocabulary, false)
       })
       return (await ready)(rows[job])
     },

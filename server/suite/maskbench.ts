@@ -7,8 +7,8 @@
  * timing: guidance-ai/jsonschemabench, maskbench.
  */
 import { createHash } from "node:crypto"
-import { readFile } from "node:fs/promises"
-import { gunzipSync } from "node:zlib"
+import { createReadStream } from "node:fs"
+import { createGunzip, deflateRawSync, inflateRawSync } from "node:zlib"
 import { compile, GrammarError, Matcher, readJson, TokenFsm, type Vocabulary } from "../../runtime/index.ts"
 
 export interface MaskRow {
@@ -31,13 +31,42 @@ export type MaskResult =
   | { id: string; refused: string }
   | { id: string; crashed: string }
 
-/** The rows of a `.jsonl` or `.jsonl.gz` file, in the order of the SHA-1 of their ids. */
-export async function readMaskRows(path: string): Promise<MaskRow[]> {
-  const raw = await readFile(path)
-  const text = (path.endsWith(".gz") ? gunzipSync(raw) : raw).toString("utf8")
-  const rows = text.trimEnd().split("\n").map(parseRow)
-  const keys = new Map(rows.map(({ id }) => [id, createHash("sha1").update(id).digest("hex")]))
-  return rows.sort((a, b) => (keys.get(a.id)! < keys.get(b.id)! ? -1 : 1))
+/** A row that is not parsed yet. */
+export interface PackedRow {
+  readonly id: string
+  read(): MaskRow
+}
+
+/**
+ * The rows of a `.jsonl` or `.jsonl.gz` file, in the order of the SHA-1 of their ids. They stay compressed until they
+ * are read: the corpus is no part of the memory that an engine takes.
+ */
+export async function readMaskRows(path: string): Promise<PackedRow[]> {
+  const rows: { key: string; row: PackedRow }[] = []
+  for await (const line of linesOf(path)) {
+    const id: string = JSON.parse(line).id
+    // A copy: the view that zlib returns keeps its whole buffer.
+    const packed = Buffer.from(deflateRawSync(line, { level: 1 }))
+    const row = { id, read: () => parseRow(inflateRawSync(packed).toString("utf8")) }
+    rows.push({ key: createHash("sha1").update(id).digest("hex"), row })
+  }
+  return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
+}
+
+/** The lines of a text file, compressed or not, but empty ones. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = createReadStream(path)
+  const text = path.endsWith(".gz")
+    ? file.once("error", (error) => text.destroy(error)).pipe(createGunzip())
+    : file
+  text.setEncoding("utf8")
+  let rest = ""
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) if (line.trim() !== "") yield line
+  }
+  if (rest.trim() !== "") yield rest
 }
 
 /** The schema that is run first and not counted: what loads lazily is loaded then. */

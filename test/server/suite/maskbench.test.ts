@@ -57,6 +57,9 @@ test("rows are read with the spelling of their schemas, in the order of the hash
   const rows = await readMaskRows(join(directory, "rows.jsonl"))
   // SHA-1: c 84a5…, a 86f7…, b e9d7….
   expect(rows.map(({ id }) => id)).toEqual(["c", "a", "b"])
-  expect(rows[0].schema).toBe('{"b":1.0,"1":{}}')
-  expect(await readMaskRows(join(directory, "rows.jsonl.gz"))).toEqual(rows)
+  expect(rows[0].read().schema).toBe('{"b":1.0,"1":{}}')
+  const again = await readMaskRows(join(directory, "rows.jsonl.gz"))
+  expect(again.map((row) => row.read())).toEqual(rows.map((row) => row.read()))
+  for (const name of ["none.jsonl", "none.jsonl.gz"])
+    await expect(readMaskRows(join(directory, name))).rejects.toThrow(/ENOENT/)
 })
