@@ -8,8 +8,9 @@ import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
-import { joined, LocalMasks } from "./local.ts"
-import { type Draft, MaskBuilder, type Recipe, writeRecipe } from "./mask.ts"
+import { LocalMasks } from "./local.ts"
+import { type Draft, MaskBuilder } from "./mask.ts"
+import { joined, type Recipe, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export interface FsmOptions {

@@ -11,6 +11,10 @@
 import { grown, PairMap, TupleTable } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
+import { CharacterSets } from "./characters.ts"
+import type { CountedTokens } from "./counted.ts"
+import { emptyRecipe, joined, noIds, type Recipe, setIds, unite, without } from "./recipe.ts"
+import { type Group, Slices } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -18,23 +22,17 @@ import type { Vocabulary } from "./vocabulary.ts"
 /** The list that holds the trie's root alone. */
 export const RootList = 0
 
-export interface Local {
-  /** Tokens as a row, or null. Shared between entries. Shape [W]. */
-  readonly row: Uint32Array | null
-  /** More tokens; shared between entries. */
-  readonly common: Int32Array
-  /** Tokens of the two that are not allowed after all. */
-  readonly removed: Int32Array
-  /** Allowed tokens beside them. */
-  readonly ids: Int32Array
+/** A recipe whose row and `common` may be shared between entries. */
+export interface Local extends Recipe {
   /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
   readonly exits: Int32Array
   /** Bytes that this entry alone holds. */
   readonly bytes: number
 }
 
-const none = new Int32Array(0)
 const Quote = 0x22
+/** Below so many trie nodes a walk costs less than a look into the caches. */
+const MaxWalkNodes = 400
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
 
@@ -43,8 +41,8 @@ export interface LocalOptions {
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
-  /** Trie nodes from which on strings are read by their characters. Default 2,000. */
-  minTextNodes?: number
+  /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
+  minSliceNodes?: number
 }
 
 export class LocalMasks {
@@ -58,6 +56,11 @@ export class LocalMasks {
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
+  private readonly characters = new CharacterSets()
+  private readonly slices: Slices
+  private readonly minSliceNodes: number
+  /** Trie nodes below each list. */
+  private readonly sizes: number[] = []
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
   private readonly quotedLists = new Map<number, { open: number; closing: number }>()
@@ -75,7 +78,9 @@ export class LocalMasks {
     this.trie = new TokenTrie(vocabulary)
     this.maxBytes = options.maxBytes ?? 64 << 20
     this.isPlain = options.isPlain ?? false
-    this.text = new TextMasks(this.trie, vocabulary.width, options.minTextNodes)
+    this.minSliceNodes = options.minSliceNodes ?? 2_000
+    this.text = new TextMasks(this.trie, vocabulary.width)
+    this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.lists.intern([0])
     const room = this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -94,10 +99,11 @@ export class LocalMasks {
     if (known !== undefined) return known
     const local = this.make(list, state)
     this.bytes += local.bytes
-    if (this.bytes > this.maxBytes) {
+    if (this.bytes + this.slices.bytes > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
       this.cache = []
       this.equals.clear()
+      this.slices.clear()
       this.bytes = 0
       return local
     }
@@ -139,22 +145,100 @@ export class LocalMasks {
       const next = bytes.length === 1 ? lexemes.next(state, bytes[0]) : Dead
       if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, bytes[0], next)
     }
+    if (base === Dead || this.sizeOf(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
-    return text === null ? this.walked(list, state) : this.closing(text)
+    return text === null ? this.sliced(list, state) : this.closing(text)
+  }
+
+  /** Trie nodes below `list`, memoised. */
+  private sizeOf(list: number): number {
+    if (this.sizes[list] === undefined) {
+      let size = 0
+      for (const node of this.lists.view(list)) size += this.trie.subtreeSize(node)
+      this.sizes[list] = size
+    }
+    return this.sizes[list]
+  }
+
+  /**
+   * Many tokens at once where a set of characters leads around in a loop or along a chain; what leaves the set is cut
+   * into slices again where it is large, and walked where it is small.
+   */
+  private sliced(list: number, state: number): Local {
+    const nodes = this.lists.view(list).slice()
+    let { set } = this.characters.largest(state)
+    let slice = this.slices.of(list, nodes, set)
+    let chain = this.characters.chain(state, set, slice.maxCount)
+    if (chain === null) {
+      set = this.characters.none
+      slice = this.slices.of(list, nodes, set)
+      chain = [state]
+    }
+    const last = chain[chain.length - 1]
+    const isLoop = this.characters.after(last, set) === last
+    const room = isLoop ? slice.maxCount : chain.length - 1
+    const parts: Recipe[] = [this.inside(slice.tokens, room)]
+    const exits: number[] = []
+    const small: { nodes: Int32Array; target: number }[] = []
+    for (const group of isLoop && chain.length === 1 ? slice.merged : slice.groups) {
+      if (group.count > room) break
+      const target = lexemes.next(chain[Math.min(group.count, chain.length - 1)], group.byte)
+      if (target === Dead) continue
+      if (group.size > MaxWalkNodes) parts.push(this.leaving(group, target, exits))
+      else small.push({ nodes: group.nodes, target })
+    }
+    const { found } = this
+    found.tokenCount = 0
+    found.exits.length = 0
+    for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
+    parts.push({ ...emptyRecipe, ids: this.withDuplicates(found.tokens.subarray(0, found.tokenCount)) })
+    for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
+    const recipe = this.compact(unite(parts))
+    const isOwn = recipe.row !== null && !parts.some(({ row }) => row === recipe.row)
+    return {
+      ...recipe,
+      exits: this.exitLists(exits),
+      bytes: entryBytes + 4 * (recipe.ids.length + recipe.removed.length + (isOwn ? recipe.row.length : 0)),
+    }
+  }
+
+  /** Tokens with at most `room` characters. */
+  private inside(tokens: CountedTokens, room: number): Recipe {
+    const isSparse = tokens.countUpTo(room) < this.vocabulary.width / 64
+    return isSparse ? { ...emptyRecipe, ids: tokens.ids(room) } : { ...emptyRecipe, row: tokens.row(room) }
+  }
+
+  /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
+  private leaving({ nodes }: Group, target: number, exits: number[]): Recipe {
+    const list = this.lists.intern(nodes)
+    const tag = lexemes.tags[target]
+    if (tag !== 0) for (const node of nodes) if (this.trie.hasChildren(node)) exits.push(node, tag)
+    const inner = this.local(list, target)
+    for (let i = 0; i < inner.exits.length; i += 2)
+      for (const node of this.lists.view(inner.exits[i + 1])) exits.push(node, inner.exits[i])
+    return unite([inner, { ...emptyRecipe, ids: this.tokensAt(list) }])
+  }
+
+  /** Many ids as a row. */
+  private compact(recipe: Recipe): Recipe {
+    if (recipe.row !== null || recipe.ids.length < this.vocabulary.width / 64) return recipe
+    const row = new Uint32Array(wordCount(this.vocabulary.width))
+    setIds(row, recipe.ids)
+    return { ...emptyRecipe, row }
   }
 
   /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
   private along(list: number, byte: number, next: number): Local {
     const children = this.childList(list, byte)
     if (children < 0)
-      return { row: null, common: none, removed: none, ids: none, exits: none, bytes: entryBytes }
+      return { row: null, common: noIds, removed: noIds, ids: noIds, exits: noIds, bytes: entryBytes }
     const inner = this.local(children, next)
     const own = this.tokensAt(children)
     if (own.length === 0) return { ...inner, bytes: entryBytes }
     return { ...inner, ids: joined(inner.ids, own), bytes: entryBytes + 4 * own.length }
   }
 
-  /** The list of the children by `byte` of the nodes in `list`; -1 if there are none. */
+  /** The list of the children by `byte` of the nodes in `list`; -1 if there are noIds. */
   private childList(list: number, byte: number): number {
     const known = this.childLists.get(list, byte)
     if (known >= 0) return known - 1
@@ -185,7 +269,7 @@ export class LocalMasks {
     const exits = this.exitLists(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
       const ids = this.withDuplicates(tokens.subarray(0, tokenCount))
-      return { row: null, common: none, removed: none, ids, exits, bytes: entryBytes + 4 * ids.length }
+      return { row: null, common: noIds, removed: noIds, ids, exits, bytes: entryBytes + 4 * ids.length }
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
@@ -194,11 +278,11 @@ export class LocalMasks {
         for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
       }
     }
-    return { row, common: none, removed: none, ids: none, exits, bytes: entryBytes + row.byteLength }
+    return { row, common: noIds, removed: noIds, ids: noIds, exits, bytes: entryBytes + row.byteLength }
   }
 
-  /** A string that may hold any character: the shared row, and where it closes. */
-  private closing({ row, closed, isUnbounded }: TextLocal): Local {
+  /** A string that may hold any character: the tokens inside, and where it closes. */
+  private closing({ tokens, room, closed, isUnbounded }: TextLocal): Local {
     const ids: number[] = []
     const exits: number[] = []
     for (let i = 0; i < closed.length; i += 2) {
@@ -207,20 +291,14 @@ export class LocalMasks {
     }
     const common = this.withDuplicates(Int32Array.from(ids))
     const lists = this.exitLists(exits)
-    if (!isUnbounded) {
-      return { row, common, removed: none, ids: none, exits: lists, bytes: entryBytes + 4 * common.length }
+    const inside = this.inside(tokens, room)
+    if (inside.row === null || !isUnbounded) {
+      return { ...inside, common, exits: lists, bytes: entryBytes + 4 * common.length }
     }
     // The plain string is under every open object's keys: worth a row that has it all.
-    const whole = row.slice()
-    for (const id of common) whole[id >>> 5] |= 1 << (id & 31)
-    return {
-      row: whole,
-      common: none,
-      removed: none,
-      ids: none,
-      exits: lists,
-      bytes: entryBytes + whole.byteLength,
-    }
+    const row = inside.row.slice()
+    setIds(row, common)
+    return { ...emptyRecipe, row, exits: lists, bytes: entryBytes + row.byteLength }
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
@@ -235,12 +313,17 @@ export class LocalMasks {
     if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === 0) return plain
     const added = this.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
+    const exits = this.patchedExits(plain.exits)
+    if (plain.row === null) {
+      const ids = joined(without(joined(plain.common, plain.ids), taken), added)
+      return { ...emptyRecipe, ids, exits, bytes: entryBytes + 4 * ids.length }
+    }
     return {
       row: plain.row,
       common: plain.common,
       removed: joined(plain.removed, taken),
       ids: joined(without(plain.ids, taken), added),
-      exits: this.patchedExits(plain.exits),
+      exits,
       bytes: entryBytes + 4 * (taken.length + added.length),
     }
   }
@@ -278,7 +361,7 @@ export class LocalMasks {
 
   /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */
   private exitLists(exits: readonly number[]): Int32Array {
-    if (exits.length === 0) return none
+    if (exits.length === 0) return noIds
     const byTag = new Map<number, number[]>()
     for (let i = 0; i < exits.length; i += 2) {
       const nodes = byTag.get(exits[i + 1])
@@ -320,21 +403,4 @@ export class LocalMasks {
     for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
     return Int32Array.from(all)
   }
-}
-
-/** Both lists of ids; an id that is in both may come twice. */
-export function joined(a: Int32Array, b: Int32Array): Int32Array {
-  if (b.length === 0) return a
-  if (a.length === 0) return b
-  const both = new Int32Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
-}
-
-/** `a` less what is in `b`. */
-export function without(a: Int32Array, b: Int32Array): Int32Array {
-  if (a.length === 0 || b.length === 0) return a
-  const gone = new Set(b)
-  return a.filter((id) => !gone.has(id))
 }

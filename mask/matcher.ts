@@ -7,7 +7,7 @@
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
 import type { TokenFsm } from "./fsm.ts"
-import { writeRecipe } from "./mask.ts"
+import { writeRecipe } from "./recipe.ts"
 
 /** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
 export type RowKind = "free" | "single" | "masked"

@@ -6,22 +6,17 @@
  * sorted by their number of characters, and *closers*, the nodes at which a quote ends it. The tokens inside are then a
  * row a bound, and closers are decided one by one, by count or by the content automaton read along the paths to them.
  */
-import {
-  anyContent,
-  characterRoom,
-  lengthContent,
-  mostCharacters,
-  neededCharacters,
-} from "../grammar/lexeme/content.ts"
+import { anyContent, characterRoom, neededCharacters } from "../grammar/lexeme/content.ts"
 import { Unbounded } from "../grammar/lexeme/counter.ts"
-import { bodyState, type Escapes, stringBody, stringContentOf } from "../grammar/lexeme/string.ts"
+import { bodyState, type Escapes, stringBody } from "../grammar/lexeme/string.ts"
 import { lexemes } from "../grammar/lexeme/table.ts"
-import { wordCount } from "./bits.ts"
+import { CountedTokens } from "./counted.ts"
 import type { TokenTrie } from "./trie.ts"
 
-/** What a string state allows: a row that is shared, and the closing nodes with their tags. */
+/** What a string state allows: the tokens inside with at most `room` characters, and the closing nodes with their tags. */
 export interface TextLocal {
-  readonly row: Uint32Array
+  readonly tokens: CountedTokens
+  readonly room: number
   /** Node and tag, pairwise, in trie order. */
   readonly closed: readonly number[]
   /** Whether this is the plain string. */
@@ -31,14 +26,11 @@ export interface TextLocal {
 export class TextMasks {
   private readonly trie: TokenTrie
   private readonly width: number
-  private readonly minNodes: number
-  private readonly analyses = new Map<string, TextTokens | null>()
+  private readonly analyses = new Map<string, TextTokens>()
 
-  /** Below fewer than `minNodes` trie nodes a plain walk is as good. */
-  constructor(trie: TokenTrie, width: number, minNodes = 2_000) {
+  constructor(trie: TokenTrie, width: number) {
     this.trie = trie
     this.width = width
-    this.minNodes = minNodes
   }
 
   /** The local mask of `lexemeState` below `nodes`, or null when it is no such string. `list` is the identity of `nodes`. */
@@ -50,18 +42,13 @@ export class TextMasks {
     const key = `${list} ${body.escapes}`
     let tokens = this.analyses.get(key)
     if (tokens === undefined) {
-      let size = 0
-      for (let i = 0; i < nodes.length; i++) size += this.trie.subtreeSize(nodes[i])
-      tokens =
-        size < this.minNodes
-          ? null
-          : new TextTokens(this.trie, this.width, Int32Array.from(nodes), body.escapes)
+      tokens = new TextTokens(this.trie, this.width, Int32Array.from(nodes), body.escapes)
       this.analyses.set(key, tokens)
     }
-    if (tokens === null) return null
     const needed = neededCharacters(body.content)
     return {
-      row: tokens.row(room),
+      tokens: tokens.tokens,
+      room,
       closed: needed < 0 ? tokens.closedBy(lexemeState) : tokens.closedAt(needed, room),
       isUnbounded: needed === 0 && room === Unbounded,
     }
@@ -69,13 +56,8 @@ export class TextMasks {
 }
 
 class TextTokens {
-  private readonly width: number
-  private readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** Tokens that stay inside the string, by ascending number of characters. */
-  private readonly tokens: Int32Array
-  /** Tokens with at most k characters: `tokens[0 .. ends[k])`. */
-  private readonly ends: Int32Array
-  private readonly rows = new Map<number, Uint32Array>()
+  /** Tokens that stay inside the string. */
+  readonly tokens: CountedTokens
   /** The union of the paths to closers, in trie order. Shape [n]: byte, index of the parent or -1. */
   private readonly bytes: Int32Array
   private readonly parents: Int32Array
@@ -85,93 +67,62 @@ class TextTokens {
   private readonly states: Int32Array
 
   constructor(trie: TokenTrie, width: number, roots: Int32Array, escapes: Escapes) {
-    this.width = width
-    this.duplicates = trie.duplicates
-    const bound = trie.maxDepth
-    const charactersRead = (state: number) => bound - mostCharacters(stringContentOf(state))
-    const start = bodyState(lengthContent(anyContent, 0, bound), escapes)
-    const byCount: number[][] = Array.from({ length: bound + 1 }, () => [])
+    const start = bodyState(anyContent, escapes)
+    const byCount: number[][] = []
     const path = {
       bytes: [] as number[],
       parents: [] as number[],
       closers: [] as number[],
       counts: [] as number[],
     }
-    /** Nodes on the way down, and their place in `path` once a closer was found below them. */
-    const open: { byte: number; place: number }[] = []
-    const placeOf = (depth: number): number => {
-      if (depth < 0) return -1
-      const step = open[depth]
-      if (step.place < 0) {
-        const parent = placeOf(depth - 1)
-        step.place = path.bytes.push(step.byte) - 1
-        path.parents.push(parent)
-        path.closers.push(0)
-        path.counts.push(0)
-      }
-      return step.place
-    }
-    const visit = (node: number, state: number, count: number) => {
-      for (const child of trie.children(node)) {
-        const byte = trie.byte(child)
-        const next = lexemes.next(state, byte)
-        if (next === 0) continue
-        open.push({ byte, place: -1 })
-        if (lexemes.tags[next] !== 0) {
-          const place = placeOf(open.length - 1)
-          path.closers[place] = child
-          path.counts[place] = count
-        } else {
-          const read = charactersRead(next)
-          // In the middle of an escape one more character is due.
-          const due = stringBody(next) === null ? read + 1 : read
-          if (trie.token(child) >= 0) byCount[due].push(trie.token(child))
-          visit(child, next, read)
+    /** By depth: the state, the characters begun so far, the byte, and the place in `path` once a closer is below. */
+    const states = new Int32Array(trie.maxDepth + 1)
+    const counts = new Int32Array(trie.maxDepth + 1)
+    const places = new Int32Array(trie.maxDepth + 1)
+    const edges = new Uint8Array(trie.maxDepth + 1)
+    for (const root of roots) {
+      const top = trie.depth(root)
+      const placeOf = (depth: number): number => {
+        if (depth === top) return -1
+        if (places[depth] < 0) {
+          path.parents.push(placeOf(depth - 1))
+          path.closers.push(0)
+          path.counts.push(0)
+          places[depth] = path.bytes.push(edges[depth]) - 1
         }
-        open.pop()
+        return places[depth]
       }
+      states[top] = start
+      counts[top] = 0
+      trie.scan(root, (node, byte, depth, token) => {
+        const before = states[depth - 1]
+        const next = lexemes.next(before, byte)
+        if (next === 0) return false
+        edges[depth] = byte
+        places[depth] = -1
+        if (lexemes.tags[next] !== 0) {
+          const place = placeOf(depth)
+          path.closers[place] = node
+          path.counts[place] = counts[depth - 1]
+          return false
+        }
+        // Between two characters the plain string is always in the same state.
+        const count = counts[depth - 1] + (before === start ? 1 : 0)
+        states[depth] = next
+        counts[depth] = count
+        if (token >= 0) {
+          while (byCount.length <= count) byCount.push([])
+          byCount[count].push(token)
+        }
+        return true
+      })
     }
-    for (const root of roots) visit(root, start, 0)
-    this.tokens = Int32Array.from(byCount.flat())
-    this.ends = new Int32Array(bound + 1)
-    for (let k = 0, end = 0; k <= bound; k++) {
-      end += byCount[k].length
-      this.ends[k] = end
-    }
+    this.tokens = new CountedTokens(byCount, width, trie.duplicates)
     this.bytes = Int32Array.from(path.bytes)
     this.parents = Int32Array.from(path.parents)
     this.closers = Int32Array.from(path.closers)
     this.counts = Int32Array.from(path.counts)
     this.states = new Int32Array(path.bytes.length)
-  }
-
-  /** Tokens inside the string with at most `room` characters. Kept: at most as many rows as a token has bytes. */
-  row(room: number): Uint32Array {
-    const bound = Math.min(room, this.ends.length - 1)
-    let row = this.rows.get(bound)
-    if (row === undefined) {
-      row = this.filled(bound)
-      this.rows.set(bound, row)
-    }
-    return row
-  }
-
-  private filled(bound: number): Uint32Array {
-    const end = this.ends[bound]
-    const isMost = 2 * end > this.tokens.length && end < this.tokens.length
-    // Most tokens are shorter than most bounds: clear the long ones in a copy of the row that has all.
-    const row = isMost ? this.row(this.ends.length - 1).slice() : new Uint32Array(wordCount(this.width))
-    for (let i = isMost ? end : 0; i < (isMost ? this.tokens.length : end); i++) {
-      const token = this.tokens[i]
-      if (isMost) row[token >>> 5] &= ~(1 << (token & 31))
-      else row[token >>> 5] |= 1 << (token & 31)
-      if (this.duplicates.size === 0) continue
-      for (const twin of this.duplicates.get(token) ?? []) {
-        if (isMost) row[twin >>> 5] &= ~(1 << (twin & 31))
-        else row[twin >>> 5] |= 1 << (twin & 31)
-      }
-    }
-    return row
   }
 
   /** Closers after `min` to `max` characters, with the plain tag. */

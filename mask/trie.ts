@@ -115,6 +115,24 @@ export class TokenTrie {
     return this.nodes[node] & 0xff
   }
 
+  /** Bytes from the root to `node`. */
+  depth(node: number): number {
+    return this.nodes[node] >>> 8
+  }
+
+  /**
+   * Calls `visit` for the nodes strictly below `node` in order, with their byte, depth and token (-1 for none); what is
+   * below a node is left out where it says false.
+   */
+  scan(node: number, visit: (node: number, byte: number, depth: number, token: number) => boolean): void {
+    const { nodes } = this
+    const end = nodes[node + End]
+    for (let at = node + Stride; at < end; ) {
+      const head = nodes[at + Head]
+      at = visit(at, head & 0xff, head >>> 8, nodes[at + Token]) ? at + Stride : nodes[at + End]
+    }
+  }
+
   /** Nodes strictly below `node`. */
   subtreeSize(node: number): number {
     return (this.nodes[node + End] - node) / Stride - 1

@@ -199,11 +199,6 @@ export function characterRoom(content: number): number {
   }
 }
 
-/** For a content with a length: the most characters that may still begin; else `Unbounded`. */
-export function mostCharacters(content: number): number {
-  return table.at(content, 0) === LengthKind ? table.at(content, 3) : Unbounded
-}
-
 /** For the plain text with a length: the fewest characters that must come; -1 for other contents. */
 export function neededCharacters(content: number): number {
   if (content === anyContent) return 0

@@ -9,6 +9,7 @@
  * surrogates are no text and are rejected in both. An escape is offered only if some character it can spell goes on.
  */
 import {
+  anyContent,
   canReadCharacter,
   clampedContent,
   contentOverlay,
@@ -47,6 +48,8 @@ const shortEscapes: readonly (readonly [escape: string, decoded: number])[] = [
   ["r", 0x0d],
   ["t", 0x09],
 ]
+/** A content that differs from the plain text on at most so many bytes is read as edges over it. */
+const MaxDiffering = 16
 const hexDigits = "0123456789abcdefABCDEF"
 const scratch = new Int32Array(256)
 
@@ -104,12 +107,6 @@ export function bodyState(content: number, escapes: Escapes): number {
   return state(Body | (escapes === "all" ? 1 : 0), content)
 }
 
-/** Content of a state inside a string, in the middle of an escape too; -1 after the closing quote and elsewhere. */
-export function stringContentOf(lexemeState: number): number {
-  const tuple = lexemes.describe(StringKind, lexemeState)
-  return tuple === null || (tuple[1] & ~1) === Closed ? -1 : tuple[2]
-}
-
 function state(mode: number, content: number): number {
   return content === NoContent ? Dead : lexemes.state(StringKind, mode, content)
 }
@@ -122,12 +119,22 @@ function expandBody(policy: number, content: number, row: Row): void {
   if (overlay === null) {
     contentRow(content, scratch)
     const contents = Int32Array.from(scratch)
-    for (let byte = 0x20; byte < 256; byte++) {
-      row.targets[byte] =
-        contents[byte] === contents[byte - 1] && byte > 0x20
-          ? row.targets[byte - 1]
-          : state(mode, contents[byte])
-    }
+    if (content !== anyContent && isNearlyAny(contents)) {
+      // "Anything but …": the plain string except along what is forbidden.
+      row.base = state(mode, anyContent)
+      row.bytes = []
+      for (let byte = 0x20; byte < 256; byte++) {
+        if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
+        row.bytes.push(byte)
+        row.targets[byte] = state(mode, contents[byte])
+      }
+    } else
+      for (let byte = 0x20; byte < 256; byte++) {
+        row.targets[byte] =
+          contents[byte] === contents[byte - 1] && byte > 0x20
+            ? row.targets[byte - 1]
+            : state(mode, contents[byte])
+      }
   } else {
     row.base = state(mode, overlay.base)
     row.bytes = overlay.bytes.filter((byte) => byte >= 0x20 && byte !== Quote && byte !== Slash)
@@ -141,6 +148,17 @@ function expandBody(policy: number, content: number, row: Row): void {
     // No escape can spell the next byte of a name: from here it is the base's string.
     row.targets[Slash] = lexemes.next(row.base, Slash)
   }
+}
+
+/** What remains of the plain text after each byte. Shape [256], contents. */
+const anyContents = new Int32Array(256)
+
+/** Whether all but a few bytes lead to where they lead in the plain text. */
+function isNearlyAny(contents: Int32Array): boolean {
+  if (anyContents[0x20] === NoContent) contentRow(anyContent, anyContents)
+  let differing = 0
+  for (let byte = 0x20; byte < 256; byte++) if (contents[byte] !== anyContents[byte]) differing++
+  return differing <= MaxDiffering
 }
 
 /** Whether some escape spells a character that begins with one of `bytes`. */

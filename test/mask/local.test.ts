@@ -98,8 +98,8 @@ const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1], w
 
 const plain = new LocalMasks(vocabulary, { isPlain: true })
 const ways: [name: string, locals: LocalMasks][] = [
-  ["by characters from the first node", new LocalMasks(vocabulary, { minTextNodes: 0 })],
-  ["with a cache of a few kilobytes", new LocalMasks(vocabulary, { minTextNodes: 0, maxBytes: 4_000 })],
+  ["by characters from the first node", new LocalMasks(vocabulary, { minSliceNodes: 0 })],
+  ["with a cache of a few kilobytes", new LocalMasks(vocabulary, { minSliceNodes: 0, maxBytes: 4_000 })],
   ["with a cache of nothing", new LocalMasks(vocabulary, { maxBytes: 0 })],
 ]
 

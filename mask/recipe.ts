@@ -1,0 +1,120 @@
+/**
+ * Recipes: masks as what to do, not as rows.
+ *
+ * One dense row to copy, ids to set, ids to clear, ids to set. OR-ing dense rows is the expensive way (5.3 µs for 4,008
+ * words against 0.22 µs for a copy; Node 20, one core), so a union shares the one dense row that it can, and ORs only
+ * where several parts are dense.
+ */
+
+/** How to write a mask: copy, set, clear, set. */
+export interface Recipe {
+  /** Row to begin with; null: all zero. Shared, never written to. Shape [W]. */
+  readonly row: Uint32Array | null
+  /** Tokens to set in it. Shared. */
+  readonly common: Int32Array
+  /** Tokens to clear, then; none where there is no row. */
+  readonly removed: Int32Array
+  /** Tokens to set, last. */
+  readonly ids: Int32Array
+}
+
+export const noIds = new Int32Array(0)
+
+/** The mask of nothing. */
+export const emptyRecipe: Recipe = { row: null, common: noIds, removed: noIds, ids: noIds }
+
+/** Writes `recipe` into `row`. */
+export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
+  const { common, removed, ids } = recipe
+  if (recipe.row === null) row.fill(0)
+  else row.set(recipe.row)
+  for (let i = 0; i < common.length; i++) row[common[i] >>> 5] |= 1 << (common[i] & 31)
+  for (let i = 0; i < removed.length; i++) row[removed[i] >>> 5] &= ~(1 << (removed[i] & 31))
+  for (let i = 0; i < ids.length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
+}
+
+/** The union of `parts` and of the ids `extra`. */
+export function unite(parts: readonly Recipe[], extra: Int32Array = noIds): Recipe {
+  if (parts.length === 1 && extra.length === 0) return parts[0]
+  // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
+  let first: Recipe | null = null
+  let length = extra.length
+  for (const part of parts) {
+    length += part.ids.length
+    if (part.row === null) length += part.common.length
+    else if (first === null) first = part
+    else return unitedRows(parts, extra)
+  }
+  const ids = length === 0 ? noIds : new Int32Array(length)
+  let at = 0
+  for (const part of parts) {
+    ids.set(part.ids, at)
+    at += part.ids.length
+    if (part === first) continue
+    ids.set(part.common, at)
+    at += part.common.length
+  }
+  ids.set(extra, at)
+  if (first === null) return { row: null, common: noIds, removed: noIds, ids }
+  return { row: first.row, common: first.common, removed: first.removed, ids }
+}
+
+/** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
+function unitedRows(parts: readonly Recipe[], extra: Int32Array): Recipe {
+  const cleared = new Map<Uint32Array, Int32Array>()
+  for (const { row, removed } of parts) {
+    if (row === null) continue
+    const before = cleared.get(row)
+    cleared.set(row, before === undefined ? removed : inBoth(before, removed))
+  }
+  let row: Uint32Array | null = null
+  for (const [dense, removed] of cleared) {
+    if (row === null) row = withoutIds(dense, removed)
+    else {
+      const other = removed.length === 0 ? dense : withoutIds(dense, removed)
+      for (let w = 0; w < row.length; w++) row[w] |= other[w]
+    }
+  }
+  if (row === null) throw new Error("internal: no part has a row")
+  for (const part of parts) {
+    setIds(row, without(part.common, part.removed))
+    setIds(row, part.ids)
+  }
+  setIds(row, extra)
+  return { row, common: noIds, removed: noIds, ids: noIds }
+}
+
+export function setIds(row: Uint32Array, ids: Int32Array): void {
+  for (let i = 0; i < ids.length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
+}
+
+/** A copy of `row` with `ids` cleared. */
+function withoutIds(row: Uint32Array, ids: Int32Array): Uint32Array {
+  const copy = row.slice()
+  for (let i = 0; i < ids.length; i++) copy[ids[i] >>> 5] &= ~(1 << (ids[i] & 31))
+  return copy
+}
+
+/** Both lists of ids; an id that is in both may come twice. */
+export function joined(a: Int32Array, b: Int32Array): Int32Array {
+  if (b.length === 0) return a
+  if (a.length === 0) return b
+  const both = new Int32Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}
+
+/** `a` less what is in `b`. */
+export function without(a: Int32Array, b: Int32Array): Int32Array {
+  if (a.length === 0 || b.length === 0) return a
+  const gone = new Set(b)
+  return a.filter((id) => !gone.has(id))
+}
+
+/** The ids that are in both lists. */
+function inBoth(a: Int32Array, b: Int32Array): Int32Array {
+  if (a.length === 0 || b.length === 0) return noIds
+  const other = new Set(b)
+  return a.filter((id) => other.has(id))
+}

@@ -1,0 +1,136 @@
+/**
+ * Slices: below some trie nodes, the tokens that consist of one set of characters, by how many they have, and where all
+ * the others leave the set.
+ *
+ * A slice depends on the vocabulary and the set alone. A state that reads the set's characters in a loop, or counts them,
+ * takes the tokens inside as they are; only the nodes at which a token leaves the set are asked of the automaton, all
+ * with one byte and one count together. The idea of slices is llguidance's; here they are found from the automaton, and
+ * the rest of the trie below a slice is cut into slices again.
+ */
+import { afterFirst, afterNext, type CharacterSets } from "./characters.ts"
+import { CountedTokens } from "./counted.ts"
+import type { TokenTrie } from "./trie.ts"
+
+/** Nodes that are reached from the set's characters by `byte`, which begins no character of the set. */
+export interface Group {
+  /** How many characters come before; 0 in groups that do not tell. */
+  readonly count: number
+  readonly byte: number
+  /** Ascending. */
+  readonly nodes: Int32Array
+  /** Trie nodes below them. */
+  readonly size: number
+}
+
+export class Slice {
+  /** Tokens inside; one that ends within a character counts it. */
+  readonly tokens: CountedTokens
+  /** By ascending count. */
+  readonly groups: readonly Group[]
+  /** The same by byte alone. */
+  readonly merged: readonly Group[]
+
+  constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array) {
+    const isInside = new Uint8Array(256)
+    for (const byte of firstBytes) isInside[byte] = 1
+    const byCount: number[][] = []
+    const leaving = new Map<number, number[]>()
+    /** By depth: characters begun so far, and what is left of the last one. */
+    const counts = new Int32Array(trie.maxDepth + 1)
+    const codes = new Int32Array(trie.maxDepth + 1)
+    for (const root of roots) {
+      counts[trie.depth(root)] = 0
+      codes[trie.depth(root)] = 0
+      trie.scan(root, (node, byte, depth, token) => {
+        let count = counts[depth - 1]
+        let code = codes[depth - 1]
+        if (code !== 0) {
+          code = afterNext(code, byte)
+          if (code < 0) return false
+        } else if (isInside[byte] === 1) {
+          code = afterFirst(byte)
+          count++
+        } else {
+          const key = (count << 8) | byte
+          const nodes = leaving.get(key)
+          if (nodes === undefined) leaving.set(key, [node])
+          else nodes.push(node)
+          return false
+        }
+        counts[depth] = count
+        codes[depth] = code
+        if (token >= 0) {
+          while (byCount.length <= count) byCount.push([])
+          byCount[count].push(token)
+        }
+        return true
+      })
+    }
+    this.tokens = new CountedTokens(byCount, width, trie.duplicates)
+    const byByte = new Map<number, number[]>()
+    const groups: Group[] = []
+    for (const key of [...leaving.keys()].sort((a, b) => a - b)) {
+      const nodes = leaving.get(key) as number[]
+      groups.push(group(trie, key >>> 8, key & 0xff, nodes))
+      const all = byByte.get(key & 0xff)
+      if (all === undefined) byByte.set(key & 0xff, nodes)
+      else byByte.set(key & 0xff, all.concat(nodes))
+    }
+    this.groups = groups
+    const isFlat = groups.every(({ count }) => count === 0)
+    this.merged = isFlat ? groups : [...byByte].map(([byte, nodes]) => group(trie, 0, byte, nodes))
+  }
+
+  /** The most characters before anything that the slice tells of. */
+  get maxCount(): number {
+    return Math.max(this.tokens.maxCount, this.groups.at(-1)?.count ?? 0)
+  }
+
+  get bytes(): number {
+    const nodes = this.merged.reduce((sum, { nodes }) => sum + nodes.length, 0)
+    return this.tokens.bytes + 8 * nodes + 80 * (this.groups.length + this.merged.length)
+  }
+}
+
+function group(trie: TokenTrie, count: number, byte: number, nodes: number[]): Group {
+  nodes.sort((a, b) => a - b)
+  const size = nodes.reduce((sum, node) => sum + trie.subtreeSize(node), 0)
+  return { count, byte, nodes: Int32Array.from(nodes), size }
+}
+
+/** The slices of one vocabulary, by list of trie nodes and set. */
+export class Slices {
+  private readonly trie: TokenTrie
+  private readonly width: number
+  private readonly sets: CharacterSets
+  private readonly slices = new Map<number, Map<number, Slice>>()
+
+  constructor(trie: TokenTrie, width: number, sets: CharacterSets) {
+    this.trie = trie
+    this.width = width
+    this.sets = sets
+  }
+
+  /** `list` is the identity of `nodes`. The first call walks what is below them. */
+  of(list: number, nodes: Int32Array, set: number): Slice {
+    let bySet = this.slices.get(list)
+    if (bySet === undefined) {
+      bySet = new Map()
+      this.slices.set(list, bySet)
+    }
+    let slice = bySet.get(set)
+    if (slice === undefined) {
+      slice = new Slice(this.trie, this.width, nodes, this.sets.firstBytes(set))
+      bySet.set(set, slice)
+      this.bytes += slice.bytes
+    }
+    return slice
+  }
+
+  bytes = 0
+
+  clear(): void {
+    this.slices.clear()
+    this.bytes = 0
+  }
+}
