@@ -87,6 +87,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     for (var i = thread; i < live; i += Threads) { sum += exp(valueOf(keys[i]) - zmax); }
     threshold = zmax + log(sumFloats(thread, sum)) - row.sigmas * 0.69314718;
   }
+  // Above every value, a threshold by surprise leaves the first alone, any other also its equals.
+  let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
   threshold = min(threshold, zmax);
   // Of sorted pairs, those above a threshold are the first; of others, none is below.
   for (var i = thread; i < size; i += Threads) {
@@ -95,6 +97,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   workgroupBarrier();
   if (thread == 0u) { shownLimit = atomicLoad(&limitCount); }
   var limit = workgroupUniformLoad(&shownLimit);
+  if (isFirstAlone) { limit = 1u; }
   if ((row.flags & TopK) != 0u) { limit = min(limit, row.k); }
   if ((row.flags & (Threshold | TopK | TopP)) != 0u) {
     best = drawSorted(row, thread, zmax, limit, 0u, 0.0, 0.0);

@@ -106,6 +106,8 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
     if ((row.flags & Sigma) != 0u) { threshold = max(threshold, zmax - row.sigmas * sigma); }
     if ((row.flags & MinP) != 0u) { threshold = max(threshold, zmax + row.logMinP); }
     if ((row.flags & Mirostat) != 0u) { threshold = zmax + log(mass) - row.sigmas * 0.69314718; }
+    // Every surprise is above μ: the first alone stays, also among its equals. It is certain, so its surprise is 0.
+    let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
     next.zmax = zmax;
     next.threshold = min(threshold, zmax);
     next.top = lineOf(zmax);
@@ -124,7 +126,10 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
     }
     // Squares of such values leave float32, and noise beside them what the definition can tell apart.
     let isHuge = abs(zmax) > 1e6 || ((row.flags & Sigma) != 0u && !(squares[0] < 1e30 && abs(means[0]) < 1e6));
-    if (isHuge) {
+    if (isFirstAlone) {
+      results[index] = Result(bestIds[0], Ok, 0u, counts[0]);
+      next.phase = Done;
+    } else if (isHuge) {
       results[index] = Result(NoToken, Redo, 0u, 0u);
       next.phase = Done;
     }
