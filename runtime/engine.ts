@@ -108,6 +108,7 @@ export class Engine {
       contextLength: this.model.contextLength,
       seed: this.parts.seed ?? randomSeed(),
       maxDraftTokens: this.parts.speculator?.tokens ?? 0,
+      constraint: constraint?.input ?? null,
     })
     const compiled = constraint ? this.compileCounted(constraint.input, constraint.policies) : null
     const fsm = compiled ? this.compiled.machine(compiled.grammar) : null

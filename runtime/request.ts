@@ -3,10 +3,12 @@
  * budget, stops, sampling parameters.
  */
 
+import type { Grammar, GrammarInput } from "../grammar/index.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
 import type { ConstraintOptions } from "./schema.ts"
+import { showSchema } from "./shownschema.ts"
 import type { Message, TemplateOptions } from "./template.ts"
 import type { Tokenizer } from "./tokenizer.ts"
 
@@ -36,6 +38,8 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   verify?: "match" | "reject" | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
+  /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
+  schemaInPrompt?: boolean | null
   signal?: AbortSignal | undefined
   /** Tools, documents and variables of the chat template. */
   templateOptions?: TemplateOptions
@@ -64,13 +68,15 @@ export interface RequestContext {
   readonly seed: bigint
   /** 0: the engine drafts nothing. */
   readonly maxDraftTokens: number
+  /** What the answer is held to, for `schemaInPrompt`. */
+  readonly constraint?: GrammarInput | Grammar | null
 }
 
 /** Throws RequestError and SamplingError. */
 export function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  { tokenizer, contextLength, seed, maxDraftTokens }: RequestContext,
+  { tokenizer, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
 ): ReadRequest {
   const { width, endIds } = tokenizer.vocabulary
   const encode = (text: string): number[] =>
@@ -90,7 +96,7 @@ export function readRequest(
     )
   }
   const count = integer("n", options.n ?? 1, 1, 128)
-  const promptIds = encodePrompt(prompt, options, tokenizer)
+  const promptIds = encodePrompt(prompt, options, tokenizer, constraint)
   const maxTokens =
     options.maxTokens === undefined || options.maxTokens === null
       ? contextLength - promptIds.length
@@ -118,8 +124,13 @@ export function readRequest(
   }
 }
 
-function encodePrompt(prompt: Prompt, options: GenerateOptions, tokenizer: Tokenizer): readonly number[] {
-  const ids = promptIdsOf(prompt, options, tokenizer)
+function encodePrompt(
+  prompt: Prompt,
+  options: GenerateOptions,
+  tokenizer: Tokenizer,
+  constraint: GrammarInput | Grammar | null,
+): readonly number[] {
+  const ids = promptIdsOf(prompt, options, tokenizer, constraint)
   if (ids.length === 0) {
     throw new RequestError(
       "invalid_value",
@@ -131,8 +142,21 @@ function encodePrompt(prompt: Prompt, options: GenerateOptions, tokenizer: Token
   return ids
 }
 
-function promptIdsOf(prompt: Prompt, options: GenerateOptions, tokenizer: Tokenizer): readonly number[] {
-  if (typeof prompt !== "string" && typeof prompt[0] === "number") return prompt as readonly number[]
+function promptIdsOf(
+  prompt: Prompt,
+  options: GenerateOptions,
+  tokenizer: Tokenizer,
+  constraint: GrammarInput | Grammar | null,
+): readonly number[] {
+  const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
+  if (options.schemaInPrompt && (isIds || options.raw)) {
+    throw new RequestError(
+      "invalid_value",
+      "schema_in_prompt: a prompt of raw text or token ids has no system message; send messages, or leave it out",
+      "schema_in_prompt",
+    )
+  }
+  if (isIds) return prompt as readonly number[]
   if (options.raw) {
     if (typeof prompt === "string") return tokenizer.encode(prompt)
     throw new RequestError(
@@ -143,7 +167,8 @@ function promptIdsOf(prompt: Prompt, options: GenerateOptions, tokenizer: Tokeni
   }
   const messages =
     typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
-  return tokenizer.encodeMessages(messages, options.templateOptions)
+  const shown = options.schemaInPrompt ? showSchema(messages, constraint) : messages
+  return tokenizer.encodeMessages(shown, options.templateOptions)
 }
 
 function checkContext(

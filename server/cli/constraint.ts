@@ -71,7 +71,7 @@ export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
 /** The policies that the flags name; the rest keeps its default. */
 export function spelling(flags: ConstraintFlags): CompileOptions {
   const { whitespace, order, escapes, numbers, formats } = flags
-  return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats } })
+  return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats } }).compile
 }
 
 /** The text of a file, or of standard input for `-`. */

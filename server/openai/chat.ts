@@ -48,7 +48,8 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     const generation = await engine.start(chatRequest.messages, {
       ...chatRequest.options,
       ...(constraint && { constraint: constraint.input }),
-      ...found.policies,
+      ...found.policies.compile,
+      schemaInPrompt: found.policies.schemaInPrompt,
       seed,
       signal: request.signal,
     })

@@ -9,10 +9,10 @@
  * Schemas are taken from the body's text, not from its parsed view (see body.ts).
  */
 import { z } from "zod"
-import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
+import type { GrammarInput } from "../../runtime/index.ts"
 import type { RequestBody } from "../body.ts"
 import { Refusal } from "../errors.ts"
-import { policyKeys, readPolicies } from "./policies.ts"
+import { type Policies, policyKeys, readPolicies } from "./policies.ts"
 
 export interface Constraint {
   /** Where the request said it, for error messages: `response_format.json_schema.schema`. */
@@ -23,7 +23,7 @@ export interface Constraint {
 
 export interface ConstraintRequest {
   constraint: Constraint | null
-  policies: CompileOptions
+  policies: Policies
 }
 
 /** Top-level keys that constrain. Keys of the request that resemble one of them are refused as misspelt. */

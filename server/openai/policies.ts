@@ -39,7 +39,6 @@ const vllmFlags = z.strictObject({
 const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   ["additional", "forbid", "Set additionalProperties: false in the schema"],
   ["on_length", "close", "Raise max_completion_tokens, or bound the schema by maxLength and maxItems"],
-  ["schema_in_prompt", true, "Put the schema into a system message"],
   ["prefill", "inside", "Leave it out"],
   ["lenient", true, "Remove the keyword from the schema"],
   ["fields", true, "Parse the text as it arrives"],
@@ -55,8 +54,15 @@ export const policyKeys: readonly string[] = [
   ...Object.keys(vllmFlags.shape),
 ]
 
+/** What a request says beside its constraint. */
+export interface Policies {
+  compile: CompileOptions
+  /** The model is told the schema. */
+  schemaInPrompt: boolean
+}
+
 /** The policies of a request's body. Throws `Refusal`. */
-export function readPolicies(value: Record<string, unknown>): CompileOptions {
+export function readPolicies(value: Record<string, unknown>): Policies {
   const outputs = (value.structured_outputs ?? {}) as Record<string, unknown>
   const pick = (keys: string[]) =>
     Object.fromEntries(keys.filter((k) => outputs[k] != null).map((k) => [k, outputs[k]]))
@@ -100,7 +106,7 @@ export function readPolicies(value: Record<string, unknown>): CompileOptions {
     })
   }
   if (whitespace) options.whitespace = spacing[whitespace]
-  return options
+  return { compile: options, schemaInPrompt: policies.schema_in_prompt ?? false }
 }
 
 function fromPattern(pattern: unknown): keyof typeof spacing | null {

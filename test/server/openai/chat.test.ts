@@ -46,6 +46,54 @@ async function chunks(fields: object): Promise<any[]> {
   return lines.slice(0, -1).map((line) => JSON.parse(line.slice("data: ".length)))
 }
 
+describe("schema_in_prompt", () => {
+  const system = `JSON schema: ${JSON.stringify(person)}`
+
+  test("is the request whose system message ends with the schema, to the last token", async () => {
+    const fields = { response_format: personFormat, seed: 3, temperature: 0 }
+    const said = { role: "system", content: "Answer briefly." }
+    const asked = await reply({
+      ...fields,
+      messages: [said, ...messages],
+      tokenrail: { schema_in_prompt: true },
+    })
+    const shown = { role: "system", content: `Answer briefly.\n\n${system}` }
+    const written = await reply({ ...fields, messages: [shown, ...messages] })
+    expect(asked.choices).toEqual(written.choices)
+    expect(asked.usage.prompt_tokens).toBe(written.usage.prompt_tokens)
+    const without = await reply({ ...fields, messages: [said, ...messages] })
+    expect(asked.usage.prompt_tokens).toBeGreaterThan(without.usage.prompt_tokens + 20)
+  })
+
+  test("may stand inside structured_outputs and is off by default", async () => {
+    const inside = await reply({
+      structured_outputs: { json: person, schema_in_prompt: true },
+      temperature: 0,
+    })
+    const written = await reply({
+      messages: [{ role: "system", content: system }, ...messages],
+      structured_outputs: { json: person },
+      temperature: 0,
+    })
+    expect(inside.usage.prompt_tokens).toBe(written.usage.prompt_tokens)
+    const off = await reply({ structured_outputs: { json: person, schema_in_prompt: false }, temperature: 0 })
+    const plain = await reply({ structured_outputs: { json: person }, temperature: 0 })
+    expect(off.usage.prompt_tokens).toBe(plain.usage.prompt_tokens)
+  })
+
+  test.each([
+    ["without a constraint", {}],
+    ["with a regular expression", { structured_outputs: { regex: "a+" } }],
+  ])("%s is refused", async (_, fields) => {
+    const response = await post({ ...fields, tokenrail: { schema_in_prompt: true } })
+    expect(response.status).toBe(400)
+    expect((await response.json()).error).toMatchObject({
+      param: "schema_in_prompt",
+      message: expect.stringMatching(/leave schema_in_prompt out/),
+    })
+  })
+})
+
 describe("a whole reply", () => {
   test("has the fields of OpenAI's and a text that the schema allows", async () => {
     const body = await reply({ response_format: personFormat, seed: 5, temperature: 1.2 })

@@ -125,7 +125,7 @@ test("policies reach the compiler under its names", async () => {
     formats: "annotate",
     whitespace: "spaced",
   }
-  expect((await read({ tokenrail })).policies).toEqual({
+  expect((await read({ tokenrail })).policies.compile).toEqual({
     order: "any",
     escapes: "all",
     numbers: "all",
@@ -133,11 +133,13 @@ test("policies reach the compiler under its names", async () => {
     whitespace: "tight",
   })
   const vllm = { structured_outputs: { json: schema, disable_any_whitespace: true } }
-  expect((await read(vllm)).policies).toEqual({ whitespace: "tight" })
-  expect((await read({ guided_json: schema, guided_whitespace_pattern: "" })).policies).toEqual({
+  expect((await read(vllm)).policies.compile).toEqual({ whitespace: "tight" })
+  expect((await read({ guided_json: schema, guided_whitespace_pattern: "" })).policies.compile).toEqual({
     whitespace: "compact",
   })
-  expect((await read({ guided_json: schema, guided_whitespace_pattern: "[ \\n\\t]*" })).policies).toEqual({
+  expect(
+    (await read({ guided_json: schema, guided_whitespace_pattern: "[ \\n\\t]*" })).policies.compile,
+  ).toEqual({
     whitespace: "any",
   })
 })

@@ -1,0 +1,43 @@
+/**
+ * The schema in the prompt: what an answer will be held to, said to the model.
+ *
+ * The schema's text is appended to the system message after a blank line, or is the system message where there is none. It is
+ * compact and keeps the order of keys and the spelling of numbers, so a model sees one spelling however a schema was sent.
+ */
+
+import type { Grammar, GrammarInput } from "../grammar/index.ts"
+import { RequestError } from "./errors.ts"
+import type { Message } from "./template.ts"
+
+/** What stands before the schema. The embedded model has been trained with these words. */
+const lead = "JSON schema: "
+
+/** The messages with the constraint's schema in the system message. Throws RequestError where it has none. */
+export function showSchema(
+  messages: readonly Message[],
+  constraint: GrammarInput | Grammar | null,
+): readonly Message[] {
+  if (constraint === null || !("kind" in constraint) || constraint.kind !== "json") {
+    const given = constraint === null ? "there is no constraint" : "the constraint is not a JSON Schema"
+    throw new RequestError(
+      "invalid_value",
+      `schema_in_prompt: ${given}: send one, or leave schema_in_prompt out`,
+      "schema_in_prompt",
+    )
+  }
+  const { schema } = constraint
+  const shown = lead + (typeof schema === "string" ? compactJson(schema) : JSON.stringify(schema))
+  const [first, ...rest] = messages
+  if (first?.role !== "system" && first?.role !== "developer") {
+    return [{ role: "system", content: shown }, ...messages]
+  }
+  const { content } = first
+  if (!content?.length) return [{ ...first, content: shown }, ...rest]
+  if (typeof content === "string") return [{ ...first, content: `${content}\n\n${shown}` }, ...rest]
+  return [{ ...first, content: [...content, { type: "text", text: `\n\n${shown}` }] }, ...rest]
+}
+
+/** A JSON text without the white space between its lexemes. */
+export function compactJson(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, "$1")
+}
