@@ -5,13 +5,15 @@
  * `--count` is per schema: walks, or spellings of each valid text. Prints one line a disagreement, then a JSON summary;
  * exit 1 when there was any. Figures do not depend on what ran before but through caches, which must not matter.
  */
+import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { type CompileOptions, GrammarError } from "../../grammar/index.ts"
 import { toText } from "../../grammar/json/reader.ts"
-import { readVocabulary } from "../../server/cli/vocabulary.ts"
+import { parseVocabulary } from "../../mask/index.ts"
 import { maskBenchLines } from "../validate/corpora.ts"
 import type { Draw } from "./draw.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
+import { soakSpellings } from "./spellings.ts"
 import { soakWalks } from "./walks.ts"
 
 const { values: flags, positionals } = parseArgs({
@@ -38,7 +40,11 @@ const compileOptions = {
   unsatisfiable: "empty",
 } satisfies CompileOptions
 
-const vocabulary = await readVocabulary(flags.vocab)
+const read = (name: string) => JSON.parse(readFileSync(`${flags.vocab}/${name}`, "utf8"))
+const [tokenizer, config] = [read("tokenizer.json"), read("tokenizer_config.json")]
+const added: { id: number; content: string }[] = tokenizer.added_tokens
+const endIds = added.filter(({ content }) => content === config.eos_token).map(({ id }) => id)
+const vocabulary = parseVocabulary(tokenizer, config, { endIds })
 const plain = plainLocals(vocabulary)
 const totals: Record<string, number> = { schemas: 0, refused: 0, limits: 0, disagreements: 0 }
 const begin = performance.now()
@@ -91,7 +97,9 @@ function run(
         ...{ vocabulary, compile: compileOptions, seed, draw },
         ...{ tokens: count, walkTokens: Number(flags.steps) },
       })
+    case "spellings":
+      return soakSpellings(schema, tests, { vocabulary, compile: compileOptions, seed, count })
     default:
-      throw new Error(`unknown soak ${what}: masks, walks`)
+      throw new Error(`unknown soak ${what}: masks, walks, spellings`)
   }
 }
