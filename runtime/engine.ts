@@ -25,7 +25,6 @@ import { type BatchEntry, Scheduler } from "./scheduler.ts"
 import { checkComplete, readConstraint, type ValueOf } from "./schema.ts"
 import { type GenerationEvent, isLegal, onlyToken, Sequence } from "./sequence.ts"
 import { canSpeculate, type DraftWish, isPermitted, legalDraft, type Speculator } from "./speculation.ts"
-import { StopStrings } from "./stops.ts"
 import type { Tokenizer } from "./tokenizer.ts"
 
 export interface EngineParts {
@@ -113,7 +112,6 @@ export class Engine {
     const compiled = constraint ? this.compileCounted(constraint.input, constraint.policies) : null
     const fsm = compiled ? this.compiled.machine(compiled.grammar) : null
     this.checkLine()
-    const stops = new StopStrings(request.stops)
     const generation = new Generation({
       promptTokens: request.promptIds.length,
       report: compiled?.report ?? null,
@@ -129,7 +127,6 @@ export class Engine {
           ...request,
           vocabulary: this.vocabulary,
           matcher: fsm ? new Matcher(fsm) : null,
-          stops,
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),

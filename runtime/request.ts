@@ -7,8 +7,12 @@ import type { Grammar, GrammarInput } from "../grammar/index.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
+import { checkRepetition, type RepetitionOptions } from "./repetition.ts"
 import type { ConstraintOptions } from "./schema.ts"
 import { showSchema } from "./shownschema.ts"
+import { StopRegexes } from "./stopregex.ts"
+import { StopStrings } from "./stops.ts"
+import { type StopWhenKind, stopWhenKinds } from "./stopwhen.ts"
 import type { Message, TemplateOptions } from "./template.ts"
 import type { Tokenizer } from "./tokenizer.ts"
 
@@ -19,6 +23,14 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   stop?: string | readonly string[] | null
+  /** Regular expressions: the answer ends before the first match, of at most 256 units, in what has been written. */
+  stopRegex?: string | RegExp | readonly (string | RegExp)[] | null
+  /** Without a constraint: end with the first whole JSON object or array, XML element or JSON of a tool call. */
+  stopWhen?: StopWhenKind | null
+  /** End when the last tokens are `count` times the same pattern of `min` to `max` tokens. */
+  repetitionDetection?: RepetitionOptions | null
+  /** Where events may end: anywhere (default), or at words. */
+  streamGranularity?: "token" | "word" | null
   /**
    * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws only tokens after which
    * the rest still fits, so that the answer is complete. A budget below the shortest answer is refused.
@@ -48,7 +60,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
 export interface ReadRequest {
   readonly promptIds: readonly number[]
   readonly params: SamplingParams
-  readonly stops: readonly string[]
+  readonly stops: StopStrings
+  readonly stopRegexes: StopRegexes
+  readonly stopWhen: StopWhenKind | null
+  readonly repetition: { min: number; max: number; count: number } | null
+  readonly byWords: boolean
   readonly stopTokenIds: ReadonlySet<number>
   readonly closes: boolean
   readonly includesStop: boolean
@@ -111,7 +127,11 @@ export function readRequest(
   return {
     promptIds,
     params,
-    stops: typeof options.stop === "string" ? [options.stop] : [...(options.stop ?? [])],
+    stops: new StopStrings(listOf(options.stop)),
+    stopRegexes: new StopRegexes(listOf(options.stopRegex)),
+    stopWhen: readStopWhen(options.stopWhen, constraint !== null),
+    repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
+    byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
     stopTokenIds: new Set(options.stopTokenIds),
     closes: oneOf("on_length", options.onLength, ["truncate", "close"]) === "close",
     includesStop: options.includeStopStrInOutput ?? false,
@@ -191,6 +211,19 @@ function integer(param: string, value: number, min: number, max: number): number
   if (Number.isInteger(value) && value >= min && value <= max) return value
   const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
   throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
+}
+
+function listOf<Item>(value: Item | readonly Item[] | null | undefined): readonly Item[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value as Item]
+}
+
+function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | null {
+  if (value === undefined || value === null) return null
+  const kind = oneOf("stop_when", value, stopWhenKinds)
+  if (!isConstrained) return kind
+  const message = `stop_when: ${kind} ends text without a constraint, and a constraint ends by itself: leave one out`
+  throw new RequestError("invalid_value", message, "stop_when")
 }
 
 function readDraftTokens(value: number | null | undefined, max: number): number {

@@ -6,6 +6,7 @@
  * goes before truncation.
  */
 
+import { GrammarError } from "../grammar/index.ts"
 import type { Matcher, RowKind } from "../mask/index.ts"
 import { Matcher as FreshMatcher, isAllowed, type Vocabulary } from "../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
@@ -13,7 +14,11 @@ import { TokenCounts } from "../sampler/index.ts"
 import { Closing } from "./closing.ts"
 import { Detokenizer } from "./detokenizer.ts"
 import { type Draft, noDraft, type Speculation } from "./draft.ts"
+import { Repetition } from "./repetition.ts"
+import type { StopRegexes } from "./stopregex.ts"
 import { type StopStrings, StopWatch } from "./stops.ts"
+import { StopWhen, type StopWhenKind } from "./stopwhen.ts"
+import { WordBuffer } from "./wordbuffer.ts"
 
 export type FinishReason = "stop" | "length" | "abort" | "error"
 
@@ -23,7 +28,10 @@ export type GenerationEvent =
       type: "finish"
       choice: number
       finishReason: FinishReason
-      /** null: end of sequence; a stop string or id; `complete`: the grammar ended; `closed`: it ended with the budget. */
+      /**
+       * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar ended; `closed`: it
+       * ended with the budget; `json`, `xml`, `tool_call`: what was waited for is whole; `repetition`.
+       */
       stopReason: string | number | null
       message?: string
     }
@@ -39,6 +47,11 @@ export interface SequenceOptions {
   /** With a matcher: complete the answer when the budget ends. */
   readonly closes: boolean
   readonly stops: StopStrings
+  readonly stopRegexes?: StopRegexes
+  readonly stopWhen?: StopWhenKind | null
+  readonly repetition?: { min: number; max: number; count: number } | null
+  /** Events end at words. */
+  readonly byWords?: boolean
   readonly stopTokenIds: ReadonlySet<number>
   readonly includesStop: boolean
   readonly ignoresEnd: boolean
@@ -91,6 +104,9 @@ export class Sequence {
   readonly acceptUs: number[] = []
   private readonly detokenizer: Detokenizer
   private readonly watch: StopWatch
+  private readonly stopWhen: StopWhen | null
+  private readonly repetition: Repetition | null
+  private readonly words: WordBuffer | null
   /** Tokens whose text has not been sent. */
   private unsent: number[] = []
   private unsentLogprobs: TokenLogprobs[] = []
@@ -106,7 +122,11 @@ export class Sequence {
     this.watch = new StopWatch(options.stops, {
       includesStop: options.includesStop,
       counts: (length) => this.outputCount >= options.minTokens && this.isComplete(length),
+      ...(options.stopRegexes && { regexes: options.stopRegexes }),
     })
+    this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
+    this.repetition = options.repetition ? new Repetition(options.repetition) : null
+    this.words = options.byWords ? new WordBuffer() : null
   }
 
   get promptCount(): number {
@@ -127,7 +147,7 @@ export class Sequence {
     return this.finishReason !== undefined
   }
 
-  /** Stop strings that appeared where the constraint was not complete. */
+  /** Stop strings and patterns that appeared where the constraint was not complete. */
   get ignoredStops(): readonly string[] {
     return this.watch.ignored
   }
@@ -196,11 +216,29 @@ export class Sequence {
       this.send(this.watch.flush() + piece)
       return ["stop", "complete"]
     }
-    const { text, stop } = this.watch.push(piece)
-    this.send(text)
-    if (stop !== null) return ["stop", stop]
-    if (this.left > 0) return undefined
-    return this.closing && matcher?.isAccepting() ? ["stop", "closed"] : ["length", null]
+    const repeats = this.repetition?.push(token) ?? false
+    const end = this.readText(piece)
+    if (end) return end
+    if (this.left <= 0) return this.closing && matcher?.isAccepting() ? ["stop", "closed"] : ["length", null]
+    if (!repeats || this.outputCount < minTokens) return undefined
+    // A constrained text that is cut off is no answer.
+    return [matcher && !matcher.isAccepting() ? "length" : "stop", "repetition"]
+  }
+
+  /** Sends what the stops let through. */
+  private readText(piece: string): Ending | undefined {
+    const end = this.stopWhen?.push(piece, this.outputCount >= this.options.minTokens) ?? -1
+    const start = this.written.length - piece.length
+    try {
+      const { text, stop } = this.watch.push(end < 0 ? piece : piece.slice(0, end - start))
+      this.send(text)
+      if (stop !== null) return ["stop", stop]
+    } catch (error) {
+      // A pattern whose automaton grew beyond its bounds.
+      if (error instanceof GrammarError) return ["error", null, `stop_regex: ${error.message}`]
+      throw error
+    }
+    return end < 0 ? undefined : ["stop", this.stopWhen!.kind]
   }
 
   /** What the slot holds beyond plain decoding is forgotten: the next token needs logits of which every bit is right. */
@@ -213,8 +251,10 @@ export class Sequence {
   /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
   finish(finishReason: FinishReason, stopReason: string | number | null, message?: string): void {
     if (this.isFinished) return
-    if (typeof stopReason !== "string") this.send(this.watch.flush())
-    if (this.unsent.length > 0) this.send("", true)
+    // After a stop string nothing is held.
+    this.send(this.watch.flush())
+    if (this.words) this.emitText(this.words.flush())
+    if (this.unsent.length > 0) this.emitText("", true)
     this.finishReason = finishReason
     this.stopReason = stopReason
     this.message = message
@@ -222,7 +262,11 @@ export class Sequence {
     this.options.emit(message === undefined ? event : { ...event, message })
   }
 
-  private send(text: string, isLast = false): void {
+  private send(text: string): void {
+    this.emitText(this.words ? this.words.push(text) : text)
+  }
+
+  private emitText(text: string, isLast = false): void {
     if (text === "" && !isLast) return
     this.text += text
     const event = { type: "text" as const, choice: this.options.choice, text, tokens: this.unsent }

@@ -1,5 +1,5 @@
 /**
- * Stop strings: where an output ends because of its text.
+ * Stop strings: where an output ends because of its text. Stop patterns (`stopregex.ts`) are watched along with them.
  *
  * An Aho–Corasick automaton (Aho and Corasick 1975) over UTF-16 units finds the earliest end of any stop string, the
  * longest where several end together: so the result does not depend on how the text was cut into tokens. The automaton's
@@ -8,6 +8,7 @@
  */
 
 import { RequestError } from "./errors.ts"
+import { RegexWatch, type StopRegexes } from "./stopregex.ts"
 
 const maxStops = 64
 
@@ -93,17 +94,18 @@ export class StopStrings {
 export interface StopStep {
   /** What may be sent now. */
   text: string
-  /** The stop string that ended the output, or null. */
+  /** The stop string, or the source of the pattern, that ended the output; or null. */
   stop: string | null
 }
 
 /** The position of one output in the automaton, with the text that is held back. */
 export class StopWatch {
-  /** Stop strings that were found where the constraint was not complete, and so are ordinary text. */
+  /** Stop strings and patterns that were found where the constraint was not complete, and so are ordinary text. */
   readonly ignored: string[] = []
   private readonly stops: StopStrings
   private readonly includesStop: boolean
   private readonly counts: ((textLength: number) => boolean) | undefined
+  private readonly regexes: RegexWatch | undefined
   private node = 0
   private held = ""
   /** Units that were sent. */
@@ -115,19 +117,24 @@ export class StopWatch {
    */
   constructor(
     stops: StopStrings,
-    options: { includesStop?: boolean; counts?: (textLength: number) => boolean } = {},
+    options: {
+      includesStop?: boolean
+      counts?: (textLength: number) => boolean
+      regexes?: StopRegexes
+    } = {},
   ) {
     this.stops = stops
     this.includesStop = options.includesStop ?? false
     this.counts = options.counts
+    if (options.regexes && options.regexes.patterns.length > 0) this.regexes = new RegexWatch(options.regexes)
   }
 
-  /** Reads more of the output. After a stop nothing may be pushed. */
+  /** Reads more of the output, whole code points. After a stop nothing may be pushed. */
   push(text: string): StopStep {
     const whole = this.held + text
     for (let at = this.held.length; at < whole.length; at++) {
       this.node = this.stops.next(this.node, whole.charCodeAt(at))
-      const found = this.found(at + 1)
+      const found = this.found(whole, at + 1)
       if (!found) {
         this.node = this.stops.settle(this.node)
         continue
@@ -136,7 +143,8 @@ export class StopWatch {
       this.sentCount += found.cut
       return { text: whole.slice(0, found.cut), stop: found.stop }
     }
-    return { text: this.release(whole, whole.length - this.stops.depth[this.node]), stop: null }
+    const held = Math.max(this.stops.depth[this.node], this.regexes?.depth ?? 0)
+    return { text: this.release(whole, whole.length - held), stop: null }
   }
 
   /** What was held back, once no more text comes. */
@@ -145,11 +153,25 @@ export class StopWatch {
     return this.release(this.held, this.held.length)
   }
 
-  private found(end: number): { cut: number; stop: string } | undefined {
+  /** The longest stop that ends at unit `end` and counts. */
+  private found(whole: string, end: number): { cut: number; stop: string } | undefined {
     const { ends, shorter, depth, strings } = this.stops
+    const matches: { start: number; stop: string }[] = []
     for (let at = ends[this.node] >= 0 ? this.node : shorter[this.node]; at !== 0; at = shorter[at]) {
-      const stop = strings[ends[at]]
-      const cut = this.includesStop ? end : end - depth[at]
+      matches.push({ start: end - depth[at], stop: strings[ends[at]] })
+    }
+    const unit = whole.charCodeAt(end - 1)
+    const isHigh = unit >= 0xd800 && unit < 0xdc00
+    if (this.regexes && !isHigh) {
+      const isPair = unit >= 0xdc00 && unit < 0xe000
+      this.regexes.push(whole.slice(end - (isPair ? 2 : 1), end))
+      for (const { source, start } of this.regexes.found) {
+        matches.push({ start: start - this.sentCount, stop: source })
+      }
+      matches.sort((a, b) => a.start - b.start)
+    }
+    for (const { start, stop } of matches) {
+      const cut = this.includesStop ? end : start
       if (!this.counts || this.counts(this.sentCount + cut)) return { cut, stop }
       if (!this.ignored.includes(stop)) this.ignored.push(stop)
     }

@@ -36,7 +36,7 @@ test.each([
   expect(chunks.map((chunk) => detokenizer.pushBytes(Uint8Array.from(chunk)))).toEqual(texts)
 })
 
-test("the sum of the pieces is the decoding of all bytes; at most three bytes are held", () => {
+test("S2-22: the sum of the pieces is the decoding of all bytes; at most three bytes are held", () => {
   const utf8 = fc.string({ unit: "grapheme", maxLength: 8 }).map((text) => [...Buffer.from(text)])
   const bytes = fc.oneof(utf8, fc.array(fc.nat(255), { maxLength: 12 }))
   fc.assert(
@@ -73,7 +73,7 @@ test("a fork goes its own way", () => {
   expect([one.push(0xa9), other.push(0xa8)]).toEqual(["é", "è"])
 })
 
-test("WordPiece: only the first token of an output drops its space", () => {
+test("S2-23: WordPiece: only the first token of an output drops its space", () => {
   const vocabulary = Vocabulary.fromBytes([Buffer.from(" play"), Buffer.from("ing")], {
     endIds: [2],
     dropsFirstSpace: true,

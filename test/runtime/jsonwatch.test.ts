@@ -78,7 +78,7 @@ const pieces = fc.constantFrom(
   "null",
 )
 
-test("every split equals one push; complete means that JSON.parse takes the prefix", () => {
+test("S2-19: every split equals one push; complete means that JSON.parse takes the prefix", () => {
   const texts = fc.oneof(
     fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join("")),
     fc.json().chain((json) => fc.constantFrom("", "x", " ", "}").map((tail) => json + tail)),

@@ -68,11 +68,39 @@ test("seed: the request's, else the engine's; bad words reach the sampler as tok
 })
 
 test("stops: one string or many, ids as a set", () => {
-  expect(read("a", { stop: "x" }).stops).toEqual(["x"])
+  expect(read("a", { stop: "x" }).stops.strings).toEqual(["x"])
   const { stops, stopTokenIds, includesStop } = read("a", {
     stop: ["x", "y"],
     stopTokenIds: [3, 3],
     includeStopStrInOutput: true,
   })
-  expect([stops, [...stopTokenIds], includesStop]).toEqual([["x", "y"], [3], true])
+  expect([stops.strings, [...stopTokenIds], includesStop]).toEqual([["x", "y"], [3], true])
+})
+
+test("stops by pattern, structure and repetition", () => {
+  const { stopRegexes, stopWhen, repetition, byWords } = read("a", {
+    stopRegex: [/\d+x/i, "y"],
+    stopWhen: "xml",
+    repetitionDetection: { max: 5, count: 3 },
+    streamGranularity: "word",
+  })
+  expect(stopRegexes.patterns.map(({ source }) => source)).toEqual(["\\d+x", "y"])
+  expect([stopWhen, repetition, byWords]).toEqual(["xml", { min: 1, max: 5, count: 3 }, true])
+  expect(() => read("a", { stopWhen: "html" as never })).toThrow(
+    'stop_when: "html" is not json or xml or tool_call',
+  )
+  expect(() => read("a", { streamGranularity: "line" as never })).toThrow('"line" is not token or word')
+  expect(() =>
+    readRequest(
+      "a",
+      { stopWhen: "json" },
+      {
+        tokenizer,
+        contextLength: 20,
+        seed: 1n,
+        maxDraftTokens: 0,
+        constraint: { kind: "regex", pattern: "a" },
+      },
+    ),
+  ).toThrow("stop_when: json ends text without a constraint")
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { compile } from "../../grammar/index.ts"
 import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import { type GenerationEvent, onlyToken, Sequence, type SequenceOptions } from "../../runtime/sequence.ts"
+import { StopRegexes } from "../../runtime/stopregex.ts"
 import { StopStrings } from "../../runtime/stops.ts"
 import { resolveParams } from "../../sampler/index.ts"
 
@@ -42,7 +43,7 @@ function make(options: Partial<SequenceOptions> & { stop?: string[]; regex?: str
   return { sequence, events, write, outcome }
 }
 
-describe("how an output ends, in the order of the rules", () => {
+describe("S2-33: how an output ends, in the order of the rules", () => {
   test("end of sequence, by any of the ids; its text is dropped", () => {
     const { sequence, write, outcome } = make()
     write("ab")
@@ -86,7 +87,7 @@ describe("how an output ends, in the order of the rules", () => {
     expect(outcome()).toEqual(["a", "stop", "b"])
   })
 
-  test("the budget; the context", () => {
+  test("S1-26, S2-16, S1-27: the budget; the context", () => {
     const budget = make({ maxTokens: 2 })
     budget.write("abc")
     expect(budget.outcome()).toEqual(["ab", "length", null])
@@ -118,6 +119,59 @@ describe("how an output ends, in the order of the rules", () => {
     sequence.accept(0xc3)
     expect(outcome()).toEqual(["a", "length", null])
     expect(events.flatMap((event) => (event.type === "text" ? event.tokens : []))).toEqual([97, 0xc3])
+  })
+
+  test("S2-18: a pattern; inside a constraint only where the text is complete", () => {
+    const stopRegexes = new StopRegexes(["[0-9]{2}"])
+    const free = make({ stopRegexes })
+    free.write("a1b22c")
+    expect(free.outcome()).toEqual(["a1b", "stop", "[0-9]{2}"])
+    const bound = make({ stopRegexes, regex: "a12(b34)?" })
+    bound.write("a12b34")
+    expect(bound.outcome()).toEqual(["a12b34", "stop", "complete"])
+    expect(bound.sequence.ignoredStops).toEqual(["[0-9]{2}"])
+  })
+
+  test("S2-19, S2-20: a whole JSON value, element or call; a stop string that ends before it comes first", () => {
+    const json = make({ stopWhen: "json", stop: ["}x"] })
+    json.write('Hi {"a":1}x')
+    expect(json.outcome()).toEqual(['Hi {"a":1}', "stop", "json"])
+    const xml = make({ stopWhen: "xml", stop: ["</b>"] })
+    xml.write("<a><b>1</b></a>")
+    expect(xml.outcome()).toEqual(["<a><b>1", "stop", "</b>"])
+    const late = make({ stopWhen: "json", minTokens: 5 })
+    late.write("[] [1]")
+    expect(late.outcome()).toEqual(["[] [1]", "stop", "json"])
+  })
+
+  test("repetition; inside a constraint that is not complete the answer is cut", () => {
+    const repetition = { min: 1, max: 2, count: 3 }
+    const free = make({ repetition })
+    free.write("xababab")
+    expect(free.outcome()).toEqual(["xababab", "stop", "repetition"])
+    const bound = make({ repetition, regex: "a*b" })
+    bound.write("aaaa")
+    expect(bound.outcome()).toEqual(["aaa", "length", "repetition"])
+    const early = make({ repetition, minTokens: 5 })
+    early.write("aaaaaa")
+    expect(early.outcome()).toEqual(["aaaaa", "stop", "repetition"])
+  })
+
+  test("S4-20: events in whole words carry all tokens; the last word is not lost", () => {
+    const { write, events, outcome } = make({ byWords: true, stop: ["!"] })
+    write("ab cd\nef!")
+    expect(outcome()).toEqual(["ab cd\nef", "stop", "!"])
+    const texts = events.filter((event) => event.type === "text")
+    expect(texts.map(({ text }) => text)).toEqual(["ab ", "cd\n", "ef"])
+    expect(Buffer.from(texts.flatMap(({ tokens }) => tokens)).toString()).toBe("ab cd\nef!")
+  })
+
+  test("what is held for a stop string is sent when the budget closes the answer", () => {
+    const { sequence, write, outcome } = make({ regex: "a+(bc)?", stop: ["aab"], closes: true, maxTokens: 3 })
+    write("aa")
+    sequence.closing!.hasBound = true
+    sequence.accept(end)
+    expect(outcome()).toEqual(["aa", "stop", "closed"])
   })
 
   test("finishing twice changes nothing", () => {

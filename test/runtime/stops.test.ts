@@ -15,7 +15,7 @@ function run(strings: string[], chunks: string[], options: ConstructorParameters
   return { texts, stop: null, ignored: watch.ignored }
 }
 
-describe("stop strings", () => {
+describe("S1-25, S2-17: stop strings", () => {
   test.each([
     [
       "hold back, then stop",

@@ -3,7 +3,7 @@ import { eventStream } from "../../server/sse.ts"
 
 const describeError = (error: unknown) => ({ error: String(error) })
 
-test("one data line a value, then [DONE]", async () => {
+test("S2-21, S4-19: one data line a value, then [DONE]", async () => {
   async function* values() {
     yield { a: 1 }
     yield { text: "line\nbreak" }

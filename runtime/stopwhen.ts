@@ -1,0 +1,83 @@
+/**
+ * Ends of unconstrained text that are told by its structure: a whole JSON value, a whole XML element, a whole tool call.
+ *
+ * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON behind its trigger. What turns
+ * out to be none of it is text too, and the watch begins anew at the unit that did not fit. Nothing is held back: an end
+ * is known with the last unit of what it ends.
+ */
+
+import { type JsonVerdict, JsonWatch } from "./jsonwatch.ts"
+import { XmlWatch } from "./xmlwatch.ts"
+
+export const stopWhenKinds = ["json", "xml", "tool_call"] as const
+export type StopWhenKind = (typeof stopWhenKinds)[number]
+
+/** What the models that write calls as JSON put before it. */
+const callTriggers = ["<tool_call>", "[TOOL_CALLS]", "<function_call>", "<|python_tag|>"]
+
+interface TextWatch {
+  push(text: string): JsonVerdict
+}
+
+export class StopWhen {
+  readonly kind: StopWhenKind
+  private watch: TextWatch
+  /** Units of the text before the watch began, and units read. */
+  private base = 0
+  private position = 0
+
+  constructor(kind: StopWhenKind) {
+    this.kind = kind
+    this.watch = makeWatch(kind)
+  }
+
+  /** Units of the whole text up to which the output goes; −1: it goes on. Where nothing `counts` it always goes on. */
+  push(text: string, counts: boolean): number {
+    const start = this.position
+    this.position += text.length
+    for (let from = 0; from < text.length; ) {
+      const { status, end } = this.watch.push(text.slice(from))
+      if (status === "incomplete") return -1
+      if (status === "complete" && counts) return this.base + end
+      this.base += end
+      from = this.base - start
+      this.watch = makeWatch(this.kind)
+    }
+    return -1
+  }
+}
+
+function makeWatch(kind: StopWhenKind): TextWatch {
+  if (kind === "json") return new JsonWatch("skip")
+  return kind === "xml" ? new XmlWatch() : new CallWatch()
+}
+
+/** A trigger, then a JSON value. */
+class CallWatch implements TextWatch {
+  private json: JsonWatch | undefined
+  /** The last units, in which a trigger may have begun. */
+  private tail = ""
+  private offset = 0
+
+  push(text: string): JsonVerdict {
+    let rest = text
+    if (!this.json) {
+      const whole = this.tail + text
+      const found = callTriggers
+        .map((trigger) => ({ trigger, at: whole.indexOf(trigger) }))
+        .filter(({ at }) => at >= 0)
+        .sort((a, b) => a.at - b.at)[0]
+      if (!found) {
+        this.offset += text.length
+        this.tail = whole.slice(1 - Math.max(...callTriggers.map((trigger) => trigger.length)))
+        return { status: "incomplete", end: this.offset }
+      }
+      const end = found.at + found.trigger.length
+      this.offset += end - this.tail.length
+      rest = whole.slice(end)
+      this.json = new JsonWatch()
+    }
+    const { status, end } = this.json.push(rest)
+    return { status, end: this.offset + end }
+  }
+}
