@@ -43,6 +43,11 @@ const cases: [name: string, schema: unknown, prefix: string][] = [
   ],
   ["64 hexadecimal digits somewhere", { type: "string", pattern: "[0-9a-f]{64}" }, '"12ab'],
   ["ten thousand items", { type: "array", minItems: 10_000 }, "[1"],
+  [
+    "more members than calls may nest",
+    { type: "object", required: Array.from({ length: 3_000 }, (_, i) => `p${i}`) },
+    "{",
+  ],
   ["an item after a comma", { type: "array", items: { type: "integer" } }, "[1,"],
   ["a multiple of a small fraction", { type: "integer", multipleOf: 0.123456789 }, "12"],
 ]
