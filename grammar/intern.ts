@@ -107,8 +107,8 @@ export class TupleTable {
 export class PairMap {
   size = 0
   /** Shape [2^k, 3]: a + 1 (0 = empty), b, value. */
-  private slots = new Int32Array(3 * 256)
-  private mask = 255
+  private slots = new Int32Array(3 * 16)
+  private mask = 15
 
   /** The value, or -1. */
   get(a: number, b: number): number {
@@ -139,8 +139,8 @@ export class PairMap {
 
   clear(): void {
     this.size = 0
-    this.slots = new Int32Array(3 * 256)
-    this.mask = 255
+    this.slots = new Int32Array(3 * 16)
+    this.mask = 15
   }
 
   private rehash(): void {

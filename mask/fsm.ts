@@ -10,7 +10,7 @@ import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
 import { LocalMasks } from "./local.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
-import { joined, type Recipe, writeRecipe } from "./recipe.ts"
+import { emptyRecipe, idsRecipe, listedCount, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export interface FsmOptions {
@@ -38,8 +38,10 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
 /** Ids worth more than this many are better copied as a row once a state comes back. */
 const ManyIds = 512
 
-interface Kept extends Recipe {
-  /** Times that the recipe was written. */
+/** A mask as it is written at the moment. */
+interface Kept {
+  recipe: Recipe
+  /** Times that it was asked for. */
   uses: number
 }
 
@@ -54,7 +56,8 @@ export class TokenFsm {
   private readonly transitions = new PairMap()
   private kept: (Kept | undefined)[] = []
   /** Drafts by shape. */
-  private drafts: (Draft | undefined)[] = []
+  private drafts: ((Kept & Draft) | undefined)[] = []
+  private readonly endIds: Int32Array
   private keptBytes = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
@@ -65,6 +68,7 @@ export class TokenFsm {
     this.states = new States(grammar)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
+    this.endIds = Int32Array.from(vocabulary.endIds)
   }
 
   get start(): number {
@@ -88,30 +92,30 @@ export class TokenFsm {
 
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
-    const known = this.kept[state]
-    if (known !== undefined) {
-      if (++known.uses === 2 && known.ids.length + known.common.length + known.removed.length > ManyIds)
-        return this.keepRow(state, known)
-      return known
-    }
-    const { recipe, unknown } = this.draft(state)
-    const tried =
-      unknown.length === 0 ? recipe.ids : joined(recipe.ids, this.builder.tryTokens(state, unknown))
-    const kept = { ...recipe, ids: tried, uses: 1 }
-    this.keep(state, kept, 64 + (tried === recipe.ids ? 0 : tried.byteLength))
-    return kept
+    const kept = this.kept[state] ?? this.find(state)
+    if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
+    return kept.recipe
   }
 
-  /** What all states with these lexemes and stacks have in common. Texts of keys make states, but no new drafts. */
-  private draft(state: number): Draft {
+  /** States with equal drafts share an entry, unless tokens had to be tried against the text. */
+  private find(state: number): Kept {
     const shape = this.states.shape(state)
     let draft = this.drafts[shape]
     if (draft === undefined) {
-      draft = this.builder.build(state, this.vocabulary.endIds)
+      const { recipe, unknown } = this.builder.build(state, this.endIds)
+      draft = { recipe, uses: 0, unknown }
+      this.charge(96 + 8 * recipe.ids.length)
       this.drafts[shape] = draft
-      this.keptBytes += 64 + 4 * (draft.recipe.ids.length + draft.recipe.removed.length)
     }
-    return draft
+    let kept: Kept = draft
+    if (draft.unknown.length > 0) {
+      const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
+      kept = { recipe: unite([draft.recipe, tried]), uses: 0 }
+      this.charge(96 + 4 * listedCount(tried))
+    }
+    this.charge(8)
+    this.kept[state] = kept
+    return kept
   }
 
   /** Writes the mask of `state` into `row`. Shape [W]. */
@@ -130,22 +134,20 @@ export class TokenFsm {
     }
   }
 
-  private keepRow(state: number, recipe: Kept): Recipe {
+  /** A mask that is long to write becomes a row. */
+  private keepRow(kept: Kept): void {
     const row = new Uint32Array(wordCount(this.vocabulary.width))
-    writeRecipe(recipe, row)
-    const none = new Int32Array(0)
-    const written = { row, common: none, removed: none, ids: none, uses: recipe.uses }
-    this.keep(state, written, 64 + row.byteLength)
-    return written
+    writeRecipe(kept.recipe, row)
+    kept.recipe = { ...emptyRecipe, row }
+    this.charge(row.byteLength)
   }
 
-  private keep(state: number, recipe: Kept, bytes: number): void {
+  /** Makes room when what is kept exceeds its bound: all or nothing, what is in use comes back. */
+  private charge(bytes: number): void {
     this.keptBytes += bytes
-    if (this.keptBytes > this.maskBytes) {
-      this.kept = []
-      this.drafts = []
-      this.keptBytes = bytes
-    }
-    this.kept[state] = recipe
+    if (this.keptBytes <= this.maskBytes) return
+    this.kept = []
+    this.drafts = []
+    this.keptBytes = bytes
   }
 }

@@ -13,7 +13,18 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
 import type { CountedTokens } from "./counted.ts"
-import { emptyRecipe, joined, noIds, type Recipe, setIds, unite, without } from "./recipe.ts"
+import {
+  emptyRecipe,
+  idsRecipe,
+  joined,
+  listedCount,
+  noIds,
+  type Recipe,
+  setIds,
+  unite,
+  without,
+  writeRecipe,
+} from "./recipe.ts"
 import { type Group, Slices } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, TokenTrie } from "./trie.ts"
@@ -68,8 +79,9 @@ export class LocalMasks {
   private readonly childLists = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
-  /** By node list, then by clamped lexeme state. */
-  private cache: Map<number, Local>[] = []
+  /** (node list, clamped lexeme state) → index of its entry. */
+  private readonly places = new PairMap()
+  private entries: Local[] = []
   private readonly found: Found
   private readonly other: Found
 
@@ -90,24 +102,20 @@ export class LocalMasks {
   /** The local mask of `lexemeState` read from below the nodes of `list`. */
   local(list: number, lexemeState: number): Local {
     const state = this.clamp(lexemeState)
-    let byState = this.cache[list]
-    if (byState === undefined) {
-      byState = new Map()
-      this.cache[list] = byState
-    }
-    const known = byState.get(state)
-    if (known !== undefined) return known
+    const place = this.places.get(list, state)
+    if (place >= 0) return this.entries[place]
     const local = this.make(list, state)
     this.bytes += local.bytes
     if (this.bytes + this.slices.bytes > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
-      this.cache = []
+      this.places.clear()
+      this.entries = []
       this.equals.clear()
       this.slices.clear()
       this.bytes = 0
       return local
     }
-    byState.set(state, local)
+    this.places.set(list, state, this.entries.push(local) - 1)
     return local
   }
 
@@ -191,21 +199,21 @@ export class LocalMasks {
     found.tokenCount = 0
     found.exits.length = 0
     for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
-    parts.push({ ...emptyRecipe, ids: this.withDuplicates(found.tokens.subarray(0, found.tokenCount)) })
+    parts.push(idsRecipe(this.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
     const recipe = this.compact(unite(parts))
     const isOwn = recipe.row !== null && !parts.some(({ row }) => row === recipe.row)
     return {
       ...recipe,
       exits: this.exitLists(exits),
-      bytes: entryBytes + 4 * (recipe.ids.length + recipe.removed.length + (isOwn ? recipe.row.length : 0)),
+      bytes: entryBytes + 4 * (listedCount(recipe) + (isOwn ? recipe.row.length : 0)),
     }
   }
 
   /** Tokens with at most `room` characters. */
   private inside(tokens: CountedTokens, room: number): Recipe {
     const isSparse = tokens.countUpTo(room) < this.vocabulary.width / 64
-    return isSparse ? { ...emptyRecipe, ids: tokens.ids(room) } : { ...emptyRecipe, row: tokens.row(room) }
+    return isSparse ? idsRecipe(tokens.ids(room)) : { ...emptyRecipe, row: tokens.row(room) }
   }
 
   /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
@@ -216,26 +224,25 @@ export class LocalMasks {
     const inner = this.local(list, target)
     for (let i = 0; i < inner.exits.length; i += 2)
       for (const node of this.lists.view(inner.exits[i + 1])) exits.push(node, inner.exits[i])
-    return unite([inner, { ...emptyRecipe, ids: this.tokensAt(list) }])
+    return unite([inner, idsRecipe(this.tokensAt(list))])
   }
 
   /** Many ids as a row. */
   private compact(recipe: Recipe): Recipe {
-    if (recipe.row !== null || recipe.ids.length < this.vocabulary.width / 64) return recipe
+    if (recipe.row !== null || listedCount(recipe) < this.vocabulary.width / 64) return recipe
     const row = new Uint32Array(wordCount(this.vocabulary.width))
-    setIds(row, recipe.ids)
+    writeRecipe(recipe, row)
     return { ...emptyRecipe, row }
   }
 
   /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
   private along(list: number, byte: number, next: number): Local {
     const children = this.childList(list, byte)
-    if (children < 0)
-      return { row: null, common: noIds, removed: noIds, ids: noIds, exits: noIds, bytes: entryBytes }
+    if (children < 0) return { ...emptyRecipe, exits: noIds, bytes: entryBytes }
     const inner = this.local(children, next)
     const own = this.tokensAt(children)
     if (own.length === 0) return { ...inner, bytes: entryBytes }
-    return { ...inner, ids: joined(inner.ids, own), bytes: entryBytes + 4 * own.length }
+    return { ...inner, ids: [...inner.ids, own], bytes: entryBytes + 4 * own.length }
   }
 
   /** The list of the children by `byte` of the nodes in `list`; -1 if there are noIds. */
@@ -269,7 +276,7 @@ export class LocalMasks {
     const exits = this.exitLists(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
       const ids = this.withDuplicates(tokens.subarray(0, tokenCount))
-      return { row: null, common: noIds, removed: noIds, ids, exits, bytes: entryBytes + 4 * ids.length }
+      return { ...idsRecipe(ids), exits, bytes: entryBytes + 4 * ids.length }
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
@@ -278,7 +285,7 @@ export class LocalMasks {
         for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
       }
     }
-    return { row, common: noIds, removed: noIds, ids: noIds, exits, bytes: entryBytes + row.byteLength }
+    return { ...emptyRecipe, row, exits, bytes: entryBytes + row.byteLength }
   }
 
   /** A string that may hold any character: the tokens inside, and where it closes. */
@@ -315,14 +322,15 @@ export class LocalMasks {
     const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
     const exits = this.patchedExits(plain.exits)
     if (plain.row === null) {
-      const ids = joined(without(joined(plain.common, plain.ids), taken), added)
-      return { ...emptyRecipe, ids, exits, bytes: entryBytes + 4 * ids.length }
+      const before = [plain.common, ...plain.ids].map((ids) => without(ids, taken))
+      const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
+      return { ...emptyRecipe, ids: nonEmpty([...before, added]), exits, bytes }
     }
     return {
       row: plain.row,
       common: plain.common,
       removed: joined(plain.removed, taken),
-      ids: joined(without(plain.ids, taken), added),
+      ids: nonEmpty([...plain.ids.map((ids) => without(ids, taken)), added]),
       exits,
       bytes: entryBytes + 4 * (taken.length + added.length),
     }
@@ -403,4 +411,8 @@ export class LocalMasks {
     for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
     return Int32Array.from(all)
   }
+}
+
+function nonEmpty(lists: readonly Int32Array[]): Int32Array[] {
+  return lists.filter((ids) => ids.length > 0)
 }

@@ -9,7 +9,7 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { type Local, type LocalMasks, RootList } from "./local.ts"
-import { noIds, type Recipe, unite } from "./recipe.ts"
+import { idsRecipe, type Recipe, unite } from "./recipe.ts"
 
 /** A mask that is the same for all states with the same lexemes and stacks. */
 export interface Draft {
@@ -24,7 +24,7 @@ export class MaskBuilder {
   private readonly locals: LocalMasks
   /** (node list, lexeme state, stack) triples already added. */
   private readonly seen = new TripleSet()
-  private parts: Local[] = []
+  private parts: Recipe[] = []
   private unknown: number[] = []
 
   constructor(states: States, locals: LocalMasks) {
@@ -33,7 +33,7 @@ export class MaskBuilder {
   }
 
   /** The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. */
-  build(state: number, endIds: readonly number[]): Draft {
+  build(state: number, endIds: Int32Array): Draft {
     this.seen.clear()
     this.parts = []
     this.unknown = []
@@ -42,8 +42,8 @@ export class MaskBuilder {
       if (lexemeState === Dead) continue
       this.addRead(RootList, lexemeState, this.states.stack(state, i))
     }
-    const recipe = unite(this.parts, this.states.isAccepting(state) ? Int32Array.from(endIds) : noIds)
-    return { recipe, unknown: this.unknown }
+    if (this.states.isAccepting(state)) this.parts.push(idsRecipe(endIds))
+    return { recipe: unite(this.parts), unknown: this.unknown }
   }
 
   /** Tokens below the node lists `unknown` that `state` accepts: whether it does depends on the text so far. */

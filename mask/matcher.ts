@@ -138,9 +138,15 @@ export class Matcher {
   }
 }
 
-function isOneId(ids: Int32Array): boolean {
-  for (let i = 1; i < ids.length; i++) if (ids[i] !== ids[0]) return false
-  return ids.length > 0
+function isOneId(lists: readonly Int32Array[]): boolean {
+  let one = -1
+  for (const ids of lists) {
+    for (let i = 0; i < ids.length; i++) {
+      if (one >= 0 && ids[i] !== one) return false
+      one = ids[i]
+    }
+  }
+  return one >= 0
 }
 
 /** Whether exactly one bit is set; stops at the second. */

@@ -14,53 +14,58 @@ export interface Recipe {
   readonly common: Int32Array
   /** Tokens to clear, then; none where there is no row. */
   readonly removed: Int32Array
-  /** Tokens to set, last. */
-  readonly ids: Int32Array
+  /** Lists of tokens to set, last. Shared. */
+  readonly ids: readonly Int32Array[]
 }
 
 export const noIds = new Int32Array(0)
 
 /** The mask of nothing. */
-export const emptyRecipe: Recipe = { row: null, common: noIds, removed: noIds, ids: noIds }
+export const emptyRecipe: Recipe = { row: null, common: noIds, removed: noIds, ids: [] }
+
+/** The mask of the tokens in `ids`. */
+export function idsRecipe(ids: Int32Array): Recipe {
+  return ids.length === 0 ? emptyRecipe : { ...emptyRecipe, ids: [ids] }
+}
+
+/** Ids in the lists of `recipe`, the dense row aside. */
+export function listedCount({ common, removed, ids }: Recipe): number {
+  let count = common.length + removed.length
+  for (const list of ids) count += list.length
+  return count
+}
 
 /** Writes `recipe` into `row`. */
 export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
   const { common, removed, ids } = recipe
   if (recipe.row === null) row.fill(0)
   else row.set(recipe.row)
-  for (let i = 0; i < common.length; i++) row[common[i] >>> 5] |= 1 << (common[i] & 31)
+  setIds(row, common)
   for (let i = 0; i < removed.length; i++) row[removed[i] >>> 5] &= ~(1 << (removed[i] & 31))
-  for (let i = 0; i < ids.length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
+  for (let k = 0; k < ids.length; k++) setIds(row, ids[k])
 }
 
-/** The union of `parts` and of the ids `extra`. */
-export function unite(parts: readonly Recipe[], extra: Int32Array = noIds): Recipe {
-  if (parts.length === 1 && extra.length === 0) return parts[0]
+/** The union of `parts`. */
+export function unite(parts: readonly Recipe[]): Recipe {
+  if (parts.length === 1) return parts[0]
   // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
   let first: Recipe | null = null
-  let length = extra.length
   for (const part of parts) {
-    length += part.ids.length
-    if (part.row === null) length += part.common.length
-    else if (first === null) first = part
-    else return unitedRows(parts, extra)
+    if (part.row === null) continue
+    if (first !== null) return unitedRows(parts)
+    first = part
   }
-  const ids = length === 0 ? noIds : new Int32Array(length)
-  let at = 0
+  const ids: Int32Array[] = []
   for (const part of parts) {
-    ids.set(part.ids, at)
-    at += part.ids.length
-    if (part === first) continue
-    ids.set(part.common, at)
-    at += part.common.length
+    for (let k = 0; k < part.ids.length; k++) ids.push(part.ids[k])
+    if (part !== first && part.common.length > 0) ids.push(part.common)
   }
-  ids.set(extra, at)
   if (first === null) return { row: null, common: noIds, removed: noIds, ids }
   return { row: first.row, common: first.common, removed: first.removed, ids }
 }
 
 /** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
-function unitedRows(parts: readonly Recipe[], extra: Int32Array): Recipe {
+function unitedRows(parts: readonly Recipe[]): Recipe {
   const cleared = new Map<Uint32Array, Int32Array>()
   for (const { row, removed } of parts) {
     if (row === null) continue
@@ -78,10 +83,9 @@ function unitedRows(parts: readonly Recipe[], extra: Int32Array): Recipe {
   if (row === null) throw new Error("internal: no part has a row")
   for (const part of parts) {
     setIds(row, without(part.common, part.removed))
-    setIds(row, part.ids)
+    for (const ids of part.ids) setIds(row, ids)
   }
-  setIds(row, extra)
-  return { row, common: noIds, removed: noIds, ids: noIds }
+  return { ...emptyRecipe, row }
 }
 
 export function setIds(row: Uint32Array, ids: Int32Array): void {

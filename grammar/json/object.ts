@@ -6,14 +6,14 @@
  * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
-import { TupleTable } from "../intern.ts"
+import { PairMap, TupleTable } from "../intern.ts"
 import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
 import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
 import { stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import type { JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
-import type { DeclaredName, ObjectSpec } from "./objectspec.ts"
+import type { ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
 
@@ -48,10 +48,11 @@ export class ObjectLanguage {
   private readonly otherIds = new Map<string, number>()
   private readonly otherNames: Uint8Array[] = []
   private readonly otherLists = new TupleTable()
-  private readonly tries = new Map<string, number>()
+  /** (trie, 2 × name + whether names that may not come are left out) → the trie with that name turned around. */
+  private readonly turned = new PairMap()
   private all: number | undefined
-  /** All declared names, excluded. */
-  private readonly excluded: number
+  private excluded: number | undefined
+  private readonly frameKey: Int32Array
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
   constructor(spec: ObjectSpec, language: JsonLanguage, path: string, isProductive: Lookup) {
@@ -63,9 +64,9 @@ export class ObjectLanguage {
       (conjunction, facts) => language.and(conjunction, facts),
       isProductive,
     )
+    this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
     this.otherLists.intern([])
     for (const [index, { name }] of spec.names.entries()) this.indexOf.set(tagOfName(name), index)
-    this.excluded = trieOf(spec.names.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
   }
 
   /** The frame at the beginning, or null when nothing satisfies the spec. */
@@ -95,7 +96,7 @@ export class ObjectLanguage {
       case Phase.Value: {
         const steps: Step[] = []
         const comma = this.frame(Phase.Comma, progress, 0)
-        if (this.keySteps(comma).length > 0) steps.push({ lexeme: tokens.comma, frames: [comma] })
+        if (this.rules.canContinue(progress)) steps.push({ lexeme: tokens.comma, frames: [comma] })
         if (this.rules.canClose(progress)) steps.push({ lexeme: tokens.closeObject, frames: [] })
         return steps
       }
@@ -130,20 +131,27 @@ export class ObjectLanguage {
     if (phase === Phase.Colon) return this.language.witness(detail) + this.finishMembers(progress)
     if (phase === Phase.Value) return this.finishMembers(progress)
     if (this.rules.canClose(progress) && phase === Phase.Start) return "}"
-    return this.finishKey(progress)
+    const { key, way } = this.nextKey(progress)
+    return `${key}:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
   }
 
-  private finishMembers(progress: Progress): string {
-    return this.rules.canClose(progress) ? "}" : `,${this.finishKey(progress)}`
+  private finishMembers(from: Progress): string {
+    let text = ""
+    let progress = from
+    while (!this.rules.canClose(progress)) {
+      const { key, way } = this.nextKey(progress)
+      text += `,${key}:${this.language.witness(way.value)}`
+      progress = way.progress
+    }
+    return `${text}}`
   }
 
-  /** A key that brings the object closer to its end, its value, and the rest. */
-  private finishKey(progress: Progress): string {
+  /** A key, as it is written, that brings the object closer to its end. */
+  private nextKey(progress: Progress): { key: string; way: KeyWay } {
     const index = this.rules.neededName(progress)
     if (index >= 0) {
       const [way] = this.rules.nameWays(progress, index)
-      const key = JSON.stringify(this.rules.spec.names[index].name)
-      return `${key}:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+      return { key: JSON.stringify(this.rules.spec.names[index].name), way }
     }
     const needed = this.rules.neededClass(progress)
     const step = this.keySteps(this.frame(Phase.Comma, progress, 0)).find(
@@ -151,7 +159,8 @@ export class ObjectLanguage {
     )
     if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
     const { bytes, tag } = lexemes.shortest(step.lexeme)
-    return decoder.decode(bytes) + this.finish(step.frames[0] as ObjectFrame, tag, bytes)
+    const [way] = this.keyWays(step.frames[0] as ObjectFrame, tag, bytes)
+    return { key: decoder.decode(bytes), way }
   }
 
   /** The interned frame: counts matter only up to the bounds. */
@@ -159,15 +168,15 @@ export class ObjectLanguage {
     const { seen, others, unmet, next } = progress
     const { min, max } = this.rules.spec
     const count = Math.min(progress.count, max === Number.POSITIVE_INFINITY ? min : max)
-    const key = this.frameKeys.intern([
-      phase,
-      detail,
-      others,
-      count,
-      unmet,
-      this.rules.ordered ? next : 0,
-      ...seen,
-    ])
+    const { frameKey } = this
+    frameKey[0] = phase
+    frameKey[1] = detail
+    frameKey[2] = others
+    frameKey[3] = count
+    frameKey[4] = unmet
+    frameKey[5] = this.rules.ordered ? next : 0
+    frameKey.set(seen, 6)
+    const key = this.frameKeys.intern(frameKey)
     let frame = this.frames.get(key)
     if (frame === undefined) {
       frame = new ObjectFrame(this, phase, { ...progress, count }, detail)
@@ -200,20 +209,16 @@ export class ObjectLanguage {
 
   private makeKeySteps(progress: Progress): Step[] {
     const available = this.rules.available(progress)
-    const { names } = this.rules.spec
+    const classes = this.rules.availableClasses(progress)
     const steps: Step[] = []
     const add = (content: number, keyClass: number) => {
       const lexeme = stringLexeme(content, this.language.policy.escapes)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.frame(Phase.Key, progress, keyClass)] })
     }
-    const classes = this.rules.availableClasses(progress)
-    if (classes.length === 0) {
-      const entries = available.map((i) => ({ bytes: names[i].bytes, tag: tagOfName(names[i].name) }))
-      add(namesContent(trieOf(entries), NoContent), 0)
-    }
+    if (classes.length === 0) add(namesContent(this.namesWith(available, true), NoContent), 0)
     for (const [rank, c] of classes.entries()) {
       // The first class reads the declared names along with its own: one thread instead of two.
-      let trie = rank === 0 ? this.namesWith(available) : this.excluded
+      let trie = rank === 0 ? this.namesWith(available, false) : this.excludedNames()
       if (progress.others > 0) {
         for (const id of this.otherLists.view(progress.others))
           trie = withName(trie, this.otherNames[id], ExcludedTag)
@@ -223,28 +228,38 @@ export class ObjectLanguage {
     return steps
   }
 
-  /** All declared names, those in `available` with their tags, the others excluded. Memoised. */
-  private namesWith(available: readonly number[]): number {
-    const key = available.join()
-    let trie = this.tries.get(key)
-    if (trie === undefined) {
-      const { names } = this.rules.spec
-      const isAvailable = new Set(available)
-      // Begin with whichever of none and all is nearer.
-      const isMost = 2 * available.length > names.length
-      trie = isMost ? this.allOf(names) : this.excluded
-      for (const [i, { bytes, name }] of names.entries()) {
-        if (isAvailable.has(i) !== isMost)
-          trie = withName(trie, bytes, isMost ? ExcludedTag : tagOfName(name))
+  /**
+   * The declared names in `available` (ascending) with their tags; the others excluded, or left out where no class could
+   * read them. Made name by name from none or from all, whichever is nearer: objects mostly go on from a set just seen.
+   */
+  private namesWith(available: readonly number[], areLeftOut: boolean): number {
+    const { names } = this.rules.spec
+    const isMost = 2 * available.length > names.length
+    let trie = isMost ? this.allNames() : areLeftOut ? NoNames : this.excludedNames()
+    for (let i = 0, next = 0; i < names.length; i++) {
+      const isAvailable = available[next] === i
+      if (isAvailable) next++
+      if (isAvailable === isMost) continue
+      const key = 2 * i + (areLeftOut ? 1 : 0)
+      let turned = this.turned.get(trie, key)
+      if (turned < 0) {
+        const { name, bytes } = names[i]
+        turned = withName(trie, bytes, isAvailable ? tagOfName(name) : areLeftOut ? 0 : ExcludedTag)
+        this.turned.set(trie, key, turned)
       }
-      this.tries.set(key, trie)
+      trie = turned
     }
     return trie
   }
 
-  private allOf(names: readonly DeclaredName[]): number {
-    this.all ??= trieOf(names.map(({ bytes, name }) => ({ bytes, tag: tagOfName(name) })))
+  private allNames(): number {
+    this.all ??= trieOf(this.rules.spec.names.map(({ bytes, name }) => ({ bytes, tag: tagOfName(name) })))
     return this.all
+  }
+
+  private excludedNames(): number {
+    this.excluded ??= trieOf(this.rules.spec.names.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
+    return this.excluded
   }
 
   private othersAfter(others: number, text: Uint8Array | null): number {

@@ -96,21 +96,34 @@ export class ObjectRules {
     return unmet
   }
 
+  /** Whether some key may come next. */
+  canContinue(progress: Progress): boolean {
+    return this.availableClasses(progress).length > 0 || this.available(progress).length > 0
+  }
+
   /** Declared names that may be the next key, ascending. */
   available(progress: Progress): number[] {
     const { names } = this.spec
     const available: number[] = []
+    const isRoomy = this.isRoomy(progress)
     for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
       if (this.isSeen(progress, i)) continue
-      if (this.isOffered[i] && this.nameWays(progress, i).length > 0) available.push(i)
+      if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) available.push(i)
       if (this.ordered && names[i].isRequired) break
     }
     return available
   }
 
+  /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
+  private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
+    const { min, max } = this.spec
+    return unmet === 0 && count + requiredCount >= min && count + 1 + requiredCount <= max
+  }
+
   /** Classes that may give the next key. */
   availableClasses(progress: Progress): number[] {
     if (this.ordered && progress.requiredCount > 0) return []
+    if (this.isRoomy(progress)) return [...this.classes.keys()]
     return [...this.classes.keys()].filter((c) => this.classWays(progress, c, progress.others).length > 0)
   }
 

@@ -223,6 +223,7 @@ function canBeginLater(expr: ExprId): boolean {
 /** Whether some character from `low` to `high` (code points, no surrogates between) may come next. */
 export function canReadCharacter(content: number, low: number, high: number): boolean {
   if (low > high) return false
+  if (mayHoldAnything(content)) return true
   const key = low * 0x110000 + high
   let sequences = sequencesOf.get(key)
   if (sequences === undefined) {
@@ -230,6 +231,11 @@ export function canReadCharacter(content: number, low: number, high: number): bo
     sequencesOf.set(key, sequences)
   }
   return sequences.some((sequence) => canReadSequence(content, sequence, 0))
+}
+
+/** The plain text, and the plain text less some names: whatever character comes, some text goes on. */
+function mayHoldAnything(content: number): boolean {
+  return content === anyContent || (table.at(content, 0) === NamesKind && table.at(content, 2) === anyContent)
 }
 
 /** Byte sequences by range of code points: the few ranges that escapes ask for. */

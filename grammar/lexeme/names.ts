@@ -15,12 +15,12 @@ const nodes = new TupleTable()
 /** Whether some name of the node may be used, by node. */
 const usable: boolean[] = []
 
-function intern(tuple: readonly number[]): number {
+function intern(tuple: ArrayLike<number>, length = tuple.length): number {
   const count = nodes.count
-  const node = nodes.intern(tuple)
+  const node = nodes.intern(tuple, length)
   if (node === count) {
     let isUsable = tuple[0] !== 0 && tuple[0] !== ExcludedTag
-    for (let i = 2; i < tuple.length && !isUsable; i += 2) isUsable = usable[tuple[i]]
+    for (let i = 2; i < length && !isUsable; i += 2) isUsable = usable[tuple[i]]
     usable.push(isUsable)
   }
   return node
@@ -64,21 +64,48 @@ export function buildNames(entries: readonly Name[]): number {
 
 /** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
 export function withName(node: number, name: Uint8Array, tag: number): number {
-  const path = [node]
-  for (const byte of name) path.push(nameChild(path[path.length - 1], byte))
-  const end = Array.from(nodes.view(path[name.length]))
-  end[0] = tag
-  let made = intern(end)
+  const path = new Int32Array(name.length + 1)
+  path[0] = node
+  for (let depth = 0; depth < name.length; depth++) path[depth + 1] = nameChild(path[depth], name[depth])
+  let length = copyNode(path[name.length])
+  scratch[0] = tag
+  let made = intern(scratch, length)
   for (let depth = name.length - 1; depth >= 0; depth--) {
-    const tuple = Array.from(nodes.view(path[depth]))
-    let at = 1
-    while (at < tuple.length && tuple[at] < name[depth]) at += 2
-    const found = tuple[at] === name[depth]
-    if (made !== NoNames) tuple.splice(at, found ? 2 : 0, name[depth], made)
-    else if (found) tuple.splice(at, 2)
-    made = intern(tuple)
+    length = withChild(path[depth], name[depth], made)
+    made = intern(scratch, length)
   }
   return made
+}
+
+/** One node: a tag, and up to 256 bytes with their children. */
+const scratch = new Int32Array(1 + 2 * 256)
+
+/** Writes `node` with `child` after `byte` (`NoNames`: with nothing there) into `scratch`; returns its length. */
+function withChild(node: number, byte: number, child: number): number {
+  const { values, offsets } = nodes
+  const end = offsets[node + 1]
+  let from = offsets[node]
+  let to = 0
+  scratch[to++] = values[from++]
+  while (from < end && values[from] < byte) {
+    scratch[to++] = values[from++]
+    scratch[to++] = values[from++]
+  }
+  if (child !== NoNames) {
+    scratch[to++] = byte
+    scratch[to++] = child
+  }
+  if (from < end && values[from] === byte) from += 2
+  while (from < end) scratch[to++] = values[from++]
+  return to
+}
+
+function copyNode(node: number): number {
+  const { values, offsets } = nodes
+  const start = offsets[node]
+  const length = offsets[node + 1] - start
+  for (let i = 0; i < length; i++) scratch[i] = values[start + i]
+  return length
 }
 
 /** The excluded names of `node`, as bytes, in their order. */
