@@ -272,7 +272,7 @@ export class KeywordReader {
         )
         return
       case "format":
-        return this.readFormat(keywords, node, readString(value, path), path)
+        return this.readFormat(keywords, node, readString(value, path))
       case "minimum":
       case "maximum":
       case "exclusiveMinimum":
@@ -382,13 +382,13 @@ export class KeywordReader {
     }
   }
 
-  private readFormat(keywords: Keywords, node: SchemaNode, name: string, path: string): string | undefined {
+  private readFormat(keywords: Keywords, node: SchemaNode, name: string): string | undefined {
     const { formats } = this.options
     if (formats === "annotate" || (formats === "vocabulary" && !node.dialect.formatAssertion))
       return "formats are not asserted"
     // Until draft-06 an A-label was any label that begins with "xn--".
     const isOld = node.dialect.name === "draft-04" || node.dialect.name === "draft-06"
-    const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name, path)
+    const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name)
     if (expr === null) return "unknown format"
     keywords.patterns.push(expr)
     return undefined

@@ -26,16 +26,24 @@ let everything = ""
 export function propertyRanges(expression: string): CodePointRanges {
   const known = properties.get(expression)
   if (known !== undefined) return known
-  const pattern = new RegExp(`\\p{${expression}}+`, "gu")
+  const made = scan(new RegExp(`\\p{${expression}}+`, "gu"))
+  properties.set(expression, made)
+  return made
+}
+
+/** Members of a class in the syntax of the `v` mode, such as `[\p{L}--\p{Lu}]`. Not memoised: milliseconds. */
+export function classRanges(source: string): CodePointRanges {
+  return scan(new RegExp(`${source}+`, "gv"))
+}
+
+function scan(pattern: RegExp): CodePointRanges {
   if (everything === "") everything = allScalarValues()
   const ranges: number[] = []
   for (const match of everything.matchAll(pattern)) {
     ranges.push(pointAt(match.index), pointAt(match.index + match[0].length - 1))
   }
   // The string leaves the surrogates out: a range may run across them.
-  const made = makeRanges(ranges)
-  properties.set(expression, made)
-  return made
+  return makeRanges(ranges)
 }
 
 const Block = 0x1000

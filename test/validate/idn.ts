@@ -128,11 +128,13 @@ function bidiClass(point: string): string {
     /[\u0600-\u0605\u0660-\u0669\u066b\u066c\u06dd\u08e2\u{10d30}-\u{10d39}\u{10e60}-\u{10e7e}]/u.test(point)
   )
     return "AN"
+  if (/[\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}]/u.test(point)) return "L"
   if (/[\p{Mn}\p{Me}]/u.test(point)) return "NSM"
   if (point === "-") return "ES"
   if (/[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u.test(point)) return "AL"
   if (/[\u0590-\u08ff\ufb1d-\ufb4f\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(point)) return "R"
-  if (/[\u00b7\u0375\u30fb]/.test(point)) return "ON"
+  if (/[\u00b7\u02b9\u02ba\u02c6-\u02cf\u02ec\u0375\u2e2f\u30fb\ua67f\ua717-\ua71f\ua788]/.test(point))
+    return "ON"
   return /[\p{Cf}]/u.test(point) ? "BN" : "L"
 }
 
@@ -196,7 +198,7 @@ function decodePunycode(text: string): string | null {
   return String.fromCodePoint(...output)
 }
 
-function encodePunycode(text: string): string {
+export function encodePunycode(text: string): string {
   const points = [...text].map((c) => c.codePointAt(0) as number)
   let output = String.fromCodePoint(...points.filter((point) => point < 128))
   const basicCount = output.length
