@@ -3,7 +3,8 @@
  *
  * Top-k and top-p keep a prefix of the pinned order, so a cut is one pair, the last that is kept. A histogram by distance
  * from the maximum says in which bucket it lies, and only that bucket is sorted. Masses are integers, whose float64 sums
- * are exact in any order, so the bits are those of a sort of everything. The draw computes noise only for tokens whose
+ * are exact in any order, so the bits are those of a sort of everything; where an estimate of them tells which pair it is,
+ * they are not computed. The draw computes noise only for tokens whose
  * random bits could still win.
  */
 import { gumbel, type RowKey, tokenBits } from "./rng.ts"
@@ -29,10 +30,21 @@ export interface Kept {
   cutId: number
 }
 
+/** From this many values on, masses are estimated before any is computed. */
+const EstimateSize = 4096
+/** Exponential at the middle of each bucket, relative to the maximum's. */
+const middles = Float64Array.from({ length: BucketCount }, (_, bucket) =>
+  Math.exp(-(bucket + 0.5) / BucketsPerNat),
+)
+
 /** Scratch memory of the histograms. */
 export class Cutter {
   private readonly masses = new Float64Array(BucketCount)
   private readonly counts = new Int32Array(BucketCount)
+  /** Sums of the first three powers of the distance from the bucket's middle, in buckets. */
+  private readonly firsts = new Float64Array(BucketCount)
+  private readonly seconds = new Float64Array(BucketCount)
+  private readonly thirds = new Float64Array(BucketCount)
 
   /** Moves the cut to the k-th pair, if there are that many. `kept` has no cut yet. */
   cutCount(kept: Kept, k: number): void {
@@ -56,10 +68,40 @@ export class Cutter {
 
   /** Moves the cut to the last pair that top-p keeps of what is kept so far. */
   cutMass(kept: Kept, share: number, width: number): void {
-    const { values, ids, count, max, cutValue, cutId } = kept
+    const unit = 2 ** massExponent(width)
+    const isLong = kept.count >= EstimateSize
+    if (isLong && this.cutAt(kept, share, unit, this.estimateMasses(kept, unit))) return
+    this.cutAt(kept, share, unit, this.sumMasses(kept, unit))
+  }
+
+  /** Finds the cut by the masses of the buckets; false: it could lie elsewhere, if they are off by `error` in all. */
+  private cutAt(kept: Kept, share: number, unit: number, { total, error }: MassSum): boolean {
+    const { masses, counts } = this
+    const { max } = kept
+    const lastBucket = BucketCount - 1
+    const bound = share * total
+    let before = 0
+    let bucket = 0
+    while (bucket < lastBucket && before + masses[bucket] < bound) before += masses[bucket++]
+    const ranked = sortBucket(kept, bucket, counts[bucket])
+    let last = before
+    let at = 0
+    while (at < ranked.count && before < bound) {
+      last = before
+      before += Math.floor(unit * Math.exp(ranked.values[at++] - max))
+    }
+    // Both the sum up to a token and the bound may be off.
+    if (error > 0 && !(at > 0 && last < bound - 2 * error && before >= bound + 2 * error)) return false
+    // The bucket's first pair stays: the bound lies in this bucket.
+    const cut = Math.max(0, at - 1)
+    kept.cutValue = ranked.values[cut]
+    kept.cutId = ranked.ids[cut]
+    return true
+  }
+
+  private sumMasses({ values, ids, count, max, cutValue, cutId }: Kept, unit: number): MassSum {
     const masses = this.masses.fill(0)
     const counts = this.counts.fill(0)
-    const unit = 2 ** massExponent(width)
     const lastBucket = BucketCount - 1
     let total = 0
     // hot
@@ -73,21 +115,54 @@ export class Cutter {
       masses[bucket] += mass
       counts[bucket]++
     }
-    const bound = share * total
-    let before = 0
-    let bucket = 0
-    while (bucket < lastBucket && before + masses[bucket] < bound) before += masses[bucket++]
-    const ranked = sortBucket(kept, bucket, counts[bucket])
-    let at = 0
-    while (at < ranked.count && before < bound) {
-      before += Math.floor(unit * Math.exp(ranked.values[at] - max))
-      at++
-    }
-    // The bucket's first pair stays: the bound lies in this bucket.
-    const last = Math.max(0, at - 1)
-    kept.cutValue = ranked.values[last]
-    kept.cutId = ranked.ids[last]
+    return { total, error: 0 }
   }
+
+  /**
+   * Masses without an exponential a value: the series of exp around a bucket's middle needs only the sums of powers. The
+   * fourth power is at most (1/64)^4 / 24 = 2.5e-9 of a mass; rounding down takes less than 1 a value; what lies in the last
+   * bucket is left out. 0.4 ms instead of 2.3 for 128,256 values (Node 20, AMD EPYC).
+   */
+  private estimateMasses({ values, ids, count, max, cutValue, cutId }: Kept, unit: number): MassSum {
+    const { masses } = this
+    const counts = this.counts.fill(0)
+    const firsts = this.firsts.fill(0)
+    const seconds = this.seconds.fill(0)
+    const thirds = this.thirds.fill(0)
+    const lastBucket = BucketCount - 1
+    // hot
+    for (let at = 0; at < count; at++) {
+      const value = values[at]
+      if (value <= cutValue && (value < cutValue || (ids === null ? at : ids[at]) > cutId)) continue
+      const distance = (max - value) * BucketsPerNat
+      if (!(distance < lastBucket)) {
+        counts[lastBucket]++
+        continue
+      }
+      const bucket = distance | 0
+      const r = distance - bucket - 0.5
+      counts[bucket]++
+      firsts[bucket] += r
+      seconds[bucket] += r * r
+      thirds[bucket] += r * r * r
+    }
+    const h = -1 / BucketsPerNat
+    let total = 0
+    for (let bucket = 0; bucket < lastBucket; bucket++) {
+      const powers = firsts[bucket] + (h / 2) * (seconds[bucket] + (h / 3) * thirds[bucket])
+      masses[bucket] = unit * middles[bucket] * (counts[bucket] + h * powers)
+      total += masses[bucket]
+    }
+    masses[lastBucket] = 0
+    const tail = counts[lastBucket] * unit * middles[lastBucket - 1]
+    return { total, error: 3e-9 * total + count + tail }
+  }
+}
+
+interface MassSum {
+  readonly total: number
+  /** How far the sum of any buckets may be off. 0: they are exact. */
+  readonly error: number
 }
 
 /** What is kept of a bucket, in pinned order; `size` is how much that is at most. */
@@ -143,21 +218,32 @@ export function drawRanked({ values, ids }: Ranked, count: number, key: RowKey):
 export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key: RowKey): number {
   let token = -1
   let best = Number.NEGATIVE_INFINITY
-  let bound = 2 ** 32
+  const [key0, key1] = key
+  // Unsigned words compare as signed ones once their highest bit is turned.
+  const key2 = key[2] ^ 0x80000000
+  let bound = 0x7fffffff
   // hot
   for (let at = 0; at < count; at++) {
     const value = values[at]
     if (value + MaxNoise <= best || value < cutValue) continue
     const id = ids === null ? at : ids[at]
     if (value === cutValue && id > cutId) continue
-    const bits = tokenBits(id, key)
-    if (bits > bound) continue
-    const score = value + gumbel(bits)
+    // `tokenBits` in place: 12.6 → 5.7 ns a token (Node 20, AMD EPYC).
+    let x = Math.imul(id, 0x9e3779b9) ^ key0
+    x ^= x >>> 16
+    x = Math.imul(x, 0x7feb352d)
+    x ^= x >>> 15
+    x = Math.imul((x + key1) | 0, 0x846ca68b)
+    x ^= x >>> 16
+    x ^= key2
+    if (x > bound) continue
+    const score = value + gumbel((x ^ 0x80000000) >>> 0)
     if (score <= best) continue
     best = score
     token = id
     // One part in 10^9 above the exact bound: the comparison may only be too generous.
-    bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best)) * (1 + 1e-9)
+    const exact = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best)) * (1 + 1e-9)
+    bound = Math.min(0xffffffff, Math.ceil(exact)) ^ 0x80000000
   }
   return token
 }

@@ -37,10 +37,10 @@ struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
 struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
 /**
  * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n: values. lo, hi: buckets
- * between which the cut lies. massBefore, countBefore: of what lies above bucket lo. total: the mass of all.
+ * between which the cut lies. massBefore, countBefore: of what lies above bucket lo; massAfter: below bucket hi.
  */
 struct Stat {
-  phase: u32, zmax: f32, threshold: f32, total: f32,
+  phase: u32, zmax: f32, threshold: f32, massAfter: f32,
   lo: u32, hi: u32, top: f32, shift: u32,
   massBefore: f32, countBefore: u32, hasK: u32, n: u32,
   pad0: u32, pad1: u32, pad2: u32, pad3: u32,

@@ -104,7 +104,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   var next = known;
   next.phase = Known;
   next.hasK = select(0u, 1u, hasK);
-  next.total = total;
   if (hasK || hasP) {
     next.lo = select(Reach, k, hasK);
     // With top-k, the slab reaches to the k-th token: its mass is what top-p is relative to.
@@ -117,6 +116,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       next.countBefore = countTo[next.lo - 1u];
       next.massBefore = massTo[next.lo - 1u];
     }
+    // What lies in the slab is summed there, exactly: equal values keep their exact shares.
+    if (!hasK && next.hi < Reach) { next.massAfter = max(0.0, total - massTo[next.hi]); }
     let last = select(countTo[next.hi], n, next.hi == Reach);
     if (last - next.countBefore > SlabSize) { next.phase = NeedsRow; }
   }

@@ -91,7 +91,7 @@ fn visitAll(index: u32, row: Row, known: Stat, thread: u32, count: u32, step: St
   workgroupBarrier();
 }
 
-/** The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\`; \`share\` > 0: that share of all. */
+/** The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\` and this share of the pairs' own. */
 fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> Digit {
   let own = atomicLoad(&digitCounts[thread]);
   countSums[thread] = own;
@@ -116,7 +116,7 @@ fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> D
     massSums[thread] += addedMass;
     workgroupBarrier();
   }
-  let enough = select(bound, share * massSums[Threads - 1u], share > 0.0);
+  let enough = bound + share * massSums[Threads - 1u];
   if (select(countSums[thread] >= count, massSums[thread] >= enough, byMass)) { atomicMin(&crossing, thread); }
   workgroupBarrier();
   if (thread == 0u) {
@@ -146,7 +146,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   /** Of the pairs with the cut's key: how many there are, and how many are kept. */
   var ties = 0u;
   var keep = 0u;
-  var total = known.total;
+  var bound = 0.0;
   if (hasK) {
     keep = row.k - countBase;
     var mass = massBase;
@@ -161,19 +161,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
     step.floor = step.prefix;
     step.cutKey = step.prefix;
-    total = mass + f32(keep) * exp(valueOf(step.cutKey) - known.zmax);
+    bound = row.p * (mass + f32(keep) * exp(valueOf(step.cutKey) - known.zmax)) - massBase;
   }
   if ((row.flags & TopP) != 0u) {
-    var bound = row.p * total - massBase;
     let keptByCount = keep;
+    if (isSlab && !hasK) { bound = row.p * (massBase + known.massAfter) - massBase; }
     step.prefix = 0u;
     for (var shift = 32u; shift > 0u; shift -= 8u) {
       step.shift = shift - 8u;
       visitAll(group.x, row, known, thread, count, step);
-      // A row that is read as a whole gives its own mass, in the first pass.
-      let isOwn = shift == 32u && !isSlab && !hasK;
-      let digit = findDigit(thread, 0u, true, bound, select(0.0, row.p, isOwn));
-      if (isOwn) { bound = row.p * digit.massOfAll; }
+      // The first pass tells the mass of the pairs, which the share is of too.
+      let share = select(0.0, row.p, shift == 32u && !hasK);
+      let digit = findDigit(thread, 0u, true, bound, share);
+      bound += share * digit.massOfAll;
       step.prefix = (step.prefix << 8u) | (255u - digit.bin);
       bound -= digit.massBefore;
       ties = digit.count;

@@ -43,9 +43,9 @@ fn sortPairs(thread: u32, size: u32) {
 
 /**
  * The thread's best score and its id among what is kept of the first \`limit\` sorted pairs, before which \`countBefore\`
- * tokens of \`massBefore\` are kept for sure. total: the mass that top-p is a share of; 0: that of all before the limit.
+ * tokens of \`massBefore\` are kept for sure. massAfter: of what lies below all these pairs.
  */
-fn drawSorted(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, total: f32) -> vec2u {
+fn drawSorted(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> vec2u {
   var masses: array<f32, 4>;
   var sum = 0.0;
   for (var i = 0u; i < 4u; i++) {
@@ -64,7 +64,7 @@ fn drawSorted(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, ma
     massSums[thread] += added;
     workgroupBarrier();
   }
-  let bound = row.p * select(total, massBefore + massSums[Threads - 1u], total == 0.0);
+  let bound = row.p * (massBefore + massSums[Threads - 1u] + massAfter);
   var before = massBefore;
   if (thread > 0u) { before += massSums[thread - 1u]; }
   var best = vec2u(0u, NoToken);

@@ -46,8 +46,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   sortPairs(thread, size);
   let hasK = known.hasK == 1u;
   let limit = select(count, min(count, row.k - min(row.k, known.countBefore)), hasK);
-  let total = select(known.total, 0.0, hasK);
-  var best = drawSorted(row, thread, known.zmax, limit, known.countBefore, known.massBefore, total);
+  var best = drawSorted(row, thread, known.zmax, limit, known.countBefore, known.massBefore, known.massAfter);
   var mass = 0.0;
   for (var tile = thread; tile < shape.tiles; tile += Threads) {
     let part = partials[group.x * shape.tiles + tile];

@@ -99,6 +99,31 @@ describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
     expect(gpu.stats.cpuRows).toBe(before.cpuRows)
   })
 
+  test("equal values keep exact shares: a half is a half, wherever the sum is made", async () => {
+    for (const width of [8, 853, 9000]) {
+      const count = width - (width % 4)
+      const logits = Float32Array.from({ length: width }, (_, id) => (id < count ? 2 : -700))
+      const options: RowOptions[] = [
+        {},
+        { minP: 0.81, temperature: 0.7 },
+        { topNSigma: 1.28 },
+        { topK: count },
+      ]
+      const rows = options.flatMap((each) =>
+        [0.25, 0.5, 0.75].flatMap((topP) =>
+          Array.from({ length: 2 }, (_, at) => {
+            // The token after the cut wins, if it is kept.
+            const next = topP * count
+            let seed = 1000 * at
+            while (gumbel(tokenBits(next, rowKey(BigInt(seed), 0, 0, 0))) < Math.log(count) + 1) seed++
+            return rowOf(width, { ...each, topP, seed })
+          }),
+        ),
+      )
+      expect((await compareRows(gpu, logits, width, rows)).tieCount).toBe(0)
+    }
+  })
+
   test("rows of few legal tokens are one dispatch, and read only their logits", async () => {
     const width = 40_000
     const random = randomOf(52)
