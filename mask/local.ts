@@ -9,6 +9,7 @@
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
 import { grown, PairMap, TupleTable } from "../grammar/intern.ts"
+import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
@@ -344,6 +345,7 @@ export class LocalMasks {
       const mine = lexemes.next(state, byte)
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
+      if (byte !== Quote && !this.trie.hasQuoteBelow(child) && differsInClosingOnly(mine)) continue
       if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
         if (this.trie.hasChildren(child)) {
           if (lexemes.tags[mine] !== 0) this.found.exits.push(child, lexemes.tags[mine])

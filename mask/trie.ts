@@ -37,6 +37,8 @@ export class TokenTrie {
   private readonly childNodes: Int32Array
   private readonly childBytes: Uint8Array
   private readonly states: Int32Array
+  /** Bit set by node: whether the byte of some edge strictly below it is a quote. */
+  private readonly quotes: Uint32Array
 
   constructor(vocabulary: Vocabulary) {
     const spellings: { id: number; bytes: Uint8Array }[] = []
@@ -90,6 +92,27 @@ export class TokenTrie {
     }
     this.childOffsets[count] = filled
     this.states = new Int32Array(maxLength + 1)
+    this.quotes = new Uint32Array((count + 31) >>> 5)
+    const open: number[] = []
+    for (let at = Stride; at < nodes.length; at += Stride) {
+      while (open.length > 0 && at >= nodes[open[open.length - 1] + End]) open.pop()
+      if ((nodes[at] & 0xff) === 0x22) {
+        for (let i = open.length - 1; i >= 0 && !this.hasQuoteBelow(open[i]); i--) this.markQuote(open[i])
+        this.markQuote(0)
+      }
+      open.push(at)
+    }
+  }
+
+  private markQuote(node: number): void {
+    const index = node / Stride
+    this.quotes[index >>> 5] |= 1 << (index & 31)
+  }
+
+  /** Whether some token below `node` goes on with a quote, at once or later. */
+  hasQuoteBelow(node: number): boolean {
+    const index = node / Stride
+    return ((this.quotes[index >>> 5] >>> (index & 31)) & 1) === 1
   }
 
   get nodeCount(): number {

@@ -223,7 +223,18 @@ function canBeginLater(expr: ExprId): boolean {
 /** Whether some character from `low` to `high` (code points, no surrogates between) may come next. */
 export function canReadCharacter(content: number, low: number, high: number): boolean {
   if (low > high) return false
-  if (mayHoldAnything(content)) return true
+  if (isAnyButNames(content) || content === anyContent) return true
+  if (table.at(content, 0) === NamesKind && table.at(content, 2) === NoContent) {
+    for (const byte of nameBytes(table.at(content, 1))) {
+      if (byte >= 0x80) return canReadRange(content, low, high)
+      if (byte >= low && byte <= high && nextContent(content, byte) !== NoContent) return true
+    }
+    return false
+  }
+  return canReadRange(content, low, high)
+}
+
+function canReadRange(content: number, low: number, high: number): boolean {
   const key = low * 0x110000 + high
   let sequences = sequencesOf.get(key)
   if (sequences === undefined) {
@@ -233,9 +244,9 @@ export function canReadCharacter(content: number, low: number, high: number): bo
   return sequences.some((sequence) => canReadSequence(content, sequence, 0))
 }
 
-/** The plain text, and the plain text less some names: whatever character comes, some text goes on. */
-function mayHoldAnything(content: number): boolean {
-  return content === anyContent || (table.at(content, 0) === NamesKind && table.at(content, 2) === anyContent)
+/** Whether `content` is names over the plain text: it differs from that only in the tags of texts that end. */
+export function isAnyButNames(content: number): boolean {
+  return table.at(content, 0) === NamesKind && table.at(content, 2) === anyContent
 }
 
 /** Byte sequences by range of code points: the few ranges that escapes ask for. */

@@ -15,6 +15,7 @@ import {
   contentOverlay,
   contentRow,
   contentTag,
+  isAnyButNames,
   leastContentBytes,
   NoContent,
   nextCharacter,
@@ -100,6 +101,12 @@ export function stringBody(lexemeState: number): { content: number; escapes: Esc
   const tuple = lexemes.describe(StringKind, lexemeState)
   if (tuple === null || (tuple[1] & ~1) !== Body) return null
   return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "all" : "minimal" }
+}
+
+/** Whether `lexemeState` reads what the plain string reads, and differs from it only in how it closes. */
+export function differsInClosingOnly(lexemeState: number): boolean {
+  const tuple = lexemes.describe(StringKind, lexemeState)
+  return tuple !== null && (tuple[1] & ~1) !== Closed && isAnyButNames(tuple[2])
 }
 
 /** The state inside a string whose rest is in `content`. */

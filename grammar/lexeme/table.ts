@@ -9,6 +9,7 @@
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
+import { GrammarError } from "../errors.ts"
 import { grown, TupleTable } from "../intern.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
@@ -17,6 +18,8 @@ export const Dead = 0
 /** Up to this many live bytes a state is a list of edges. */
 const MaxEdges = 16
 const ChunkRows = 1 << 10
+/** Longest text that `shortest` writes down, in bytes. */
+const MaxShortest = 1 << 24
 
 /** Collects the edges of one state while its kind expands it. */
 export interface Row {
@@ -162,10 +165,18 @@ export class LexemeTable {
 
   /**
    * Short bytes that lead from `state` to an accepting state, and its tag; printable characters first. A* over the live
-   * states, guided by each kind's lower bound: shortest, unless a kind answers by itself.
+   * states, guided by each kind's lower bound: shortest, unless a kind answers by itself. Throws `limit` when no memory
+   * holds it.
    */
   shortest(state: number): { bytes: Uint8Array; tag: number } {
     const { tuples } = this
+    if (this.least(state) > MaxShortest) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `the shortest text has at least ${this.least(state)} bytes, above the bound of ${MaxShortest}. Lower minLength`,
+      )
+    }
     const own = this.kinds[tuples.at(state, 0)]?.shortest
     if (own !== undefined) {
       const bytes = own(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3))
@@ -182,14 +193,16 @@ export class LexemeTable {
       open[bound].push(at)
     }
     add(state, 0, 0)
-    for (let bound = 0; bound < open.length; bound++) {
+    for (let bound = this.least(state); bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
         if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
         const length = (from.get(next)?.length as number) + 1
         // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
-        for (let i = 255; i >= 0; i--) {
+        for (let i = 255, last = Dead; i >= 0; i--) {
           const byte = (i + 0x30) & 0xff
           const target = this.next(next, byte)
+          if (target === last) continue
+          last = target
           const known = target === Dead ? 0 : from.get(target)?.length
           if (known !== undefined && known <= length) continue
           from.set(target, { before: next, byte, length })
@@ -214,7 +227,8 @@ export class LexemeTable {
     return Uint8Array.from(bytes.reverse())
   }
 
-  private least(state: number): number {
+  /** At most as many bytes as any text from `state` has. */
+  least(state: number): number {
     const { tuples } = this
     return (
       this.kinds[tuples.at(state, 0)].least?.(
