@@ -8,7 +8,7 @@ import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { type ArrayProgress, ArrayRules } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
-import type { JsonLanguage } from "./language.ts"
+import { checkWitness, type JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
 
@@ -67,10 +67,13 @@ export class ArrayLanguage {
   finish({ phase, progress }: ArrayFrame, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []
+    let length = 0
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
       const [way] = this.rules.ways(at)
       const item = this.language.witness(way.value)
       items.push(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`

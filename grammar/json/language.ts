@@ -59,6 +59,13 @@ const words: readonly (readonly [bit: number, text: string])[] = [
   [TrueBit, "true"],
 ]
 
+/** Throws `limit` when a value that is written down to complete a text has more than `MaxWitness` characters. */
+export function checkWitness(length: number, path: string): void {
+  if (length <= MaxWitness) return
+  const what = `its shortest value has ${length} characters or more, above the bound of ${MaxWitness}`
+  throw new GrammarError("limit", path, `${what}. Lower the counts of the schema`)
+}
+
 export class JsonLanguage {
   readonly policy: SurfacePolicy
   readonly limits: Limits
@@ -207,19 +214,22 @@ export class JsonLanguage {
     if (text === undefined) {
       text = this.makeWitness(conjunction)
       // Values that hold each other twice double at every level.
-      if (text.length > MaxWitness) {
-        const what = `its shortest value has ${text.length} characters, above the bound of ${MaxWitness}`
-        throw new GrammarError("limit", this.pathOf(conjunction), `${what}. Lower the counts of the schema`)
-      }
+      checkWitness(text.length, this.pathOf(conjunction))
       this.witnesses.set(conjunction, text)
     }
     return text
   }
 
   private makeWitness(conjunction: number): string {
-    const scalars = this.scalarLexemes(conjunction).map((lexeme) => lexemes.shortest(lexeme).bytes)
-    scalars.sort((a, b) => a.length - b.length)
-    if (scalars.length > 0) return decoder.decode(scalars[0])
+    let shortest: Uint8Array | null = null
+    // What is surely longer is not spelled out: that may be a string of a million characters beside null.
+    const scalars = this.scalarLexemes(conjunction).sort((a, b) => lexemes.least(a) - lexemes.least(b))
+    for (const lexeme of scalars) {
+      if (shortest !== null && lexemes.least(lexeme) >= shortest.length) break
+      const { bytes } = lexemes.shortest(lexeme)
+      if (shortest === null || bytes.length < shortest.length) shortest = bytes
+    }
+    if (shortest !== null) return decoder.decode(shortest)
     for (const rank of [this.rankOf(conjunction), this.satisfiability.rank(conjunction)]) {
       const isLower = (part: number) =>
         part !== this.all.never && this.isProductive(part) && this.rankOf(part) < rank
