@@ -41,6 +41,8 @@ export interface EngineParts {
   readonly log: (line: string) => void
 }
 
+const stallMs = 30_000
+
 /** A row being drawn: how much of its draft has been taken, and how much of that was proposed. */
 interface Cursor {
   readonly entry: BatchEntry
@@ -70,6 +72,8 @@ export class Engine {
   private loop: Promise<void> | undefined
   private isClosing = false
   private death: Error | undefined
+  /** performance.now() when work came to an idle engine. */
+  private busySince = 0
   private speculator: Speculator | null
   /** For masks along a draft. Shape [W]. */
   private readonly scratchMask: Uint32Array
@@ -181,6 +185,13 @@ export class Engine {
   ): { grammar: Grammar; report: Report | null } {
     const { grammar, report } = this.compileCounted(input, options)
     return { grammar, report }
+  }
+
+  /** Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s with work to do. */
+  get isDead(): boolean {
+    if (this.death) return true
+    const since = Math.max(this.busySince, this.metrics.lastStepAt)
+    return this.scheduler.hasWork && performance.now() - since > stallMs
   }
 
   load(): { running: number; waiting: number; slots: number } {
@@ -414,6 +425,7 @@ export class Engine {
   }
 
   private wake(): void {
+    if (!this.loop) this.busySince = performance.now()
     this.loop ??= this.run().finally(() => {
       this.loop = undefined
       // A request may have come between the last look and here.

@@ -7,6 +7,7 @@
 import { Hono } from "hono"
 import type { Engine } from "../runtime/index.ts"
 import { type BodyLimits, defaultBodyLimits } from "./body.ts"
+import { corsHeaders, preflight } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { chat } from "./openai/chat.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
@@ -18,7 +19,9 @@ export interface AppOptions extends ModelNameOptions {
   heartbeatMs?: number
   /** Keys of which every request but a health check must carry one. */
   apiKeys?: readonly string[]
-  /** Asked on every request: whether new work is taken. */
+  /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
+  cors?: readonly string[]
+  /** Asked on every request: whether new work is taken. A dead engine is seen without it. */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
 
@@ -32,7 +35,11 @@ const unavailable = {
 type Routes = Record<string, Record<string, (request: Request, id: string) => Response | Promise<Response>>>
 
 export function createApp(engine: Engine, options: AppOptions = {}): Hono {
-  const { status = () => "ok", apiKeys = [] } = options
+  const { apiKeys = [], cors = [] } = options
+  const status = () => {
+    const told = options.status?.() ?? "ok"
+    return told === "ok" && engine.isDead ? "dead" : told
+  }
   const models = new ModelNames(engine, options)
   const serviceTime = new ServiceTime()
   const chatOptions = {
@@ -63,6 +70,14 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     await next()
     c.res.headers.set("x-request-id", requestId(c.req.raw))
     c.res.headers.set("openai-processing-ms", String(Math.round(performance.now() - begin)))
+  })
+  app.use(async (c, next) => {
+    const early = preflight(c.req.raw, cors)
+    if (early) return early
+    const headers = corsHeaders(c.req.raw, cors)
+    await next()
+    for (const [name, value] of Object.entries(headers ?? {})) c.res.headers.set(name, value)
+    return undefined
   })
   const open = new Set(["/health", "/ping"])
   app.use(async (c, next) => {

@@ -9,6 +9,7 @@
 import type { Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createAdaptorServer } from "@hono/node-server"
+import { isLoopback } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 
 export interface ServeOptions {
@@ -123,12 +124,6 @@ function foreignHost(name: string): Response {
   const message = `host ${JSON.stringify(name)} is not allowed on a loopback address`
   return errorResponse(
     new Refusal("forbidden", message, { hint: "Use 127.0.0.1 or localhost, or start with --allow-host" }),
-  )
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
   )
 }
 

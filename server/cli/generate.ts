@@ -1,7 +1,7 @@
 /**
  * `tokenrail generate`: one prompt, one answer, on standard output and nothing else there.
  */
-import { type Command, InvalidArgumentError } from "commander"
+import { type Command, InvalidArgumentError, Option } from "commander"
 import type { GenerateOptions, GenerateResult } from "../../runtime/index.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
 import { Exit, type Io } from "./exit.ts"
@@ -15,6 +15,9 @@ interface GenerateFlags extends ConstraintFlags, ModelFlags {
   seed?: bigint
   maxTokens?: number
   stop?: string[]
+  stopRegex?: string[]
+  stopWhen?: GenerateOptions["stopWhen"]
+  onLength?: GenerateOptions["onLength"]
   n?: number
   raw?: boolean
   stream?: boolean
@@ -33,6 +36,16 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
     .option("--seed <n>", "64-bit integer; the same seed gives the same text", integer64)
     .option("--max-tokens <n>", "end after so many tokens", wholeNumber)
     .option("--stop <text...>", "end before this text")
+    .option("--stop-regex <pattern...>", "end before the first match")
+    .addOption(
+      new Option("--stop-when <what>", "end with the first whole one").choices(["json", "xml", "tool_call"]),
+    )
+    .addOption(
+      new Option(
+        "--on-length <what>",
+        "cut a constrained answer at --max-tokens, or complete it by then",
+      ).choices(["truncate", "close"]),
+    )
     .option("--n <n>", "number of answers", wholeNumber)
     .option("--raw", "the prompt is the text to continue, without a chat template")
     .option("--stream", "print the text as it comes")
@@ -72,8 +85,10 @@ async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io
 }
 
 function sampling(flags: GenerateFlags): GenerateOptions {
-  const { temperature, topP, topK, minP, seed, maxTokens, stop, n, raw } = flags
-  const given = { temperature, topP, topK, minP, seed, maxTokens, stop, n, raw }
+  const { temperature, topP, topK, minP, seed, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw } =
+    flags
+  const sampled = { temperature, topP, topK, minP, seed }
+  const given = { ...sampled, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

@@ -2,8 +2,8 @@
  * The flags that choose and open a model; they are the same in every command that runs one.
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
-import { type Engine, open } from "../../runtime/index.ts"
-import type { Io } from "./exit.ts"
+import { type Engine, type OpenOptions, open } from "../../runtime/index.ts"
+import { type Io, UsageError } from "./exit.ts"
 
 export interface ModelFlags {
   model?: string
@@ -11,6 +11,8 @@ export interface ModelFlags {
   threads?: number
   context?: number
   slots?: number
+  draft?: string
+  draftTokens?: number
 }
 
 /** Adds the flags to a command. */
@@ -21,11 +23,17 @@ export function modelFlags(command: Command): Command {
     .option("--threads <n>", "threads of the model", wholeNumber)
     .option("--context <n>", "tokens of prompt and answer together", wholeNumber)
     .option("--slots <n>", "requests at once", wholeNumber)
+    .option(
+      "--draft <ngram|dir>",
+      "run ahead with drafts: ngram looks them up in the text, a directory holds a smaller model of the same vocabulary",
+    )
+    .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
 }
 
 /** Opens the model; its log lines go to standard error. */
 export function openModel(flags: ModelFlags & { maxWaiting?: number }, io: Io): Promise<Engine> {
   const { model, device, threads, context, slots, maxWaiting } = flags
+  const speculation = draftOf(flags)
   return open({
     ...(model !== undefined && { model }),
     ...(device !== undefined && { device }),
@@ -33,8 +41,21 @@ export function openModel(flags: ModelFlags & { maxWaiting?: number }, io: Io): 
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),
     ...(maxWaiting !== undefined && { maxWaiting }),
+    ...(speculation && { speculation }),
     log: (line) => io.err(`${line}\n`),
   })
+}
+
+function draftOf({ draft, draftTokens }: ModelFlags): OpenOptions["speculation"] {
+  if (draft === undefined) {
+    if (draftTokens === undefined) return null
+    throw new UsageError("--draft-tokens needs --draft: ngram, or the directory of a draft model")
+  }
+  if (draftTokens !== undefined && (draftTokens < 1 || draftTokens > 16)) {
+    throw new UsageError(`--draft-tokens ${draftTokens} is not from 1 to 16`)
+  }
+  const tokens = draftTokens === undefined ? {} : { tokens: draftTokens }
+  return draft === "ngram" ? { method: "ngram", ...tokens } : { method: "model", model: draft, ...tokens }
 }
 
 /** A flag's value as an integer of at least 0. */

@@ -16,6 +16,7 @@ interface ServeFlags extends ModelFlags {
   apiKey?: string[]
   insecure?: boolean
   allowHost?: string[]
+  cors?: string[]
   alias?: string[]
   anyModel?: boolean
   maxBody: number
@@ -30,6 +31,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--api-key <key...>", "demand one of these keys (or TOKENRAIL_API_KEY)")
     .option("--insecure", "listen on a public address without a key")
     .option("--allow-host <name...>", "answer to this Host besides loopback names")
+    .option("--cors <origin...>", "let pages of this origin call, or of any by *")
     .option("--alias <name...>", "further names of the model")
     .option("--any-model", "take any model name for the loaded one")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
@@ -48,6 +50,7 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
   try {
     const app = createApp(engine, {
       apiKeys,
+      cors: flags.cors,
       aliases: flags.alias,
       anyModel: flags.anyModel,
       bodyLimits: { maxBytes: flags.maxBody },

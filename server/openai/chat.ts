@@ -49,7 +49,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
       ...chatRequest.options,
       ...(constraint && { constraint: constraint.input }),
       ...found.policies.compile,
-      schemaInPrompt: found.policies.schemaInPrompt,
+      ...found.policies.generate,
       seed,
       signal: request.signal,
     })
@@ -119,7 +119,7 @@ class Reply {
       choices,
       usage: this.usage(result),
       service_tier: "default",
-      tokenrail: { ...this.extension, ...warningsOf(result) },
+      tokenrail: { ...this.extension, ...warningsOf(result), ...closedOf(result.choices) },
     }
   }
 
@@ -153,8 +153,11 @@ class Reply {
           {},
           { finish_reason: event.finishReason, stop_reason: event.stopReason },
         )
-        const warned = this.generation.isFinished ? warningsOf(await this.generation.result) : {}
-        yield "warnings" in warned ? { ...last, tokenrail: warned } : last
+        const said = {
+          ...(this.generation.isFinished ? warningsOf(await this.generation.result) : {}),
+          ...closedOf([event]),
+        }
+        yield Object.keys(said).length > 0 ? { ...last, tokenrail: said } : last
       }
     }
     if (includeUsage) yield { ...head, choices: [], usage: this.usage(await this.generation.result) }
@@ -167,6 +170,7 @@ class Reply {
 
   private usage({ usage }: GenerateResult): unknown {
     const { promptTokens, completionTokens, cachedTokens, forcedTokens, compileMs, maskUs } = usage
+    const { draftedTokens, acceptedTokens } = usage
     const timing = {
       forced_tokens: forcedTokens,
       compile_ms: compileMs,
@@ -177,10 +181,18 @@ class Reply {
       tpot_ms: usage.tpotMs,
     }
     return {
-      ...counts(promptTokens, completionTokens, cachedTokens),
+      ...counts(promptTokens, completionTokens, cachedTokens, [
+        acceptedTokens,
+        draftedTokens - acceptedTokens,
+      ]),
       ...(this.request.timing && { tokenrail: timing }),
     }
   }
+}
+
+/** Whether the budget decided how an answer was completed. */
+function closedOf(choices: readonly { stopReason: string | number | null }[]): { closed?: true } {
+  return choices.some(({ stopReason }) => stopReason === "closed") ? { closed: true } : {}
 }
 
 /** What the constraint overruled, where it overruled anything. */
@@ -188,7 +200,12 @@ function warningsOf({ warnings }: GenerateResult): { warnings?: readonly string[
   return warnings.length > 0 ? { warnings } : {}
 }
 
-function counts(promptTokens: number, completionTokens: number, cachedTokens = 0): object {
+function counts(
+  promptTokens: number,
+  completionTokens: number,
+  cachedTokens = 0,
+  [accepted, rejected] = [0, 0],
+): object {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -196,8 +213,8 @@ function counts(promptTokens: number, completionTokens: number, cachedTokens = 0
     prompt_tokens_details: { cached_tokens: cachedTokens },
     completion_tokens_details: {
       reasoning_tokens: 0,
-      accepted_prediction_tokens: 0,
-      rejected_prediction_tokens: 0,
+      accepted_prediction_tokens: accepted,
+      rejected_prediction_tokens: rejected,
     },
   }
 }

@@ -6,7 +6,7 @@
  * A value that asks for more than today's engine does is refused with a way out.
  */
 import { z } from "zod"
-import type { CompileOptions } from "../../runtime/index.ts"
+import type { CompileOptions, GenerateOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 
 const policyFields = z.strictObject({
@@ -27,6 +27,7 @@ const policyFields = z.strictObject({
   fields: z.boolean().nullish(),
   trace: z.boolean().nullish(),
   stream_granularity: z.enum(["token", "word"]).nullish(),
+  draft_tokens: z.int().min(0).nullish(),
 })
 
 const vllmFlags = z.strictObject({
@@ -38,12 +39,10 @@ const vllmFlags = z.strictObject({
 /** Policies that ask for more than today's engine does: the value, the way out. */
 const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   ["additional", "forbid", "Set additionalProperties: false in the schema"],
-  ["on_length", "close", "Raise max_completion_tokens, or bound the schema by maxLength and maxItems"],
   ["prefill", "inside", "Leave it out"],
   ["lenient", true, "Remove the keyword from the schema"],
   ["fields", true, "Parse the text as it arrives"],
   ["trace", true, "Leave it out"],
-  ["stream_granularity", "word", "Leave it out"],
 ]
 
 const spacing = { bounded: "flexible", none: "compact", spaced: "tight", any: "any" } as const
@@ -57,8 +56,8 @@ export const policyKeys: readonly string[] = [
 /** What a request says beside its constraint. */
 export interface Policies {
   compile: CompileOptions
-  /** The model is told the schema. */
-  schemaInPrompt: boolean
+  /** What the engine is told besides: length, drafts, granularity, the schema in the prompt. */
+  generate: GenerateOptions
 }
 
 /** The policies of a request's body. Throws `Refusal`. */
@@ -106,7 +105,16 @@ export function readPolicies(value: Record<string, unknown>): Policies {
     })
   }
   if (whitespace) options.whitespace = spacing[whitespace]
-  return { compile: options, schemaInPrompt: policies.schema_in_prompt ?? false }
+  const { on_length, stream_granularity, draft_tokens, schema_in_prompt } = policies
+  return {
+    compile: options,
+    generate: {
+      ...(on_length && { onLength: on_length }),
+      ...(stream_granularity && { streamGranularity: stream_granularity }),
+      ...(draft_tokens != null && { draftTokens: draft_tokens }),
+      schemaInPrompt: schema_in_prompt ?? false,
+    },
+  }
 }
 
 function fromPattern(pattern: unknown): keyof typeof spacing | null {

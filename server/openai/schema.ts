@@ -102,6 +102,22 @@ const samplingFields = {
   logprob_token_ids: tokenIds,
 }
 
+/** By our names, and by vLLM's. */
+const repetition = z.union([
+  z.strictObject({ min: z.number().nullish(), max: z.number(), count: z.number() }),
+  z
+    .strictObject({
+      min_pattern_size: z.number().nullish(),
+      max_pattern_size: z.number(),
+      min_count: z.number(),
+    })
+    .transform(({ min_pattern_size, max_pattern_size, min_count }) => ({
+      min: min_pattern_size,
+      max: max_pattern_size,
+      count: min_count,
+    })),
+])
+
 const chatFields = z.object({
   ...samplingFields,
   model: z.string().min(1),
@@ -116,6 +132,11 @@ const chatFields = z.object({
       error: "must be a string or a list of at most 64 strings",
     })
     .nullish(),
+  stop_regex: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop_when: z.string().nullish(),
+  repetition_detection: repetition.nullish(),
+  stream_granularity: z.string().nullish(),
+  verify: z.string().nullish(),
   stop_token_ids: tokenIds,
   include_stop_str_in_output: flag,
   ignore_eos: flag,
@@ -149,8 +170,6 @@ const refused: Record<string, [unknown[], string]> = {
   beam_width: [[], "Use temperature 0"],
   length_penalty: [[1], "Leave it out"],
   early_stopping: [[false], "Leave it out"],
-  stop_regex: [[[]], "Use stop, or a constraint that ends by itself"],
-  repetition_detection: [[], "Leave it out"],
   prompt_logprobs: [[], "Leave it out"],
   return_token_ids: [[false], "Leave it out"],
   return_tokens_as_token_ids: [[false], "Leave it out"],
@@ -196,6 +215,12 @@ export function parseChat(body: RequestBody): ChatRequest {
       seed: readSeed(body),
       n: fields.n,
       stop: fields.stop,
+      stopRegex: fields.stop_regex,
+      // The engine names the values that there are.
+      stopWhen: fields.stop_when as GenerateOptions["stopWhen"],
+      repetitionDetection: fields.repetition_detection,
+      streamGranularity: fields.stream_granularity as GenerateOptions["streamGranularity"],
+      verify: fields.verify as GenerateOptions["verify"],
       stopTokenIds: fields.stop_token_ids,
       includeStopStrInOutput: fields.include_stop_str_in_output,
       ignoreEos: fields.ignore_eos,

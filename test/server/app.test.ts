@@ -25,6 +25,19 @@ test("health, ping, version and load", async () => {
   expect(await (await request("/load")).json()).toMatchObject({ running: 0, waiting: 0, slots: 1 })
 })
 
+test("an engine whose model is lost is dead: health says so, and requests get 503", async () => {
+  const lost = await open({ device: "cpu", slots: 1 })
+  const { parts } = lost as unknown as { parts: { model: { worker: { terminate(): Promise<number> } } } }
+  await parts.model.worker.terminate()
+  const app = createApp(lost)
+  const health = await app.request("/health")
+  expect([health.status, await health.json()]).toEqual([503, { status: "dead" }])
+  const response = await app.request("/v1/chat/completions", chat({}))
+  expect([response.status, (await response.json()).error.code]).toEqual([503, "engine_dead"])
+  expect(response.headers.get("retry-after")).toMatch(/^[1-9]/)
+  await lost.close()
+})
+
 test("models: the loaded one and its aliases; another name is 404", async () => {
   const options = { aliases: ["gpt-4o", "a/b"] }
   const { object, data } = await (await request("/v1/models", {}, options)).json()

@@ -41,6 +41,29 @@ test("serves until SIGTERM: running answers finish, new ones are refused, the ex
   await expect(fetch(`${url}/health`)).rejects.toThrow()
 })
 
+test("drafts by a flag; wrong ones are 2 or 4 and name the way out", async () => {
+  const child = start(["serve", "--port", "0", "--any-model", "--draft", "ngram", "--draft-tokens", "3"])
+  const ended = outcome(child)
+  const url = await address(child)
+  const answer = await (await post(url, { max_tokens: 5, tokenrail: { draft_tokens: 2 } })).json()
+  expect(answer.choices[0].finish_reason).toMatch(/length|stop/)
+  const more = await post(url, { tokenrail: { draft_tokens: 4 } })
+  expect([more.status, (await more.json()).error.message]).toEqual([
+    400,
+    "draft_tokens: 4 is not an integer from 0 to 3",
+  ])
+  child.kill("SIGTERM")
+  expect((await ended).err).toContain("drafts of 3 tokens by prompt lookup")
+  const [orphan, many, nowhere] = [
+    await tokenrail(["serve", "--draft-tokens", "3"]),
+    await tokenrail(["serve", "--draft", "ngram", "--draft-tokens", "17"]),
+    await tokenrail(["serve", "--draft", "no/such/model", "--port", "0"]),
+  ]
+  expect([orphan.code, orphan.err]).toEqual([2, expect.stringContaining("--draft-tokens needs --draft")])
+  expect([many.code, many.err]).toEqual([2, expect.stringContaining("17 is not from 1 to 16")])
+  expect([nowhere.code, nowhere.err]).toEqual([4, expect.stringContaining("no/such/model")])
+})
+
 test("a port in use is 2 and names the way out", async () => {
   const blocker = createServer().listen(0, "127.0.0.1")
   await new Promise((resolve) => blocker.once("listening", resolve))

@@ -290,6 +290,105 @@ describe("whoever leaves frees the slot", () => {
   })
 })
 
+describe("how an answer ends", () => {
+  const choice = (body: { choices: object[] }) => body.choices[0]
+
+  test("stop_regex: before the first match; the pattern is the reason", async () => {
+    const letters = ["a", "b", "c"].flatMap((text) =>
+      engine.tokenizer.encode(text, { addSpecialTokens: false }),
+    )
+    const fields = { allowed_token_ids: letters, frequency_penalty: 2, ignore_eos: true, max_tokens: 60 }
+    const whole = (await reply({ ...fields, temperature: 0 })).choices[0].message.content as string
+    const pattern = `${whole[40]}${whole[41]}?[${whole[42]}]`
+    const { index, 0: match } = new RegExp(pattern.replace("?", "??")).exec(whole)!
+    const cut = choice(await reply({ ...fields, temperature: 0, stop_regex: pattern }))
+    expect(cut).toMatchObject({
+      message: { content: whole.slice(0, index) },
+      finish_reason: "stop",
+      stop_reason: pattern,
+    })
+    const kept = await reply({
+      ...fields,
+      temperature: 0,
+      stop_regex: [pattern],
+      include_stop_str_in_output: true,
+    })
+    expect(choice(kept)).toMatchObject({ message: { content: whole.slice(0, index) + match } })
+  })
+
+  test("repetition_detection, in our names and in vLLM's", async () => {
+    const [a] = engine.tokenizer.encode("a", { addSpecialTokens: false })
+    const fields = { allowed_token_ids: [a], ignore_eos: true }
+    for (const repetition_detection of [
+      { min: 1, max: 4, count: 7 },
+      { min_pattern_size: 1, max_pattern_size: 4, min_count: 7 },
+    ]) {
+      const body = await reply({ ...fields, repetition_detection })
+      expect(choice(body)).toMatchObject({ finish_reason: "stop", stop_reason: "repetition" })
+      expect(body.usage.completion_tokens).toBe(7)
+    }
+  })
+
+  test("on_length close: complete within the budget, and the reply says so", async () => {
+    const fields = { response_format: personFormat, max_tokens: 24, temperature: 1.5, seed: 2 }
+    const close = { ...fields, tokenrail: { on_length: "close" } }
+    const body = await reply(close)
+    expect(JSON.parse(body.choices[0].message.content)).toHaveProperty("age")
+    const streamed = await chunks(close)
+    if (body.choices[0].stop_reason === "closed") {
+      expect(body.tokenrail.closed).toBe(true)
+      expect(streamed.at(-1).tokenrail).toEqual({ closed: true })
+    } else expect(body.tokenrail.closed).toBeUndefined()
+    const refused = await post({ ...close, max_tokens: 2 })
+    expect((await refused.json()).error).toMatchObject({ code: "max_tokens_too_small", param: "max_tokens" })
+  })
+
+  test("S4-20: deltas that end at words", async () => {
+    const fields = { temperature: 1, seed: 4, ignore_eos: true, max_tokens: 60 }
+    const whole = (await reply(fields)).choices[0].message.content
+    for (const asked of [{ stream_granularity: "word" }, { tokenrail: { stream_granularity: "word" } }]) {
+      const texts = (await chunks({ ...fields, ...asked })).map(
+        ({ choices: [{ delta }] }) => (delta.content ?? "") as string,
+      )
+      expect(texts.join("")).toBe(whole)
+      const sent = texts.filter((text) => text !== "")
+      for (const text of sent.slice(0, -1)) expect(text).toMatch(/[ \n\p{Script=Han}\p{Script=Katakana}]$/u)
+    }
+  })
+
+  test.each<[param: string, fields: object]>([
+    ["stop_regex", { stop_regex: "a*" }],
+    ["stop_regex", { stop_regex: ["("] }],
+    ["stop_when", { stop_when: "html" }],
+    ["stop_when", { stop_when: "json", response_format: personFormat }],
+    ["repetition_detection", { repetition_detection: { max: 3, count: 1 } }],
+    ["stream_granularity", { stream_granularity: "line" }],
+    ["verify", { verify: "maybe" }],
+    ["draft_tokens", { tokenrail: { draft_tokens: 3 } }],
+  ])("%s is refused by its name: %j", async (param, fields) => {
+    const response = await post(fields)
+    expect(response.status).toBe(400)
+    expect((await response.json()).error).toMatchObject({ param, message: expect.stringContaining(param) })
+  })
+})
+
+test("drafts: the same answer, and usage counts them", async () => {
+  const drafting = await open({ device: "cpu", context: 512, speculation: { method: "ngram", min: 1 } })
+  const draftingFetch = createFetch(createApp(drafting))
+  const fields = { temperature: 0, ignore_eos: true, max_tokens: 80 }
+  const expected = await reply(fields)
+  const response = await draftingFetch("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: drafting.model.id, messages, ...fields }),
+  })
+  const body = await response.json()
+  await drafting.close()
+  expect(body.choices[0].message.content).toBe(expected.choices[0].message.content)
+  const { accepted_prediction_tokens, rejected_prediction_tokens } = body.usage.completion_tokens_details
+  expect(accepted_prediction_tokens + rejected_prediction_tokens).toBeGreaterThan(0)
+})
+
 describe("parameters of the sampler", () => {
   const content = (body: { choices: { message: { content: string } }[] }) => body.choices[0].message.content
 

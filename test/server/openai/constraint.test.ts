@@ -89,7 +89,7 @@ test.each([
   ["a choice without tools", { tool_choice: "required" }, /needs tools/],
   ["an unknown policy", { tokenrail: { whitespaces: "any" } }, /whitespaces/],
   ["a policy's unknown value", { tokenrail: { order: "random" } }, /tokenrail.order/],
-  ["closing in budget", { tokenrail: { on_length: "close" } }, /on_length/],
+  ["a length's unknown rule", { tokenrail: { on_length: "stretch" } }, /on_length/],
   ["leniency", { tokenrail: { lenient: true } }, /lenient/],
   [
     "forbidding",

@@ -1,0 +1,69 @@
+/**
+ * Which pages may call: those of this machine, those of this server, and the origins that were named.
+ *
+ * A browser says by `Origin` whose page sends a request. Foreign ones are turned away before anything runs, so that a page
+ * cannot use up the model by requests whose answers it may not read. Requests without `Origin` are no browser's.
+ * No credentials are allowed: a key travels in the `authorization` header, which a page has to know.
+ */
+
+import { errorResponse, Refusal } from "./errors.ts"
+
+const exposed = [
+  ...["x-request-id", "retry-after", "retry-after-ms", "openai-processing-ms", "x-tokenrail-ignored"],
+  ...["limit", "remaining", "reset"].flatMap((what) =>
+    ["requests", "tokens"].map((of) => `x-ratelimit-${what}-${of}`),
+  ),
+].join(", ")
+
+/** The headers that let a page read the reply; null where the request comes from no page. Throws `Refusal` (403). */
+export function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
+  const origin = request.headers.get("origin")
+  if (origin === null) return null
+  if (!isAllowed(origin, request, origins)) {
+    throw new Refusal("forbidden", `origin ${JSON.stringify(origin)} is not allowed`, {
+      hint: "Start the server with --cors and the origin, or *",
+    })
+  }
+  return {
+    "access-control-allow-origin": origins.includes("*") ? "*" : origin,
+    "access-control-expose-headers": exposed,
+    vary: "origin",
+  }
+}
+
+/** The answer to a browser's question before a request; null for all other requests. */
+export function preflight(request: Request, origins: readonly string[]): Response | null {
+  const method = request.headers.get("access-control-request-method")
+  if (request.method !== "OPTIONS" || method === null) return null
+  try {
+    const headers = corsHeaders(request, origins)
+    if (headers === null) return null
+    const wanted = request.headers.get("access-control-request-headers")
+    return new Response(null, {
+      status: 204,
+      headers: {
+        ...headers,
+        "access-control-allow-methods": "GET, POST, DELETE",
+        // Clients bring headers of their own, such as x-stainless-os.
+        ...(wanted !== null && { "access-control-allow-headers": wanted }),
+        "access-control-max-age": "600",
+      },
+    })
+  } catch (error) {
+    return errorResponse(error)
+  }
+}
+
+function isAllowed(origin: string, request: Request, origins: readonly string[]): boolean {
+  if (origins.includes("*") || origins.includes(origin)) return true
+  if (!URL.canParse(origin)) return false
+  const { hostname, host } = new URL(origin)
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1")) || host === request.headers.get("host")
+}
+
+/** Whether a host name is of this machine. */
+export function isLoopback(host: string): boolean {
+  return (
+    host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
+  )
+}
