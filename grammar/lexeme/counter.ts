@@ -9,6 +9,7 @@
  */
 import { GrammarError } from "../errors.ts"
 import { type ExprId, exprs } from "./expr.ts"
+import { exprLengths } from "./lengths.ts"
 
 /** No upper bound. */
 export const Unbounded = 0x7fffffff
@@ -158,6 +159,9 @@ function lengthsOf(expr: ExprId): Lengths {
 export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   if (min > max || max < 0) return false
   if (expr === exprs.anyText) return true
+  const { low, high, from, to } = exprLengths(expr)
+  if (min > high || max < low) return false
+  if (Math.max(min, from) <= Math.min(max, to)) return true
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
 }
 
