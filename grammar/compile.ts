@@ -69,7 +69,7 @@ export function compile(
 ): { grammar: Grammar; report: Report } {
   const preset = options.surface === "conform" ? conform : generate
   const limits = { ...defaultLimits, ...options.limits }
-  const key = JSON.stringify([input, options])
+  const key = keyOf(input, options)
   const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
   switch (input.kind) {
     case "json":
@@ -125,6 +125,15 @@ export function compile(
   }
 }
 
+/** The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema. */
+function keyOf(input: GrammarInput, options: CompileOptions): string {
+  const said = (value: unknown) =>
+    JSON.stringify(value, (_, part) => (typeof part === "bigint" ? `${part}n` : part))
+  return input.kind === "json" && typeof input.schema === "string"
+    ? `${said(options)} ${input.schema}`
+    : said([input, options])
+}
+
 function fromLexeme(
   lexeme: number,
   title: string,
@@ -134,9 +143,15 @@ function fromLexeme(
   limits: Limits,
 ): { grammar: Grammar; report: Report } {
   if (lexeme !== Dead)
-    return { grammar: new Grammar([{ lexeme, frames: [] }], { key, title, limits }), report: makeReport([]) }
+    return {
+      grammar: new Grammar([{ lexeme, frames: [] }], { key, title, limits }),
+      report: makeReport(() => []),
+    }
   if (unsatisfiable === "error") throw new GrammarError("unsatisfiable", "", `${message}. Loosen it`)
-  return { grammar: new Grammar([], { key, title, limits }), report: makeReport([], { path: "", message }) }
+  return {
+    grammar: new Grammar([], { key, title, limits }),
+    report: makeReport(() => [], { path: "", message }),
+  }
 }
 
 function choiceContent(options: readonly string[]): number {

@@ -18,10 +18,27 @@ export interface Report {
   counts: { exact: number; annotation: number; relaxed: number }
 }
 
-export function makeReport(keywords: KeywordNote[], reason?: { path: string; message: string }): Report {
+/** `notes` is asked when somebody looks at the keywords: most callers only want the grammar. */
+export function makeReport(notes: () => KeywordNote[], reason?: { path: string; message: string }): Report {
+  let known: { keywords: KeywordNote[]; counts: Report["counts"] } | null = null
+  const look = () => {
+    known ??= counted(notes())
+    return known
+  }
+  return {
+    satisfiable: reason === undefined,
+    ...(reason === undefined ? {} : { reason }),
+    get keywords() {
+      return look().keywords
+    },
+    get counts() {
+      return look().counts
+    },
+  }
+}
+
+function counted(keywords: KeywordNote[]): { keywords: KeywordNote[]; counts: Report["counts"] } {
   const counts = { exact: 0, annotation: 0, relaxed: 0 }
   for (const { status } of keywords) counts[status]++
-  return reason === undefined
-    ? { satisfiable: true, keywords, counts }
-    : { satisfiable: false, reason, keywords, counts }
+  return { keywords, counts }
 }

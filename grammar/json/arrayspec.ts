@@ -5,7 +5,8 @@
 import { GrammarError } from "../errors.ts"
 import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
 import { coverageOf } from "./coverage.ts"
-import type { KeywordReader, Keywords } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
+import type { Keywords } from "./keywords.ts"
 import { asserted } from "./objectspec.ts"
 import type { JsonNode } from "./reader.ts"
 

@@ -8,7 +8,7 @@
 import { checkLimit, type Limits } from "../errors.ts"
 import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
 import { type Alternative, type Expansion, expandFact } from "./expand.ts"
-import type { KeywordReader } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
 import { memberValues } from "./objectspec.ts"
 import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
 

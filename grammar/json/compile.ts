@@ -7,7 +7,7 @@ import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./coverage.ts"
-import { KeywordReader } from "./keywords.ts"
+import { KeywordReader } from "./keywordreader.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
 import { refuseNegatedUnique } from "./polarity.ts"
 import { fromValue, type JsonNode, readJson } from "./reader.ts"
@@ -51,7 +51,7 @@ export function compileJsonSchema(
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),
-    report: makeReport(reader.notes, reason),
+    report: makeReport(() => reader.notes(), reason),
   }
 }
 
@@ -63,38 +63,24 @@ function readSchema(schema: unknown, limits: Limits): JsonNode {
 
 /** Reads every keyword below `root`, so that whatever must be refused is refused now. */
 function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): void {
-  const seen = new Set([root])
+  const queue = [root]
+  /** By node id. */
+  const isQueued: boolean[] = []
+  isQueued[root.id] = true
+  const add = (node: SchemaNode) => {
+    if (isQueued[node.id]) return
+    isQueued[node.id] = true
+    checkLimit(limits, "nodes", queue.push(node), node.pointer, "schemas that can be reached")
+  }
   let isUnique = false
-  for (const node of seen) {
-    checkLimit(limits, "nodes", seen.size, node.pointer, "schemas that can be reached")
+  for (const node of queue) {
     const keywords = reader.of(node)
     isUnique ||= keywords.unique
-    for (const child of keywords.all) seen.add(child)
-    for (const child of keywords.any.flat()) seen.add(child)
-    for (const child of keywords.one.flat()) seen.add(child)
-    for (const child of keywords.not) seen.add(child)
-    for (const child of keywords.properties.values()) seen.add(child)
-    for (const { node: child } of keywords.patternProperties) seen.add(child)
-    for (const [, child] of keywords.dependentSchemas) seen.add(child)
-    for (const child of keywords.prefix) seen.add(child)
-    const { additional, propertyNames, rest, contains, unevaluatedProperties, unevaluatedItems } = keywords
-    for (const child of [
-      additional,
-      propertyNames,
-      rest,
-      contains?.node,
-      unevaluatedProperties,
-      unevaluatedItems,
-    ]) {
-      if (child != null) seen.add(child)
-    }
-    const { test, yes, no } = keywords.conditional ?? { test: null, yes: null, no: null }
-    // An `if` alone only matters to an `unevaluated*`.
-    if (yes !== null || no !== null) for (const child of [test, yes, no]) if (child !== null) seen.add(child)
-    if (unevaluatedProperties !== null || unevaluatedItems !== null) {
+    for (const child of keywords.below) add(child)
+    if (keywords.unevaluatedProperties !== null || keywords.unevaluatedItems !== null) {
       for (const child of inPlaceSchemas(reader, node)) {
         reader.of(child).isObserved = true
-        seen.add(child)
+        add(child)
       }
     }
   }

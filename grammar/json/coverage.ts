@@ -10,7 +10,8 @@
 import { checkLimit, type Limits } from "../errors.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type Conjunctions, Types } from "./conjunction.ts"
-import type { KeywordReader, Keywords } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
+import type { Keywords } from "./keywords.ts"
 import type { SchemaNode } from "./refs.ts"
 
 export interface Coverage {

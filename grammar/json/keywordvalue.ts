@@ -28,6 +28,7 @@ export function describeValue(value: JsonNode): string {
 /** A non-negative integer, `2.0` included. Counts past 2^53 saturate. */
 export function readCount(value: JsonNode, path: string): number {
   if (value.kind === "number") {
+    if (/^[0-9]{1,15}$/.test(value.text)) return Number(value.text)
     const decimal = decimalOfNode(value)
     if (decimal.sign >= 0 && decimal.exponent >= 0) {
       if (decimal.exponent > 15) return Number.MAX_SAFE_INTEGER
@@ -49,7 +50,10 @@ export function readString(value: JsonNode, path: string): string {
 
 export function readStrings(value: JsonNode, path: string): string[] {
   if (value.kind !== "array") throw malformed(path, "an array of strings", value)
-  return value.items.map((item, index) => readString(item, `${path}/${index}`))
+  return value.items.map((item, index) => {
+    if (item.kind !== "string") throw malformed(`${path}/${index}`, "a string", item)
+    return item.value
+  })
 }
 
 export function mapOf(value: JsonNode, path: string): Members {
@@ -61,8 +65,4 @@ export function schemaList(value: JsonNode, path: string): readonly JsonNode[] {
   if (value.kind !== "array" || value.items.length === 0)
     throw malformed(path, "a non-empty array of schemas", value)
   return value.items
-}
-
-export function escapePointer(step: string): string {
-  return step.replaceAll("~", "~0").replaceAll("/", "~1")
 }

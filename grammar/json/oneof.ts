@@ -6,7 +6,7 @@
  * the exact form excludes the other branches by their negation.
  */
 import { Types, typeBit } from "./conjunction.ts"
-import type { KeywordReader } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
 import type { SchemaNode } from "./refs.ts"
 import { valueKey } from "./value.ts"
 

@@ -6,7 +6,7 @@
  */
 import { GrammarError } from "../errors.ts"
 import { Types } from "./conjunction.ts"
-import type { KeywordReader } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
 import { areDisjoint } from "./oneof.ts"
 import type { SchemaNode } from "./refs.ts"
 

@@ -25,7 +25,19 @@ export interface Punctuation {
   readonly outer: number | null
 }
 
+const known = new Map<Whitespace, Punctuation>()
+
+/** The same for all schemas: lexeme states last as long as the process. */
 export function punctuation(policy: Whitespace): Punctuation {
+  let marks = known.get(policy)
+  if (marks === undefined) {
+    marks = makePunctuation(policy)
+    known.set(policy, marks)
+  }
+  return marks
+}
+
+function makePunctuation(policy: Whitespace): Punctuation {
   const { inside, beforeMark, afterComma, afterColon } = gaps(policy)
   const mark = (text: string) => exprs.literal(text)
   const lexeme = (...parts: ExprId[]) =>

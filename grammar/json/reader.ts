@@ -37,10 +37,24 @@ const numberText = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const words = ["null", "true", "false"] as const
 const escapes = new Map([...'"\\/bfnrt'].map((letter, i) => [letter, '"\\/\b\f\n\r\t'[i]]))
 
+// UTF-16 units.
+const Quote = 0x22
+const Comma = 0x2c
+const Colon = 0x3a
+const Backslash = 0x5c
+const OpenArray = 0x5b
+const CloseArray = 0x5d
+const OpenObject = 0x7b
+const CloseObject = 0x7d
+
 /** Reads one JSON text. Throws `syntax` with line and column, `limit` when it nests too deep. */
 export function readJson(text: string, options: ReaderOptions = {}): JsonNode {
   return new Reader(text, options).read()
 }
+
+// Of arrays; nothing is ever put in.
+const noKeys: string[] = []
+const noMembers = new Map<string, JsonNode>()
 
 interface OpenContainer {
   start: number
@@ -86,8 +100,8 @@ class Reader {
   /** A scalar or an empty container; null after opening one whose first member follows. */
   private readStart(open: OpenContainer[]): JsonNode | null {
     const start = this.at
-    const mark = this.text[start]
-    if (mark !== "{" && mark !== "[") return this.readScalar()
+    const mark = this.text.charCodeAt(start)
+    if (mark !== OpenObject && mark !== OpenArray) return this.readScalar(mark)
     if (open.length >= this.maxDepth) {
       throw new GrammarError(
         "limit",
@@ -99,17 +113,17 @@ class Reader {
     this.skipSpace()
     const container: OpenContainer = {
       start,
-      items: mark === "[" ? [] : null,
-      keys: [],
-      members: new Map(),
+      items: mark === OpenArray ? [] : null,
+      keys: mark === OpenArray ? noKeys : [],
+      members: mark === OpenArray ? noMembers : new Map(),
       key: "",
     }
-    if (this.text[this.at] === (mark === "[" ? "]" : "}")) {
+    if (this.text.charCodeAt(this.at) === (mark === OpenArray ? CloseArray : CloseObject)) {
       this.at++
       return closed(container, this.at)
     }
     open.push(container)
-    if (mark === "{") this.readKey(container)
+    if (mark === OpenObject) this.readKey(container)
     return null
   }
 
@@ -118,13 +132,14 @@ class Reader {
     if (top.items === null) top.members.set(top.key, value)
     else top.items.push(value)
     this.skipSpace()
-    const end = top.items === null ? "}" : "]"
-    if (this.text[this.at] === end) {
+    const mark = this.text.charCodeAt(this.at)
+    if (mark === (top.items === null ? CloseObject : CloseArray)) {
       this.at++
       open.pop()
       return closed(top, this.at)
     }
-    if (this.text[this.at] !== ",") throw this.error(`expected "," or "${end}", found ${this.found()}`)
+    if (mark !== Comma)
+      throw this.error(`expected "," or "${top.items === null ? "}" : "]"}", found ${this.found()}`)
     this.at++
     this.skipSpace()
     if (top.items === null) this.readKey(top)
@@ -133,7 +148,7 @@ class Reader {
 
   private readKey(container: OpenContainer): void {
     const start = this.at
-    if (this.text[start] !== '"')
+    if (this.text.charCodeAt(start) !== Quote)
       throw this.error(`expected a property name in quotes, found ${this.found()}`)
     const key = this.readString()
     if (container.members.has(key)) {
@@ -143,21 +158,19 @@ class Reader {
       container.keys.push(key)
     }
     this.skipSpace()
-    if (this.text[this.at] !== ":") throw this.error(`expected ":", found ${this.found()}`)
+    if (this.text.charCodeAt(this.at) !== Colon) throw this.error(`expected ":", found ${this.found()}`)
     this.at++
     container.key = key
-    // Keeps the place of the key even before its value is there, so that a repeated key is seen.
-    container.members.set(key, { kind: "null", start, end: start })
   }
 
-  private readScalar(): JsonNode {
+  private readScalar(mark: number): JsonNode {
     const start = this.at
-    if (this.text[start] === '"') {
+    if (mark === Quote) {
       const value = this.readString()
       return { kind: "string", value, start, end: this.at }
     }
     for (const word of words) {
-      if (this.text.startsWith(word, start)) {
+      if (mark === word.charCodeAt(0) && this.text.startsWith(word, start)) {
         this.at += word.length
         return { kind: word, start, end: this.at }
       }
@@ -172,20 +185,23 @@ class Reader {
   }
 
   private readString(): string {
+    const { text } = this
     const start = this.at++
     let value = ""
     for (let from = this.at; ; this.at++) {
-      if (this.at >= this.text.length)
-        throw new GrammarError("syntax", this.place(start), "unterminated string")
-      const mark = this.text[this.at]
-      if (mark === '"') {
-        value += this.text.slice(from, this.at++)
-        return value
+      const unit = text.charCodeAt(this.at)
+      if (unit === Quote) {
+        const last = text.slice(from, this.at++)
+        return value === "" ? last : value + last
       }
-      if (mark < " ") throw this.error(`control character ${this.found()} in a string. Escape it`)
-      if (mark !== "\\") continue
-      value += this.text.slice(from, this.at) + this.readEscape()
-      from = this.at + 1
+      if (unit === Backslash) {
+        value += text.slice(from, this.at) + this.readEscape()
+        from = this.at + 1
+      } else if (!(unit >= 0x20)) {
+        // Past the end the unit is NaN.
+        if (this.at >= text.length) throw new GrammarError("syntax", this.place(start), "unterminated string")
+        throw this.error(`control character ${this.found()} in a string. Escape it`)
+      }
     }
   }
 
@@ -205,7 +221,11 @@ class Reader {
   }
 
   private skipSpace(): void {
-    while (" \t\n\r".includes(this.text[this.at] ?? "x")) this.at++
+    for (;;) {
+      const unit = this.text.charCodeAt(this.at)
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return
+      this.at++
+    }
   }
 
   private found(): string {

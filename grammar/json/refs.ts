@@ -88,6 +88,14 @@ export class SchemaGraph {
     return this.node({ value, resource, pointer }, node.scope)
   }
 
+  /** The subschema `value` of a node, which stands at `pointer`. */
+  below(node: SchemaNode, value: JsonNode, pointer: string): SchemaNode {
+    return this.node(
+      { value, resource: this.resources.resourceOf(value, node.resource), pointer },
+      node.scope,
+    )
+  }
+
   /** The target of `$ref: text` in `node`. Throws `unsupported` when it cannot be resolved. */
   ref(node: SchemaNode, text: string): SchemaNode {
     return this.node(this.resources.resolve(text, node.resource, `${node.pointer}/$ref`).target, node.scope)

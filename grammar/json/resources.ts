@@ -42,6 +42,8 @@ export class Resources {
   private readonly dialects = new Map<string, Dialect>()
   private readonly byId = new Map<string, Location[]>()
   private readonly homes = new Map<JsonNode, Resource>()
+  /** Roots of documents in which nothing is named: all that is in them belongs to the one resource. */
+  private readonly plain = new Set<JsonNode>()
   private allRead = false
 
   private readonly missing: Set<string>
@@ -133,7 +135,8 @@ export class Resources {
   private addDocument(root: JsonNode, uri: string, name: string, inherited: Dialect): Location {
     const own = this.ownDialect(root, name)
     const resource = makeResource(uri, root, own ?? inherited, name === "" ? "" : `${name}#`)
-    this.walk(root, resource, resource.pointer, true)
+    if (hasIdentifier(root)) this.walk(root, resource, resource.pointer, true)
+    else this.plain.add(root)
     // The walk has seen the root's own `$id`: found by its retrieval URI it is that resource all the same.
     const location = {
       value: root,
@@ -227,12 +230,27 @@ export class Resources {
       pointer += `/${encodeToken(token)}`
       resource = this.homes.get(value) ?? resource
     }
-    if (isSchema(value) && !this.homes.has(value)) {
+    if (isSchema(value) && !this.homes.has(value) && !this.plain.has(resource.root)) {
       this.walk(value, resource, pointer, false)
       resource = this.homes.get(value) as Resource
     }
     return { value, resource, pointer }
   }
+}
+
+const identifiers = new Set(["id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])
+
+/** Whether anything in `value` looks like an identifier, wherever it stands. */
+function hasIdentifier(value: JsonNode): boolean {
+  if (value.kind === "array") return value.items.some(hasIdentifier)
+  if (value.kind !== "object") return false
+  for (const key of value.keys) {
+    if (key !== "id" && key[0] !== "$") continue
+    const { kind } = value.members.get(key) as JsonNode
+    if ((kind === "string" || kind === "true") && identifiers.has(key)) return true
+  }
+  for (const member of value.members.values()) if (hasIdentifier(member)) return true
+  return false
 }
 
 function step(value: JsonNode, token: string): JsonNode | null {

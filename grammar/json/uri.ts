@@ -82,7 +82,9 @@ export function decodeFragment(fragment: string): string {
 
 /** One reference token of a JSON pointer, RFC 6901. */
 export function encodeToken(token: string | number): string {
-  return typeof token === "number" ? `${token}` : token.replaceAll("~", "~0").replaceAll("/", "~1")
+  if (typeof token === "number") return `${token}`
+  if (!token.includes("~") && !token.includes("/")) return token
+  return token.replaceAll("~", "~0").replaceAll("/", "~1")
 }
 
 export function decodeToken(token: string): string {
