@@ -114,7 +114,7 @@ function plus(a: ExprLengths, b: ExprLengths): ExprLengths {
   }
 }
 
-/** Of two intervals that do not touch the wider one is kept. */
+/** Of two intervals that do not touch the wider one is kept, else the lower one. */
 function either(a: ExprLengths, b: ExprLengths): ExprLengths {
   const low = Math.min(a.low, b.low)
   const high = Math.max(a.high, b.high)
@@ -122,7 +122,8 @@ function either(a: ExprLengths, b: ExprLengths): ExprLengths {
   if (b.from > b.to) return { low, high, from: a.from, to: a.to }
   if (a.from <= add(b.to, 1) && b.from <= add(a.to, 1))
     return { low, high, from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) }
-  const { from, to } = a.to - a.from > b.to - b.from ? a : b
+  const wider = a.to - a.from - (b.to - b.from)
+  const { from, to } = wider > 0 || (wider === 0 && a.from < b.from) ? a : b
   return { low, high, from, to }
 }
 
