@@ -50,22 +50,27 @@ export const Infinite = Number.POSITIVE_INFINITY
 export class Conjunctions {
   readonly facts: Fact[] = []
   private readonly factIds = new Map<string, number>()
+  /** Facts of positive and of negated schemas, by node id. */
+  private readonly schemaFacts: (number | undefined)[] = []
+  private readonly negatedFacts: (number | undefined)[] = []
   private readonly sets = new TupleTable()
+  /** The facts of each conjunction, ascending. */
+  private readonly lists: (readonly number[])[] = []
   private readonly structures = new Structures()
+  /** The fact that holds of every value. */
+  readonly anything: number
+  /** The conjunction of nothing: every value satisfies it. */
+  readonly everything: number
   readonly never: number
 
   constructor() {
-    this.sets.intern([])
-    this.never = this.of([this.fact({ kind: "never" })])
+    this.anything = this.fact({ kind: "size", min: 0, max: Infinite })
+    this.everything = this.internSet([])
+    this.never = this.internSet([this.fact({ kind: "never" })])
   }
 
   get count(): number {
     return this.sets.count
-  }
-
-  /** The fact that holds of every value. */
-  get anything(): number {
-    return this.fact({ kind: "size", min: 0, max: Infinite })
   }
 
   /** The id of a fact; equal facts get equal ids. */
@@ -79,7 +84,14 @@ export class Conjunctions {
 
   /** Negated schemas that are written alike are one fact. */
   schema(node: SchemaNode, positive = true): number {
-    return this.fact({ kind: "schema", node: positive ? node : this.structures.first(node), positive })
+    const known = positive ? this.schemaFacts : this.negatedFacts
+    let id = known[node.id]
+    if (id === undefined) {
+      const first = positive ? node : this.structures.first(node)
+      id = this.fact({ kind: "schema", node: first, positive })
+      known[node.id] = id
+    }
+    return id
   }
 
   isNegative(id: number): boolean {
@@ -89,12 +101,12 @@ export class Conjunctions {
 
   /** Whether these facts say a schema, or one written like it, and its negation. */
   isContradiction(facts: readonly number[]): boolean {
+    if (!facts.some((id) => this.isNegative(id))) return false
     const wrong = new Set<SchemaNode>()
     for (const id of facts) {
       const fact = this.facts[id]
       if (fact.kind === "schema" && !fact.positive) wrong.add(fact.node)
     }
-    if (wrong.size === 0) return false
     return facts.some((id) => {
       const fact = this.facts[id]
       return fact.kind === "schema" && fact.positive && wrong.has(this.structures.first(fact.node))
@@ -119,9 +131,17 @@ export class Conjunctions {
   }
 
   /** The conjunction of these facts. */
-  of(facts: Iterable<number>): number {
-    const kept = [...new Set(facts)].filter((id) => !this.isTrivial(id)).sort((a, b) => a - b)
-    return this.sets.intern(kept)
+  of(facts: readonly number[]): number {
+    if (facts.length === 0) return this.everything
+    if (facts.length === 1) return this.isTrivial(facts[0]) ? this.everything : this.internSet(facts)
+    return this.internSet([...new Set(facts)].filter((id) => !this.isTrivial(id)).sort((a, b) => a - b))
+  }
+
+  /** `facts`: distinct, ascending, kept. */
+  private internSet(facts: readonly number[]): number {
+    const id = this.sets.intern(facts)
+    if (id === this.lists.length) this.lists.push(facts)
+    return id
   }
 
   /** `conjunction` and these facts. */
@@ -129,12 +149,8 @@ export class Conjunctions {
     return this.of([...this.factsOf(conjunction), ...facts])
   }
 
-  factsOf(conjunction: number): number[] {
-    return Array.from(this.sets.view(conjunction))
-  }
-
-  has(conjunction: number, fact: number): boolean {
-    return this.sets.view(conjunction).includes(fact)
+  factsOf(conjunction: number): readonly number[] {
+    return this.lists[conjunction]
   }
 
   private isTrivial(id: number): boolean {

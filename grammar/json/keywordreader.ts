@@ -47,6 +47,7 @@ export class KeywordReader {
   private names: (node: SchemaNode) => ExprId = () => {
     throw new Error("internal: the language of names is not bound yet")
   }
+  private readonly namesOf = (node: SchemaNode): ExprId => this.names(node)
 
   constructor(graph: SchemaGraph, options: ReadOptions) {
     this.graph = graph
@@ -93,7 +94,7 @@ export class KeywordReader {
   }
 
   private read(node: SchemaNode): Keywords {
-    const keywords = new Keywords(this.names)
+    const keywords = new Keywords(this.namesOf)
     const { value } = node
     if (value.kind === "true") return keywords
     if (value.kind === "false") {

@@ -19,11 +19,12 @@ import { type ArraySpec, arraySpec } from "./arrayspec.ts"
 import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
 import { arrayValues, objectValues } from "./finitevalues.ts"
-import type { KeywordReader } from "./keywords.ts"
+import type { KeywordReader } from "./keywordreader.ts"
 import { ObjectLanguage } from "./object.ts"
 import { ObjectRules } from "./objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./objectspec.ts"
 import { typesOf } from "./oneof.ts"
+import { PlainSchemas } from "./plain.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
 import type { JsonNode } from "./reader.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
@@ -49,7 +50,10 @@ export interface SurfacePolicy {
   readonly numbers: "plain" | "all"
 }
 
+const booleanAlgebra = wordAlgebra(Types.boolean)
+const nullAlgebra = wordAlgebra(Types.null)
 const noText = new Uint8Array(0)
+const noSpecs: readonly never[] = []
 /** Longest value that is written down for `shortest`, in UTF-16 units. */
 const MaxWitness = 1 << 24
 
@@ -76,6 +80,7 @@ export class JsonLanguage {
   private readonly numbers: ScalarFormula<readonly NumberCell[]>
   private readonly booleans: ScalarFormula<number>
   private readonly nulls: ScalarFormula<number>
+  private readonly plain: PlainSchemas
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
@@ -84,7 +89,8 @@ export class JsonLanguage {
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
 
-  constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits) {
+  /** `isBlind`: prove everything, see `plain.ts`. */
+  constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits, isBlind = false) {
     this.reader = reader
     this.policy = policy
     this.limits = limits
@@ -92,15 +98,18 @@ export class JsonLanguage {
     this.strings = new ScalarFormula(stringAlgebra, reader)
     reader.bindNames((node) => this.strings.of(node))
     this.numbers = new ScalarFormula(numberAlgebra, reader)
-    this.booleans = new ScalarFormula(wordAlgebra(Types.boolean), reader)
-    this.nulls = new ScalarFormula(wordAlgebra(Types.null), reader)
+    this.booleans = new ScalarFormula(booleanAlgebra, reader)
+    this.nulls = new ScalarFormula(nullAlgebra, reader)
     this.branches = new Branches(this.all, reader, limits, {
       mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
       isPossibleObject: (facts) => this.isPossibleObject(facts),
     })
-    this.satisfiability = new Satisfiability(limits, (conjunction, lookup) =>
-      this.evaluate(conjunction, lookup),
+    this.satisfiability = new Satisfiability(
+      limits,
+      (conjunction, lookup) => this.evaluate(conjunction, lookup),
+      (conjunction) => this.plain.rankOf(conjunction),
     )
+    this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
   }
 
   /** Whether some value satisfies `conjunction`. */
@@ -148,8 +157,8 @@ export class JsonLanguage {
       ...numerals.map((value): JsonNode => ({ kind: "number", text: toText(value), ...range })),
     ]
     const bits =
-      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) |
-      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
+      this.scalar(conjunction, booleanAlgebra, this.booleans) |
+      this.scalar(conjunction, nullAlgebra, this.nulls)
     for (const [bit, text] of words) {
       if ((bits & bit) !== 0) values.push({ kind: text as "null" | "true" | "false", ...range })
     }
@@ -199,8 +208,8 @@ export class JsonLanguage {
     const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
     const number = numberLexeme(numbers.start(cells, this.policy.numbers))
     const bits =
-      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) |
-      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls)
+      this.scalar(conjunction, booleanAlgebra, this.booleans) |
+      this.scalar(conjunction, nullAlgebra, this.nulls)
     const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
     return [string, number, exprLexeme(exprs.or(texts))].filter((lexeme) => lexeme !== Dead)
   }
@@ -257,6 +266,7 @@ export class JsonLanguage {
 
   /** The language of `conjunction` within one scalar type. */
   scalar<T>(conjunction: number, algebra: Algebra<T>, formula: ScalarFormula<T>): T {
+    if (!this.plain.isPossible(conjunction, algebra.type)) return algebra.none
     let result = algebra.all
     for (const id of this.all.factsOf(conjunction)) {
       result = algebra.and(result, this.scalarOfFact(this.all.facts[id], algebra, formula))
@@ -292,8 +302,8 @@ export class JsonLanguage {
 
   /** Whether `conjunction` has a value, given which of its parts have. */
   private evaluate(conjunction: number, lookup: Lookup): boolean {
-    if (this.scalar(conjunction, wordAlgebra(Types.null), this.nulls) !== 0) return true
-    if (this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) !== 0) return true
+    if (this.scalar(conjunction, nullAlgebra, this.nulls) !== 0) return true
+    if (this.scalar(conjunction, booleanAlgebra, this.booleans) !== 0) return true
     if (stringContent(this, conjunction) !== NoContent) return true
     if (!numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))) return true
     const and = (part: number, facts: readonly number[]) => this.and(part, facts)
@@ -306,6 +316,7 @@ export class JsonLanguage {
   }
 
   private objectsOf(conjunction: number): readonly ObjectSpec[] {
+    if (!this.plain.isPossible(conjunction, Types.object)) return noSpecs
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
       specs = this.branches.of(conjunction, Types.object).map(({ facts, obligations }) =>
@@ -320,6 +331,7 @@ export class JsonLanguage {
   }
 
   private arraysOf(conjunction: number): readonly ArraySpec[] {
+    if (!this.plain.isPossible(conjunction, Types.array)) return noSpecs
     let specs = this.arraySpecs.get(conjunction)
     if (specs === undefined) {
       specs = this.branches
@@ -345,6 +357,7 @@ export class JsonLanguage {
 
   /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
   private mayHaveValue(conjunction: number): boolean {
+    if (this.plain.ofConjunction(conjunction).some !== 0) return true
     const facts = this.all.factsOf(conjunction)
     if (this.all.isContradiction(facts)) return false
     const types = facts.reduce((bits, id) => {
@@ -355,8 +368,8 @@ export class JsonLanguage {
     }, 63)
     if ((types & (Types.object | Types.array)) !== 0) return true
     return (
-      this.scalar(conjunction, wordAlgebra(Types.null), this.nulls) !== 0 ||
-      this.scalar(conjunction, wordAlgebra(Types.boolean), this.booleans) !== 0 ||
+      this.scalar(conjunction, nullAlgebra, this.nulls) !== 0 ||
+      this.scalar(conjunction, booleanAlgebra, this.booleans) !== 0 ||
       stringContent(this, conjunction) !== NoContent ||
       !numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))
     )

@@ -15,20 +15,41 @@ export class Satisfiability {
   private readonly limits: Limits
   /** Whether the conjunction has a value, given what is known of its parts. */
   private readonly evaluate: (conjunction: number, lookup: Lookup) => boolean
+  /** The rank of a conjunction that is plainly productive, else null. */
+  private readonly plainRank: (conjunction: number) => number | null
   /** Settled answers. */
   private readonly known = new Map<number, boolean>()
   private readonly ranks = new Map<number, number>()
+  private rankCount = 0
   private steps = 0
 
-  constructor(limits: Limits, evaluate: (conjunction: number, lookup: Lookup) => boolean) {
+  constructor(
+    limits: Limits,
+    evaluate: (conjunction: number, lookup: Lookup) => boolean,
+    plainRank: (conjunction: number) => number | null,
+  ) {
     this.limits = limits
     this.evaluate = evaluate
+    this.plainRank = plainRank
   }
 
   /** Whether some value satisfies `conjunction`. */
   isProductive(conjunction: number): boolean {
+    return this.settled(conjunction) ?? this.solve(conjunction)
+  }
+
+  /** A rank above all that were given so far. */
+  readonly nextRank = (): number => this.rankCount++
+
+  /** What is known without a search. */
+  private settled(conjunction: number): boolean | undefined {
     const known = this.known.get(conjunction)
-    return known ?? this.solve(conjunction)
+    if (known !== undefined) return known
+    const rank = this.plainRank(conjunction)
+    if (rank === null) return undefined
+    this.known.set(conjunction, true)
+    this.ranks.set(conjunction, rank)
+    return true
   }
 
   /** Position in the order in which conjunctions were found productive. */
@@ -48,7 +69,7 @@ export class Satisfiability {
       checkLimit(this.limits, "satSteps", ++this.steps, "", "satisfiability")
       const discovered: number[] = []
       const isProductive = this.evaluate(conjunction, (part) => {
-        const known = this.known.get(part)
+        const known = this.settled(part)
         if (known !== undefined) return known
         let waiters = waiting.get(part)
         if (waiters === undefined) {
@@ -61,7 +82,7 @@ export class Satisfiability {
       })
       if (isProductive) {
         this.known.set(conjunction, true)
-        this.ranks.set(conjunction, this.ranks.size)
+        this.ranks.set(conjunction, this.nextRank())
         // Parts that were not needed after all have not been looked at.
         for (const part of discovered) waiting.delete(part)
         for (const waiter of waiting.get(conjunction) as Set<number>) {

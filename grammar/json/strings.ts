@@ -9,6 +9,7 @@ import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from ".
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
+import { exprLengths } from "../lexeme/lengths.ts"
 import { buildNames, ExcludedTag } from "../lexeme/names.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
@@ -72,14 +73,16 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
     const texts = enumTexts(parts, expr).filter((text) => !parts.excluded.has(text))
     return namesContent(trieOf(texts, PlainTag), NoContent)
   }
-  if (parts.min === 0 && parts.max === Number.POSITIVE_INFINITY) {
+  // Bounds that every text of the pattern keeps need no counting.
+  const { low, high } = exprLengths(expr)
+  if (parts.min <= low && parts.max >= high) {
     return parts.excluded.size === 0
       ? exprContent(expr)
       : namesContent(trieOf(parts.excluded, ExcludedTag), exprContent(expr))
   }
   for (const text of parts.excluded) expr = exprs.and([expr, exprs.not(exprs.literal(text))])
-  const max = parts.max === Number.POSITIVE_INFINITY ? Unbounded : Math.min(parts.max, Unbounded - 1)
-  return lengthContent(exprContent(expr), parts.min, max)
+  const max = parts.max >= high ? Unbounded : Math.min(parts.max, Unbounded - 1)
+  return lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {
