@@ -170,11 +170,14 @@ function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   const { values, ids, count, max, cutValue, cutId } = kept
   const found = { values: new Float32Array(size), ids: new Int32Array(size), count: 0 }
   const isLast = bucket === BucketCount - 1
+  const middle = bucket + 0.5
   // hot
   for (let at = 0; at < count; at++) {
     const value = values[at]
     const distance = (max - value) * BucketsPerNat
-    if (distance < bucket || (distance >= bucket + 1 && !isLast)) continue
+    // One comparison that is nearly always true: two that each depend on the value would be guessed wrong half the time.
+    if (Math.abs(distance - middle) > 0.5 && !(isLast && distance > middle)) continue
+    if (distance === bucket + 1 && !isLast) continue
     const id = ids === null ? at : ids[at]
     if (value <= cutValue && (value < cutValue || id > cutId)) continue
     found.values[found.count] = value
@@ -225,9 +228,8 @@ export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key
   // hot
   for (let at = 0; at < count; at++) {
     const value = values[at]
-    if (value + MaxNoise <= best || value < cutValue) continue
+    if (value + MaxNoise <= best) continue
     const id = ids === null ? at : ids[at]
-    if (value === cutValue && id > cutId) continue
     // `tokenBits` in place: 12.6 → 5.7 ns a token (Node 20, AMD EPYC).
     let x = Math.imul(id, 0x9e3779b9) ^ key0
     x ^= x >>> 16
@@ -236,7 +238,8 @@ export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key
     x = Math.imul((x + key1) | 0, 0x846ca68b)
     x ^= x >>> 16
     x ^= key2
-    if (x > bound) continue
+    // What is cut comes last: few tokens get here, and which values are cut cannot be foreseen.
+    if (x > bound || value < cutValue || (value === cutValue && id > cutId)) continue
     const score = value + gumbel((x ^ 0x80000000) >>> 0)
     if (score <= best) continue
     best = score

@@ -123,16 +123,16 @@ export class NgramProposer implements Proposer {
  */
 export class DraftLength {
   private readonly max: number
-  private readonly breakEven: number
+  private readonly breakEven: () => number
   private proposed = 0
   private accepted = 0
   private steps = 0
   private pause = 0
 
-  /** `breakEven`: share of accepted tokens below which drafting costs more than it saves. */
-  constructor(max: number, breakEven: number) {
+  /** `breakEven`: share of accepted tokens below which drafting costs more than it saves, or what it is just now. */
+  constructor(max: number, breakEven: number | (() => number)) {
     this.max = max
-    this.breakEven = breakEven
+    this.breakEven = typeof breakEven === "number" ? () => breakEven : breakEven
   }
 
   /** Tokens to draft in this step. */
@@ -148,7 +148,7 @@ export class DraftLength {
     this.proposed += proposedCount
     this.accepted += acceptedCount
     if (++this.steps < 64) return
-    if (this.accepted < this.breakEven * this.proposed) this.pause = 64
+    if (this.accepted < this.breakEven() * this.proposed) this.pause = 64
     this.proposed = 0
     this.accepted = 0
     this.steps = 0
