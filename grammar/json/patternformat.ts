@@ -7,6 +7,7 @@
  * Stricter than the grammar in four corners, so that every text is a pattern for engines since ES2018: no modifiers
  * `(?i:…)`, no name twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
  */
+import { PairMap } from "../intern.ts"
 import { type CharacterMachine, type ExprId, exprs, type MachineEdge } from "../lexeme/expr.ts"
 import {
   appended,
@@ -44,6 +45,8 @@ class PatternMachine implements CharacterMachine {
   readonly start: number
   private readonly configurations: Configuration[] = []
   private readonly ids = new Map<string, number>()
+  /** Of places in a class between two atoms, by (seen, left). */
+  private readonly classIds = new PairMap()
   private readonly seenIds = new Map<string, number>()
   private properties: ReadonlySet<string> | undefined
 
@@ -71,13 +74,20 @@ class PatternMachine implements CharacterMachine {
       edges.push({ set: exprs.byteRange(byte, byte), next: this.internAs(next, seen, seenId) })
     }
     this.edgesAt(place, seen, go)
-    if (place.at === "character") characterEdges(place, goByte)
-    else if (place.at === "angle") leadEdges({ at: "name", name: "", isGroup: true }, goByte)
+    if (place.at === "angle") leadEdges({ at: "name", name: "", isGroup: true }, goByte)
     else if (place.at === "name") leadEdges(place, goByte)
     else if (place.at === "class" && (place.isFirst || place.afterZero || place.left === CommonLeft)) {
       leadEdges(classAt(CommonLeft), goByte)
     }
     return edges
+  }
+
+  tail(state: number): number[] | null {
+    const { place, seen, seenId } = this.configurations[state]
+    if (place.at !== "character") return null
+    const row: number[] = []
+    characterEdges(place, (byte, next) => row.push(byte | (byte << 8), this.internAs(next, seen, seenId)))
+    return row
   }
 
   /** In a class all states share the characters and escapes; they differ in what a dash means. */
@@ -167,6 +177,14 @@ class PatternMachine implements CharacterMachine {
   }
 
   private internAs(place: Place, seen: Seen, seenId: number): number {
+    // Every character may begin a range, so these are by far the most.
+    if (place.at === "class" && !place.dash && !place.isFirst && !place.afterZero) {
+      const known = this.classIds.get(seenId, place.left - CommonLeft)
+      if (known >= 0) return known
+      const id = this.configurations.push({ place, seen, seenId }) - 1
+      this.classIds.set(seenId, place.left - CommonLeft, id)
+      return id
+    }
     const key = `${seenId} ${placeKey(place)}`
     let id = this.ids.get(key)
     if (id === undefined) {

@@ -4,15 +4,7 @@
  * Ranges in classes must ascend, counts too, and escapes spell values, so some places remember a value. Characters
  * whose value matters later (atoms that may start a range, names) are read byte by byte beyond ASCII.
  */
-import {
-  type CodePointRanges,
-  complement,
-  includes,
-  intersect,
-  makeRanges,
-  subtract,
-} from "../regex/ranges.ts"
-import { propertyRanges } from "../regex/unicode.ts"
+import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "../regex/ranges.ts"
 
 /** Where in the grammar the text is. `value` fields are code points; digits are kept as text without leading zeros. */
 export type Place =
@@ -118,8 +110,8 @@ export function termEdges(place: Term, seen: Seen, go: Go): void {
 
 export function nameEdges(place: NamePlace, seen: Seen, go: Go): void {
   const { name, isGroup } = place
-  for (const point of singles(intersect(nameCharacters(name), [0, 0x7f]))) {
-    go([point, point], { ...place, name: name + String.fromCodePoint(point) })
+  for (const character of name === "" ? letters : `${letters}0123456789`) {
+    go(character, { ...place, name: name + character })
   }
   if (name === "" || (isGroup && seen.names.includes(name))) return
   const missing = seen.missing.filter((needed) => needed !== name)
@@ -131,15 +123,11 @@ export function nameEdges(place: NamePlace, seen: Seen, go: Go): void {
   }
 }
 
-const nameSets: CodePointRanges[] = []
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz$_"
 
 /** What may follow `name` in a name. */
-function nameCharacters(name: string): CodePointRanges {
-  if (nameSets.length === 0) {
-    nameSets.push(makeRanges([...propertyRanges("ID_Start"), ...points("$_")]))
-    nameSets.push(makeRanges([...propertyRanges("ID_Continue"), ...points("$\u200c\u200d")]))
-  }
-  return nameSets[name === "" ? 0 : 1]
+function nameCharacters(name: string): RegExp {
+  return name === "" ? /[\p{ID_Start}$_]/u : /[\p{ID_Continue}$\u200c\u200d]/u
 }
 
 export function classEdges({ left, dash, isFirst, afterZero }: ClassPlace, go: Go) {
@@ -196,9 +184,23 @@ export function characterEdges(
 /** Whether a character between `lo` and `hi` may be read here. */
 function hasWide(place: Wide, lo: number, hi: number): boolean {
   if (place.at === "class") return lo <= MaxPoint && !(lo >= 0xd800 && hi <= 0xdfff)
-  const set = nameCharacters(place.name)
-  return lo === hi ? includes(set, lo) : intersect(set, [lo, hi]).length > 0
+  const characters = nameCharacters(place.name)
+  if (lo === hi) return characters.test(String.fromCodePoint(lo))
+  const key = `${lo} ${hi} ${place.name === ""}`
+  let has = blocksWithNames.get(key)
+  if (has === undefined) {
+    has = false
+    for (let start = lo; start <= Math.min(hi, MaxPoint) && !has; start += 64) {
+      const block = Array.from({ length: Math.min(64, hi - start + 1) }, (_, i) => start + i)
+      has = characters.test(String.fromCodePoint(...block))
+    }
+    blocksWithNames.set(key, has)
+  }
+  return has
 }
+
+/** Blocks of code points that were asked for, and whether a name may go on there. */
+const blocksWithNames = new Map<string, boolean>()
 
 export function escapeEdges(inside: Inside, go: Go): void {
   const isTerm = inside === null

@@ -144,12 +144,14 @@ export function contentRow(content: number, row: Int32Array): void {
     return
   }
   row.fill(NoContent)
-  const expr = table.at(content, 0) === ExprKind ? content : table.at(content, 1)
+  const isExpr = table.at(content, 0) === ExprKind
+  const expr = isExpr ? content : table.at(content, 1)
   // A copy: looking for emptiness below may ask for other rows.
   const ranges = Array.from(exprs.row(table.at(expr, 1)))
   for (let i = 0; i < ranges.length; i += 2) {
     const low = ranges[i] & 0xff
-    row.fill(nextContent(content, low), low, (ranges[i] >>> 8) + 1)
+    const next = isExpr ? exprContent(ranges[i + 1]) : nextContent(content, low)
+    row.fill(next, low, (ranges[i] >>> 8) + 1)
   }
 }
 

@@ -16,7 +16,7 @@ import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, loop, members, or } from "./build.ts"
-import { isByteMachine, machineRow, unfoldMachine } from "./machine.ts"
+import { machineRow, unfoldMachine } from "./machine.ts"
 import {
   AndKind,
   Asserts,
@@ -77,7 +77,16 @@ export function derivative(id: ExprId, byte: number): ExprId {
 
 function rowOf(id: ExprId): number {
   const known = derivatives.get(id)
-  return known >= 0 ? known : evaluate(2 * id)
+  if (known >= 0) return known
+  if (kindOf(id) === MachineKind) return rowOfMachine(id)
+  return evaluate(2 * id)
+}
+
+function rowOfMachine(id: ExprId): number {
+  const row = machineRow(id)
+  const made = row === null ? rowOf(unfoldMachine(id)) : rows.intern(row)
+  derivatives.set(id, made)
+  return made
 }
 
 function memoised(task: number): number {
@@ -168,7 +177,8 @@ function derivativeNeeds(id: ExprId, needs: number[]): void {
       needs.push(2 * at(id, 1))
       return
     case MachineKind:
-      if (!isByteMachine(id)) needs.push(2 * unfoldMachine(id))
+      // Its row is made when it is asked for: what it needs has no machine above it.
+      rowOfMachine(id)
   }
 }
 
@@ -208,7 +218,7 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
     case ScopeKind:
       return sweep(operands, (t) => scope(t[0]))
     case MachineKind:
-      return isByteMachine(id) ? rows.intern(machineRow(id)) : operands[0]
+      return derivatives.get(id)
     case NeverKind:
     case EmptyKind:
     case LookKind:

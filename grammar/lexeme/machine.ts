@@ -25,6 +25,8 @@ export interface CharacterMachine {
   edges(state: number): MachineEdge[]
   /** Another state whose ways on this one has too, beside its own edges; -1 for none. States then share them. */
   base?(state: number): number
+  /** For a state inside a character: the row of a machine over bytes instead of edges. Else null. */
+  tail?(state: number): readonly number[] | null
 }
 
 /** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
@@ -51,16 +53,12 @@ function stateExpr(index: number, state: number): ExprId {
   return intern([MachineKind, index, state], machines[index].isAccepting(state) ? Nullable : 0)
 }
 
-export function isByteMachine(id: ExprId): boolean {
-  return "row" in machines[at(id, 1)]
-}
-
-/** The derivatives of a state of a machine over bytes: ranges with their targets. */
-export function machineRow(id: ExprId): number[] {
+/** The derivatives of a machine's state, as ranges with their targets; null where it has an equation instead. */
+export function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
   const machine = machines[index]
-  if (!("row" in machine)) throw new Error("internal: a machine over characters has no row")
-  const ranges = machine.row(at(id, 2))
+  const ranges = "row" in machine ? machine.row(at(id, 2)) : (machine.tail?.(at(id, 2)) ?? null)
+  if (ranges === null) return null
   const row: number[] = []
   for (let i = 0; i < ranges.length; i += 2) {
     pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
@@ -68,11 +66,11 @@ export function machineRow(id: ExprId): number[] {
   return row
 }
 
-/** The right side of the equation of a state of a machine over characters. */
+/** The right side of the equation of a machine's state that has no row. */
 export function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
   const machine = machines[index]
-  if ("row" in machine) throw new Error("internal: a machine over bytes has no equation")
+  if ("row" in machine) throw new Error("internal: a machine over bytes has no equations")
   const parts = machine.edges(at(id, 2)).map(({ set, next }) => concat(set, stateExpr(index, next)))
   if (machine.isAccepting(at(id, 2))) parts.push(Empty)
   const base = machine.base?.(at(id, 2)) ?? -1

@@ -123,9 +123,11 @@ function expandBody(policy: number, content: number, row: Row): void {
   const tag = contentTag(content)
   const close = tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
   const overlay = contentOverlay(content)
+  let isSpelled = false
   if (overlay === null) {
     contentRow(content, scratch)
     const contents = Int32Array.from(scratch)
+    isSpelled = escapesAscii(policy, contents)
     if (content !== anyContent && isNearlyAny(contents)) {
       // "Anything but …": the plain string except along what is forbidden.
       row.base = state(mode, anyContent)
@@ -150,11 +152,18 @@ function expandBody(policy: number, content: number, row: Row): void {
     row.bytes.sort((a, b) => a - b)
   }
   row.targets[Quote] = close
-  row.targets[Slash] = canEscape(policy, content) ? state(Backslash | policy, content) : Dead
+  row.targets[Slash] = isSpelled || canEscape(policy, content) ? state(Backslash | policy, content) : Dead
   if (overlay !== null && overlay.base !== NoContent && !isEscapable(policy, overlay.bytes)) {
     // No escape can spell the next byte of a name: from here it is the base's string.
     row.targets[Slash] = lexemes.next(row.base, Slash)
   }
+}
+
+/** Whether some character of ASCII may come next that an escape spells: the usual reason for a backslash, at hand. */
+function escapesAscii(policy: number, contents: Int32Array): boolean {
+  for (let byte = 0; byte < (policy === 1 ? 0x80 : 0x20); byte++)
+    if (contents[byte] !== NoContent) return true
+  return contents[Quote] !== NoContent || contents[Slash] !== NoContent
 }
 
 /** What remains of the plain text after each byte. Shape [256], contents. */
