@@ -18,16 +18,22 @@ import { ChatTemplate, plainMessages } from "./template.ts"
 
 const namedTokens = ["bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token"]
 
+/** What a tokenizer reads of a model's directory. */
+export type TokenizerDirectory = Pick<
+  ModelDirectory,
+  "path" | "tokenizerJson" | "tokenizerConfig" | "chatTemplates"
+>
+
 export class Tokenizer {
   readonly vocabulary: Vocabulary
   readonly template: ChatTemplate
-  private readonly directory: ModelDirectory
+  private readonly directory: TokenizerDirectory
   private readonly encoder: Encoder
   /** Spellings of the control tokens, longest first: the tokenizer takes the longest too. */
   private readonly spellings: readonly string[]
   private nonced: { encoder: Encoder; nameOf: ReadonlyMap<string, string> } | undefined
 
-  constructor(directory: ModelDirectory, vocabulary: Vocabulary) {
+  constructor(directory: TokenizerDirectory, vocabulary: Vocabulary) {
     this.directory = directory
     this.vocabulary = vocabulary
     this.spellings = [...vocabulary.specials.keys()].sort((a, b) => b.length - a.length)
@@ -147,7 +153,7 @@ export class Tokenizer {
   }
 }
 
-function openEncoder(directory: ModelDirectory, json: Readonly<Record<string, unknown>>): Encoder {
+function openEncoder(directory: TokenizerDirectory, json: Readonly<Record<string, unknown>>): Encoder {
   const absent = {
     decoder: null,
     post_processor: null,

@@ -7,12 +7,28 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { parseVocabulary, type Vocabulary } from "../../runtime/index.ts"
+import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { UsageError } from "./exit.ts"
 
 type Json = Record<string, unknown>
 
 /** Reads tokenizer.json and the configuration files beside it. Throws `UsageError` naming the file. */
 export async function readVocabulary(directory: string): Promise<Vocabulary> {
+  return (await readFiles(directory)).vocabulary
+}
+
+/** The same with its tokenizer. Throws `ModelError` when that is of an unknown kind. */
+export async function readTokenizer(directory: string): Promise<Tokenizer> {
+  const { vocabulary, tokenizerJson, tokenizerConfig } = await readFiles(directory)
+  return new Tokenizer(
+    { path: directory, tokenizerJson, tokenizerConfig, chatTemplates: new Map() },
+    vocabulary,
+  )
+}
+
+async function readFiles(
+  directory: string,
+): Promise<{ vocabulary: Vocabulary; tokenizerJson: Json; tokenizerConfig: Json }> {
   const tokenizer = (await readJsonFile(directory, "tokenizer.json", true))!
   const tokenizerConfig = await readJsonFile(directory, "tokenizer_config.json", false)
   const config = await readJsonFile(directory, "config.json", false)
@@ -28,7 +44,8 @@ export async function readVocabulary(directory: string): Promise<Vocabulary> {
     throw new UsageError(`${directory}: no end-of-sequence token. Name eos_token in tokenizer_config.json`)
   }
   const width = typeof config?.vocab_size === "number" ? config.vocab_size : undefined
-  return parseVocabulary(tokenizer, tokenizerConfig ?? {}, { width, endIds: [...endIds] })
+  const vocabulary = parseVocabulary(tokenizer, tokenizerConfig ?? {}, { width, endIds: [...endIds] })
+  return { vocabulary, tokenizerJson: tokenizer, tokenizerConfig: tokenizerConfig ?? {} }
 }
 
 async function readJsonFile(directory: string, name: string, needed: boolean): Promise<Json | null> {

@@ -89,3 +89,23 @@ test("the program: ok is 0, a reject 1 with the place, a refusal 3, misuse 2", a
     expect(misused.err).not.toBe("")
   }
 })
+
+test("--vocab reads token by token: the tokens are counted, and the first that is not allowed is named", async () => {
+  const args = ["check", "-", "--schema", person, "--vocab", "runtime/embedded"]
+  const good = await tokenrail([...args, "--json"], '{"name": "Ada <|im_end|> 日本", "age": 36}')
+  const verdict = JSON.parse(good.out)
+  expect([good.code, verdict.accepted, verdict.allowed]).toEqual([0, true, verdict.tokens])
+  expect(verdict.tokens).toBeLessThan(45)
+  const bad = await tokenrail(args, '{"name": "Ada", "age": -1}')
+  expect([bad.code, bad.out]).toEqual([
+    1,
+    expect.stringMatching(
+      /^-: rejected at token \d+ of \d+, at byte 2[234], line 1, column 2[345]: expected /,
+    ),
+  ])
+  const part = await tokenrail([...args, "--prefix"], '{"name": "A')
+  expect([part.code, part.out]).toEqual([0, expect.stringMatching(/^-: ok, \d+ tokens\n$/)])
+  expect(await tokenrail(["check", "-", "--regex", "a", "--vocab", "nowhere"], "a")).toMatchObject({
+    code: 2,
+  })
+})
