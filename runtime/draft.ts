@@ -22,7 +22,8 @@ export class Speculation {
   readonly verify: Verify
   private readonly length: DraftLength
 
-  constructor(verify: Verify, tokens: number, breakEven: number) {
+  /** `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. */
+  constructor(verify: Verify, tokens: number, breakEven: () => number) {
     this.verify = verify
     // What is accepted decides how long the next drafts are: by the clock, another run would draw other tokens.
     this.length = new DraftLength(tokens, verify === "match" ? breakEven : 0)

@@ -11,7 +11,8 @@ import type { Matcher, Vocabulary } from "../mask/index.ts"
 import { type DraftLaw, drawDraft, type Proposal, type SampleRow, type Sampler } from "../sampler/index.ts"
 import type { Feed, Model } from "./model.ts"
 import { isLegal, onlyToken, type Sequence } from "./sequence.ts"
-import { type Drafter, type DraftWish, probeCuts } from "./speculation.ts"
+import type { Drafter, DraftWish } from "./speculation.ts"
+import { probeMs } from "./speculator.ts"
 
 /** Tokens of a prompt that are computed in one run. */
 const chunkSize = 128
@@ -61,9 +62,8 @@ export class ModelDrafter implements Drafter {
     return courses.map(({ tokens, laws }) => ({ tokens, laws }))
   }
 
-  async tokenMs(): Promise<number> {
-    const { stepMs } = await probeCuts(this.model, 1)
-    return stepMs
+  tokenMs(rows: number): Promise<number> {
+    return probeMs(this.model, rows, 1)
   }
 
   close(): Promise<void> {

@@ -13,14 +13,8 @@ import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import type { Model } from "./model.ts"
 import { type LoadOptions, openOrtModel } from "./ort/client.ts"
-import {
-  cannotRewind,
-  type Drafter,
-  describeSpeculator,
-  openSpeculator,
-  type SpeculationOptions,
-  type Speculator,
-} from "./speculation.ts"
+import type { Drafter, SpeculationOptions } from "./speculation.ts"
+import { cannotRewind, describeSpeculator, openSpeculator, type Speculator } from "./speculator.ts"
 import { Tokenizer } from "./tokenizer.ts"
 
 export interface OpenOptions {

@@ -183,23 +183,24 @@ test("log-probabilities are those of plain decoding but for rounding", async () 
 })
 
 describe("reject: the law of plain decoding", () => {
-  const n = 3000
+  const n = 1600
   const regex = "[ab][abc][ab]"
-  /** By text: what plain decoding writes it with, from the log-probabilities of its tokens. */
-  const lawOf = async (options: GenerateOptions): Promise<Map<string, number>> => {
-    const law = new Map<string, number>()
-    for (let seed = 0; law.size < 12 && seed < 2000; seed++) {
-      const { text, logprobs } = await plain.generate("go", {
-        ...options,
-        temperature: 2,
-        logprobs: 0,
-        seed: BigInt(seed),
-      })
-      // Raw log-probabilities are of temperature 1, over what the constraint allows.
-      law.set(text, Math.exp(logprobs!.reduce((sum, { logprob }) => sum + logprob, 0)))
+  const askMany = (engine: Engine, start: number, options: GenerateOptions) =>
+    Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        engine.generate("go", { regex, ...options, seed: BigInt(start + at) }),
+      ),
+    )
+  /** By text: what plain decoding writes it with. */
+  const law = new Map<string, number>()
+  beforeAll(async () => {
+    for (let start = 0; law.size < 12 && start < 2000; start += 100) {
+      for (const { text, logprobs } of await askMany(plain, start, { temperature: 2, logprobs: 0 })) {
+        // Raw log-probabilities are of temperature 1, over what the constraint allows.
+        law.set(text, Math.exp(logprobs!.reduce((sum, { logprob }) => sum + logprob, 0)))
+      }
     }
-    return law
-  }
+  })
   test.each<[string, () => OpenOptions["speculation"]]>([
     [
       "drafts that were certain",
@@ -212,24 +213,17 @@ describe("reject: the law of plain decoding", () => {
     ["drafts drawn by a model like it", () => ({ method: "model", model: write({ noise: 0.3 }), tokens: 2 })],
   ])("%s", async (_, speculation) => {
     const engine = await openTiny({ speculation: speculation(), slots: 8 })
-    const options: GenerateOptions = { regex, verify: "reject" }
-    const law = await lawOf({ regex })
     expect([...law.values()].reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 4)
     const texts = [...law.keys()]
     const counts = new Array<number>(texts.length).fill(0)
-    for (let start = 0; start < n; start += 200) {
-      const results = await Promise.all(
-        Array.from({ length: 200 }, (_, at) =>
-          engine.generate("go", { ...options, seed: BigInt(start + at) }),
-        ),
-      )
-      for (const { text } of results) counts[texts.indexOf(text)]++
+    for (let start = 0; start < n; start += 100) {
+      for (const { text } of await askMany(engine, start, { verify: "reject" })) counts[texts.indexOf(text)]++
     }
     expect(engine.metrics.acceptedTokens).toBeGreaterThan(0.05 * n)
     const shares = texts.map((text) => law.get(text)!)
     expect(chiSquare(counts, shares, n).ratio).toBeLessThan(1)
     // The test can tell: a law that is a little off fails.
-    const off = shares.map((share, at) => share * (at % 2 ? 1.25 : 0.75))
+    const off = shares.map((share, at) => share * (at % 2 ? 1.4 : 0.6))
     const total = off.reduce((sum, share) => sum + share, 0)
     expect(
       chiSquare(
