@@ -190,14 +190,18 @@ function hasWide(place: Wide, lo: number, hi: number): boolean {
   let has = blocksWithNames.get(key)
   if (has === undefined) {
     has = false
-    for (let start = lo; start <= Math.min(hi, MaxPoint) && !has; start += 64) {
-      const block = Array.from({ length: Math.min(64, hi - start + 1) }, (_, i) => start + i)
+    const last = Math.min(hi, MaxPoint)
+    for (let start = lo; start <= last && !has; start += BlockPoints) {
+      const block: number[] = []
+      for (let point = start; point < start + BlockPoints && point <= last; point++) block.push(point)
       has = characters.test(String.fromCodePoint(...block))
     }
     blocksWithNames.set(key, has)
   }
   return has
 }
+
+const BlockPoints = 4096
 
 /** Blocks of code points that were asked for, and whether a name may go on there. */
 const blocksWithNames = new Map<string, boolean>()
