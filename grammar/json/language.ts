@@ -55,7 +55,7 @@ const nullAlgebra = wordAlgebra(Types.null)
 const noText = new Uint8Array(0)
 const noSpecs: readonly never[] = []
 /** Longest value that is written down for `shortest`, in UTF-16 units. */
-const MaxWitness = 1 << 24
+const MaxWitness = 1 << 20
 
 const words: readonly (readonly [bit: number, text: string])[] = [
   [NullBit, "null"],

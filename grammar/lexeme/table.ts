@@ -19,7 +19,7 @@ export const Dead = 0
 const MaxEdges = 16
 const ChunkRows = 1 << 10
 /** Longest text that `shortest` writes down, in bytes. */
-const MaxShortest = 1 << 24
+const MaxShortest = 1 << 20
 
 /** Collects the edges of one state while its kind expands it. */
 export interface Row {
@@ -142,12 +142,20 @@ export class LexemeTable {
     return row > 0 ? -1 : this.edges[-row]
   }
 
-  /** The bytes of a narrow state's edges, ascending. */
-  edgeBytes(state: number): number[] {
+  /** Edges of a narrow state, those over its base alone; 0 for a wide one. */
+  edgeCount(state: number): number {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
-    const bytes: number[] = []
-    if (row < 0) for (let i = 0; i < this.edges[-row + 1]; i++) bytes.push(this.edges[-row + 2 + 2 * i])
-    return bytes
+    return row < 0 ? this.edges[-row + 1] : 0
+  }
+
+  /** Byte of edge `index` of an expanded narrow state; they ascend. */
+  edgeByte(state: number, index: number): number {
+    return this.edges[-this.rows[state] + 2 + 2 * index]
+  }
+
+  /** Lexeme state after edge `index` of an expanded narrow state. */
+  edgeTarget(state: number, index: number): number {
+    return this.edges[-this.rows[state] + 3 + 2 * index]
   }
 
   /** Whether any byte leads on. */
