@@ -40,6 +40,10 @@ export class States {
   /** Lexeme states and stacks of a state's threads, pairwise. */
   private readonly shapes = new TupleTable()
   private readonly key = new Int32Array(3)
+  /** Threads of the state that is interned. */
+  private ids = new Int32Array(8)
+  /** Lexeme states and stacks of the shape that is interned. */
+  private pairs = new Int32Array(8)
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
   readonly start: number
@@ -92,9 +96,12 @@ export class States {
   /** A dense id of the lexeme states and stacks of `state`, texts aside. */
   shape(state: number): number {
     const count = this.states.length(state)
-    const tuple: number[] = []
-    for (let i = 0; i < count; i++) tuple.push(this.lexemeState(state, i), this.stack(state, i))
-    return this.shapes.intern(tuple)
+    if (2 * count > this.pairs.length) this.pairs = new Int32Array(4 * count)
+    for (let i = 0; i < count; i++) {
+      this.pairs[2 * i] = this.lexemeState(state, i)
+      this.pairs[2 * i + 1] = this.stack(state, i)
+    }
+    return this.shapes.intern(this.pairs, 2 * count)
   }
 
   /** The state after `bytes[start .. end)`, or `DeadState`. */
@@ -284,9 +291,10 @@ export class States {
 
   private expand(steps: readonly Step[], below: number): Followers {
     const followers = new Int32Array(2 * steps.length)
-    for (const [i, step] of steps.entries()) {
+    for (let i = 0; i < steps.length; i++) {
+      const { lexeme, frames } = steps[i]
       let stack = below
-      for (const frame of step.frames) stack = this.stacks.push(stack, frame)
+      for (let k = 0; k < frames.length; k++) stack = this.stacks.push(stack, frames[k])
       if (this.stacks.depth(stack) > this.grammar.limits.stackDepth) {
         throw new GrammarError(
           "limit",
@@ -294,7 +302,7 @@ export class States {
           `the text nests deeper than ${this.grammar.limits.stackDepth} levels. Raise limits.stackDepth`,
         )
       }
-      followers[2 * i] = step.lexeme
+      followers[2 * i] = lexeme
       followers[2 * i + 1] = stack
     }
     return followers
@@ -306,13 +314,19 @@ export class States {
       this.key[0] = this.threads.intern(scratch, 3)
       return this.states.intern(this.key, 1)
     }
-    const ids: number[] = []
-    for (let i = 0; i < scratch.length; i += 3) {
-      this.key[0] = scratch[i]
-      this.key[1] = scratch[i + 1]
-      this.key[2] = scratch[i + 2]
-      ids.push(this.threads.intern(this.key, 3))
+    const count = scratch.length / 3
+    if (count > this.ids.length) this.ids = new Int32Array(2 * count)
+    const { ids } = this
+    for (let i = 0; i < count; i++) {
+      this.key[0] = scratch[3 * i]
+      this.key[1] = scratch[3 * i + 1]
+      this.key[2] = scratch[3 * i + 2]
+      const id = this.threads.intern(this.key, 3)
+      // Few threads, nearly in order: insertion.
+      let at = i
+      for (; at > 0 && ids[at - 1] > id; at--) ids[at] = ids[at - 1]
+      ids[at] = id
     }
-    return this.states.intern(ids.sort((a, b) => a - b))
+    return this.states.intern(ids, count)
   }
 }

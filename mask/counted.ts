@@ -1,4 +1,5 @@
 /** Tokens by their number of characters, and the rows of those that have at most so many. */
+import { grown } from "../grammar/intern.ts"
 import { wordCount } from "./bits.ts"
 
 export class CountedTokens {
@@ -10,22 +11,22 @@ export class CountedTokens {
   private readonly ends: Int32Array
   private readonly rows = new Map<number, Uint32Array>()
 
-  /** `byCount[k]` are the tokens with k characters. */
+  /** Tokens with their number of characters. */
   constructor(
-    byCount: readonly number[][],
+    { values, keys, length }: Pairs,
     width: number,
     duplicates: ReadonlyMap<number, readonly number[]>,
   ) {
     this.width = width
     this.duplicates = duplicates
-    this.ends = new Int32Array(byCount.length)
-    let end = 0
-    for (const [k, tokens] of byCount.entries()) {
-      end += tokens.length
-      this.ends[k] = end
-    }
-    this.tokens = new Int32Array(end)
-    for (const [k, tokens] of byCount.entries()) this.tokens.set(tokens, k === 0 ? 0 : this.ends[k - 1])
+    let most = -1
+    for (let i = 0; i < length; i++) if (keys[i] > most) most = keys[i]
+    this.ends = new Int32Array(most + 1)
+    for (let i = 0; i < length; i++) this.ends[keys[i]]++
+    for (let k = 1; k <= most; k++) this.ends[k] += this.ends[k - 1]
+    this.tokens = new Int32Array(length)
+    const next = Int32Array.from(this.ends, (_, k) => (k === 0 ? 0 : this.ends[k - 1]))
+    for (let i = 0; i < length; i++) this.tokens[next[keys[i]]++] = values[i]
   }
 
   /** The most characters that a token has. */
@@ -79,5 +80,21 @@ export class CountedTokens {
       }
     }
     return row
+  }
+}
+
+/** Values with keys, in the order in which they came. */
+export class Pairs {
+  length = 0
+  values = new Int32Array(256)
+  keys = new Int32Array(256)
+
+  push(value: number, key: number): void {
+    if (this.length === this.values.length) {
+      this.values = grown(this.values, 2 * this.length)
+      this.keys = grown(this.keys, 2 * this.length)
+    }
+    this.values[this.length] = value
+    this.keys[this.length++] = key
   }
 }

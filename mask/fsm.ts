@@ -79,8 +79,10 @@ export class TokenFsm {
   next(state: number, token: number): number {
     const known = this.transitions.get(state, token)
     if (known >= 0) return known
-    const bytes = token < this.vocabulary.width ? this.vocabulary.bytes(token) : []
-    const next = bytes.length === 0 ? DeadState : this.states.advance(state, bytes as Uint8Array)
+    const { offsets, values, width } = this.vocabulary
+    const start = token < width ? offsets[token] : 0
+    const end = token < width ? offsets[token + 1] : 0
+    const next = start === end ? DeadState : this.states.advance(state, values, start, end)
     if (this.transitions.size >= this.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
     return next

@@ -150,9 +150,8 @@ export class LocalMasks {
     const base = lexemes.base(state)
     if (base > Dead) return this.patched(list, state, base)
     if (base === Dead) {
-      const bytes = lexemes.edgeBytes(state)
-      const next = bytes.length === 1 ? lexemes.next(state, bytes[0]) : Dead
-      if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, bytes[0], next)
+      const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
+      if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
     }
     if (base === Dead || this.sizeOf(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
@@ -339,10 +338,12 @@ export class LocalMasks {
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
   private differ(node: number, state: number, base: number): void {
-    for (const byte of lexemes.edgeBytes(state)) {
+    const count = lexemes.edgeCount(state)
+    for (let i = 0; i < count; i++) {
+      const byte = lexemes.edgeByte(state, i)
       const child = this.trie.child(node, byte)
       if (child === 0) continue
-      const mine = lexemes.next(state, byte)
+      const mine = lexemes.edgeTarget(state, i)
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
       if (byte !== Quote && !this.trie.hasQuoteBelow(child) && differsInClosingOnly(mine)) continue

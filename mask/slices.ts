@@ -8,7 +8,7 @@
  * the rest of the trie below a slice is cut into slices again.
  */
 import { afterFirst, afterNext, type CharacterSets } from "./characters.ts"
-import { CountedTokens } from "./counted.ts"
+import { CountedTokens, Pairs } from "./counted.ts"
 import type { TokenTrie } from "./trie.ts"
 
 /** Nodes that are reached from the set's characters by `byte`, which begins no character of the set. */
@@ -33,52 +33,40 @@ export class Slice {
   constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array) {
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
-    const byCount: number[][] = []
-    const leaving = new Map<number, number[]>()
+    const inside = new Pairs()
+    /** Nodes that leave the set, each with count << 8 | byte. */
+    const leaving = new Pairs()
     /** By depth: characters begun so far, and what is left of the last one. */
     const counts = new Int32Array(trie.maxDepth + 1)
     const codes = new Int32Array(trie.maxDepth + 1)
+    const visit = (node: number, byte: number, depth: number, token: number): boolean => {
+      let count = counts[depth - 1]
+      let code = codes[depth - 1]
+      if (code !== 0) {
+        code = afterNext(code, byte)
+        if (code < 0) return false
+      } else if (isInside[byte] === 1) {
+        code = afterFirst(byte)
+        count++
+      } else {
+        leaving.push(node, (count << 8) | byte)
+        return false
+      }
+      counts[depth] = count
+      codes[depth] = code
+      if (token >= 0) inside.push(token, count)
+      return true
+    }
     for (const root of roots) {
       counts[trie.depth(root)] = 0
       codes[trie.depth(root)] = 0
-      trie.scan(root, (node, byte, depth, token) => {
-        let count = counts[depth - 1]
-        let code = codes[depth - 1]
-        if (code !== 0) {
-          code = afterNext(code, byte)
-          if (code < 0) return false
-        } else if (isInside[byte] === 1) {
-          code = afterFirst(byte)
-          count++
-        } else {
-          const key = (count << 8) | byte
-          const nodes = leaving.get(key)
-          if (nodes === undefined) leaving.set(key, [node])
-          else nodes.push(node)
-          return false
-        }
-        counts[depth] = count
-        codes[depth] = code
-        if (token >= 0) {
-          while (byCount.length <= count) byCount.push([])
-          byCount[count].push(token)
-        }
-        return true
-      })
+      trie.scan(root, visit)
     }
-    this.tokens = new CountedTokens(byCount, width, trie.duplicates)
-    const byByte = new Map<number, number[]>()
-    const groups: Group[] = []
-    for (const key of [...leaving.keys()].sort((a, b) => a - b)) {
-      const nodes = leaving.get(key) as number[]
-      groups.push(group(trie, key >>> 8, key & 0xff, nodes))
-      const all = byByte.get(key & 0xff)
-      if (all === undefined) byByte.set(key & 0xff, nodes)
-      else byByte.set(key & 0xff, all.concat(nodes))
-    }
-    this.groups = groups
-    const isFlat = groups.every(({ count }) => count === 0)
-    this.merged = isFlat ? groups : [...byByte].map(([byte, nodes]) => group(trie, 0, byte, nodes))
+    this.tokens = new CountedTokens(inside, width, trie.duplicates)
+    this.groups = grouped(trie, leaving)
+    const isFlat = this.groups.every(({ count }) => count === 0)
+    for (let i = 0; i < leaving.length; i++) leaving.keys[i] &= 0xff
+    this.merged = isFlat ? this.groups : grouped(trie, leaving)
   }
 
   /** The most characters before anything that the slice tells of. */
@@ -92,10 +80,25 @@ export class Slice {
   }
 }
 
-function group(trie: TokenTrie, count: number, byte: number, nodes: number[]): Group {
-  nodes.sort((a, b) => a - b)
-  const size = nodes.reduce((sum, node) => sum + trie.subtreeSize(node), 0)
-  return { count, byte, nodes: Int32Array.from(nodes), size }
+/** Groups of nodes by their key, ascending: a counting sort, so that nodes keep their order. */
+function grouped(trie: TokenTrie, { values, keys, length }: Pairs): Group[] {
+  let most = -1
+  for (let i = 0; i < length; i++) if (keys[i] > most) most = keys[i]
+  const ends = new Int32Array(most + 2)
+  for (let i = 0; i < length; i++) ends[keys[i] + 1]++
+  for (let key = 1; key < ends.length; key++) ends[key] += ends[key - 1]
+  const next = ends.slice()
+  const nodes = new Int32Array(length)
+  for (let i = 0; i < length; i++) nodes[next[keys[i]]++] = values[i]
+  const groups: Group[] = []
+  for (let key = 0; key <= most; key++) {
+    if (ends[key] === ends[key + 1]) continue
+    const own = nodes.subarray(ends[key], ends[key + 1])
+    let size = 0
+    for (let i = 0; i < own.length; i++) size += trie.subtreeSize(own[i])
+    groups.push({ count: key >>> 8, byte: key & 0xff, nodes: own, size })
+  }
+  return groups
 }
 
 /** The slices of one vocabulary, by list of trie nodes and set. */

@@ -10,7 +10,7 @@ import { anyContent, characterRoom, neededCharacters } from "../grammar/lexeme/c
 import { Unbounded } from "../grammar/lexeme/counter.ts"
 import { bodyState, type Escapes, stringBody } from "../grammar/lexeme/string.ts"
 import { lexemes } from "../grammar/lexeme/table.ts"
-import { CountedTokens } from "./counted.ts"
+import { CountedTokens, Pairs } from "./counted.ts"
 import type { TokenTrie } from "./trie.ts"
 
 /** What a string state allows: the tokens inside with at most `room` characters, and the closing nodes with their tags. */
@@ -68,7 +68,7 @@ class TextTokens {
 
   constructor(trie: TokenTrie, width: number, roots: Int32Array, escapes: Escapes) {
     const start = bodyState(anyContent, escapes)
-    const byCount: number[][] = []
+    const inside = new Pairs()
     const path = {
       bytes: [] as number[],
       parents: [] as number[],
@@ -110,14 +110,11 @@ class TextTokens {
         const count = counts[depth - 1] + (before === start ? 1 : 0)
         states[depth] = next
         counts[depth] = count
-        if (token >= 0) {
-          while (byCount.length <= count) byCount.push([])
-          byCount[count].push(token)
-        }
+        if (token >= 0) inside.push(token, count)
         return true
       })
     }
-    this.tokens = new CountedTokens(byCount, width, trie.duplicates)
+    this.tokens = new CountedTokens(inside, width, trie.duplicates)
     this.bytes = Int32Array.from(path.bytes)
     this.parents = Int32Array.from(path.parents)
     this.closers = Int32Array.from(path.closers)

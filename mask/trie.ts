@@ -203,9 +203,10 @@ export class TokenTrie {
     const { tokens, exits } = found
     // A narrow state without a base has few ways on: go to them directly instead of past every child.
     if (lexemes.base(state) === 0) {
-      for (const byte of lexemes.edgeBytes(state)) {
-        const child = this.child(node, byte)
-        if (child !== 0) this.visit(child, lexemes.next(state, byte), found)
+      const count = lexemes.edgeCount(state)
+      for (let i = 0; i < count; i++) {
+        const child = this.child(node, lexemes.edgeByte(state, i))
+        if (child !== 0) this.visit(child, lexemes.edgeTarget(state, i), found)
       }
       return
     }

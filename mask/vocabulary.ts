@@ -43,8 +43,8 @@ export class Vocabulary {
   /** SHA-256 over width, end ids and (kind, bytes) of every id, in hexadecimal. */
   readonly hash: string
   /** Bytes of token t = values[offsets[t] … offsets[t + 1]). Shape [V + 1]; equal neighbours: no bytes. */
-  private readonly offsets: Uint32Array
-  private readonly values: Uint8Array
+  readonly offsets: Uint32Array
+  readonly values: Uint8Array
   private readonly names: ReadonlyMap<number, string>
 
   private constructor(tokens: readonly (Uint8Array | null | undefined)[], options: VocabularyOptions) {
