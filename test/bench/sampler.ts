@@ -218,7 +218,8 @@ function runGpu(): void {
   const program = new URL("./sampler-gpu.js", import.meta.url)
   for (const environment of [{}, swiftshaderEnvironment() ?? {}]) {
     const env = { ...process.env, ...environment }
-    if (spawnSync(process.execPath, [program.pathname], { env, stdio: "inherit" }).status === 0) return
+    const options = { env, stdio: ["ignore", "inherit", "ignore"] as const }
+    if (spawnSync(process.execPath, [program.pathname], { ...options, stdio: [...options.stdio] }).status === 0) return
   }
   console.log("no WebGPU adapter, hardware or software: the device's part is skipped")
 }
