@@ -10,6 +10,7 @@ import { type Spelling, spellAtRandom } from "../oracle/spell.ts"
 import { randomOf } from "../oracle.ts"
 import { Validator } from "../validate.ts"
 import { acceptPrefix, shown } from "./draw.ts"
+import type { Judge } from "./walks.ts"
 
 export interface SpellingSoak {
   texts: number
@@ -25,6 +26,8 @@ export interface SpellingSoakOptions {
   seed: number
   /** Spellings of each valid text. */
   count: number
+  /** Who judges the spellings. Default: the reference validator. */
+  judge?: Judge
 }
 
 const ways: readonly Spelling[] = [
@@ -44,7 +47,7 @@ export function soakSpellings(
   const { vocabulary } = more
   const soak: SpellingSoak = { texts: 0, tokens: 0, otherwise: 0, disagreements: [] }
   const fsm = new TokenFsm(compile({ kind: "json", schema }, more.compile).grammar, vocabulary)
-  const validator = new Validator(schema)
+  const judge = more.judge ?? new Validator(schema)
   const hasLexicalIntegers = schema.includes("draft-04")
   const random = randomOf(more.seed)
   const row = new Uint32Array(vocabulary.words)
@@ -60,7 +63,7 @@ export function soakSpellings(
       const spelled = spellAtRandom(node, random, ways[i % ways.length])
       const bytes = new TextEncoder().encode(spelled)
       const fail = (what: string) => soak.disagreements.push(`${what} of ${spelled.slice(0, 300)}`)
-      if (!validator.accepts(spelled)) {
+      if (!judge.accepts(spelled)) {
         soak.otherwise++
         if (!hasLexicalIntegers) fail("the reference rejects a spelling")
         continue

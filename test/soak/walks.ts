@@ -31,6 +31,12 @@ export interface WalkSoakOptions {
   tokens: number
   walkTokens: number
   draw: Draw
+  /** Who judges the texts. Default: the reference validator. */
+  judge?: Judge
+}
+
+export interface Judge {
+  accepts(text: string): boolean
 }
 
 /** Throws what `compile` throws. */
@@ -46,13 +52,13 @@ export function soakWalks(schema: string, more: WalkSoakOptions): WalkSoak {
     return soak
   }
   const fsm = new TokenFsm(grammar, vocabulary)
-  const validator = new Validator(schema)
+  const judge = more.judge ?? new Validator(schema)
   const row = new Uint32Array(vocabulary.words)
   const random = randomOf(more.seed)
   for (let walk = 0; soak.tokens < more.tokens; walk++) {
     const bytes: number[] = []
     try {
-      const problem = walkOnce(fsm, row, random, more, validator, bytes, soak)
+      const problem = walkOnce(fsm, row, random, more, judge, bytes, soak)
       if (problem !== null) soak.disagreements.push(`walk ${walk}, after ${shown(bytes)}: ${problem}`)
     } catch (error) {
       const line = `walk ${walk}, after ${shown(bytes)}: ${error}`
@@ -72,7 +78,7 @@ function walkOnce(
   row: Uint32Array,
   random: () => number,
   { vocabulary, draw, walkTokens }: WalkSoakOptions,
-  validator: Validator,
+  judge: Judge,
   bytes: number[],
   soak: WalkSoak,
 ): string | null {
@@ -85,7 +91,7 @@ function walkOnce(
       return `the shortest completion ${shown(rest)} does not finish`
     soak.completed++
     const text = decoder.decode(Uint8Array.from([...bytes, ...rest]))
-    if (!validator.accepts(text)) return `completed to ${JSON.stringify(text)}, which is not valid`
+    if (!judge.accepts(text)) return `completed to ${JSON.stringify(text)}, which is not valid`
     matcher.fillMask(row)
     const token = drawToken(row, vocabulary, draw, random)
     if (token < 0) return "the mask is empty"
@@ -93,9 +99,7 @@ function walkOnce(
     if (!matcher.accept(token)) return `token ${token} is in the mask, but not accepted`
     if (vocabulary.isEnd(token)) {
       soak.finished++
-      return validator.accepts(decoder.decode(Uint8Array.from(bytes)))
-        ? null
-        : "the finished text is not valid"
+      return judge.accepts(decoder.decode(Uint8Array.from(bytes))) ? null : "the finished text is not valid"
     }
     for (const byte of vocabulary.bytes(token)) bytes.push(byte)
   }

@@ -1,0 +1,93 @@
+/**
+ * A small part of the long runs (`main.ts`): some schemas of the corpus over the shipped vocabulary, and for each run a
+ * mistake that it must find.
+ *
+ * TOKENRAIL_SOAK=n takes every n-th schema.
+ */
+import { readFileSync } from "node:fs"
+import { describe, expect, test } from "vitest"
+import { toText } from "../../grammar/json/reader.ts"
+import { parseVocabulary } from "../../mask/index.ts"
+import { hasMaskBench, maskBenchLines } from "../validate/corpora.ts"
+import { compareMasks, plainLocals } from "./masks.ts"
+import { soakSpellings } from "./spellings.ts"
+import { soakWalks } from "./walks.ts"
+
+const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
+const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })
+const step = Number(process.env.TOKENRAIL_SOAK ?? 50)
+const surfaces = ["generate", "conform"] as const
+const shared = { vocabulary, seed: 1, draw: "byte" } as const
+
+describe.skipIf(!hasMaskBench)("MaskBench (skipped without ../shared)", () => {
+  const rows = hasMaskBench ? [...maskBenchLines()].filter((_, index) => index % step === 7) : []
+
+  test.each(surfaces)(
+    "fast masks are the plain walks, surface %s",
+    (surface) => {
+      const plain = plainLocals(vocabulary)
+      let masks = 0
+      for (const { id, schema, tests } of rows) {
+        const texts = tests.map(({ text }) => text)
+        const compile = { surface, unsatisfiable: "empty" } as const
+        const more = { ...shared, plain, compile, walks: 2, steps: 3, tries: 20 }
+        const soak = compareMasks(toText(schema), texts, more)
+        expect([id, soak.disagreements]).toEqual([id, []])
+        masks += soak.masks
+      }
+      expect(masks).toBeGreaterThan(5 * rows.length)
+    },
+    120_000,
+  )
+
+  test.each(surfaces)(
+    "every walk can be finished, and what it writes is valid, surface %s",
+    (surface) => {
+      for (const { id, schema } of rows) {
+        const compile = { surface, unsatisfiable: "empty" } as const
+        const soak = soakWalks(toText(schema), { ...shared, compile, tokens: 30, walkTokens: 15 })
+        expect([id, soak.disagreements, soak.limits]).toEqual([id, [], []])
+        expect(soak.tokens + 30 * soak.unsatisfiable).toBeGreaterThanOrEqual(30)
+      }
+    },
+    120_000,
+  )
+
+  test("valid texts are accepted in any order and spelling", () => {
+    let texts = 0
+    for (const { id, schema, tests } of rows) {
+      const compile = { surface: "conform", unsatisfiable: "empty" } as const
+      const soak = soakSpellings(toText(schema), tests, { ...shared, compile, count: 3 })
+      expect([id, soak.disagreements]).toEqual([id, []])
+      texts += soak.texts
+    }
+    expect(texts).toBeGreaterThan(rows.length)
+  }, 120_000)
+})
+
+describe("each run finds a mistake", () => {
+  const schema = '{"type":"array","items":{"type":"integer"}}'
+
+  test("a mask that lacks a token", () => {
+    const plain = plainLocals(vocabulary)
+    const local = plain.local.bind(plain)
+    plain.local = (list, state) => {
+      const { row, ...rest } = local(list, state)
+      return { ...rest, row, common: row === null ? rest.common : Int32Array.of(1), ids: [Int32Array.of(5)] }
+    }
+    const more = { ...shared, plain, compile: {}, walks: 1, steps: 1, tries: 0 }
+    expect(compareMasks(schema, ["[1, 2]"], more).disagreements[0]).toMatch(/tokens missing/)
+  })
+
+  test("a text that is not valid", () => {
+    const judge = { accepts: (text: string) => !text.includes("1") }
+    const soak = soakWalks(schema, { ...shared, compile: {}, tokens: 200, walkTokens: 20, judge })
+    expect(soak.disagreements[0]).toMatch(/not valid/)
+  })
+
+  test("a spelling that is valid and not accepted", () => {
+    const more = { ...shared, compile: { surface: "generate" }, count: 8 } as const
+    const { disagreements } = soakSpellings(schema, [{ valid: true, text: "[1, 2]" }], more)
+    expect(disagreements[0]).toMatch(/stops at byte/)
+  })
+})
