@@ -3,7 +3,8 @@
  * (`heldout.jsonl`) and texts written by hand (`handwritten.jsonl`), greedy, with the constraint and without.
  *
  * Whole: the answer equals the expected value. Field: a leaf of the expected value is there, at its path, with an equal
- * value. Valid: with the constraint, the engine finished it; without, it parses as JSON and has the expected paths. Usage:
+ * value. Label: a field whose schema lists its values. Valid: with the constraint, the engine finished it; without, it
+ * parses as JSON and has the expected paths. Plain answers are whole when the text is the expected one. Usage:
  * `npx tsc -p test/eval && node dist/test/eval/embedded.js [model directory [kind]]`.
  */
 
@@ -25,6 +26,8 @@ interface Tally {
   whole: number
   leaves: number
   rightLeaves: number
+  labels: number
+  rightLabels: number
   /** Tool calls: the name is right. */
   named: number
   tokens: number
@@ -39,6 +42,19 @@ function leavesOf(value: unknown, path = "", leaves = new Map<string, unknown>()
   for (const [key, item] of entries) leavesOf(item, `${path}/${key}`, leaves)
   if (entries.length === 0) leaves.set(path, JSON.stringify(value))
   return leaves
+}
+
+interface Schema {
+  enum?: unknown[]
+  items?: Schema
+  properties?: Record<string, Schema>
+}
+
+/** Whether the schema lists the values of the leaf at this path. */
+function isLabel(schema: Schema, path: string): boolean {
+  let at: Schema | undefined = schema
+  for (const key of path.split("/").slice(1)) at = at?.items ?? at?.properties?.[key]
+  return at?.enum !== undefined
 }
 
 /** The JSON inside a tool call, else the text itself. */
@@ -84,9 +100,17 @@ async function answer(engine: Engine, example: Example, isConstrained: boolean) 
 }
 
 async function score(engine: Engine, examples: readonly Example[], isConstrained: boolean): Promise<Tally> {
-  const tally = { texts: 0, valid: 0, whole: 0, leaves: 0, rightLeaves: 0, named: 0, tokens: 0, decodeMs: 0 }
+  const zero = { texts: 0, valid: 0, whole: 0, leaves: 0, rightLeaves: 0, labels: 0, rightLabels: 0 }
+  const tally = { ...zero, named: 0, tokens: 0, decodeMs: 0 }
   for (const example of examples) {
     const { result, elapsedMs } = await answer(engine, example, isConstrained)
+    if (example.kind === "plain") {
+      tally.texts++
+      tally.tokens += result.usage.completionTokens
+      tally.decodeMs += elapsedMs
+      if (result.text === example.answer) tally.whole++
+      continue
+    }
     const wanted = JSON.parse(bodyOf(example.answer)) as { name?: string }
     const found = parse(result.text) as { name?: string } | undefined
     const right = leavesOf(wanted)
@@ -98,6 +122,11 @@ async function score(engine: Engine, examples: readonly Example[], isConstrained
     tally.decodeMs += elapsedMs
     tally.leaves += right.size
     tally.rightLeaves += matches.length
+    const called = example.tools?.find((tool) => tool.function.name === wanted.name)
+    const schema = called ? { properties: { arguments: called.function.parameters } } : example.schema!
+    const labels = [...right].filter(([path]) => isLabel(schema as Schema, path))
+    tally.labels += labels.length
+    tally.rightLabels += labels.filter(([path, leaf]) => got.get(path) === leaf).length
     if (found?.name === wanted.name) tally.named++
     const isComplete = found !== undefined && [...right.keys()].every((path) => got.has(path))
     if (isConstrained ? result.finishReason === "stop" && found !== undefined : isComplete) tally.valid++
@@ -128,13 +157,9 @@ const percent = (part: number, total: number) => `${((100 * part) / Math.max(1, 
 
 const engine = await open({ model: process.argv[2] || undefined, device: "cpu" })
 const hand = read("handwritten")
-const all = [
-  ...read("heldout").filter((example) => example.kind !== "plain"),
-  ...hand,
-  ...hand.map(withSchema),
-]
+const all = [...read("heldout"), ...hand, ...hand.map(withSchema)]
 console.log(
-  "| kind | constraint | texts | valid | whole | fields | tool name | tokens/s |\n|---|---|---|---|---|---|---|---|",
+  "| kind | constraint | texts | valid | whole | fields | labels | tool name | tokens/s |\n|---|---|---|---|---|---|---|---|---|",
 )
 for (const kind of new Set(all.map((example) => example.kind))) {
   if (process.argv[3] && kind !== process.argv[3]) continue
@@ -142,12 +167,15 @@ for (const kind of new Set(all.map((example) => example.kind))) {
   for (const isConstrained of [true, false]) {
     // Without schema and constraint nothing tells the keys.
     if (!isConstrained && (kind === "bare" || kind === "hand")) continue
+    if (isConstrained && kind === "plain") continue
     const t = await score(engine, examples, isConstrained)
+    const isPlain = kind === "plain"
     const name = examples[0].tools ? percent(t.named, t.texts) : "–"
     const speed = ((1000 * t.tokens) / t.decodeMs).toFixed(0)
     console.log(
-      `| ${kind} | ${isConstrained ? "on" : "off"} | ${t.texts} | ${percent(t.valid, t.texts)} | ` +
-        `${percent(t.whole, t.texts)} | ${percent(t.rightLeaves, t.leaves)} | ${name} | ${speed} |`,
+      `| ${kind} | ${isConstrained ? "on" : "off"} | ${t.texts} | ${isPlain ? "–" : percent(t.valid, t.texts)} | ` +
+        `${percent(t.whole, t.texts)} | ${isPlain ? "–" : percent(t.rightLeaves, t.leaves)} | ` +
+        `${t.labels > 0 ? percent(t.rightLabels, t.labels) : "–"} | ${name} | ${speed} |`,
     )
   }
 }

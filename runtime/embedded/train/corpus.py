@@ -50,15 +50,16 @@ def load():
     domains = []
     for line in (HERE / "domains.txt").read_text().splitlines():
         if line.startswith("##"):
-            nouns, _, tools = cells(line)[1], None, cells(line)[2]
-            domains.append({"nouns": parts(nouns, ","), "tools": parts(tools, ","), "concepts": [], "lists": None, "sentences": []})
+            _, nouns, tools, purposes = cells(line)
+            domains.append({"nouns": parts(nouns, ","), "tools": parts(tools, ","), "purposes": parts(purposes, ";"),
+                            "concepts": [], "lists": None, "sentences": []})
         elif line.startswith("+"):
             domains[-1]["concepts"] = line[1:].split()
         elif line.startswith("*"):
             names, lines = line[1:].split(" : ")
             domains[-1]["lists"] = (parts(names, ","), parts(lines, ";"))
         elif line.strip():
-            domains[-1]["sentences"].append(line.strip())
+            domains[-1]["sentences"].append(line.strip().replace("\\n", "\n"))
     return concepts, domains
 
 
@@ -114,8 +115,28 @@ class Maker:
         r, p = self.r, self.r.random()
         noun = r.choice(side(NOUNS, self.h)) if p < 0.85 else made_up(r, self.h)
         name = noun if r.random() < 0.35 else f"{r.choice(side(QUALIFIERS + ADJECTIVES + NOUNS, self.h))} {noun}"
+        if not is_easy and r.random() < 0.16:
+            return self.made_up_choice(name) if r.random() < 0.6 else self.made_up_flag(name)
         kind = r.choice(EASY_KINDS if is_easy else list(KINDS))
         return Concept(name, kind, [name], [f"the {name} is {{v}}", f"{name} {{v}}", f"{{v}} as the {name}"])
+
+    def made_up_choice(self, name):
+        """One of some labels; the text says the label, in its own spelling."""
+        r, pool = self.r, side(ADJECTIVES + THINGS + NOUNS + QUALIFIERS, self.h)
+        labels = {" ".join(r.sample(pool, r.choice([1, 1, 1, 2]))) for _ in range(r.randint(2, 5))}
+        style = r.choice(["snake", "kebab", "spaces", "upper", "title"])
+
+        def spell(label):
+            return label.replace(" ", "_").upper() if style == "upper" else label.title() if style == "title" else style_key(label, style)
+
+        options = {spell(label): [f"the {name} is {label}", f"{name}: {label}", f"{label} as the {name}", f"{label} was chosen as {name}",
+                                  f"they went for the {label} {name}", f"{name} should be {label}"] for label in sorted(labels)}
+        return Concept(name, "choice", [name], [], options)
+
+    def made_up_flag(self, name):
+        return Concept(name, "flag", [name], [], {
+            "true": [f"with {name}", f"{name}: yes", f"{name} is included", f"there is a {name}", f"the {name} is there", f"{name} yes", f"it has a {name}"],
+            "false": [f"without {name}", f"{name}: no", f"no {name}", f"there is no {name}", f"the {name} is missing", f"{name} not included", f"it has no {name}"]})
 
     def clause(self, concept, surface, name):
         """A statement of one fact; named by one of its field names or by a clause of its own."""
@@ -151,175 +172,277 @@ class Maker:
             lines.append(f"{bullet}{case(label)}{mark}{surface}")
         return end.join(lines)
 
-    def facts_and_text(self, domain, most):
-        """Facts of a domain, the field names asked for, and a text that states all of them."""
+    def tell(self, plan, facts):
+        """Statements of all `facts` {key: (concept, surface, literal)}: a form, or sentences of the domain and clauses."""
+        r, names = self.r, plan.names
+        if plan.is_made_up:
+            if plan.is_easy or r.random() < 0.5:
+                return [self.form(facts.values(), [names[k] for k in facts])]
+            return [self.clause(c, s, names[k]) for k, (c, s, _) in facts.items()]
+        keys = list(facts)
+        if not keys:
+            return []
+        if r.random() < 0.3:
+            r.shuffle(keys)
+            return [self.form([facts[k] for k in keys], [names[k] for k in keys])]
+        said, told = [], set()
+        if r.random() < 0.9:
+            fitting = [s for s in side(plan.domain["sentences"], self.h) if all(k in facts for k in slots(s))]
+            r.shuffle(fitting)
+            fitting.sort(key=lambda s: -len(slots(s)) if r.random() < 0.7 else 0)
+            for sentence in fitting:
+                if len(said) < 2 and not told.intersection(slots(sentence)):
+                    told.update(slots(sentence))
+                    said.append(sentence.format(**{k: facts[k][1] for k in slots(sentence)}))
+        rest = [k for k in keys if k not in told]
+        r.shuffle(rest)
+        for k in rest:
+            said.insert(r.randint(0, len(said)), self.clause(*facts[k][:2], names[k]))
+        return said
+
+    def plan(self, domain, difficulty):
+        """What is asked for, without values: a Plan."""
         r = self.r
-        facts, names, said = {}, {}, []
-
-        def draw(key):
-            concept = CONCEPTS[key]
-            facts[key] = (concept, *self.value(concept))
-            names[key] = self.field_name(concept)
-
-        p = r.random()
-        if p < 0.3:
-            for key in r.sample(domain["concepts"], min(len(domain["concepts"]), r.randint(2, most))):
-                draw(key)
-            said.append(self.form(facts.values(), names.values()))
+        self.nouns = domain["nouns"]
+        most = 2 + round(difficulty * r.choice([1, 2, 3, 4, 6]))
+        is_easy = r.random() > 0.1 + 0.9 * difficulty
+        is_made_up = is_easy or r.random() < 0.2
+        plan = Plan(domain, is_made_up, is_easy)
+        if is_made_up:
+            for _ in range(r.randint(3, 7) if is_easy else r.randint(2, most)):
+                concept = self.made_up_field(is_easy)
+                plan.add(concept.key, concept, concept.key)
         else:
-            if p < 0.85:
+            if r.random() < 0.75:
                 sentences = side(domain["sentences"], self.h)
                 for sentence in r.sample(sentences, min(len(sentences), r.choice([1, 1, 2]))):
                     keys = slots(sentence)
-                    if any(k in facts for k in keys) or len(facts) + len(keys) > most + 1:
-                        continue
-                    for k in keys:
-                        draw(k)
-                    said.append(sentence.format(**{k: facts[k][1] for k in keys}))
-            more = r.randint(0 if facts else 2, max(2, most - len(facts)) if r.random() < 0.6 else (0 if facts else 2))
-            rest = [k for k in domain["concepts"] if k not in facts]
+                    if not any(k in plan.concepts for k in keys) and len(plan.concepts) + len(keys) <= most + 1:
+                        for k in keys:
+                            plan.add(k, CONCEPTS[k], self.field_name(CONCEPTS[k]))
+            rest = [k for k in domain["concepts"] if k not in plan.concepts]
+            low = 0 if plan.concepts else 2
+            more = r.randint(low, max(2, most - len(plan.concepts))) if r.random() < 0.7 else low
             for k in r.sample(rest, min(more, len(rest))):
-                draw(k)
-                said.insert(r.randint(0, len(said)), self.clause(*facts[k][:2], names[k]))
-        return facts, names, said
+                plan.add(k, CONCEPTS[k], self.field_name(CONCEPTS[k]))
+        stated = set(plan.concepts)
+        # Things that the text may not have: null.
+        pool = [k for k in domain["concepts"] if k not in plan.concepts]
+        for _ in range(r.choice([0, 0, 0, 1, 1, 2]) if difficulty > 0.5 else r.choice([0, 0, 1])):
+            concept = self.made_up_field() if is_made_up or r.random() < 0.3 or not pool else CONCEPTS[r.choice(pool)]
+            if concept.key not in plan.concepts and not any(n in concept.names for n in plan.names.values()):
+                plan.add(concept.key, concept, self.field_name(concept))
+        style, used, fields = r.choice(STYLES), set(), []
+        for key, concept in plan.concepts.items():
+            name = style_key(plan.names[key], style)
+            if name in used or (key in stated and len(stated) > 2 and r.random() < 0.12):
+                continue
+            used.add(name)
+            schema, as_text = self.schema(concept), False
+            if schema["type"] in ("integer", "number") and r.random() < 0.12:
+                schema, as_text = {"type": "string"}, True  # as the text writes it
+            can_miss = key not in stated or r.random() < 0.25
+            if can_miss:
+                schema = nullable(schema)
+            fields.append(Field(name, schema, key=key, as_text=as_text, can_miss=can_miss))
+        if not is_made_up and domain["lists"] and r.random() < 0.22 * difficulty:
+            names, lines = domain["lists"]
+            line, name = r.choice(lines), style_key(r.choice(side(names, self.h)), style)
+            labels = {k: style_key(self.field_name(CONCEPTS[k]), style) for k in slots(line)}
+            if name not in used and len(set(labels.values())) == len(labels):
+                used.add(name)
+                item = object_schema([(label, self.schema(CONCEPTS[k])) for k, label in labels.items()])
+                fields.append(Field(name, {"type": "array", "items": item}, rows=(line, labels)))
+        if r.random() < 0.5:
+            r.shuffle(fields)
+        # Some fields go into an object of their own.
+        if len(fields) > 3 and r.random() < 0.2 * difficulty:
+            noun = style_key(r.choice(side(NOUNS, self.h) if is_made_up else domain["nouns"]), style)
+            if noun not in used:
+                start = r.randint(0, len(fields) - 2)
+                inner = fields[start:start + r.randint(2, 3)]
+                fields[start:start + len(inner)] = [Field(noun, object_schema([(f.name, f.schema) for f in inner]), inner=inner)]
+        plan.fields, plan.stated = fields, stated
+        return plan
 
-    def entries(self, domain):
-        """An array of objects: its name, the text of the list, the literal, the schema."""
+    def write_rows(self, line):
+        """The text of a list of like things, and the literal of each of them by key."""
         r = self.r
-        names, lines = domain["lists"]
-        line = r.choice(lines)
-        keys = slots(line)
-        labels = {k: self.field_name(CONCEPTS[k]) for k in keys}
-        drawn = [{k: self.value(CONCEPTS[k]) for k in keys} for _ in range(r.randint(1, 4))]
+        drawn = [{k: self.value(CONCEPTS[k]) for k in slots(line)} for _ in range(r.randint(1, 4))]
         rows = [line.format(**{k: v[0] for k, v in row.items()}) for row in drawn]
         text = r.choice([lambda: "\n".join("- " + x for x in rows), lambda: "; ".join(rows) + ".", lambda: "\n".join(rows),
-                         lambda: "\n".join(f"{i + 1}. {x}" for i, x in enumerate(rows))])()
-        return r.choice(side(names, self.h)), text, drawn, labels
+                         lambda: "\n".join(f"{i + 1}. {x}" for i, x in enumerate(rows)), lambda: ", ".join(rows)])()
+        return text, drawn
 
-    def made_up_facts(self, most, is_easy):
+    def realise(self, plan, is_first=True):
+        """A text for a plan, and the members of its answer: (text, [(name, literal or members or rows)])."""
         r = self.r
-        facts, names = {}, {}
-        for _ in range(r.randint(3, 7) if is_easy else r.randint(2, most)):
-            concept = self.made_up_field(is_easy)
-            if concept.key not in facts:
-                facts[concept.key] = (concept, *self.value(concept))
-                names[concept.key] = concept.key
-        if is_easy or r.random() < 0.5:
-            said = [self.form(facts.values(), names.values())]
+        missable = {f.key for f in plan.all_fields() if f.can_miss}
+        if is_first:
+            told = plan.stated
         else:
-            said = [self.clause(c, s, c.key) for c, s, _ in facts.values()]
-        return facts, names, said
+            told = {k for k in plan.concepts if k not in missable or r.random() < (0.75 if k in plan.stated else 0.5)}
+        facts = {k: (c, *self.value(c)) for k, c in plan.concepts.items() if k in told}
+        said = self.tell(plan, facts)
 
-    def example(self, difficulty=1.0):
+        def member(field):
+            if field.inner:
+                return field.name, [member(f) for f in field.inner]
+            if field.rows:
+                line, labels = field.rows
+                text, drawn = self.write_rows(line)
+                said.insert(r.randint(0, len(said)), text)
+                return field.name, [[(labels[k], v[1]) for k, v in row.items()] for row in drawn]
+            if field.key not in facts:
+                return field.name, "null"
+            _, surface, literal = facts[field.key]
+            return field.name, json.dumps(surface, ensure_ascii=False) if field.as_text else literal
+
+        members = [member(f) for f in plan.fields]
+        for _ in range(0 if plan.is_easy else r.choice([0, 0, 1, 2])):
+            said.insert(r.choice([0, len(said)]), self.filler())
+        return r.choice([" ", " ", " ", "\n", "\n\n"]).join(said), members
+
+    def group(self, difficulty=1.0, size=3):
         """
-        One example: dict with messages, answer (marked: see `unmark`), kind, and schema or tools where there are any.
+        Up to `size` examples whose prompts begin alike: one schema or one list of tools and several texts, or one text and
+        several answers. Each is a dict with messages, answer (marked: see `unmark`), kind, and schema or tools where there are any.
 
         Difficulty 0 … 1: at 0 nearly all are forms of made-up fields with short values, without schema or tools, which is
         where finding and copying is learnt fastest; at 1 everything.
         """
         r = self.r
-        self.difficulty = difficulty
-        most = 2 + round(difficulty * r.choice([1, 2, 3, 4, 6]))
-        domain = r.choice(DOMAINS)
-        self.nouns = domain["nouns"]
-        is_easy = r.random() > 0.1 + 0.9 * difficulty
-        is_made_up = is_easy or r.random() < 0.25
-        facts, names, said = self.made_up_facts(most, is_easy) if is_made_up else self.facts_and_text(domain, most)
-        style = r.choice(STYLES)
-        members = []  # (key, literal, schema)
-        used = set()
-        for key in facts:
-            concept, _, literal = facts[key]
-            name = style_key(names[key], style)
-            if name in used or (len(facts) > 2 and r.random() < 0.12):
-                continue
-            used.add(name)
-            schema = self.schema(concept)
-            if schema["type"] in ("integer", "number") and concept.kind != "flag" and r.random() < 0.12:
-                literal, schema = json.dumps(facts[key][1], ensure_ascii=False), {"type": "string"}  # as the text writes it
-            members.append((name, literal, schema))
-        if not is_made_up and domain["lists"] and r.random() < 0.22 * difficulty:
-            name, text, drawn, labels = self.entries(domain)
-            name = style_key(name, style)
-            if name not in used:
-                keys = {k: style_key(v, style) for k, v in labels.items()}
-                if len(set(keys.values())) == len(keys):
-                    used.add(name)
-                    said.insert(r.randint(0, len(said)), text)
-                    rows = [[(keys[k], v[1], None) for k, v in row.items()] for row in drawn]
-                    item = object_schema([(keys[k], None, self.schema(CONCEPTS[k])) for k in drawn[0]])
-                    members.append((name, rows, {"type": "array", "items": item}))
-        # Absent things: null.
-        absent = r.choice([0, 0, 0, 1, 1, 2]) if difficulty > 0.5 else r.choice([0, 0, 1])
-        pool = [k for k in domain["concepts"] if k not in facts]
-        for _ in range(absent):
-            concept = self.made_up_field() if is_made_up or r.random() < 0.3 or not pool else CONCEPTS[r.choice(pool)]
-            if concept.kind == "flag" or any(n in concept.names for n in names.values()):
-                continue
-            name = style_key(self.field_name(concept), style)
-            if name not in used:
-                used.add(name)
-                members.append((name, "null", nullable(self.schema(concept), r)))
-        if r.random() < 0.5:
-            r.shuffle(members)
-        members = [m if r.random() < 0.75 or m[1] == "null" else (m[0], m[1], nullable(m[2], r)) for m in members]
-        # Some members go into an object of their own.
-        if len(members) > 3 and r.random() < 0.2 * difficulty:
-            noun = style_key(r.choice(side(NOUNS, self.h) if is_made_up else domain["nouns"]), style)
-            if noun not in used:
-                start = r.randint(0, len(members) - 2)
-                inner = members[start:start + r.randint(2, 3)]
-                members[start:start + len(inner)] = [(noun, inner, object_schema(inner))]
-        for _ in range(0 if is_easy else r.choice([0, 0, 1, 2])):
-            said.insert(r.choice([0, len(said)]), self.filler())
-        text = r.choice([" ", " ", "\n", "\n\n"]).join(said)
-        return self.ask(domain, text, members, is_made_up)
-
-    def ask(self, domain, text, members, is_made_up):
-        r = self.r
         p = r.random()
-        if p < 0.04 and not is_made_up:
-            simple = [m for m in members if isinstance(m[1], str) and m[1] != "null" and m[1][0] not in "[{"]
-            if simple:
-                name, literal, _ = r.choice(simple)
-                plain = literal[1:-1] if literal[0] == '"' and "\\" not in literal else literal
-                plain = {"true": "Yes", "false": "No"}.get(plain, plain)
-                asked = name.replace("_", " ").replace("-", " ")
-                question = r.choice([f"What is the {asked}?", f"Tell me the {asked}.", f"{asked.capitalize()}?"])
-                return {"messages": [{"role": "user", "content": f"{text}\n\n{question}"}], "answer": plain, "kind": "plain"}
-        if p < 0.04 + 0.08 * self.difficulty and not is_made_up:
-            return self.tool_call(domain, text, members)
-        spaced = r.random() < 0.12
-        schema = object_schema(members)
-        messages = []
-        instruction = r.choice(INSTRUCTIONS).format(noun=r.choice(domain["nouns"]), keys=", ".join(m[0] for m in members))
-        has_schema = r.random() < 0.4 * self.difficulty
-        lead = r.choice(SCHEMA_LEADS)
-        if has_schema:
-            shown = json.dumps(schema, separators=(",", ":") if r.random() < 0.7 else None)
-            system = r.choice(SYSTEMS + [""])
-            messages.append({"role": "system", "content": (system + "\n\n" if system else "") + lead + shown})
-        elif r.random() < 0.25:
-            messages.append({"role": "system", "content": r.choice(SYSTEMS)})
-        if instruction:
-            text = r.choice([f"{instruction}\n\n{text}", f"{instruction}\n{text}", f"{text}\n\n{instruction}"])
-        messages.append({"role": "user", "content": text})
-        return {"messages": messages, "answer": write(members, spaced), "schema": schema, "kind": "schema" if has_schema else "bare"}
+        if p < 0.1 * difficulty:
+            return self.tool_calls(difficulty, size)
+        domain = r.choice(DOMAINS)
+        plan = self.plan(domain, difficulty)
+        while not plan.fields:
+            plan = self.plan(domain, difficulty)
+        if p > 0.96 and not plan.is_made_up:
+            return self.questions(plan, size)
+        spaced = r.random() < 0.15
+        names = ", ".join(f.name for f in plan.fields)
+        instruction = r.choice(INSTRUCTIONS).format(noun=r.choice(domain["nouns"]), keys=names)
+        if r.random() < 0.4 * difficulty:
+            schema = object_schema([(f.name, f.schema) for f in plan.fields])
+            shown = json.dumps(self.adorned(schema), separators=(",", ":") if r.random() < 0.7 else None)
+            system = r.choice(SYSTEMS + ["", ""])
+            system = (system + "\n\n" if system else "") + r.choice(SCHEMA_LEADS) + shown
+            examples = []
+            for i in range(size):
+                text, members = self.realise(plan, i == 0)
+                examples.append({"messages": [{"role": "system", "content": system}, {"role": "user", "content": self.ask(text, instruction)}],
+                                 "answer": write(members, spaced), "schema": schema, "kind": "schema"})
+            return examples
+        messages = [{"role": "system", "content": r.choice(SYSTEMS)}] if r.random() < 0.25 else []
+        text, members = self.realise(plan)
+        schema = object_schema([(f.name, f.schema) for f in plan.fields])
+        messages.append({"role": "user", "content": self.ask(text, instruction)})
+        examples = [{"messages": messages, "answer": write(members, spaced), "schema": schema, "kind": "bare"}]
+        # The same text asked again, in another order and under other names, some of it left out.
+        for _ in range(size - 1 if "{keys}" not in instruction and len(members) > 1 and names not in instruction else 0):
+            again, schemas = self.renamed(plan, members)
+            examples.append({"messages": messages, "answer": write(again, spaced), "schema": object_schema(schemas), "kind": "bare"})
+        return examples
 
-    def tool_call(self, domain, text, members):
+    def example(self, difficulty=1.0):
+        return self.group(difficulty, 1)[0]
+
+    def renamed(self, plan, members):
+        r, style, used, chosen = self.r, self.r.choice(STYLES), set(), []
+        for field, (name, value) in zip(plan.fields, members):
+            if field.key and not plan.is_made_up:
+                name = style_key(self.field_name(plan.concepts[field.key]), style)
+            if name not in used and r.random() < 0.8:
+                used.add(name)
+                chosen.append(((name, value), (name, field.schema)))
+        r.shuffle(chosen)
+        if not chosen:
+            return members[:1], [(members[0][0], plan.fields[0].schema)]
+        return [c[0] for c in chosen], [c[1] for c in chosen]
+
+    def adorned(self, schema):
+        """Some schemas carry titles or descriptions, as programs write them."""
         r = self.r
-        tools = [{"name": r.choice(domain["tools"]), "parameters": object_schema(members)}]
-        for other in r.sample(DOMAINS, r.randint(1, 3)):
-            if other is not domain:
-                keys = r.sample(other["concepts"], min(3, len(other["concepts"])))
-                fields = [(style_key(self.field_name(CONCEPTS[k]), "snake"), None, self.schema(CONCEPTS[k])) for k in keys]
-                tools.append({"name": r.choice(other["tools"]), "parameters": object_schema(fields)})
-        name = tools[0]["name"]
-        r.shuffle(tools)
-        tools = [{"type": "function", "function": {"name": t["name"], "description": t["name"].replace("_", " ").capitalize(),
-                                                   "parameters": t["parameters"]}} for t in tools]
-        answer = f'<tool_call>\n{{"name": "{name}", "arguments": {write(members, False)}}}\n</tool_call>'
-        return {"messages": [{"role": "user", "content": text}], "answer": answer, "tools": tools, "kind": "tool"}
+        if r.random() < 0.85:
+            return schema
+        mark = r.choice(["title", "description"])
+
+        def words_of(name):
+            return "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
+
+        properties = {}
+        for name, s in schema["properties"].items():
+            said = words_of(name)
+            properties[name] = {mark: said.title(), **s} if mark == "title" else {**s, mark: r.choice([f"The {said}", f"{said.capitalize()} as the text says it"])}
+        return {**schema, "properties": properties}
+
+    def ask(self, text, instruction):
+        if not instruction:
+            return text
+        return self.r.choice([f"{instruction}\n\n{text}", f"{instruction}\n{text}", f"{text}\n\n{instruction}"])
+
+    def questions(self, plan, size):
+        """One text and short plain answers to questions about it."""
+        r = self.r
+        text, members = self.realise(plan)
+        simple = [m for m in members if isinstance(m[1], str) and m[1] != "null" and m[1][0] not in "[{" and "\\" not in m[1]]
+        examples = []
+        for name, literal in r.sample(simple, min(size, len(simple))):
+            plain = literal[1:-1] if literal[0] == '"' else {"true": "Yes", "false": "No"}.get(literal, literal)
+            asked = "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
+            question = r.choice([f"What is the {asked}?", f"Tell me the {asked}.", f"{asked.capitalize()}?"])
+            examples.append({"messages": [{"role": "user", "content": f"{text}\n\n{question}"}], "answer": plain, "kind": "plain"})
+        return examples or self.group(1.0, size)
+
+    def tool_calls(self, difficulty, size):
+        """Two to four tools, and for some of them a text that asks for it."""
+        r = self.r
+        domains = r.sample(DOMAINS, r.choice([2, 2, 2, 3, 3, 4]))
+        plans, tools = [], []
+        for domain in domains:
+            plan = self.plan(domain, min(difficulty, 0.35))
+            while not plan.fields or plan.is_made_up:
+                plan = self.plan(domain, min(difficulty, 0.35))
+            name = r.choice(domain["tools"])
+            if r.random() < 0.2:
+                name = style_key(name.replace("_", " "), "camel")
+            plan.tool = name
+            plans.append(plan)
+            function = {"name": name, "description": r.choice(domain["purposes"]),
+                        "parameters": object_schema([(f.name, f.schema) for f in plan.fields])}
+            tools.append({"type": "function", "function": function})
+        examples = []
+        for i in r.sample(range(len(plans)), min(size, len(plans))):
+            text, members = self.realise(plans[i], r.random() < 0.7)
+            answer = f'<tool_call>\n{{"name": "{plans[i].tool}", "arguments": {write(members, False)}}}\n</tool_call>'
+            examples.append({"messages": [{"role": "user", "content": text}], "answer": answer, "tools": tools, "kind": "tool"})
+        return examples
+
+
+class Field:
+    """One member of an answer: a fact of the plan (`key`), a list of like things (`rows`: line and labels), or an object (`inner`)."""
+
+    def __init__(self, name, schema, key=None, as_text=False, can_miss=False, rows=None, inner=None):
+        self.name, self.schema, self.key, self.as_text = name, schema, key, as_text
+        self.can_miss, self.rows, self.inner = can_miss, rows, inner
+
+
+class Plan:
+    """Which facts a text states and which of them are asked for, under which names."""
+
+    def __init__(self, domain, is_made_up, is_easy):
+        self.domain, self.is_made_up, self.is_easy = domain, is_made_up, is_easy
+        self.concepts, self.names, self.fields, self.stated, self.tool = {}, {}, [], set(), None
+
+    def add(self, key, concept, name):
+        if key not in self.concepts:
+            self.concepts[key], self.names[key] = concept, name
+
+    def all_fields(self):
+        for field in self.fields:
+            yield from field.inner or [field]
 
 
 GREETINGS = ["Hello,", "Hi there!", "Dear team,", "Good morning,", "Best regards", "Thanks a lot!", "Thank you.", "Hey,", "Kind regards",
@@ -330,18 +453,17 @@ INSTRUCTIONS = ["", "", "", "", "Extract the {noun}.", "Extract the data from th
                 "Turn this into a {noun} record.", "Please extract all fields.", "Extract {keys} from the text."]
 SYSTEMS = ["You extract data.", "You are a helpful assistant.", "Answer in JSON.", "Extract the fields from the text.",
            "You read texts and fill in forms. What is missing is null.", "Only use what the text says."]
-SCHEMA_LEADS = ["Answer with JSON that matches this schema:\n", "JSON schema: ", "Schema:\n", "Reply only with JSON that follows this JSON Schema:\n"]
+SCHEMA_LEADS = ["JSON schema: ", "JSON schema: ", "Answer with JSON that matches this schema:\n", "JSON schema: ", "Schema:\n", "Reply only with JSON that follows this JSON Schema:\n"]
 
 
-def nullable(schema, r):
-    if "enum" in schema:
-        return {**schema, "enum": schema["enum"] + [None]} if r.random() < 0.3 else schema
-    return {**schema, "type": [schema["type"], "null"]}
+def nullable(schema):
+    made = {**schema, "type": [schema["type"], "null"]}
+    return {**made, "enum": schema["enum"] + [None]} if "enum" in schema else made
 
 
 def object_schema(members):
-    return {"type": "object", "properties": {m[0]: m[2] for m in members}, "required": [m[0] for m in members],
-            "additionalProperties": False}
+    """Of (name, schema) pairs."""
+    return {"type": "object", "properties": dict(members), "required": [m[0] for m in members], "additionalProperties": False}
 
 
 def write(members, spaced):

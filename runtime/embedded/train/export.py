@@ -20,7 +20,7 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from model import CONFIG, Model
+from model import Model
 
 HIDDEN_FLOOR = -1e9
 
@@ -152,8 +152,8 @@ def write_configs(out, c, tokenizer_config):
 
 
 def load(path):
-    model = Model()
     state = torch.load(path)
+    model = Model(state["config"])
     model.load_state_dict(state["model"])
     return model.eval(), state["done"]
 

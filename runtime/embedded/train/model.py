@@ -7,7 +7,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-CONFIG = dict(vocab=4096, width=256, layers=6, heads=4, kv_heads=2, head_dim=64, hidden=640, context=2048, theta=10000.0, eps=1e-6)
+CONFIG = dict(vocab=4096, width=256, layers=6, heads=4, kv_heads=2, head_dim=64, hidden=512, context=2048, theta=100000.0, eps=1e-6)
 
 
 def rotary(positions, c):
@@ -45,9 +45,9 @@ class Block(nn.Module):
     def forward(self, x, cos, sin, later):
         c, (b, s, _) = self.c, x.shape
         h = normalise(x, self.norm1, c["eps"])
-        q = self.q(h).view(b, s, c["heads"], -1).transpose(1, 2)
-        k = self.k(h).view(b, s, c["kv_heads"], -1).transpose(1, 2)
-        v = self.v(h).view(b, s, c["kv_heads"], -1).transpose(1, 2)
+        joined = F.linear(h, torch.cat([self.q.weight, self.k.weight, self.v.weight]))
+        joined = joined.view(b, s, c["heads"] + 2 * c["kv_heads"], -1).transpose(1, 2)
+        q, k, v = joined.split([c["heads"], c["kv_heads"], c["kv_heads"]], 1)
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         group = c["heads"] // c["kv_heads"]
         k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
@@ -56,7 +56,8 @@ class Block(nn.Module):
         a = (scores + later).softmax(-1).to(v.dtype) @ v
         x = x + self.o(a.transpose(1, 2).reshape(b, s, -1))
         h = normalise(x, self.norm2, c["eps"])
-        return x + self.down(F.silu(self.gate(h)) * self.up(h))
+        gate, up = F.linear(h, torch.cat([self.gate.weight, self.up.weight])).chunk(2, -1)
+        return x + self.down(F.silu(gate) * up)
 
 
 class Model(nn.Module):
@@ -66,18 +67,71 @@ class Model(nn.Module):
         self.embed = nn.Embedding(c["vocab"], c["width"])
         self.blocks = nn.ModuleList(Block(c) for _ in range(c["layers"]))
         self.norm = nn.Parameter(torch.ones(c["width"]))
-        nn.init.normal_(self.embed.weight, std=0.04)
         for block in self.blocks:
             for name, p in block.named_parameters():
                 if p.dim() == 2:
                     nn.init.normal_(p, std=0.0 if name.startswith(("o.", "down.")) else c["width"] ** -0.5)
+        self.begin_copying()
 
-    def hidden(self, ids, positions=None):
-        """Last hidden states [B, S, W], after the final norm."""
+    @torch.no_grad()
+    def begin_copying(self):
+        """
+        Weights to start from that copy already: what follows an earlier occurrence of the last tokens is likely next.
+
+        The embedding has a constant dimension 0, its identity mostly in the subspace own[0]. Block 0 has heads that look one, two
+        and three tokens back, whatever the tokens are (a constant query and key whose rotary angles meet at that distance),
+        and write what they see into own[1 … 3]. The heads of some later blocks look where own[1], own[2] and own[3] are what own[0],
+        own[1] and own[2] are here, on the dimensions that rotate slowly, and add the identity that they find.
+        """
+        c, d = self.c, self.c["head_dim"]
+        basis = torch.linalg.qr(torch.randn(c["width"] - 1, c["width"] - 1))[0]
+        own = torch.cat([torch.zeros(c["width"] - 1, 1), basis], 1)[: 4 * d - 1].split(d)
+        strong, weak, constant = 0.07, 0.025, 0.25
+        self.embed.weight.copy_(torch.randn(c["vocab"], c["width"] - 1) @ torch.cat([o * weak for o in own]))
+        self.embed.weight.add_(torch.randn(c["vocab"], d) @ own[0] * (strong**2 - weak**2) ** 0.5)
+        self.embed.weight[:, 0] = constant
+        root = self.embed.weight.square().mean().sqrt().item()
+
+        first, half = self.blocks[0], d // 2
+        rates = c["theta"] ** (-torch.arange(0, 8) * 2 / d)
+        for w in (first.q.weight, first.k.weight):
+            w.mul_(0.1)
+        for kv in range(c["kv_heads"]):
+            first.k.weight[kv * d : kv * d + 8] = 0
+            first.k.weight[kv * d : kv * d + 8, 0] = 1.4
+            first.v.weight[kv * d : (kv + 1) * d] = own[0]
+        for head, back in enumerate((1, 2, 3)):
+            q, at = first.q.weight, head * d
+            q[at : at + d] = 0
+            q[at : at + 8, 0], q[at + half : at + half + 8, 0] = 1.4 * (rates * back).cos(), -1.4 * (rates * back).sin()
+            seen = own[back]
+            first.o.weight[:, at : at + len(seen)] = seen.T * root
+        slow = [i for i in range(half) if c["theta"] ** (-2 * i / d) < 0.002]
+        slow += [i + half for i in slow]
+        group = c["heads"] // c["kv_heads"]
+        for index, heads in ((1, range(c["heads"])), (2, range(group)), (4, range(group))):
+            block = self.blocks[index]
+            for kv in {head // group for head in heads}:
+                share = torch.randn(len(slow), d) * 2 * d**-0.5
+                # How many of the slow dimensions compare the last token, the one before, and the one before that.
+                counts = (len(slow) // 2, len(slow) - len(slow) // 2, 0) if kv == 0 else (len(slow) // 3, len(slow) // 3, len(slow) - 2 * (len(slow) // 3))
+                back = [b for b, n in enumerate(counts) for _ in range(n)]
+                for row, (dim, b) in enumerate(zip(slow, back)):
+                    mix = share[row]
+                    block.k.weight[kv * d + dim] = mix[: len(own[b + 1])] @ own[b + 1]
+                    for head in heads:
+                        if head // group == kv:
+                            block.q.weight[head * d + dim] = mix[: len(own[b])] @ own[b]
+                block.v.weight[kv * d : (kv + 1) * d] = own[0]
+            for head in heads:
+                block.o.weight[:, head * d : (head + 1) * d] = own[0].T * 0.1
+
+    def hidden(self, ids, positions=None, seen=None):
+        """Last hidden states [B, S, W], after the final norm. `seen` [B, 1, S, S] is added to the scores; without it, causal."""
         if positions is None:
             positions = torch.arange(ids.shape[1])[None]
         cos, sin = rotary(positions, self.c)
-        later = torch.full((ids.shape[1],) * 2, -1e9).triu(1)
+        later = torch.full((ids.shape[1],) * 2, -1e9).triu(1) if seen is None else seen
         x = self.embed(ids)
         if torch.is_autocast_enabled("cpu"):
             x, cos, sin, later = x.bfloat16(), cos.bfloat16(), sin.bfloat16(), later.bfloat16()

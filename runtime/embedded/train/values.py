@@ -113,13 +113,23 @@ def flight(r, h):
 def product(r, h):
     p = r.random()
     thing = r.choice(side(THINGS, h))
-    if p < 0.45:
+    if p < 0.3:
         return text(f"{r.choice(side(ADJECTIVES, h))} {thing}")
+    if p < 0.5:
+        return text(f"{r.choice(side(NOUNS + THINGS, h))} {thing}{'s' if r.random() < 0.4 and thing[-1] not in 'shxoy' else ''}")
     if p < 0.65:
         return text(f"{made_up(r, h).capitalize()} {thing}")
     if p < 0.8:
         return text(f"{made_up(r, h).capitalize()} {r.randint(2, 990)}")
     return text(thing)
+
+
+def phrase(r, h):
+    """Something to do: write the report, check the new pump valve."""
+    what = r.choice(side(THINGS + NOUNS, h))
+    if r.random() < 0.4:
+        what = f"{r.choice(side(ADJECTIVES + NOUNS, h))} {what}"
+    return text(f"{r.choice(side(VERBS, h))} {r.choice(['the', 'the', 'the', 'a', 'all', 'our'])} {what}")
 
 
 def thing(r, h):
@@ -148,8 +158,8 @@ def job(r, h):
 
 def integer(r, h, low=1, high=120):
     n = r.randint(low, high)
-    if n < len(SMALL) and r.random() < 0.25:
-        return SMALL[n], str(n)
+    if n in NUMBERS and r.random() < 0.25:
+        return NUMBERS[n], str(n)
     return str(n), str(n)
 
 
@@ -250,7 +260,7 @@ def listing(item, low=2, high=4):
 
 
 KINDS = {f.__name__: f for f in [first_name, last_name, person, company, city, country, street, address, postcode, email, phone,
-                                 code, flight, product, thing, title, word, job, integer, small, big, year, decimal, signed,
+                                 code, flight, product, phrase, thing, title, word, job, integer, small, big, year, decimal, signed,
                                  money, percent, date, clock, weekday, color, language, url]}
 KINDS["weight"] = measure(["kg", "g", "lbs", "tons", "kilograms"])
 KINDS["length"] = measure(["cm", "m", "km", "mm", "meters", "miles"])

@@ -104,3 +104,8 @@ LANGUAGES = "English German French Spanish Italian Dutch Polish Turkish Arabic H
 JOBS = """nurse teacher engineer plumber electrician baker driver lawyer accountant designer architect chef pilot farmer
 dentist surgeon librarian translator carpenter mechanic editor analyst developer technician manager consultant
 photographer gardener welder receptionist""".split()
+NUMBERS = dict(enumerate(SMALL)) | {13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen", 18: "eighteen", 20: "twenty",
+                                    30: "thirty", 40: "forty", 50: "fifty", 60: "sixty", 80: "eighty", 90: "ninety", 100: "a hundred"}
+VERBS = """write check send call clean order book prepare print update review test fix plan move paint count sort pack sign read copy
+answer visit repair replace measure translate publish compare collect deliver return cancel finish discuss install remove open
+close find buy sell draw water feed wash cut build carry file scan save restore rename renew confirm""".split()
