@@ -8,11 +8,10 @@
 import type { TokenCounts } from "../counts.ts"
 import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
 import { type HalfFormat, widenHalf } from "../half.ts"
-import { vllmOrder } from "../order.ts"
-import { isGreedy, type SamplingParams } from "../params.ts"
+import { isGreedy } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
 import { rowKey, Stream } from "../rng.ts"
-import { checkDrawn, countBits, legalIds, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
+import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
 import { logitsOf, sampleOnCpu } from "../sampler.ts"
 import { MaskAtlas } from "./atlas.ts"
 import {
@@ -26,12 +25,10 @@ import {
   RowWords,
   rowFlags,
   SlabWords,
-  SortSize,
 } from "./layout.ts"
 import { type BatchData, type BatchShape, GpuPipeline } from "./pipeline.ts"
+import { isGpuRow, isShort, slotsOf } from "./route.ts"
 
-/** Sums of 12-bit parts of masses fit a word up to this width, a whole one being 4096. */
-const MaxWidth = 2 ** 20 - 1
 /** Rows of one submission; more are cut into several. */
 const MaxRows = 1024
 
@@ -249,7 +246,7 @@ class KernelSampler implements GpuSampler {
       packRow(new DataView(rowData), at, {
         params,
         key: rowKey(params.seed, position, Stream.draw, choice),
-        ...(isShort(row, width) ? listSlots(atlas, row, width) : maskSlots(atlas, row)),
+        ...slotsOf(atlas, row, width),
         editOffset,
         editCount: edits[at].count,
         logitsRow: placeOf(logitsRow),
@@ -357,44 +354,6 @@ class KernelSampler implements GpuSampler {
     this.atlas = { width, atlas }
     return atlas
   }
-}
-
-/** Whether the kernels know all stages of the row. */
-function isGpuRow({ params, processors }: SampleRow, width: number): boolean {
-  if (processors?.length) return false
-  if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
-  if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
-  if (isGreedy(params)) return true
-  return (
-    params.typicalP === 1 &&
-    params.epsilonCutoff === 0 &&
-    params.etaCutoff === 0 &&
-    params.xtcProbability === 0 &&
-    params.dynatempRange === 0 &&
-    params.mirostat !== 1 &&
-    params.topPBoundary === "ge"
-  )
-}
-
-function hasDefaultOrder({ order }: SamplingParams): boolean {
-  return order.every((stage, at) => stage === vllmOrder[at])
-}
-
-/** Few legal tokens, whose ids fit a slot of the atlas. */
-function isShort({ mask, params: { allowed } }: SampleRow, width: number): boolean {
-  if (mask === null && allowed === null) return false
-  const most = Math.min(SortSize, Math.ceil(width / 32))
-  return [mask, allowed].some((one) => one !== null && countBits(one) <= most)
-}
-
-function listSlots(atlas: MaskAtlas, { mask, maskId, params }: SampleRow, width: number) {
-  const ids = legalIds([mask, params.allowed], width)
-  const key = params.allowed === null && maskId !== undefined ? `ids of ${maskId}` : undefined
-  return { slot: atlas.slotOf(ids, key), slot2: ids.length }
-}
-
-function maskSlots(atlas: MaskAtlas, { mask, maskId, params }: SampleRow) {
-  return { slot: atlas.slotOf(mask, maskId), slot2: atlas.slotOf(params.allowed, params.allowed) }
 }
 
 const float = new Float32Array(1)

@@ -19,9 +19,10 @@ ${argmax}
 struct Step { kind: u32, prefix: u32, shift: u32, floor: u32, cutKey: u32, cutId: u32 }
 /** Where a sum over the digits crosses its bound. */
 struct Digit { bin: u32, count: u32, countBefore: u32, massBefore: f32, massOfAll: f32 }
-const ByKey = 0u;
-const ById = 1u;
-const Draw = 2u;
+const ByRank = 0u;
+const ByShare = 1u;
+const ById = 2u;
+const Draw = 3u;
 
 var<workgroup> loaded: Stat;
 var<workgroup> shownCount: u32;
@@ -37,7 +38,7 @@ var<private> best: vec2u;
 var<private> kept: u32;
 
 fn visit(row: Row, known: Stat, step: Step, key: u32, id: u32) {
-  if (step.kind == ByKey) {
+  if (step.kind <= ByShare) {
     // The highest digit has no prefix.
     if (key < step.floor || (step.shift < 24u && (key >> (step.shift + 8u)) != step.prefix)) { return; }
     // Larger keys come first.
@@ -142,63 +143,60 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let countBase = select(0u, known.countBefore, isSlab);
   let massBase = select(0.0, known.massBefore, isSlab);
   let hasK = known.hasK == 1u;
-  var step = Step(ByKey, 0u, 24u, 0u, 0u, NoToken);
-  /** Of the pairs with the cut's key: how many there are, and how many are kept. */
+  let hasP = (row.flags & TopP) != 0u;
+  var step = Step(select(ByShare, ByRank, hasK), 0u, 24u, 0u, 0u, NoToken);
+  /** Of the pairs with the cut's key: how many there are, how many are kept, and how many of them by rank. */
   var ties = 0u;
-  var keep = 0u;
-  var bound = 0.0;
-  if (hasK) {
-    keep = row.k - countBase;
-    var mass = massBase;
-    for (var shift = 32u; shift > 0u; shift -= 8u) {
-      step.shift = shift - 8u;
-      visitAll(group.x, row, known, thread, count, step);
-      let digit = findDigit(thread, keep, false, 0.0, 0.0);
-      step.prefix = (step.prefix << 8u) | (255u - digit.bin);
-      keep -= digit.countBefore;
-      mass += digit.massBefore;
-      ties = digit.count;
-    }
-    step.floor = step.prefix;
-    step.cutKey = step.prefix;
-    bound = row.p * (mass + f32(keep) * exp(valueOf(step.cutKey) - known.zmax)) - massBase;
-  }
-  if ((row.flags & TopP) != 0u) {
-    let keptByCount = keep;
-    if (isSlab && !hasK) { bound = row.p * (massBase + known.massAfter) - massBase; }
-    step.prefix = 0u;
-    for (var shift = 32u; shift > 0u; shift -= 8u) {
-      step.shift = shift - 8u;
-      visitAll(group.x, row, known, thread, count, step);
-      // The first pass tells the mass of the pairs, which the share is of too.
-      let share = select(0.0, row.p, shift == 32u && !hasK);
-      let digit = findDigit(thread, 0u, true, bound, share);
-      bound += share * digit.massOfAll;
-      step.prefix = (step.prefix << 8u) | (255u - digit.bin);
-      bound -= digit.massBefore;
-      ties = digit.count;
-    }
-    step.cutKey = step.prefix;
-    let most = select(ties, keptByCount, hasK && step.cutKey == step.floor);
-    let mass = max(exp(valueOf(step.cutKey) - known.zmax), 1e-37);
-    keep = u32(clamp(ceil(bound / mass), 1.0, f32(most)));
-  }
-  if (keep < ties) {
-    step.kind = ById;
-    step.prefix = 0u;
-    for (var shift = 24u; shift > 0u; shift -= 8u) {
-      step.shift = shift - 8u;
-      visitAll(group.x, row, known, thread, count, step);
-      let digit = findDigit(thread, keep, false, 0.0, 0.0);
-      step.prefix = (step.prefix << 8u) | digit.bin;
-      keep -= digit.countBefore;
-    }
-    step.cutId = step.prefix;
-  }
-  step.kind = Draw;
+  var keep = row.k - countBase;
+  var keepByRank = 0u;
+  var mass = massBase;
+  /** What may still be kept by mass. The first pass by share adds the share of the pairs' own mass. */
+  var bound = row.p * (massBase + select(0.0, known.massAfter, isSlab)) - massBase;
   best = vec2u(0u, NoToken);
   kept = 0u;
-  visitAll(group.x, row, known, thread, count, step);
+  // One loop over all passes, not one a kind: drivers inline what is called, 1.1 s of compile time against 0.4.
+  loop {
+    visitAll(group.x, row, known, thread, count, step);
+    if (step.kind == Draw) { break; }
+    let byShare = step.kind == ByShare;
+    let share = select(0.0, row.p, byShare && step.shift == 24u && !hasK);
+    let digit = findDigit(thread, keep, byShare, bound, share);
+    // Larger keys come first, smaller ids do.
+    step.prefix = (step.prefix << 8u) | select(255u - digit.bin, digit.bin, step.kind == ById);
+    if (byShare) {
+      bound += share * digit.massOfAll - digit.massBefore;
+    } else {
+      keep -= digit.countBefore;
+      mass += digit.massBefore;
+    }
+    if (step.shift > 0u) {
+      step.shift -= 8u;
+      continue;
+    }
+    if (step.kind == ById) {
+      step.cutId = step.prefix;
+      step.kind = Draw;
+      continue;
+    }
+    ties = digit.count;
+    step.cutKey = step.prefix;
+    step.prefix = 0u;
+    let unit = max(exp(valueOf(step.cutKey) - known.zmax), 1e-37);
+    if (step.kind == ByRank && hasP) {
+      step.kind = ByShare;
+      step.shift = 24u;
+      step.floor = step.cutKey;
+      keepByRank = keep;
+      bound = row.p * (mass + f32(keep) * unit) - massBase;
+      continue;
+    }
+    if (byShare) {
+      let most = select(ties, keepByRank, hasK && step.cutKey == step.floor);
+      keep = u32(clamp(ceil(bound / unit), 1.0, f32(most)));
+    }
+    step.kind = select(Draw, ById, keep < ties);
+    step.shift = 16u;
+  }
   if (isSlab) {
     for (var tile = thread; tile < shape.tiles; tile += Threads) {
       let part = partials[group.x * shape.tiles + tile];
