@@ -66,19 +66,19 @@ export class CharacterSets {
   }
 
   /**
-   * The states after 0, 1, 2 … characters of `set`, whichever they are: up to `count` of them, up to the first state
-   * that repeats itself, or up to where none may be read. Null where different ones lead to different states.
+   * The states after 0, 1, 2 … characters of `set`, whichever they are: up to `count` of them, up to one that repeats
+   * itself, up to where none may be read, or up to where different ones lead to different states (`isForked`).
    */
-  chain(state: number, set: number, count: number): number[] | null {
+  chain(state: number, set: number, count: number): { states: number[]; isForked: boolean } {
     const states = [state]
-    for (let at = state; states.length <= count; ) {
-      const next = this.after(at, set)
-      if (next < 0) return null
-      if (next === at || next === Dead) break
+    while (states.length <= count) {
+      const last = states[states.length - 1]
+      const next = this.after(last, set)
+      if (next < 0) return { states, isForked: true }
+      if (next === last || next === Dead) break
       states.push(next)
-      at = next
     }
-    return states
+    return { states, isForked: false }
   }
 
   /** The state after any character of `set`, `Dead` if none may be read, -1 if they lead to several. */

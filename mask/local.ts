@@ -45,6 +45,8 @@ export interface Local extends Recipe {
 const Quote = 0x22
 /** Below so many trie nodes a walk costs less than a look into the caches. */
 const MaxWalkNodes = 400
+/** Characters in a row that most tokens stay below. */
+const UsualChain = 16
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
 
@@ -174,13 +176,13 @@ export class LocalMasks {
    */
   private sliced(list: number, state: number): Local {
     const nodes = this.lists.view(list).slice()
-    let { set } = this.characters.largest(state)
-    let slice = this.slices.of(list, nodes, set)
-    let chain = this.characters.chain(state, set, slice.maxCount)
-    if (chain === null) {
-      set = this.characters.none
-      slice = this.slices.of(list, nodes, set)
-      chain = [state]
+    const { set } = this.characters.largest(state)
+    // Most chains that fork do so soon: then the slice need not be made to its full depth.
+    let { states: chain, isForked } = this.characters.chain(state, set, UsualChain)
+    let slice = this.slices.of(list, nodes, set, isForked ? chain.length - 1 : undefined)
+    if (!isForked && slice.maxCount > UsualChain) {
+      ;({ states: chain, isForked } = this.characters.chain(state, set, slice.maxCount))
+      if (isForked) slice = this.slices.of(list, nodes, set, chain.length - 1)
     }
     const last = chain[chain.length - 1]
     const isLoop = this.characters.after(last, set) === last

@@ -30,7 +30,8 @@ export class Slice {
   /** The same by byte alone. */
   readonly merged: readonly Group[]
 
-  constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array) {
+  /** After `cap` characters nothing counts as inside any more. */
+  constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array, cap: number) {
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
     const inside = new Pairs()
@@ -45,7 +46,7 @@ export class Slice {
       if (code !== 0) {
         code = afterNext(code, byte)
         if (code < 0) return false
-      } else if (isInside[byte] === 1) {
+      } else if (isInside[byte] === 1 && count < cap) {
         code = afterFirst(byte)
         count++
       } else {
@@ -101,11 +102,15 @@ function grouped(trie: TokenTrie, { values, keys, length }: Pairs): Group[] {
   return groups
 }
 
+/** No token has more characters. */
+const MaxCount = 0xffff
+
 /** The slices of one vocabulary, by list of trie nodes and set. */
 export class Slices {
   private readonly trie: TokenTrie
   private readonly width: number
   private readonly sets: CharacterSets
+  /** By list, then by set and cap. */
   private readonly slices = new Map<number, Map<number, Slice>>()
 
   constructor(trie: TokenTrie, width: number, sets: CharacterSets) {
@@ -114,17 +119,18 @@ export class Slices {
     this.sets = sets
   }
 
-  /** `list` is the identity of `nodes`. The first call walks what is below them. */
-  of(list: number, nodes: Int32Array, set: number): Slice {
+  /** `list` is the identity of `nodes`, `cap` the most characters inside. The first call walks what is below them. */
+  of(list: number, nodes: Int32Array, set: number, cap = MaxCount): Slice {
     let bySet = this.slices.get(list)
     if (bySet === undefined) {
       bySet = new Map()
       this.slices.set(list, bySet)
     }
-    let slice = bySet.get(set)
+    const key = set * (MaxCount + 1) + cap
+    let slice = bySet.get(key)
     if (slice === undefined) {
-      slice = new Slice(this.trie, this.width, nodes, this.sets.firstBytes(set))
-      bySet.set(set, slice)
+      slice = new Slice(this.trie, this.width, nodes, this.sets.firstBytes(set), cap)
+      bySet.set(key, slice)
       this.bytes += slice.bytes
     }
     return slice
