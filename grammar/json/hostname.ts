@@ -6,7 +6,7 @@
  * of counts and its row a dozen ranges. No state is entered from which the name cannot be finished within the bounds:
  * a hyphen and a dot need room for one character more.
  */
-import { type ByteMachine, type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 export interface DomainRules {
@@ -99,6 +99,15 @@ class DomainMachine implements ByteMachine {
       if (room >= size) go(low, high, { octets: octets + size, rest: tail })
     }
     return row
+  }
+
+  lengths(state: number): TextLengths {
+    const { octets, label, isHyphen } = unpack(state)
+    const high = this.rules.maxOctets - octets
+    const low = label > 0 && !isHyphen ? 0 : 1
+    // Letters and dots fill any length; only a full label asks for a dot and one more.
+    if (label === MaxLabel) return { low, high, from: high < 2 ? 0 : 2, to: high < 2 ? 0 : high }
+    return { low, high, from: low, to: high }
   }
 
   clamp(state: number, maxBytes: number): number {

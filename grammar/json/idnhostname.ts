@@ -11,7 +11,7 @@
  * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses* gives it.
  */
 import { PairMap, TupleTable } from "../intern.ts"
-import { type ByteMachine, type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
 import { Bidi, type CharacterClass, type Idna, idna, Joining, Script, Special } from "./idna.ts"
 import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
 
@@ -144,6 +144,44 @@ class IdnHostnameMachine implements ByteMachine {
   }
 
   /**
+   * A name can end after the fewest witnesses that end it, and after more of them as long as they fit. From what follows
+   * the first of them the rest is found again, so that no state is a dead end.
+   */
+  lengths(state: number): TextLengths {
+    const label = this.labels[state]
+    if (label === null) {
+      const [from, base, more, least] = this.places.view(state)
+      const { total, basic, wide } = this.labels[from] as Label
+      const after = this.firstAfter(from, Math.max(base, least), base + 64 ** more)
+      return { ...this.lengths(after), low: 0, high: MaxName - total - basic - wide - 1 }
+    }
+    const end = this.shortestEnd(label)
+    let to = end.steps
+    for (let next = this.longer(end.label); next !== null; next = this.longer(next)) to++
+    const low = end.steps === 0 ? 0 : 1
+    return { low, high: MaxName - label.total - label.basic - label.wide, from: end.steps, to, givesUp: true }
+  }
+
+  /** The label that ends after the fewest witnesses. */
+  private shortestEnd(label: Label): { label: Label; steps: number } {
+    let labels = [label]
+    for (let steps = 0; steps <= MaxWitnesses; steps++) {
+      const whole = labels.find(isWhole)
+      if (whole !== undefined) return { label: whole, steps }
+      labels = labels.flatMap((one) => this.witnessed(one))
+    }
+    throw new Error("internal: a name without an end")
+  }
+
+  private longer(label: Label): Label | null {
+    return this.witnessed(label).find(isWhole) ?? null
+  }
+
+  private witnessed(label: Label): Label[] {
+    return this.witnessIds.flatMap((id) => step(label, this.idna.classes[id], this.idna) ?? [])
+  }
+
+  /**
    * The way by `byte` to the characters from `base` on, `more` bytes behind it, if one of them goes on from `state`.
    * Below `least` the form is overlong.
    */
@@ -155,15 +193,19 @@ class IdnHostnameMachine implements ByteMachine {
     more: number,
     least: number,
   ): void {
+    const target = this.firstAfter(state, Math.max(base, least), base + 64 ** more)
+    if (target === Dead) return
+    row.push(byte | (byte << 8), more === 0 ? target : this.inside(state, base, more, least))
+  }
+
+  /** The state after the first code point in `start..end` (half-open) that may come, or `Dead`. */
+  private firstAfter(state: number, start: number, end: number): number {
     const { starts, ids } = this.idna
-    const end = base + 64 ** more
-    for (let run = this.idna.runOf(Math.max(base, least)); run < starts.length && starts[run] < end; run++) {
-      if (ids[run] < 0) continue
-      const target = this.after(state, ids[run])
-      if (target === Dead) continue
-      row.push(byte | (byte << 8), more === 0 ? target : this.inside(state, base, more, least))
-      return
+    for (let run = this.idna.runOf(start); run < starts.length && starts[run] < end; run++) {
+      const target = ids[run] < 0 ? Dead : this.after(state, ids[run])
+      if (target !== Dead) return target
     }
+    return Dead
   }
 
   /** The state after a character of the class, or `Dead` where the name could not be finished. */

@@ -3,7 +3,7 @@
  * and quoted strings. At most 64 octets (section 4.5.3.1.1), as a machine over bytes: the bound is a count in the state,
  * and no state is entered whose text cannot be finished within it.
  */
-import { type ByteMachine, type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 const MaxOctets = 64
@@ -100,6 +100,13 @@ class LocalPartMachine implements ByteMachine {
       default:
         return row
     }
+  }
+
+  lengths(state: number): TextLengths {
+    const place = (state >>> 3) & 7
+    const low = needed[place]
+    const high = place === Closed ? 0 : MaxOctets - (state >>> 6)
+    return { low, high, from: low, to: high }
   }
 
   clamp(state: number, maxBytes: number): number {

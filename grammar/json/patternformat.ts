@@ -8,7 +8,13 @@
  * `(?i:…)`, no name twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
  */
 import { PairMap } from "../intern.ts"
-import { type CharacterMachine, type ExprId, exprs, type MachineEdge } from "../lexeme/expr.ts"
+import {
+  type CharacterMachine,
+  type ExprId,
+  exprs,
+  type MachineEdge,
+  type TextLengths,
+} from "../lexeme/expr.ts"
 import {
   appended,
   bracedEdges,
@@ -39,6 +45,8 @@ interface Configuration {
   /** Equal for equal `seen`. */
   seenId: number
 }
+
+const Unbounded = 0x7fffffff
 
 /** Configurations are made when an edge leads to them. */
 class PatternMachine implements CharacterMachine {
@@ -96,6 +104,20 @@ class PatternMachine implements CharacterMachine {
     if (place.at !== "class" || place.dash || place.isFirst || place.afterZero || place.left === CommonLeft)
       return -1
     return this.internAs(classAt(CommonLeft), seen, seenId)
+  }
+
+  /** A pattern that is whole may go on with any letters; else only its closing parentheses are known to do. */
+  lengths(state: number): TextLengths {
+    const { place, seen } = this.configurations[state]
+    const low = this.isAccepting(state) ? 0 : 1
+    const isClosable =
+      place.at === "term" &&
+      seen.missing.length === 0 &&
+      Math.max(seen.needed, place.reference) <= seen.groups
+    const from = seen.stack.length
+    return isClosable
+      ? { low, high: Unbounded, from, to: Unbounded }
+      : { low: 0, high: Unbounded, from: 1, to: 0 }
   }
 
   private edgesAt(place: Place, seen: Seen, go: Go) {

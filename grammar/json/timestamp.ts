@@ -6,7 +6,7 @@
  * for each sign: local − offset ≡ 23:59 (mod 24 h). So hour and minute are remembered until the seconds are known.
  */
 import { TupleTable } from "../intern.ts"
-import { type ByteMachine, type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
 
 // Places, with the values that they remember.
 /** After the first digit of the year: that digit's remainder by 2. */
@@ -59,6 +59,9 @@ const AnyTime = -1
 const minutesADay = 1440
 const daysOf = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const Zero = 0x30
+/** `hh:mm:ssZ` */
+const shortestTime = 9
+const Unbounded = 0x7fffffff
 
 class TimestampMachine implements ByteMachine {
   readonly start: number
@@ -187,6 +190,27 @@ class TimestampMachine implements ByteMachine {
       }
     }
     return row
+  }
+
+  lengths(state: number): TextLengths {
+    const [at, a = 0, b = 0] = this.places.view(state)
+    if (at <= DateEnd) {
+      const date = DateEnd - at
+      if (this.isDateEnough) return { low: date, high: date, from: date, to: date }
+      const low = date + 1 + shortestTime
+      return { low, high: Unbounded, from: low + 2, to: Unbounded }
+    }
+    if (at >= ZoneHour) {
+      const zone = at === FixedZone ? 5 - b : End - 1 - at
+      const length = at === End ? 0 : zone
+      return { low: length, high: length, from: length, to: length }
+    }
+    const isLeap = at >= LeapSecond && a !== AnyTime && a !== minutesADay - 1
+    const zone = isLeap ? 6 : 1
+    const clock = at < LeapSecond ? Second2 + 1 - at : at === LeapSecond || at === Point ? 1 : 0
+    const low = clock + zone
+    // A fraction takes two characters or more.
+    return { low, high: Unbounded, from: at < Point ? low + 2 : low, to: Unbounded }
   }
 
   /** The offset after a time, and `between` the signs and letters in byte order: what else may come. */

@@ -14,6 +14,7 @@ import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
 import { leastBytes } from "./least.ts"
+import { exprLengths } from "./lengths.ts"
 import { ExcludedTag, excludedNames, hasUsableName, NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
@@ -73,8 +74,12 @@ export function lengthContent(inner: number, min: number, max: number): number {
   if (inner === NoContent || (min <= 0 && max === Unbounded)) return inner
   const least = Math.max(0, min)
   if (table.at(inner, 0) !== ExprKind) throw new Error("internal: only an expression can have a length")
-  if (!canHaveLength(table.at(inner, 1), least, max)) return NoContent
-  return intern(LengthKind, inner, least, max)
+  const expr = table.at(inner, 1)
+  if (!canHaveLength(expr, least, max)) return NoContent
+  // A bound that all texts keep says nothing.
+  const { low, high } = exprLengths(expr)
+  const [needed, most] = [least <= low ? 0 : least, max >= high ? Unbounded : max]
+  return needed === 0 && most === Unbounded ? inner : intern(LengthKind, inner, needed, most)
 }
 
 /** Every text. */

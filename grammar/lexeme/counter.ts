@@ -159,13 +159,16 @@ function lengthsOf(expr: ExprId): Lengths {
 export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   if (min > max || max < 0) return false
   if (expr === exprs.anyText) return true
-  const { low, high, from, to } = exprLengths(expr)
+  const { low, high, from, to, givesUp } = exprLengths(expr)
   if (min > high || max < low) return false
   if (Math.max(min, from) <= Math.min(max, to)) return true
+  if (givesUp === true) return false
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
 }
 
 /** The least k such that `expr`, and all that is left of it later, accepts texts of every length ≥ k; -1 if none. */
 export function lengthThreshold(expr: ExprId): number {
-  return expr === exprs.anyText ? 0 : lengthsOf(expr).threshold()
+  if (expr === exprs.anyText) return 0
+  // Where texts have a bound, longer ones do not follow.
+  return exprLengths(expr).high === Unbounded ? lengthsOf(expr).threshold() : -1
 }

@@ -11,12 +11,18 @@ import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow, isNever } from "./derivative.ts"
-import { type ByteMachine, type CharacterMachine, type MachineEdge, machineExpr } from "./machine.ts"
+import {
+  type ByteMachine,
+  type CharacterMachine,
+  type MachineEdge,
+  machineExpr,
+  type TextLengths,
+} from "./machine.ts"
 import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge }
+export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge, TextLengths }
 export { Empty, Never }
 
 const encoder = new TextEncoder()

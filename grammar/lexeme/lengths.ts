@@ -4,6 +4,7 @@
  * Without intersections, complements and assertions lengths add, join and multiply as intervals do. So most questions
  * "is there a text of that length" need no automaton (`counter.ts` builds one for the others).
  */
+import { machineLengths, type TextLengths } from "./machine.ts"
 import {
   AndKind,
   at,
@@ -21,24 +22,15 @@ import {
   Unbounded,
 } from "./nodes.ts"
 
-export interface ExprLengths {
-  /** No text has fewer characters, and none has more. `Unbounded`: no bound is known. */
-  readonly low: number
-  readonly high: number
-  /** There is a text of every length in between, both included; where `from` is above `to` none is known. */
-  readonly from: number
-  readonly to: number
-}
-
 /** Nesting that is followed. */
 const MaxDepth = 400
 
-const anything: ExprLengths = { low: 0, high: Unbounded, from: 1, to: 0 }
-const nothingRead: ExprLengths = { low: 0, high: 0, from: 0, to: 0 }
-const known = new Map<ExprId, ExprLengths>()
+const anything: TextLengths = { low: 0, high: Unbounded, from: 1, to: 0 }
+const nothingRead: TextLengths = { low: 0, high: 0, from: 0, to: 0 }
+const known = new Map<ExprId, TextLengths>()
 
 /** The lengths of `id`, if it is not empty. */
-export function exprLengths(id: ExprId, depth = 0): ExprLengths {
+export function exprLengths(id: ExprId, depth = 0): TextLengths {
   if (id === Empty) return nothingRead
   const before = known.get(id)
   if (before !== undefined) return before
@@ -48,7 +40,7 @@ export function exprLengths(id: ExprId, depth = 0): ExprLengths {
   return lengths
 }
 
-function compute(id: ExprId, depth: number): ExprLengths {
+function compute(id: ExprId, depth: number): TextLengths {
   switch (kindOf(id)) {
     case SetKind: {
       let union = byteLengths(at(id, 1), at(id, 2), depth)
@@ -86,7 +78,7 @@ function compute(id: ExprId, depth: number): ExprLengths {
     case ScopeKind:
       return exprLengths(at(id, 1), depth)
     case MachineKind:
-      return anything
+      return machineLengths(id) ?? anything
     default:
       // Assertions read nothing; whether they ever hold is not known.
       return { ...anything, high: 0 }
@@ -94,7 +86,7 @@ function compute(id: ExprId, depth: number): ExprLengths {
 }
 
 /** A byte out of `range`, and then `next`: characters count at their first byte. */
-function byteLengths(range: number, next: ExprId, depth: number): ExprLengths {
+function byteLengths(range: number, next: ExprId, depth: number): TextLengths {
   const [lo, hi] = [range & 0xff, range >>> 8]
   const rest = exprLengths(next, depth)
   if (lo >= 0x80 && hi < 0xc0) return rest
@@ -102,9 +94,9 @@ function byteLengths(range: number, next: ExprId, depth: number): ExprLengths {
   return { ...anything, low: rest.low, high: add(rest.high, 1) }
 }
 
-const oneRead: ExprLengths = { low: 1, high: 1, from: 1, to: 1 }
+const oneRead: TextLengths = { low: 1, high: 1, from: 1, to: 1 }
 
-function plus(a: ExprLengths, b: ExprLengths): ExprLengths {
+function plus(a: TextLengths, b: TextLengths): TextLengths {
   const isKnown = a.from <= a.to && b.from <= b.to
   return {
     low: add(a.low, b.low),
@@ -115,7 +107,7 @@ function plus(a: ExprLengths, b: ExprLengths): ExprLengths {
 }
 
 /** Of two intervals that do not touch the wider one is kept, else the lower one. */
-function either(a: ExprLengths, b: ExprLengths): ExprLengths {
+function either(a: TextLengths, b: TextLengths): TextLengths {
   const low = Math.min(a.low, b.low)
   const high = Math.max(a.high, b.high)
   if (a.from > a.to) return { low, high, from: b.from, to: b.to }
@@ -127,7 +119,7 @@ function either(a: ExprLengths, b: ExprLengths): ExprLengths {
   return { low, high, from, to }
 }
 
-function times({ low, high, from, to }: ExprLengths, min: number, max: number): ExprLengths {
+function times({ low, high, from, to }: TextLengths, min: number, max: number): TextLengths {
   const bounds = { low: multiply(low, min), high: multiply(high, max) }
   if (from > to) return { ...bounds, from: min === 0 ? 0 : 1, to: 0 }
   // j and j + 1 copies touch when j·(to − from) ≥ from − 1: from some j on.

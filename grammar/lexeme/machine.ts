@@ -12,6 +12,18 @@ import { concat, or } from "./build.ts"
 import { at, Empty, type ExprId, intern, MachineKind, Nullable } from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
+/** What is known of the lengths of texts, in characters; one that has begun does not count. */
+export interface TextLengths {
+  /** No text has fewer characters, and none has more. `Unbounded`: no bound is known. */
+  readonly low: number
+  readonly high: number
+  /** There is a text of every length in between, both included; where `from` is above `to` none is known. */
+  readonly from: number
+  readonly to: number
+  /** Texts of other lengths are given up where a length is asked for: the automaton that would tell is too large. */
+  readonly givesUp?: boolean
+}
+
 /** What leads to `next`: a set of characters, or of bytes where the machine reads inside characters. */
 export interface MachineEdge {
   set: ExprId
@@ -27,6 +39,7 @@ export interface CharacterMachine {
   base?(state: number): number
   /** For a state inside a character: the row of a machine over bytes instead of edges. Else null. */
   tail?(state: number): readonly number[] | null
+  lengths?(state: number): TextLengths
 }
 
 /** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
@@ -37,6 +50,7 @@ export interface ByteMachine {
   row(state: number): readonly number[]
   /** A state that no text of at most `maxBytes` bytes, nor what may follow its prefixes, can tell from `state`. */
   clamp?(state: number, maxBytes: number): number
+  lengths?(state: number): TextLengths
 }
 
 export type Machine = ByteMachine | CharacterMachine
@@ -76,6 +90,11 @@ export function unfoldMachine(id: ExprId): ExprId {
   const base = machine.base?.(at(id, 2)) ?? -1
   if (base >= 0) parts.push(stateExpr(index, base))
   return or(parts)
+}
+
+/** Lengths of what a machine accepts from a state, where it knows them. */
+export function machineLengths(id: ExprId): TextLengths | null {
+  return machines[at(id, 1)].lengths?.(at(id, 2)) ?? null
 }
 
 /** A state of the same machine that no text of at most `bound` bytes can tell from `id`. */

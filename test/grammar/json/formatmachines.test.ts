@@ -7,6 +7,7 @@ import { formatExpr, PlainHostname } from "../../../grammar/json/format.ts"
 import { domainExpr } from "../../../grammar/json/hostname.ts"
 import { localPartExpr } from "../../../grammar/json/mailbox.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
+import { exprLengths } from "../../../grammar/lexeme/lengths.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 const { and, byteRange, concat, literal, loop, not, or } = exprs
@@ -139,6 +140,40 @@ describe("format machines", () => {
       }
     }
     expect(live.size).toBe(states.length)
+  })
+
+  const lengthened: [name: string, machine: () => ExprId, counts: number[]][] = [
+    ["date", () => formatExpr("date")!, [9, 10, 11]],
+    ["time", () => formatExpr("time")!, [8, 9, 10, 11, 12, 14, 15]],
+    ["date-time", () => formatExpr("date-time")!, [19, 20, 21, 22, 40]],
+    ["a short domain", () => domainExpr({ ...rules, maxOctets: 66 }), [0, 1, 2, 63, 64, 65, 66, 67]],
+    ["a local part", () => localPartExpr(false), [0, 1, 2, 3, 63, 64, 65]],
+    ["a wide local part", () => localPartExpr(true), [0, 1, 2, 3, 63, 64, 65]],
+  ]
+
+  test.each(lengthened)("%s: lengths are as the texts'", { timeout: 60_000 }, (_, make, counts) => {
+    // The states on the way to random texts, each against the automaton.
+    let seed = 7
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+      return (seed >>> 8) % below
+    }
+    for (let round = 0; round < 12; round++) {
+      let state = make()
+      for (let i = random(40); i >= 0; i--) {
+        const { low, high, from, to } = exprLengths(state)
+        // Inside a character the automaton has no lengths of its own.
+        const isInside = (exprs.row(state)[0] & 0xc0) === 0x80
+        for (const count of isInside ? [] : counts) {
+          const has = !exprs.isNever(and([state, loop(exprs.anyChar, count, count)]))
+          if (count < low || count > high) expect([count, has]).toEqual([count, false])
+          if (count >= from && count <= to) expect([count, has]).toEqual([count, true])
+        }
+        const row = Array.from(exprs.row(state))
+        if (row.length === 0) break
+        state = row[2 * random(row.length / 2) + 1]
+      }
+    }
   })
 
   test.each(["hostname", "email"])("%s: a clamped state reads short texts alike", (name) => {

@@ -5,6 +5,14 @@
 import { expect, test } from "vitest"
 import { formatExpr } from "../../../grammar/json/format.ts"
 import { asciiLengthBound, joinZones, zoneOf } from "../../../grammar/json/punycodelength.ts"
+import {
+  contentTag,
+  exprContent,
+  lengthContent,
+  NoContent,
+  nextContent,
+  PlainTag,
+} from "../../../grammar/lexeme/content.ts"
 import { exprs } from "../../../grammar/lexeme/expr.ts"
 import { encodePunycode, isIdnHostname } from "../../validate/idn.ts"
 
@@ -77,7 +85,7 @@ test("agrees with the reference on random short names", () => {
   const random = makeRandom(3)
   const wrong: string[] = []
   let valid = 0
-  for (let i = 0; i < 30_000; i++) {
+  for (let i = 0; i < 10_000; i++) {
     const text = Array.from({ length: 1 + random(5) }, () => alphabet[random(alphabet.length)]).join("")
     const expected = isIdnHostname(text)
     if (expected) valid++
@@ -86,14 +94,14 @@ test("agrees with the reference on random short names", () => {
     if (accepts(text) !== expected) wrong.push(`${expected} ${JSON.stringify(text)}`)
   }
   expect(wrong).toEqual([])
-  expect(valid).toBeGreaterThan(2_000)
+  expect(valid).toBeGreaterThan(700)
 })
 
 test("walks at random never end in a dead end, and what they spell is valid", () => {
   const random = makeRandom(9)
   const decoder = new TextDecoder()
   const wrong: string[] = []
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < 120; i++) {
     let state = formatExpr("idn-hostname")!
     const bytes: number[] = []
     const least = random(60)
@@ -111,6 +119,20 @@ test("walks at random never end in a dead end, and what they spell is valid", ()
   expect(wrong).toEqual([])
 })
 
+test("a bound on the characters can be met from every state, or it is known that it cannot", () => {
+  const random = makeRandom(21)
+  for (let i = 0; i < 6; i++) {
+    let content = lengthContent(exprContent(formatExpr("idn-hostname")!), 1 + random(5), 5 + random(6))
+    while (contentTag(content) === 0 || random(6) > 0) {
+      const row = Array.from({ length: 256 }, (_, byte) => nextContent(content, byte))
+      const next = row.filter((target) => target !== NoContent)
+      if (next.length === 0) break
+      content = next[random(next.length)]
+    }
+    expect(contentTag(content)).toBe(PlainTag)
+  }
+})
+
 test("no Punycode form is longer than its bound", () => {
   const random = makeRandom(5)
   const scripts = [
@@ -125,7 +147,7 @@ test("no Punycode form is longer than its bound", () => {
     [0x4e00, 0x4e00],
   ]
   let closest = 0
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < 8_000; i++) {
     const [low, high] = scripts[random(scripts.length)]
     const points: number[] = []
     let [basic, wide] = [0, 0]
