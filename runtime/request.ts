@@ -48,6 +48,8 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
    * How drafts are judged. `match` (default): the tokens are those of an engine without speculation; `reject`: their law is.
    */
   verify?: "match" | "reject" | null
+  /** Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It changes no token. */
+  prediction?: string | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
@@ -74,6 +76,7 @@ export interface ReadRequest {
   readonly count: number
   readonly draftTokens: number
   readonly verify: Verify
+  readonly predictionIds: readonly number[]
 }
 
 /** What of the engine a request is checked against. */
@@ -141,6 +144,7 @@ export function readRequest(
     count,
     draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
+    predictionIds: maxDraftTokens > 0 && options.prediction ? encode(options.prediction) : [],
   }
 }
 

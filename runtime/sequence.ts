@@ -61,6 +61,8 @@ export interface SequenceOptions {
   readonly choice: number
   /** How drafts are made and judged; null: there are none. */
   readonly speculation?: Speculation | null
+  /** What the output may repeat, for drafts. */
+  readonly predictionIds?: readonly number[]
   readonly emit: (event: GenerationEvent) => void
 }
 

@@ -73,12 +73,17 @@ export interface Drafter {
 export class ProposerDrafter implements Drafter {
   readonly description: string
   private readonly create: () => Proposer
+  private readonly readsPrediction: boolean
   private readonly proposers = new WeakMap<Sequence, Proposer>()
 
-  /** Throws RangeError when the proposer needs what no model here exports. */
-  constructor(create: () => Proposer, description: string) {
+  /**
+   * `readsPrediction`: a request's prediction stands before its prompt. Throws RangeError when the proposer needs what no
+   * model here exports.
+   */
+  constructor(create: () => Proposer, description: string, readsPrediction: boolean) {
     this.create = create
     this.description = description
+    this.readsPrediction = readsPrediction
     checkNeeds(create(), [])
   }
 
@@ -87,7 +92,9 @@ export class ProposerDrafter implements Drafter {
       wishes.map(({ sequence, count }) => {
         const proposer = this.proposers.get(sequence) ?? this.create()
         this.proposers.set(sequence, proposer)
-        return proposer.propose({ tokens: sequence.tokens }, count)
+        const prediction = this.readsPrediction ? (sequence.options.predictionIds ?? []) : []
+        const tokens = prediction.length > 0 ? [...prediction, ...sequence.tokens] : sequence.tokens
+        return proposer.propose({ tokens }, count)
       }),
     )
   }

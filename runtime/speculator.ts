@@ -22,6 +22,9 @@ export interface Speculator {
   readonly costs: readonly [one: DraftCost, all: DraftCost]
 }
 
+/** Rounding beyond this share of the largest logit is none: nearly every draw would be doubtful. */
+const maxRounding = 0.01
+
 /** Of one step, in milliseconds. */
 export interface DraftCost {
   readonly rows: number
@@ -56,12 +59,17 @@ export async function openSpeculator(
   // Before the long part: prompt lookup and proposers refuse their options here.
   const drafter =
     method === "ngram"
-      ? new ProposerDrafter(() => new NgramProposer(options), "prompt lookup")
+      ? new ProposerDrafter(() => new NgramProposer(options), "prompt lookup", true)
       : method === "proposer"
-        ? new ProposerDrafter(options.create, "a proposer of the caller's")
+        ? new ProposerDrafter(options.create, "a proposer of the caller's", false)
         : await openDraftModel(options)
   try {
-    const rounding = await probeRounding(model, tokens)
+    const { rounding, scale } = await probeRounding(model, tokens)
+    if (rounding > maxRounding * scale) {
+      throw new ModelError(
+        `speculation: ${model.description}: this graph's logits change by ${(rounding / 8).toPrecision(2)} of ${scale.toPrecision(2)} when several tokens run at once, as dynamic quantisation makes them: choose another \`dtype\`, or leave it out`,
+      )
+    }
     const costs: DraftCost[] = []
     for (const rows of [1, model.slotCount]) {
       const plainMs = await probeMs(model, rows, 1)
@@ -98,7 +106,7 @@ function probeText(model: Model, count: number): number[] {
 }
 
 /** Bounds how much the model's logits differ by how a text is cut into runs. Fills slot 0. */
-async function probeRounding(model: Model, tokens: number): Promise<number> {
+async function probeRounding(model: Model, tokens: number): Promise<{ rounding: number; scale: number }> {
   const ids = probeText(model, 48)
   let scale = 0
   const run = async (size: number): Promise<Map<number, Float32Array>> => {
@@ -119,7 +127,7 @@ async function probeRounding(model: Model, tokens: number): Promise<number> {
       difference = Math.max(difference, Math.abs(row[id] - expected[id]))
   }
   // Longer texts differ more than the probe: 48 tokens of the embedded model by 8e-6, 300 by 1.4e-5.
-  return Math.max(8 * difference, 2 ** -20 * scale)
+  return { rounding: Math.max(8 * difference, 2 ** -20 * scale), scale }
 }
 
 /** Median time of a step of so many sequences with so many tokens each, in the middle of a text. Fills the slots. */

@@ -55,6 +55,12 @@ export class Stepper {
     this.scratchMask = new Uint32Array(parts.vocabulary.words)
   }
 
+  /** How far logits may lie from those of plain decoding; a GPU's sampler rounds its scores besides. */
+  private get rounding(): number {
+    const { speculator, sampler } = this.parts
+    return (speculator?.rounding ?? 0) + (sampler.name === "gpu" ? 2e-4 : 0)
+  }
+
   /** Advances every running sequence by at least one token, or by a chunk of its prompt. */
   async step(): Promise<void> {
     await this.draft()
@@ -114,7 +120,7 @@ export class Stepper {
   /** Draws the rows, and those behind them for as long as what is taken is what was drafted. */
   private async draw(logits: Float32Array, entries: readonly BatchEntry[]): Promise<void> {
     const { sampler } = this.parts
-    const step = { logits, width: this.vocabulary.width, rounding: this.parts.speculator?.rounding ?? 0 }
+    const step = { logits, width: this.vocabulary.width, rounding: this.rounding }
     const cursors = entries.map((entry): Cursor => ({ entry, taken: 0, accepted: 0 }))
     for (let rest = cursors; rest.length > 0; ) {
       rest = rest.filter(({ entry }) => !entry.sequence.isFinished)

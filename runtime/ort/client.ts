@@ -24,7 +24,7 @@ export type Question =
   | { kind: "close" }
 
 export type Answer =
-  | { kind: "loaded"; id: 0; width: number; canRewind: boolean }
+  | { kind: "loaded"; id: 0; width: number; canRewind: boolean; isBatched: boolean }
   /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
   | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint }
   | { kind: "failed"; id: number; message: string }
@@ -37,6 +37,7 @@ export async function openOrtModel(options: LoadOptions): Promise<Model> {
   const loaded = await client.loaded
   client.width = loaded.width
   client.canRewind = loaded.canRewind
+  client.isBatched = loaded.isBatched
   return client
 }
 
@@ -49,6 +50,7 @@ interface Waiting {
 class OrtClient implements Model {
   width = 0
   canRewind = false
+  isBatched = false
   answeredAt = 0
   readonly contextLength: number
   readonly slotCount: number
@@ -76,7 +78,7 @@ class OrtClient implements Model {
   }
 
   get description(): string {
-    return `onnxruntime-node/${this.provider}, ${this.canRewind ? "batched" : "one row at a time"}`
+    return `onnxruntime-node/${this.provider}, ${this.isBatched ? "batched" : "one row at a time"}`
   }
 
   get isDead(): boolean {

@@ -3,8 +3,9 @@
  *
  * Two ways to keep the cache. *Rows* (`rows.ts`): batched decode steps over gapped rows. It needs a graph that takes
  * positions and honours every zero of the attention mask, which a probe at load checks by running both ways. *Alone*:
- * every slot runs by itself and the outputs of a step are the inputs of the next, untouched; the only way where the cache
- * lives on a GPU, where the graph counts positions by itself, or where quantisation makes rows depend on each other.
+ * every slot runs by itself and the outputs of a step are the inputs of the next, untouched, or cut where the slot goes
+ * back; the only way where the cache lives on a GPU (and cannot be cut), where the graph counts positions by itself, or
+ * where quantisation makes rows depend on each other.
  */
 
 import type { InferenceSession, Tensor } from "onnxruntime-node"
@@ -72,8 +73,13 @@ export class OrtSession {
     this.usedAt = this.presents.map(() => -1)
   }
 
-  get canRewind(): boolean {
+  /** Whether rows of several slots run together. */
+  get isBatched(): boolean {
     return this.rows !== undefined
+  }
+
+  get canRewind(): boolean {
+    return !this.options.isCacheOpaque
   }
 
   /** Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the graph does not run. */
@@ -194,8 +200,10 @@ export class OrtSession {
     feed: Feed,
     keep: (feed: Feed, logits: Tensor, row: number) => void,
   ): Promise<void> {
-    const { slot, start, tokens } = feed
-    if (start === 0) this.forget(slot)
+    const { slot, start, tokens, copyFrom } = feed
+    if (copyFrom !== undefined) this.takeOver(copyFrom, slot, start)
+    else if (start === 0) this.forget(slot)
+    else if (start < this.lengths[slot]) this.takeOver(slot, slot, start)
     if (start !== this.lengths[slot]) {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${start}`)
     }
@@ -208,6 +216,27 @@ export class OrtSession {
     this.presents[slot] = this.signature.caches.map(({ present }) => outputs[present])
     this.lengths[slot] = start + tokens.length
     keep(feed, outputs.logits, 0)
+  }
+
+  /** Alone: makes slot `to` hold the first `length` tokens of slot `from`. */
+  private takeOver(from: number, to: number, length: number): void {
+    const tensors = this.presents[from]
+    if (!tensors || !this.canRewind || length > this.lengths[from]) {
+      throw new Error(`internal: slot ${from} cannot give its first ${length} tokens`)
+    }
+    const { cacheType, caches } = this.signature
+    const cut = caches.map(({ heads, dim }, cache) => {
+      const data = tensors[cache].data as CacheArray
+      const array = this.makeArray(heads * length * dim)
+      const size = this.lengths[from] * dim
+      for (let head = 0; head < heads; head++) {
+        array.set(data.subarray(head * size, head * size + length * dim), head * length * dim)
+      }
+      return new this.Tensor(cacheType, array, [1, heads, length, dim])
+    })
+    this.forget(to)
+    this.presents[to] = cut
+    this.lengths[to] = length
   }
 
   /** The cache outputs of `run` lie in scratch arrays, which the next run overwrites. */

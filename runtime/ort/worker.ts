@@ -99,7 +99,8 @@ async function load(): Promise<OrtSession> {
     isCacheOpaque: isGpu,
   })
   await opened.prepare()
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind: opened.canRewind })
+  const { canRewind, isBatched } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, isBatched })
   return opened
 }
 

@@ -137,6 +137,7 @@ const chatFields = z.object({
   repetition_detection: repetition.nullish(),
   stream_granularity: z.string().nullish(),
   verify: z.string().nullish(),
+  prediction: z.looseObject({ type: z.literal("content"), content }).nullish(),
   stop_token_ids: tokenIds,
   include_stop_str_in_output: flag,
   ignore_eos: flag,
@@ -153,7 +154,7 @@ const chatFields = z.object({
 /** Accepted, and no effect is promised by anyone who offers them. */
 const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
-  ...["prompt_cache_retention", "prediction", "include_reasoning", "priority", "request_id", "cache_salt"],
+  ...["prompt_cache_retention", "include_reasoning", "priority", "request_id", "cache_salt"],
 ])
 
 /** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
@@ -220,6 +221,7 @@ export function parseChat(body: RequestBody): ChatRequest {
       stopWhen: fields.stop_when as GenerateOptions["stopWhen"],
       repetitionDetection: fields.repetition_detection,
       streamGranularity: fields.stream_granularity as GenerateOptions["streamGranularity"],
+      prediction: fields.prediction && flatten(fields.prediction.content),
       verify: fields.verify as GenerateOptions["verify"],
       stopTokenIds: fields.stop_token_ids,
       includeStopStrInOutput: fields.include_stop_str_in_output,

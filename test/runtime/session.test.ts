@@ -13,7 +13,7 @@ afterAll(async () => {
   for (const session of sessions) await session.close()
 })
 
-async function open(options: TinyOptions = {}, slotCount = 8): Promise<OrtSession> {
+async function open(options: TinyOptions = {}, slotCount = 8, isCacheOpaque = false): Promise<OrtSession> {
   const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)
   const config = JSON.parse(readFileSync(join(directory, "config.json"), "utf8"))
   const graph = await ort.InferenceSession.create(join(directory, "onnx/model.onnx"), {
@@ -24,7 +24,7 @@ async function open(options: TinyOptions = {}, slotCount = 8): Promise<OrtSessio
   const session = new OrtSession(graph, ort.Tensor as unknown as TensorConstructor, signature, {
     slotCount,
     contextLength: 512,
-    isCacheOpaque: false,
+    isCacheOpaque,
   })
   await session.prepare()
   sessions.push(session)
@@ -43,7 +43,7 @@ describe("rows of the batch", () => {
   test("a row's logits have the same bits alone and in any company, at any time", async () => {
     const alone = await open()
     const together = await open()
-    expect([alone.canRewind, together.canRewind]).toEqual([true, true])
+    expect([alone.isBatched, together.isBatched]).toEqual([true, true])
     const random = generator(99)
     const texts = Array.from({ length: 24 }, (_, index) => randomTokens(random, 3 + ((index * 29) % 150)))
     // Every text: a prompt of a third, then token by token. The logits of each step, by text.
@@ -126,12 +126,27 @@ describe("graphs that rows cannot serve run alone", () => {
     ["a mask that is ignored", { ignoresMask: true }],
   ])("%s", async (_, options) => {
     const session = await open(options)
-    expect(session.canRewind).toBe(false)
+    expect([session.isBatched, session.canRewind]).toEqual([false, true])
     const text = randomTokens(generator(7), 20)
     const whole = (await session.forward([feed(0, 0, text)])).slice()
     await session.forward([feed(1, 0, text.slice(0, 9)), feed(0, 0, text.slice(0, 3))])
     const rest = await session.forward([feed(1, 9, text.slice(9))])
     for (const [id, value] of whole.entries()) expect(rest[id]).toBeCloseTo(value, 4)
+    // Going back, and taking over from another slot, keep every bit.
+    const expected = (await session.forward([feed(1, 9, text.slice(9))])).slice()
+    await session.forward([feed(1, 20, [1, 2, 3])])
+    const others = await session.forward([feed(1, 9, text.slice(9)), feed(2, 9, text.slice(9), 1)])
+    const { width } = session.signature
+    expect(others.slice(0, width)).toEqual(expected)
+    expect(others.slice(width)).toEqual(expected)
+  })
+
+  test("a cache that stays on a device only grows", async () => {
+    const session = await open({}, 8, true)
+    expect([session.isBatched, session.canRewind]).toEqual([false, false])
+    await session.forward([feed(0, 0, [1, 2, 3])])
+    await session.forward([feed(0, 3, [4])])
+    await expect(session.forward([feed(0, 2, [4])])).rejects.toThrow("slot 0 cannot give its first 2 tokens")
   })
 })
 

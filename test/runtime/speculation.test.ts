@@ -5,7 +5,9 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { ModelError } from "../../runtime/errors.ts"
 import type { Engine, GenerateOptions } from "../../runtime/index.ts"
+import type { Model } from "../../runtime/model.ts"
 import { type OpenOptions, open } from "../../runtime/open.ts"
+import { openSpeculator } from "../../runtime/speculator.ts"
 import type { Proposer } from "../../sampler/index.ts"
 import { chiSquare } from "../sampler/statistics.ts"
 import { generator, type TinyOptions, writeTinyModel } from "./onnx.ts"
@@ -25,7 +27,7 @@ beforeAll(async () => {
   plain = await openTiny()
 })
 afterAll(async () => {
-  for (const engine of engines) await engine.close()
+  await Promise.all(engines.map((engine) => engine.close()))
 })
 
 const schema = {
@@ -115,6 +117,10 @@ describe("match: the tokens of plain decoding, whoever drafts", () => {
     ],
     ["noise, illegal tokens included", () => ({ method: "proposer", create: () => noisy, tokens: 16 })],
     ["a tree", () => ({ method: "proposer", create: () => tree })],
+    [
+      "a draft model that runs one row at a time",
+      () => ({ method: "model", model: write({ hasPositions: false, noise: 0.05 }), tokens: 2 }),
+    ],
   ])("%s", async (name, speculation) => {
     const engine = await openTiny({ speculation: speculation() })
     const got = await answersOf(engine)
@@ -128,6 +134,15 @@ describe("match: the tokens of plain decoding, whoever drafts", () => {
     // Rows with and without drafts, of different lengths, in one batch.
     const mixed = await answersOf(engine, (index) => ({ draftTokens: index % 2 }))
     for (const [index, answer] of mixed.entries()) expect(answer).toEqual(expected[index])
+  })
+
+  test("a model that runs one row at a time", async () => {
+    const alone = write({ hasPositions: false })
+    const expected = await answersOf(await openTiny({ model: alone }))
+    const engine = await openTiny({ model: alone, speculation: { method: "ngram", min: 1 } })
+    const got = await answersOf(engine)
+    for (const [index, answer] of got.entries()) expect(answer).toEqual(expected[index])
+    expect(engine.metrics.acceptedTokens).toBeGreaterThan(0)
   })
 
   test("where rounding could change every draw, all are repeated from plain logits", async () => {
@@ -170,6 +185,18 @@ test("a text that repeats takes fewer steps, and usage tells what was drafted", 
   expect(engine.metrics.steps - before[1]).toBeLessThan(0.35 * (plain.metrics.steps - before[0]))
   const none = await engine.generate("go", { ...options, draftTokens: 0 })
   expect([none.usage.draftedTokens, none.usage.acceptedTokens]).toEqual([0, 0])
+})
+
+test("a prediction that comes true takes fewer steps, and one that does not changes nothing", async () => {
+  const engine = await openTiny({ speculation: { method: "ngram" } })
+  const options: GenerateOptions = { regex: "[a-z]{80}", seed: 3n }
+  const { text } = await plain.generate("go", options)
+  const none = await engine.generate("go", options)
+  const right = await engine.generate("go", { ...options, prediction: text })
+  const wrong = await engine.generate("go", { ...options, prediction: text.toUpperCase() })
+  expect([none.text, right.text, wrong.text]).toEqual([text, text, text])
+  expect(right.usage.acceptedTokens).toBeGreaterThan(50)
+  expect(none.usage.acceptedTokens).toBeLessThan(30)
 })
 
 test("log-probabilities are those of plain decoding but for rounding", async () => {
@@ -280,24 +307,28 @@ describe("refused", () => {
       () => ({ method: "model", model: write({ tokens: ["x", "y", "z"] }) }),
       /draft model .*: its token 0 is "x", the model's is .*needs the model's vocabulary/,
     ],
-    [
-      "a draft model whose cache only grows",
-      () => ({ method: "model", model: write({ hasPositions: false }) }),
-      /draft model .*one row at a time: its cache only grows/,
-    ],
     ["a draft model that is not there", () => ({ method: "model", model: "/nowhere" }), /nowhere/],
   ])("%s", async (_, speculation, message) => {
     await expect(openTiny({ speculation: speculation() })).rejects.toThrow(message)
   })
 
+  const fake = (fields: Partial<Model>) =>
+    ({ slotCount: 1, contextLength: 99, width: 4, description: "a graph", ...fields }) as Model
+  const openFake = (fields: Partial<Model>) =>
+    openSpeculator({ method: "ngram" }, fake(fields), () => Promise.reject(new Error("none")))
+
   test("a model whose cache only grows", async () => {
-    const refusal = await openTiny({
-      model: write({ hasPositions: false }),
-      speculation: { method: "ngram" },
-    }).catch((error: unknown) => error)
+    const refusal = await openFake({ canRewind: false }).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(ModelError)
     expect((refusal as Error).message).toMatch(
-      /^speculation: .*refused tokens cannot be taken out.*leave it out/,
+      /^speculation: a graph: .*refused tokens cannot be taken out.*leave it out/,
+    )
+  })
+
+  test("a model whose logits depend on what runs beside them", async () => {
+    const forward: Model["forward"] = async ([{ tokens }]) => Float32Array.of(9, tokens.length, 0, 0)
+    await expect(openFake({ canRewind: true, forward })).rejects.toThrow(
+      /logits change by 4.0 of 9.0 when several tokens run at once/,
     )
   })
 

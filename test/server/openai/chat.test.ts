@@ -372,7 +372,7 @@ describe("how an answer ends", () => {
   })
 })
 
-test("drafts: the same answer, and usage counts them", async () => {
+test("drafts and a prediction: the same answer, and usage counts them", async () => {
   const drafting = await open({ device: "cpu", context: 512, speculation: { method: "ngram", min: 1 } })
   const draftingFetch = createFetch(createApp(drafting))
   const fields = { temperature: 0, ignore_eos: true, max_tokens: 80 }
@@ -383,7 +383,20 @@ test("drafts: the same answer, and usage counts them", async () => {
     body: JSON.stringify({ model: drafting.model.id, messages, ...fields }),
   })
   const body = await response.json()
+  const again = await draftingFetch("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: drafting.model.id,
+      messages,
+      ...fields,
+      prediction: { type: "content", content: [{ type: "text", text: expected.choices[0].message.content }] },
+    }),
+  })
+  const predicted = await again.json()
   await drafting.close()
+  expect(predicted.choices[0].message.content).toBe(expected.choices[0].message.content)
+  expect(predicted.usage.completion_tokens_details.accepted_prediction_tokens).toBeGreaterThan(0)
   expect(body.choices[0].message.content).toBe(expected.choices[0].message.content)
   const { accepted_prediction_tokens, rejected_prediction_tokens } = body.usage.completion_tokens_details
   expect(accepted_prediction_tokens + rejected_prediction_tokens).toBeGreaterThan(0)
