@@ -92,7 +92,8 @@ async function answer(engine: Engine, example: Example, isConstrained: boolean) 
     raw: true,
     temperature: 0,
     maxTokens,
-    ...(isConstrained ? { schema: schemaOf(example) } : {}),
+    // An answer that will not end is closed within the budget: what the constraint promises, a cut text would not keep.
+    ...(isConstrained ? { schema: schemaOf(example), onLength: "close" } : {}),
   })
   // Not `generate`: an answer that the budget cut is a result here, not an error.
   const result = await generation.result
