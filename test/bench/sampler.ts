@@ -5,7 +5,7 @@
  * The plain pipeline is what one writes from a textbook: copy, mask, softmax, sort of all indices, cumulative sum, inverse
  * CDF. Parts: `bars`, `grid`, `gpu`; all of them without an argument. `npm run bench:sampler -- bars`.
  */
-import { spawnSync } from "node:child_process"
+import { type StdioOptions, spawnSync } from "node:child_process"
 import { cpus } from "node:os"
 import { performance } from "node:perf_hooks"
 import { open } from "../../runtime/open.ts"
@@ -218,8 +218,9 @@ function runGpu(): void {
   const program = new URL("./sampler-gpu.js", import.meta.url)
   for (const environment of [{}, swiftshaderEnvironment() ?? {}]) {
     const env = { ...process.env, ...environment }
-    const options = { env, stdio: ["ignore", "inherit", "ignore"] as const }
-    if (spawnSync(process.execPath, [program.pathname], { ...options, stdio: [...options.stdio] }).status === 0) return
+    // The driver that is not there complains at length.
+    const stdio: StdioOptions = ["ignore", "inherit", "ignore"]
+    if (spawnSync(process.execPath, [program.pathname], { env, stdio }).status === 0) return
   }
   console.log("no WebGPU adapter, hardware or software: the device's part is skipped")
 }

@@ -33,7 +33,7 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
   /** One batch: a few rows of logits, each the source of several rows. */
   function randomBatch(seed: number): { logits: Float32Array; width: number; rows: SampleRow[] } {
     const random = randomOf(seed)
-    const width = Math.max(1, Math.round(widest ** (random() ** 1.5)))
+    const width = Math.max(1, Math.round(widest ** (random() ** 5)))
     const count = Math.max(2, Math.min(64, Math.floor(400_000 / width)))
     const sources = Math.min(4, count)
     const logits = new Float32Array(sources * width)
