@@ -4,7 +4,8 @@
  */
 import { arch, cpus, platform } from "node:os"
 import { type Command, Option } from "commander"
-import { type MaskResult, readMaskRows, runMaskRow, warmUp } from "../suite/maskbench.ts"
+import { warmUp } from "../../runtime/index.ts"
+import { type MaskResult, readMaskRows, runMaskRow } from "../suite/maskbench.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
 import { readVocabulary } from "./vocabulary.ts"
@@ -32,7 +33,8 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
   const vocabulary = await readVocabulary(flags.vocab)
   const rows = (await readMaskRows(file)).filter((_, index) => index % Math.max(1, flags.every) === 0)
-  runMaskRow(warmUp, vocabulary, true)
+  // As a server does after it has loaded a model.
+  for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
   const results: MaskResult[] = []
   for (const row of rows) {
     const result = runMaskRow(row.read(), vocabulary, true)

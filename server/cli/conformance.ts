@@ -15,7 +15,7 @@ import {
   readGrammarRows,
   runGrammarRow,
 } from "../suite/grammars.ts"
-import { type MaskResult, type PackedRow, readMaskRows, runMaskRow, warmUp } from "../suite/maskbench.ts"
+import { type MaskResult, type PackedRow, readMaskRows, runMaskRow } from "../suite/maskbench.ts"
 import { readSuite, runSuiteGroup, type SuiteResult } from "../suite/schemasuite.ts"
 import { runShards } from "../suite/shards.ts"
 import { spelling } from "./constraint.ts"
@@ -130,7 +130,6 @@ const suites: Record<ConformanceFlags["suite"], (path: string, flags: Conformanc
       count: rows.length,
       async run(job) {
         ready ??= readVocabulary(flags.vocab!).then((vocabulary) => {
-          runMaskRow(warmUp, vocabulary, false)
           return (row) => runMaskRow(row.read(), vocabulary, false)
         })
         return (await ready)(rows[job])

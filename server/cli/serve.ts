@@ -4,7 +4,9 @@
  * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
  * signal ends it at once (main.ts).
  */
+import { setTimeout } from "node:timers/promises"
 import type { Command } from "commander"
+import { type Engine, warmUp } from "../../runtime/index.ts"
 import { createApp } from "../app.ts"
 import { serve } from "../serve.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -58,13 +60,24 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
     })
     const server = await serve(app, { host, port, allowHosts: allowHost })
     io.out(`tokenrail: ${engine.model.id} on ${server.url}\n`)
+    const warm = warmWhileIdle(engine, io.signal)
     await aborted(io.signal)
+    await warm
     io.err(`tokenrail: ${String(io.signal.reason)}: no new requests, running ones have ${drain} s\n`)
     await server.close({ drainMs: drain * 1000 })
   } finally {
     await engine.close()
   }
   return Exit.Ok
+}
+
+/** Takes the steps of the warm-up one by one, in pauses between requests. */
+async function warmWhileIdle(engine: Engine, signal: AbortSignal): Promise<void> {
+  for (const _ of warmUp(engine.vocabulary)) {
+    do await setTimeout(5)
+    while (!signal.aborted && engine.load().running > 0)
+    if (signal.aborted) return
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

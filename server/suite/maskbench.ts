@@ -69,13 +69,6 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (rest.trim() !== "") yield rest
 }
 
-/** The schema that is run first and not counted: what loads lazily is loaded then. */
-export const warmUp: MaskRow = {
-  id: "",
-  schema: '{"type":"object","properties":{"a":{"type":"integer"}}}',
-  tests: [],
-}
-
 /** One schema with its texts. `timed` adds the times. */
 export function runMaskRow(row: MaskRow, vocabulary: Vocabulary, timed: boolean): MaskResult {
   const mask = new Uint32Array(vocabulary.words)
