@@ -52,7 +52,7 @@ export async function openSpeculator(
   if (!Number.isInteger(tokens) || tokens < 1 || tokens > maxProposed) {
     throw new RangeError(`speculation.tokens: ${tokens} is not an integer from 1 to ${maxProposed}`)
   }
-  if (!model.canRewind) throw new ModelError(`speculation: ${cannotRewind(model)}: leave it out`)
+  if (!model.canRewind) throw new ModelError(`speculation: ${cannotRewind(model)}, or leave it out`)
   if (method !== "ngram" && method !== "model" && method !== "proposer") {
     throw new RangeError(`speculation.method: ${method} is not ngram, model or proposer`)
   }
@@ -94,7 +94,7 @@ export function describeSpeculator(speculator: Speculator): string {
 
 /** Why a model's cache cannot be cut back to what a draft left of it. */
 export function cannotRewind(model: Model): string {
-  return `${model.description}: its cache only grows, so refused tokens cannot be taken out of it`
+  return `${model.description}: its cache stays on the device and only grows, so refused tokens cannot be taken out of it; choose the device cpu`
 }
 
 /** Tokens of the probes' text. Any ids do; these are spread over the vocabulary. */

@@ -21,6 +21,8 @@ export interface AppOptions extends ModelNameOptions {
   apiKeys?: readonly string[]
   /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
   cors?: readonly string[]
+  /** What a constrained answer does at the end of its budget when the request does not say. Default truncate. */
+  onLength?: "truncate" | "close"
   /** Asked on every request: whether new work is taken. A dead engine is seen without it. */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
@@ -46,6 +48,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     bodyLimits: { ...defaultBodyLimits, ...options.bodyLimits },
     models,
     heartbeatMs: options.heartbeatMs,
+    onLength: options.onLength,
     retryAfterSeconds: () => serviceTime.estimate(engine.load()),
     served: (elapsedMs: number) => serviceTime.add(elapsedMs),
   }

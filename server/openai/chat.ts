@@ -28,6 +28,8 @@ export interface ChatOptions {
   models: ModelNames
   /** Silence of a stream before a comment is sent. */
   heartbeatMs?: number
+  /** For requests that do not say. */
+  onLength?: "truncate" | "close" | undefined
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
   /** Told once per finished request how long it took, for that estimate. */
@@ -49,6 +51,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
       ...chatRequest.options,
       ...(constraint && { constraint: constraint.input }),
       ...found.policies.compile,
+      ...(constraint && options.onLength && { onLength: options.onLength }),
       ...found.policies.generate,
       seed,
       signal: request.signal,

@@ -46,14 +46,22 @@ describe("rows of the batch", () => {
     expect([alone.isBatched, together.isBatched]).toEqual([true, true])
     const random = generator(99)
     const texts = Array.from({ length: 24 }, (_, index) => randomTokens(random, 3 + ((index * 29) % 150)))
-    // Every text: a prompt of a third, then token by token. The logits of each step, by text.
+    // Every text: a prompt of a third, then mostly token by token, sometimes several at once.
+    const cuts = texts.map(({ length }) => {
+      const ends = [Math.ceil(length / 3)]
+      while (ends.at(-1)! < length) {
+        const count = random() < 0.7 ? 1 : 2 + Math.floor(3 * random())
+        ends.push(Math.min(length, ends.at(-1)! + count))
+      }
+      return ends
+    })
+    // The logits of each step, by text.
     const expected: Float32Array[][] = []
-    for (const text of texts) {
+    for (const [index, text] of texts.entries()) {
       const steps: Float32Array[] = []
-      const begin = Math.ceil(text.length / 3)
-      steps.push((await alone.forward([feed(0, 0, text.slice(0, begin))])).slice())
-      for (let at = begin; at < text.length; at++) {
-        steps.push((await alone.forward([feed(0, at, [text[at]])])).slice())
+      for (const [step, end] of cuts[index].entries()) {
+        const start = step === 0 ? 0 : cuts[index][step - 1]
+        steps.push((await alone.forward([feed(0, start, text.slice(start, end))])).slice())
       }
       expected.push(steps)
     }
@@ -74,10 +82,9 @@ describe("rows of the batch", () => {
       }
       const chosen = running.filter(() => random() < 0.8)
       if (chosen.length === 0) continue
-      const feeds = chosen.map(({ text, slot, at }) => {
-        const end = at === 0 ? Math.ceil(texts[text].length / 3) : at + 1
-        return feed(slot, at, texts[text].slice(at, end))
-      })
+      const feeds = chosen.map(({ text, slot, at, step }) =>
+        feed(slot, at, texts[text].slice(at, cuts[text][step])),
+      )
       const logits = await together.forward(feeds)
       const { width } = together.signature
       for (const [index, row] of chosen.entries()) {
@@ -106,6 +113,25 @@ describe("rows of the batch", () => {
     const { width } = session.signature
     expect(others.slice(0, width)).toEqual(expected)
     expect(others.slice(width, 2 * width)).toEqual(expected)
+  })
+
+  test("logits of the last tokens of a feed: one row each, the last one the same as alone", async () => {
+    const session = await open()
+    const { width } = session.signature
+    const text = randomTokens(generator(8), 40)
+    await session.forward([feed(0, 0, text.slice(0, 20)), feed(1, 0, text.slice(0, 25))])
+    const last = (await session.forward([feed(0, 20, text.slice(20, 26))])).slice()
+    const rows = await session.forward([
+      { ...feed(0, 20, text.slice(20, 26)), logitsCount: 6 },
+      { ...feed(1, 25, text.slice(25, 31)), logitsCount: 2 },
+    ])
+    expect(rows.length).toBe(8 * width)
+    expect(rows.slice(5 * width, 6 * width)).toEqual(last)
+    const steps = rows.slice()
+    for (let at = 20; at < 26; at++) {
+      const single = await session.forward([feed(0, at, [text[at]])])
+      for (const [id, value] of single.entries()) expect(steps[(at - 20) * width + id]).toBeCloseTo(value, 4)
+    }
   })
 
   test("close to the definition: all tokens at once, nothing cached", async () => {

@@ -343,6 +343,24 @@ describe("how an answer ends", () => {
     expect((await refused.json()).error).toMatchObject({ code: "max_tokens_too_small", param: "max_tokens" })
   })
 
+  test("on_length as the server's default; the request wins", async () => {
+    const closing = createFetch(createApp(engine, { onLength: "close" }))
+    const ask = async (fields: object) => {
+      const response = await closing("http://localhost/v1/chat/completions", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: engine.model.id, messages, max_tokens: 24, ...fields }),
+      })
+      return (await response.json()).choices[0]
+    }
+    const bound = { structured_outputs: { regex: "[ab]{10,400}" } }
+    expect((await ask(bound)).finish_reason).toBe("stop")
+    expect((await ask({ ...bound, tokenrail: { on_length: "truncate" } })).finish_reason).toMatch(
+      /length|stop/,
+    )
+    expect((await ask({ ignore_eos: true })).finish_reason).toBe("length")
+  })
+
   test("S4-20: deltas that end at words", async () => {
     const fields = { temperature: 1, seed: 4, ignore_eos: true, max_tokens: 60 }
     const whole = (await reply(fields)).choices[0].message.content
