@@ -29,26 +29,29 @@ describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
     device.close()
   })
 
-  /** Rows under whose seeds the tokens on both sides of a cut win the draw, if they are kept. */
+  /** Rows under whose seeds the tokens on both sides of a cut win the draw, if they are kept: one an offset from the cut. */
   function edgeRows(
     own: Float32Array,
     logitsRow: number,
     options: RowOptions,
-    offsets: number[],
+    offsets: readonly number[],
   ): SampleRow[] {
-    const plain = lawOf(own, rowOf(own.length, { mask: options.mask })).candidates
-    const order = pinned(plain)
-    const count = survivors(lawOf(own, rowOf(own.length, options)).candidates).length
-    const top = plain.values[order[0]]
+    const { values, alive } = lawOf(
+      own,
+      rowOf(own.length, { ...options, topK: 0, topP: 1, minP: 0 }),
+    ).candidates
+    const order = pinned({ values, alive })
+    const kept = survivors(lawOf(own, rowOf(own.length, options)).candidates)
+    const top = values[order[0]]
+    const lse = top + Math.log(kept.reduce((sum, id) => sum + Math.exp(values[id] - top), 0))
+    const { position = 0 } = options
     return offsets
-      .filter((offset) => count + offset >= 0 && count + offset < order.length)
-      .flatMap((offset) => {
-        const id = order[count + offset]
+      .map((offset) => order[kept.length + offset])
+      .filter((id) => id !== undefined)
+      .flatMap((id) => {
         for (let seed = 0; seed < 200_000; seed++) {
-          const noise = gumbel(tokenBits(id, rowKey(BigInt(seed), 0, 0, 0)))
-          if (noise > Math.log(order.length) + 1.5 + top - own[id]) {
-            return [rowOf(own.length, { ...options, seed, logitsRow })]
-          }
+          if (gumbel(tokenBits(id, rowKey(BigInt(seed), position, 0, 0))) < lse - values[id] + 1) continue
+          return [rowOf(own.length, { ...options, seed, logitsRow })]
         }
         return []
       })
@@ -155,6 +158,18 @@ describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
     expect((await compareRows(gpu, logits, width, rows)).tieCount).toBeLessThanOrEqual(1)
     expect(stats.dispatches - before.dispatches).toBe(2)
     expect(stats.gpuRows - before.gpuRows).toBeGreaterThan(100)
+    const ids = Array.from({ length: 700 }, (_, at) => 57 * at)
+    const cuts: RowOptions[] = [
+      { topK: 20 },
+      { topP: 0.6 },
+      { topK: 300, topP: 0.8 },
+      { minP: 0.1, temperature: 1.5 },
+    ]
+    const edges = cuts.flatMap((options) =>
+      edgeRows(logitsOf(logits, width, 1), 1, { ...options, mask: ids }, [-1, 0]),
+    )
+    expect(edges.length).toBeGreaterThanOrEqual(6)
+    expect((await compareRows(gpu, logits, width, edges)).tieCount).toBeLessThanOrEqual(1)
     // The same state again: its list of ids is there already.
     const warm = { ...rowOf(width, { mask: [1, 39_999], seed: 3 }), maskId: 5 }
     await gpu.sample(logits, width, [warm])
@@ -251,7 +266,7 @@ describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
   })
 
   test("S4-17: a cut that starts from the last step's maximum is the cut that starts from nothing", async () => {
-    const width = 9000
+    const width = 5000
     const normal = normalOf(randomOf(55))
     const warm = await createGpuSampler(device.device, { shortRows: 0 })
     const cuts: RowOptions[] = [
@@ -267,17 +282,19 @@ describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
     for (const [step, level] of levels.entries()) {
       const spread = step % 4 === 3 ? 0.01 : 2
       const logits = Float32Array.from({ length: width }, () => level + spread * normal())
-      const rows = cuts.map((options, cut) => ({
-        ...rowOf(width, { ...options, seed: 100 * step + cut }),
-        tokens: histories[cut],
-        position: step,
-      }))
+      // Among them rows in which the last token that is kept wins, or the first that is not would.
+      const rows = cuts.flatMap((options, cut) => {
+        const plain = rowOf(width, { ...options, seed: 100 * step + cut, position: step })
+        const edges = edgeRows(logits, 0, { ...options, position: step }, [-1, 0])
+        return [plain, ...edges].map((row) => ({ ...row, tokens: histories[cut] }))
+      })
+      expect(rows.length).toBeGreaterThan(10)
       const cold = rows.map((row) => ({ ...row, tokens: new TokenCounts([]) }))
       const before = warm.stats.dispatches
       const found = await warm.sample(logits, width, rows)
       expect(warm.stats.dispatches - before).toBe(7)
       expect(found, `step ${step}`).toEqual(await gpu.sample(logits, width, cold))
-      for (const [index, row] of step % 5 === 0 ? rows.entries() : []) {
+      for (const [index, row] of step === 5 ? rows.entries() : []) {
         const alone = await gpu.sample(logits, width, [row])
         expect(alone[0]).toEqual(found[index])
       }
