@@ -5,7 +5,7 @@
  * signal ends it at once (main.ts).
  */
 import { setTimeout } from "node:timers/promises"
-import type { Command } from "commander"
+import { type Command, Option } from "commander"
 import { type Engine, warmUp } from "../../runtime/index.ts"
 import { createApp } from "../app.ts"
 import { serve } from "../serve.ts"
@@ -24,6 +24,7 @@ interface ServeFlags extends ModelFlags {
   maxBody: number
   maxQueue: number
   drain: number
+  onLength?: "truncate" | "close"
 }
 
 export function serveCommand(program: Command, io: Io, done: (code: number) => void): void {
@@ -38,6 +39,12 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--any-model", "take any model name for the loaded one")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
     .option("--max-queue <n>", "requests that may wait for a slot", wholeNumber, 256)
+    .addOption(
+      new Option(
+        "--on-length <what>",
+        "cut constrained answers at the end of their budget, or complete them by then",
+      ).choices(["truncate", "close"]),
+    )
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
     .action(async (flags: ServeFlags) => done(await run(flags, io)))
 }
@@ -53,6 +60,7 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
     const app = createApp(engine, {
       apiKeys,
       cors: flags.cors,
+      ...(flags.onLength && { onLength: flags.onLength }),
       aliases: flags.alias,
       anyModel: flags.anyModel,
       bodyLimits: { maxBytes: flags.maxBody },
