@@ -41,7 +41,7 @@ function intern(kind: number, a: number, b: number, c: number): number {
 }
 
 /** Names over a base that hold no text at all. */
-const dead = new Map<number, boolean>()
+const dead = new Set<number>()
 
 /** Texts of `expr`. */
 export function exprContent(expr: ExprId): number {
@@ -53,8 +53,8 @@ export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
   const known = table.count
   const id = intern(NamesKind, names, base, 0)
-  if (id === known) dead.set(id, !hasText(names, base))
-  return dead.get(id) ? NoContent : id
+  if (id === known && !hasText(names, base)) dead.add(id)
+  return dead.has(id) ? NoContent : id
 }
 
 /** Whether some name may be used, or the base has a text that is not excluded. */

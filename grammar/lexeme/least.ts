@@ -3,6 +3,7 @@
  * text. Exact without intersections and complements; there it is only never too high, which is all that A* needs
  * (Hart, Nilsson, Raphael 1968).
  */
+import { machineLengths } from "./machine.ts"
 import {
   AndKind,
   at,
@@ -12,6 +13,7 @@ import {
   kindOf,
   LoopKind,
   length,
+  MachineKind,
   Never,
   OrKind,
   ScopeKind,
@@ -61,6 +63,8 @@ function compute(id: ExprId): number {
       return leastBytes(at(id, 1)) * at(id, 2)
     case ScopeKind:
       return leastBytes(at(id, 1))
+    case MachineKind:
+      return machineLengths(id)?.low ?? 0
     default:
       return 0
   }
