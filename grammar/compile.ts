@@ -68,8 +68,8 @@ export function compile(
   options: CompileOptions = {},
 ): { grammar: Grammar; report: Report } {
   const preset = options.surface === "conform" ? conform : generate
-  const limits = { ...defaultLimits, ...options.limits }
-  const key = keyOf(input, options)
+  const limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits }
+  const key = () => keyOf(input, options)
   const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
   switch (input.kind) {
     case "json":
@@ -139,7 +139,7 @@ function fromLexeme(
   title: string,
   message: string,
   unsatisfiable: "error" | "empty",
-  key: string,
+  key: () => string,
   limits: Limits,
 ): { grammar: Grammar; report: Report } {
   if (lexeme !== Dead)

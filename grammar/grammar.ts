@@ -6,16 +6,22 @@ export class Grammar {
   /** The ways to begin: each a lexeme over a stack of frames. None: nothing satisfies the constraint. */
   readonly start: readonly Step[]
   readonly limits: Limits
-  /** Identity of (input, options), for caches. */
-  readonly key: string
   /** One line for people. */
   readonly title: string
 
-  constructor(start: readonly Step[], options: { key: string; title: string; limits?: Limits }) {
+  private readonly identify: () => string
+
+  /** `key` answers the identity of (input, options); it is asked when somebody wants to know. */
+  constructor(start: readonly Step[], options: { key: () => string; title: string; limits?: Limits }) {
     this.start = start
-    this.key = options.key
+    this.identify = options.key
     this.title = options.title
     this.limits = options.limits ?? defaultLimits
+  }
+
+  /** Identity of (input, options), for caches. */
+  get key(): string {
+    return this.identify()
   }
 
   /** Whether no text at all is accepted. */

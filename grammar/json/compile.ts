@@ -23,7 +23,7 @@ export interface JsonOptions {
   dialect?: string
   documents?: Readonly<Record<string, string>>
   /** Identity of input and options. */
-  key: string
+  key: () => string
 }
 
 /** `schema` is a JSON text (number spelling and key order survive) or a value. */

@@ -47,34 +47,49 @@ export type Fact =
 /** No upper bound on a count. */
 export const Infinite = Number.POSITIVE_INFINITY
 
+/** Facts that are interned by what they say; schemas are by their node. */
+type Told = Exclude<Fact, { kind: "schema" }>
+
+// Facts and conjunctions that are always there.
+const anything: Told = { kind: "size", min: 0, max: Infinite }
+const never: Told = { kind: "never" }
+const Anything = 0
+const Never = 1
+const EverythingSet = 0
+const NeverSet = 1
+
 export class Conjunctions {
-  readonly facts: Fact[] = []
-  private readonly factIds = new Map<string, number>()
+  readonly facts: Fact[] = [anything, never]
+  private factIds: Map<string, number> | null = null
   /** Facts of positive and of negated schemas, by node id. */
   private readonly schemaFacts: (number | undefined)[] = []
   private readonly negatedFacts: (number | undefined)[] = []
-  private readonly sets = new TupleTable()
   /** The facts of each conjunction, ascending. */
-  private readonly lists: (readonly number[])[] = []
-  private readonly structures = new Structures()
+  private readonly lists: (readonly number[])[] = [[], [Never]]
+  /** Conjunctions of one fact, by fact. */
+  private readonly singles: (number | undefined)[] = [undefined, NeverSet]
+  /** Conjunctions of several facts by their place in the table. */
+  private readonly several: number[] = []
+  private sets: TupleTable | null = null
+  private structures: Structures | null = null
   /** The fact that holds of every value. */
-  readonly anything: number
+  readonly anything = Anything
+  /** The fact that holds of none. */
+  readonly impossible = Never
   /** The conjunction of nothing: every value satisfies it. */
-  readonly everything: number
-  readonly never: number
-
-  constructor() {
-    this.anything = this.fact({ kind: "size", min: 0, max: Infinite })
-    this.everything = this.internSet([])
-    this.never = this.internSet([this.fact({ kind: "never" })])
-  }
+  readonly everything = EverythingSet
+  readonly never = NeverSet
 
   get count(): number {
-    return this.sets.count
+    return this.lists.length
   }
 
   /** The id of a fact; equal facts get equal ids. */
-  fact(fact: Fact): number {
+  fact(fact: Told): number {
+    this.factIds ??= new Map([
+      [factKey(anything), Anything],
+      [factKey(never), Never],
+    ])
     const key = factKey(fact)
     const known = this.factIds.get(key)
     if (known !== undefined) return known
@@ -87,11 +102,18 @@ export class Conjunctions {
     const known = positive ? this.schemaFacts : this.negatedFacts
     let id = known[node.id]
     if (id === undefined) {
-      const first = positive ? node : this.structures.first(node)
-      id = this.fact({ kind: "schema", node: first, positive })
+      const first = positive ? node : this.first(node)
+      id = known[first.id] ?? this.facts.push({ kind: "schema", node: first, positive }) - 1
+      known[first.id] = id
       known[node.id] = id
     }
     return id
+  }
+
+  /** The first schema met that is written like `node` and means the same. */
+  private first(node: SchemaNode): SchemaNode {
+    this.structures ??= new Structures()
+    return this.structures.first(node)
   }
 
   isNegative(id: number): boolean {
@@ -109,7 +131,7 @@ export class Conjunctions {
     }
     return facts.some((id) => {
       const fact = this.facts[id]
-      return fact.kind === "schema" && fact.positive && wrong.has(this.structures.first(fact.node))
+      return fact.kind === "schema" && fact.positive && wrong.has(this.first(fact.node))
     })
   }
 
@@ -139,9 +161,18 @@ export class Conjunctions {
 
   /** `facts`: distinct, ascending, kept. */
   private internSet(facts: readonly number[]): number {
-    const id = this.sets.intern(facts)
-    if (id === this.lists.length) this.lists.push(facts)
-    return id
+    if (facts.length === 0) return EverythingSet
+    if (facts.length === 1) {
+      const known = this.singles[facts[0]]
+      if (known !== undefined) return known
+      const id = this.lists.push(facts) - 1
+      this.singles[facts[0]] = id
+      return id
+    }
+    this.sets ??= new TupleTable()
+    const place = this.sets.intern(facts)
+    if (place === this.several.length) this.several.push(this.lists.push(facts) - 1)
+    return this.several[place]
   }
 
   /** `conjunction` and these facts. */
@@ -159,10 +190,8 @@ export class Conjunctions {
   }
 }
 
-function factKey(fact: Fact): string {
+function factKey(fact: Told): string {
   switch (fact.kind) {
-    case "schema":
-      return `s${fact.positive ? "+" : "-"}${fact.node.id}`
     case "equals":
       return `=${fact.positive ? "+" : "-"}${valueKey(fact.value)}`
     case "present":

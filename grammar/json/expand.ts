@@ -45,7 +45,7 @@ export function expandFact(
         : { facts: fact.facts.map((id) => all.negation(id)), clauses: [] }
     case "equals":
       if (typeBit(fact.value) !== type)
-        return fact.positive ? { facts: [all.fact({ kind: "never" })], clauses: [] } : nothing
+        return fact.positive ? { facts: [all.impossible], clauses: [] } : nothing
       return fact.positive ? nothing : { facts: [], clauses: [negateContainer.equals(all, fact.value)] }
     default:
       return nothing
@@ -55,7 +55,7 @@ export function expandFact(
 function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywords, type: number): Expansion {
   const facts: number[] = []
   const clauses: Alternative[][] = []
-  if ((keywords.types & type) === 0) facts.push(all.fact({ kind: "never" }))
+  if ((keywords.types & type) === 0) facts.push(all.impossible)
   if (keywords.enum !== null) {
     clauses.push(keywords.enumOf(type).map((value) => [all.fact({ kind: "equals", value, positive: true })]))
   }

@@ -10,6 +10,7 @@ import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
+import { exprLengths } from "../lexeme/lengths.ts"
 import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Asserted, coverageOf } from "./coverage.ts"
 import type { KeywordReader } from "./keywordreader.ts"
@@ -58,6 +59,14 @@ export interface ObjectSpec {
 
 /** Key classes of one object. Real schemas have up to ten. */
 const MaxClasses = 256
+
+/** Patterns with up to this many texts are read as so many names. */
+const FewTexts = 16
+
+/** Longer texts of patterns are not spelled out. */
+const MaxNameLength = 64
+
+const noChances: readonly Chance[] = []
 
 /** What one schema says about the values of names. */
 interface MemberRules {
@@ -110,7 +119,8 @@ export function objectSpec(
     "obligations of one object, by negation",
   )
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
-  const chances = (value: number, isMet: (event: Event) => boolean): Chance[] => {
+  const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
+    if (parts.obligations.length === 0) return noChances
     const bits = new Map<number, number>()
     for (const [i, obligation] of parts.obligations.entries()) {
       for (const event of obligation) {
@@ -131,7 +141,7 @@ export function objectSpec(
     const value = name.isWellFormed() ? valueIdOf(name) : all.never
     return {
       name,
-      bytes: encoder.encode(name),
+      bytes: bytesOf(name),
       value,
       isRequired: parts.required.has(name),
       chances: chances(value, (event) =>
@@ -167,6 +177,17 @@ export function objectSpec(
     obligationCount: parts.obligations.length,
     anything: all.anything,
   }
+}
+
+/** The name in UTF-8. Most names are short and plain, and the encoder is slow to start. */
+function bytesOf(name: string): Uint8Array {
+  const bytes = new Uint8Array(name.length)
+  for (let i = 0; i < bytes.length; i++) {
+    const unit = name.charCodeAt(i)
+    if (unit >= 0x80) return encoder.encode(name)
+    bytes[i] = unit
+  }
+  return bytes
 }
 
 /** The conjunction of the value of each name, by the facts of a branch; computed when asked. */
@@ -290,22 +311,23 @@ function addKeywords(parts: Parts, keywords: Keywords): void {
 
 /** Facts about the value of the property `name`. */
 function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
-  const never = all.fact({ kind: "never" })
   const facts = [...(parts.properties.get(name) ?? [])]
   if (parts.absent.has(name) || parts.nameLanguages.some((names) => !matchesText(names, name)))
-    facts.push(never)
+    facts.push(all.impossible)
   for (const constant of parts.constants) {
     const value = constant.members.get(name)
-    facts.push(value === undefined ? never : all.fact({ kind: "equals", value, positive: true }))
+    facts.push(value === undefined ? all.impossible : all.fact({ kind: "equals", value, positive: true }))
   }
-  for (const keywords of parts.keywords) {
-    const declared = keywords.properties.get(name)
-    const matched = keywords.patternProperties.filter(({ expr }) => matchesText(expr, name))
+  for (const { properties, patternProperties, additional } of parts.keywords) {
+    const declared = properties.get(name)
+    let isMentioned = declared !== undefined
     if (declared !== undefined) facts.push(all.schema(declared))
-    for (const { node } of matched) facts.push(all.schema(node))
-    if (declared === undefined && matched.length === 0 && keywords.additional !== null) {
-      facts.push(all.schema(keywords.additional))
+    for (const { expr, node } of patternProperties) {
+      if (!matchesText(expr, name)) continue
+      isMentioned = true
+      facts.push(all.schema(node))
     }
+    if (!isMentioned && additional !== null) facts.push(all.schema(additional))
   }
   return facts
 }
@@ -313,13 +335,15 @@ function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
 /** Facts about the value of an undeclared name, by which patterns it matches. */
 function classFacts(all: Conjunctions, parts: Parts, signs: ReadonlyMap<ExprId, boolean>): number[] {
   const facts: number[] = []
-  if (parts.constants.length > 0) facts.push(all.fact({ kind: "never" }))
-  for (const keywords of parts.keywords) {
-    const matched = keywords.patternProperties.filter(
-      ({ expr }) => expr === exprs.anyText || signs.get(expr) === true,
-    )
-    for (const { node } of matched) facts.push(all.schema(node))
-    if (matched.length === 0 && keywords.additional !== null) facts.push(all.schema(keywords.additional))
+  if (parts.constants.length > 0) facts.push(all.impossible)
+  for (const { patternProperties, additional } of parts.keywords) {
+    let isMatched = false
+    for (const { expr, node } of patternProperties) {
+      if (expr !== exprs.anyText && signs.get(expr) !== true) continue
+      isMatched = true
+      facts.push(all.schema(node))
+    }
+    if (!isMatched && additional !== null) facts.push(all.schema(additional))
   }
   return facts
 }
@@ -329,14 +353,26 @@ interface Atom {
   signs: ReadonlyMap<ExprId, boolean>
 }
 
-/** The non-empty atoms of the algebra of the patterns, inside all `propertyNames`. */
-function atoms(parts: Parts): Atom[] {
+const anyName: readonly Atom[] = [{ expr: exprs.anyText, signs: new Map() }]
+
+/**
+ * The non-empty atoms of the algebra of the patterns, inside all `propertyNames`. Patterns with few texts become names
+ * instead: they split no class.
+ */
+function atoms(parts: Parts): readonly Atom[] {
   if (parts.constants.length > 0) return []
   const patterns = new Set<ExprId>()
   for (const { patternProperties } of parts.keywords)
     for (const { expr } of patternProperties) patterns.add(expr)
   for (const event of parts.obligations.flat()) if (event.kind === "some") patterns.add(event.names)
   patterns.delete(exprs.anyText)
+  for (const pattern of patterns) {
+    const texts = fewTexts(pattern)
+    if (texts === null) continue
+    for (const text of texts) parts.names.add(text)
+    patterns.delete(pattern)
+  }
+  if (patterns.size === 0 && parts.nameLanguages.length === 0) return anyName
   const inside = exprs.and([exprs.anyText, ...parts.nameLanguages])
   let result: Atom[] = exprs.isNever(inside) ? [] : [{ expr: inside, signs: new Map() }]
   for (const pattern of patterns) {
@@ -355,4 +391,10 @@ function atoms(parts: Parts): Atom[] {
     }
   }
   return result
+}
+
+/** The texts of `pattern`, or null when there are many. */
+function fewTexts(pattern: ExprId): string[] | null {
+  const { high } = exprLengths(pattern)
+  return high > MaxNameLength || exprs.isNever(pattern) ? null : finiteTexts(pattern, FewTexts)
 }

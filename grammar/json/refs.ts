@@ -35,6 +35,8 @@ interface Scope {
   readonly entered: Map<Resource, Scope>
 }
 
+const noPlaces: ReadonlyMap<string, Location> = new Map()
+
 export interface GraphOptions {
   /** Texts of other documents by URI. */
   documents?: Readonly<Record<string, string>>
@@ -47,6 +49,7 @@ export interface GraphOptions {
 export class SchemaGraph {
   readonly root: SchemaNode
   private readonly resources: Resources
+  /** By the locations of their places; the scope without any is not among them. */
   private readonly scopes = new Map<string, Scope>()
   private readonly locationIds = new Map<JsonNode, number>()
   private count = 0
@@ -62,7 +65,7 @@ export class SchemaGraph {
       )
     }
     this.resources = new Resources(root, options.documents ?? {}, dialect, options.missing)
-    this.root = this.node(this.resources.main, this.scope(new Map()))
+    this.root = this.node(this.resources.main, { places: noPlaces, nodes: new Map(), entered: new Map() })
   }
 
   /** Nodes so far; identities are below it. */

@@ -17,9 +17,9 @@ export class Satisfiability {
   private readonly evaluate: (conjunction: number, lookup: Lookup) => boolean
   /** The rank of a conjunction that is plainly productive, else null. */
   private readonly plainRank: (conjunction: number) => number | null
-  /** Settled answers. */
-  private readonly known = new Map<number, boolean>()
-  private readonly ranks = new Map<number, number>()
+  /** Settled answers, by conjunction. */
+  private readonly known: (boolean | undefined)[] = []
+  private readonly ranks: number[] = []
   private rankCount = 0
   private steps = 0
 
@@ -43,18 +43,18 @@ export class Satisfiability {
 
   /** What is known without a search. */
   private settled(conjunction: number): boolean | undefined {
-    const known = this.known.get(conjunction)
+    const known = this.known[conjunction]
     if (known !== undefined) return known
     const rank = this.plainRank(conjunction)
     if (rank === null) return undefined
-    this.known.set(conjunction, true)
-    this.ranks.set(conjunction, rank)
+    this.known[conjunction] = true
+    this.ranks[conjunction] = rank
     return true
   }
 
   /** Position in the order in which conjunctions were found productive. */
   rank(conjunction: number): number {
-    return this.isProductive(conjunction) ? (this.ranks.get(conjunction) as number) : Number.POSITIVE_INFINITY
+    return this.isProductive(conjunction) ? this.ranks[conjunction] : Number.POSITIVE_INFINITY
   }
 
   private solve(root: number): boolean {
@@ -65,7 +65,7 @@ export class Satisfiability {
     while (queue.length > 0) {
       const conjunction = queue.pop() as number
       queued.delete(conjunction)
-      if (this.known.get(conjunction) === true) continue
+      if (this.known[conjunction] === true) continue
       checkLimit(this.limits, "satSteps", ++this.steps, "", "satisfiability")
       const discovered: number[] = []
       const isProductive = this.evaluate(conjunction, (part) => {
@@ -81,12 +81,12 @@ export class Satisfiability {
         return false
       })
       if (isProductive) {
-        this.known.set(conjunction, true)
-        this.ranks.set(conjunction, this.nextRank())
+        this.known[conjunction] = true
+        this.ranks[conjunction] = this.nextRank()
         // Parts that were not needed after all have not been looked at.
         for (const part of discovered) waiting.delete(part)
         for (const waiter of waiting.get(conjunction) as Set<number>) {
-          if (!queued.has(waiter) && this.known.get(waiter) !== true) {
+          if (!queued.has(waiter) && this.known[waiter] !== true) {
             queued.add(waiter)
             queue.push(waiter)
           }
@@ -100,8 +100,8 @@ export class Satisfiability {
       }
     }
     for (const conjunction of waiting.keys()) {
-      if (!this.known.has(conjunction)) this.known.set(conjunction, false)
+      this.known[conjunction] ??= false
     }
-    return this.known.get(root) as boolean
+    return this.known[root] as boolean
   }
 }
