@@ -40,6 +40,10 @@ const MaxCounted = 1_000
 /** Steps of matching positions with values. */
 const MaxWork = 2_000_000
 
+/** Ways to count one item, by several `contains`; and ways that are looked at to find out whether one item may come. */
+const MaxWays = 1_024
+const MaxTried = 100_000
+
 export class ArrayRules {
   readonly start: ArrayProgress
   readonly spec: ArraySpec
@@ -48,6 +52,8 @@ export class ArrayRules {
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
   private work = 0
+  /** Ways looked at since somebody asked. */
+  private tried = 0
 
   constructor(spec: ArraySpec, values: ItemValues) {
     this.spec = spec
@@ -68,6 +74,7 @@ export class ArrayRules {
         `contains needs ${counted} items to be counted: above ${MaxCounted}. Lower minItems or minContains`,
       )
     }
+    this.tried = 0
     return this.canFinish(this.start)
   }
 
@@ -79,6 +86,7 @@ export class ArrayRules {
 
   /** Ways to read one more item after which the array can be finished. The first counts as many matches as it can. */
   ways(progress: ArrayProgress): ItemWay[] {
+    this.tried = 0
     return this.steps(progress).filter((way) => this.canFinish(way.progress))
   }
 
@@ -206,6 +214,15 @@ export class ArrayRules {
           counts: way.counts,
         },
       ])
+      this.tried += ways.length
+      if (ways.length > MaxWays || this.tried > MaxTried) {
+        const bound = ways.length > MaxWays ? MaxWays : MaxTried
+        throw new GrammarError(
+          "limit",
+          "",
+          `items that several contains count need more than ${bound} combinations. Use fewer of them`,
+        )
+      }
     }
     return ways
       .filter(

@@ -288,9 +288,8 @@ export class JsonLanguage {
         return fact.positive ? value : algebra.not(value)
       }
       case "either": {
-        let some = algebra.none
-        for (const id of fact.facts)
-          some = algebra.or(some, this.scalarOfFact(this.all.facts[id], algebra, formula))
+        const parts = fact.facts.map((id) => this.scalarOfFact(this.all.facts[id], algebra, formula))
+        const some = algebra.or(parts)
         return fact.positive ? some : algebra.not(some)
       }
       case "never":

@@ -20,7 +20,8 @@ export interface Algebra<T> {
   readonly all: T
   readonly none: T
   and(a: T, b: T): T
-  or(a: T, b: T): T
+  /** Any of `parts`; `none` for no part. All at once: lists of thousands of values are common. */
+  or(parts: readonly T[]): T
   not(a: T): T
   /** What the keywords of this type say, `type`, `enum` and in-place keywords aside. */
   own(keywords: Keywords): T
@@ -67,21 +68,16 @@ export class ScalarFormula<T> {
     const and = (other: T) => {
       result = algebra.and(result, other)
     }
-    if (keywords.enum !== null) {
-      let values = algebra.none
-      for (const value of keywords.enumOf(type)) values = algebra.or(values, algebra.value(value))
-      and(values)
-    }
+    if (keywords.enum !== null) and(algebra.or(keywords.enumOf(type).map((value) => algebra.value(value))))
     for (const node of keywords.all) and(this.of(node))
-    for (const nodes of keywords.any)
-      and(nodes.map((node) => this.of(node)).reduce((a, b) => algebra.or(a, b), algebra.none))
+    for (const nodes of keywords.any) and(algebra.or(nodes.map((node) => this.of(node))))
     for (const nodes of keywords.one) and(this.exactlyOne(nodes.map((node) => this.of(node))))
     for (const node of keywords.not) and(algebra.not(this.of(node)))
     if (keywords.conditional !== null) {
       const { test, yes, no } = keywords.conditional
       const holds = this.of(test)
-      if (yes !== null) and(algebra.or(algebra.not(holds), this.of(yes)))
-      if (no !== null) and(algebra.or(holds, this.of(no)))
+      if (yes !== null) and(algebra.or([algebra.not(holds), this.of(yes)]))
+      if (no !== null) and(algebra.or([holds, this.of(no)]))
     }
     return result
   }
@@ -92,8 +88,8 @@ export class ScalarFormula<T> {
     let once = algebra.none
     let twice = algebra.none
     for (const branch of branches) {
-      twice = algebra.or(twice, algebra.and(once, branch))
-      once = algebra.or(once, branch)
+      twice = algebra.or([twice, algebra.and(once, branch)])
+      once = algebra.or([once, branch])
     }
     return algebra.and(once, algebra.not(twice))
   }
@@ -105,7 +101,7 @@ export const stringAlgebra: Algebra<ExprId> = {
   all: exprs.anyText,
   none: Never,
   and: (a, b) => exprs.and([a, b]),
-  or: (a, b) => exprs.or([a, b]),
+  or: (parts) => exprs.or(parts),
   not: (a) => exprs.not(a),
   own(keywords) {
     const parts = [...keywords.patterns]
@@ -133,7 +129,7 @@ export function wordAlgebra(type: number): Algebra<number> {
     all,
     none: 0,
     and: (a, b) => a & b,
-    or: (a, b) => a | b,
+    or: (parts) => parts.reduce((a, b) => a | b, 0),
     not: (a) => all & ~a,
     own: () => all,
     value: ({ kind }) =>
@@ -161,10 +157,10 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
     }
     return prune(a.flatMap((x) => b.map((y) => meet(x, y))).filter((cell) => cell !== null))
   },
-  or: (a, b) => (isAll(a) || isAll(b) ? [anyNumber] : [...a, ...b]),
+  or: (parts) => (parts.some(isAll) ? [anyNumber] : parts.flat()),
   not(cells) {
-    let result: readonly NumberCell[] = [anyNumber]
-    for (const cell of cells) result = numberAlgebra.and(result, complement(cell))
+    let result = withoutPoints(cells.filter(isPoint))
+    for (const cell of cells) if (!isPoint(cell)) result = numberAlgebra.and(result, complement(cell))
     return result
   },
   own: (keywords) => (keywords.number === null ? [anyNumber] : prune([keywords.number])),
@@ -179,8 +175,36 @@ function prune(cells: readonly NumberCell[]): readonly NumberCell[] {
   return cells.filter((cell) => cell === anyNumber || !numbers.isEmpty([cell]))
 }
 
-/** The intersection of two cells, or null when their lexical forms exclude each other. */
+/** Whether `cell` is one value, in any spelling. */
+function isPoint({
+  min,
+  max,
+  minExclusive,
+  maxExclusive,
+  form,
+  multipleOf,
+  notMultipleOf,
+}: NumberCell): boolean {
+  const isPlain = form === "any" && multipleOf.length === 0 && notMultipleOf.length === 0
+  return isPlain && min !== null && min === max && !minExclusive && !maxExclusive
+}
+
+/** What lies between the values of `points`: at once, since every other way is quadratic. */
+function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
+  if (points.length === 0) return [anyNumber]
+  const values = points.map(({ min }) => min as Decimal).sort(compareDecimals)
+  const cells: NumberCell[] = [{ ...anyNumber, max: values[0], maxExclusive: true }]
+  for (const [i, min] of values.entries()) {
+    const max = values[i + 1] ?? null
+    if (max !== null && compareDecimals(min, max) === 0) continue
+    cells.push({ ...anyNumber, min, minExclusive: true, max, maxExclusive: max !== null })
+  }
+  return cells
+}
+
+/** The intersection of two cells, or null when their bounds or their lexical forms exclude each other. */
 function meet(a: NumberCell, b: NumberCell): NumberCell | null {
+  if (isBelow(a, b) || isBelow(b, a)) return null
   const min = tighter(a.min, a.minExclusive, b.min, b.minExclusive, 1)
   const max = tighter(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
   const forms = new Set([a.form, b.form])
@@ -201,6 +225,11 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
     notMultipleOf: [...a.notMultipleOf, ...b.notMultipleOf],
     form: both ? "lexicalNonInteger" : ([...forms][0] ?? "any"),
   }
+}
+
+/** Whether all of `a` is less than all of `b`. */
+function isBelow({ max }: NumberCell, { min }: NumberCell): boolean {
+  return max !== null && min !== null && max !== min && compareDecimals(max, min) < 0
 }
 
 function tighter(

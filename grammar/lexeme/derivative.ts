@@ -339,7 +339,7 @@ function sweep(
 const Live = 1
 const Dead = 2
 const verdicts = new ExprMemo()
-const MaxSearched = 200_000
+const MaxSearched = 50_000
 const MaxSearchedInPart = 2_000
 
 /**
