@@ -1,6 +1,6 @@
 """The network: decoder-only, Llama-style. RMSNorm, rotary positions, grouped-query attention, gated MLP, tied embedding.
 
-Sizes are those of ../config.json. Shapes: B batch, S sequence, W width, H query heads, K key/value heads, D head size.
+CONFIG holds the sizes of a new model; those of the shipped one are in ../config.json. Shapes: B batch, S sequence, W width, H query heads, K key/value heads, D head size.
 """
 
 import torch
