@@ -50,6 +50,13 @@ export class CharacterSets {
   /** The set without characters. */
   readonly none = this.intern(new Int32Array(8))
 
+  /** Forgets what is known of states; sets stay. */
+  clear(): void {
+    this.steps.clear()
+    this.rests.clear()
+    this.nexts.clear()
+  }
+
   /** First bytes of the characters in `set`. */
   firstBytes(set: number): Uint8Array {
     return this.members[set]

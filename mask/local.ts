@@ -109,12 +109,14 @@ export class LocalMasks {
     if (place >= 0) return this.entries[place]
     const local = this.make(list, state)
     this.bytes += local.bytes
-    if (this.bytes + this.slices.bytes > this.maxBytes) {
+    if (this.bytes + this.slices.bytes + this.text.bytes > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
       this.places.clear()
       this.entries = []
       this.equals.clear()
       this.slices.clear()
+      this.text.clear()
+      this.characters.clear()
       this.bytes = 0
       return local
     }

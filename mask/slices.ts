@@ -110,6 +110,8 @@ export class Slices {
   private readonly trie: TokenTrie
   private readonly width: number
   private readonly sets: CharacterSets
+  /** Bytes of all slices, rows that are made later aside. */
+  bytes = 0
   /** By list, then by set and cap. */
   private readonly slices = new Map<number, Map<number, Slice>>()
 
@@ -136,8 +138,7 @@ export class Slices {
     return slice
   }
 
-  bytes = 0
-
+  /** Forgets everything. */
   clear(): void {
     this.slices.clear()
     this.bytes = 0

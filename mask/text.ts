@@ -27,10 +27,18 @@ export class TextMasks {
   private readonly trie: TokenTrie
   private readonly width: number
   private readonly analyses = new Map<string, TextTokens>()
+  /** Bytes of what is kept, rows that are made later aside. */
+  bytes = 0
 
   constructor(trie: TokenTrie, width: number) {
     this.trie = trie
     this.width = width
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.analyses.clear()
+    this.bytes = 0
   }
 
   /** The local mask of `lexemeState` below `nodes`, or null when it is no such string. `list` is the identity of `nodes`. */
@@ -44,6 +52,7 @@ export class TextMasks {
     if (tokens === undefined) {
       tokens = new TextTokens(this.trie, this.width, Int32Array.from(nodes), body.escapes)
       this.analyses.set(key, tokens)
+      this.bytes += tokens.byteLength
     }
     const needed = neededCharacters(body.content)
     return {
@@ -120,6 +129,10 @@ class TextTokens {
     this.closers = Int32Array.from(path.closers)
     this.counts = Int32Array.from(path.counts)
     this.states = new Int32Array(path.bytes.length)
+  }
+
+  get byteLength(): number {
+    return this.tokens.bytes + 5 * this.bytes.byteLength
   }
 
   /** Closers after `min` to `max` characters, with the plain tag. */
