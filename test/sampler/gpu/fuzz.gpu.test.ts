@@ -24,7 +24,7 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
   beforeAll(async () => {
     device = await openDevice()
     gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  })
+  }, 180_000)
   afterAll(() => {
     gpu.close()
     device.close()
