@@ -29,6 +29,9 @@ export interface Algebra<T> {
   value(value: JsonNode): T
 }
 
+/** Nesting of schemas about one value: of allOf, anyOf, not, $ref. Calls nest with it. */
+const MaxInPlace = 1_000
+
 /** Evaluates schemas in one algebra, memoised by node. */
 export class ScalarFormula<T> {
   private readonly algebra: Algebra<T>
@@ -51,6 +54,13 @@ export class ScalarFormula<T> {
     if (this.open.has(node.id)) {
       this.cut.add(node.id)
       return this.algebra.all
+    }
+    if (this.open.size >= MaxInPlace) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `schemas refer to each other in place more than ${MaxInPlace} deep. Leave out some of the steps between`,
+      )
     }
     this.open.add(node.id)
     const result = this.evaluate(this.keywords.of(node))

@@ -362,7 +362,7 @@ export const bombs: Record<string, () => unknown> = {
     unevaluatedProperties: false,
   }),
   wideUnevaluatedItems: () => ({
-    anyOf: n(60, (i) => ({ prefixItems: n(i, () => ({ type: "integer" })) })),
+    anyOf: n(60, (i) => ({ prefixItems: n(i + 1, () => ({ type: "integer" })) })),
     unevaluatedItems: false,
   }),
   // Exponential: clauses and counts that multiply.
