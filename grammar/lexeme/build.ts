@@ -117,7 +117,8 @@ function sortIds(ids: ExprId[]): ExprId[] {
 
 /**
  * Laws: ∅ | r = r; Σ* | r = Σ*; r | r = r; sets unite, also before equal tails; ε | r = r if ε ∈ r;
- * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r; r | ¬r = Σ*.
+ * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r; r | ¬r = Σ*;
+ * what a wider operand with the same loop in front contains is dropped, see `dropDominated`.
  */
 export function or(ids: readonly ExprId[]): ExprId {
   const parts: ExprId[] = []
@@ -203,7 +204,51 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
     }
   }
   if (changed) return parts
-  return hasAnd && absorb(parts) ? parts : null
+  const dropped = dropDominated(parts)
+  return (hasAnd && absorb(parts)) || dropped ? parts : null
+}
+
+/** Operands with a loop in front that are compared with each other, and how deep. */
+const MaxCompared = 128
+const MaxCompareDepth = 8
+
+/**
+ * Drops operands that are contained in another with the same loop in front: `X{0,3}·s·Y{0,5}` in `X{0,9}·s·Y{0,7}`. Where
+ * counted loops can be entered at several places, only the widest of what is left of them remain. True if it did. In place.
+ */
+function dropDominated(parts: ExprId[]): boolean {
+  const counted: number[] = []
+  for (let i = 0; i < parts.length; i++) if (loopInFront(parts[i]) >= 0) counted.push(i)
+  if (counted.length < 2 || counted.length > MaxCompared) return false
+  let dropped = false
+  for (const i of counted) {
+    for (const j of counted) {
+      if (i === j || parts[i] === Never || parts[j] === Never) continue
+      if (loopInFront(parts[i]) !== loopInFront(parts[j])) continue
+      if (!isWithin(parts[i], parts[j], MaxCompareDepth)) continue
+      parts[i] = Never
+      dropped = true
+    }
+  }
+  return dropped
+}
+
+/** What is repeated at the beginning of `id`, a bounded number of times; -1 where nothing is. */
+function loopInFront(id: ExprId): ExprId {
+  let front = id
+  while (kindOf(front) === ConcatKind) front = at(front, 1)
+  return front !== id && kindOf(front) === LoopKind && at(front, 3) !== Unbounded ? at(front, 1) : -1
+}
+
+/** Whether every text of `a` is one of `b`, as far as their forms tell. */
+function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
+  if (a === b) return true
+  if (depth === 0) return false
+  if (kindOf(a) === ConcatKind && kindOf(b) === ConcatKind)
+    return isWithin(at(a, 1), at(b, 1), depth - 1) && isWithin(at(a, 2), at(b, 2), depth - 1)
+  if (kindOf(a) === LoopKind && kindOf(b) === LoopKind)
+    return at(a, 1) === at(b, 1) && at(b, 2) <= at(a, 2) && at(a, 3) <= at(b, 3)
+  return kindOf(a) === SetKind && kindOf(b) === SetKind && uniteSets(b, a) === b
 }
 
 /** One expression for two operands with the same tail whose heads are sets or loops of one body; -1 if there is none. */

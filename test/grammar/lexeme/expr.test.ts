@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Empty, type ExprId, exprs, Never } from "../../../grammar/lexeme/expr.ts"
+import { stringsOver } from "../../oracle/texts.ts"
 
 const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
 const a = literal("a")
@@ -31,6 +32,11 @@ describe("laws: both sides are one expression", () => {
     ["a | b is one set", or([a, b]), exprs.codePoints([97, 98])],
     ["ab | bb = (a|b)b", or([concat(a, b), concat(b, b)]), concat(or([a, b]), b)],
     ["a{1,3} | a{4,5} = a{1,5}", or([loop(a, 1, 3), loop(a, 4, 5)]), loop(a, 1, 5)],
+    [
+      "a{0,2}ba{0,3} | a{0,5}ba{0,4} = a{0,5}ba{0,4}",
+      or([concat(loop(a, 0, 2), concat(b, loop(a, 0, 3))), concat(loop(a, 0, 5), concat(b, loop(a, 0, 4)))]),
+      concat(loop(a, 0, 5), concat(b, loop(a, 0, 4))),
+    ],
     ["ε | a{1,3} = a{0,3}", or([Empty, loop(a, 1, 3)]), loop(a, 0, 3)],
     ["r | (r & s) = r", or([word, and([word, not(a)])]), word],
     ["r | ¬r = Σ*", or([concat(a, b), not(concat(a, b))]), anyText],
@@ -61,6 +67,28 @@ describe("laws: both sides are one expression", () => {
     expect(exprs.print(left)).toBe(exprs.print(right))
     expect(left).toBe(right)
   })
+})
+
+test("what is dropped beside a wider operand is in it: counted loops by definition", () => {
+  const bounds = fc.tuple(fc.nat(2), fc.nat(2)).map(([min, more]) => [min, min + more] as const)
+  const operand = fc.tuple(bounds, fc.constantFrom(a, b, or([a, b])), bounds)
+  const repeat = (char: string, [min, max]: readonly [number, number]) => `(?:${char}){${min},${max}}`
+  fc.assert(
+    fc.property(fc.array(operand, { minLength: 2, maxLength: 5 }), (operands) => {
+      const expr = or(
+        operands.map(([front, middle, back]) =>
+          concat(loop(concat(a, b), ...front), concat(middle, loop(a, ...back))),
+        ),
+      )
+      const regexps = operands.map(([front, middle, back]) => {
+        const between = middle === a ? "a" : middle === b ? "b" : "[ab]"
+        return new RegExp(`^${repeat("ab", front)}${between}${repeat("a", back)}$`)
+      })
+      for (const text of stringsOver(["a", "b"], 7))
+        expect([text, accepts(expr, text)]).toEqual([text, regexps.some((regexp) => regexp.test(text))])
+    }),
+    { seed: 21, numRuns: 60 },
+  )
 })
 
 test("bounds that leave gaps are not multiplied", () => {
