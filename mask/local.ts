@@ -8,12 +8,13 @@
  * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
-import { grown, PairMap, TupleTable } from "../grammar/intern.ts"
+import { grown, PairMap } from "../grammar/intern.ts"
 import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
 import type { CountedTokens } from "./counted.ts"
+import { NodeLists } from "./lists.ts"
 import {
   emptyRecipe,
   idsRecipe,
@@ -30,9 +31,6 @@ import { type Group, Slices } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
-
-/** The list that holds the trie's root alone. */
-export const RootList = 0
 
 /** A recipe whose row and `common` may be shared between entries. */
 export interface Local extends Recipe {
@@ -62,8 +60,7 @@ export interface LocalOptions {
 export class LocalMasks {
   readonly vocabulary: Vocabulary
   readonly trie: TokenTrie
-  /** Ascending trie nodes by list id. */
-  readonly lists = new TupleTable()
+  readonly lists: NodeLists
   /** Trie nodes visited by full walks, and their number: for `stats`. */
   walkCount = 0
   bytes = 0
@@ -73,13 +70,8 @@ export class LocalMasks {
   private readonly characters = new CharacterSets()
   private readonly slices: Slices
   private readonly minSliceNodes: number
-  /** Trie nodes below each list. */
-  private readonly sizes: number[] = []
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
-  private readonly quotedLists = new Map<number, { open: number; closing: number }>()
-  /** (list, byte) → list of children + 1. */
-  private readonly childLists = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** (node list, clamped lexeme state) → index of its entry. */
@@ -94,9 +86,9 @@ export class LocalMasks {
     this.maxBytes = options.maxBytes ?? 64 << 20
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
+    this.lists = new NodeLists(this.trie)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
-    this.lists.intern([0])
     const room = this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
     this.other = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -124,23 +116,6 @@ export class LocalMasks {
     return local
   }
 
-  /**
-   * The nodes of `list` in two lists, -1 for an empty one: `open`, below which no token has two quotes, so that no
-   * string that is opened there closes there; and `closing`, the others.
-   */
-  quoted(list: number): { open: number; closing: number } {
-    let parts = this.quotedLists.get(list)
-    if (parts === undefined) {
-      const nodes = Array.from(this.lists.view(list))
-      const closing = nodes.filter((node) => this.trie.mostBelow(node, Quote) > 1)
-      const open = nodes.filter((node) => !closing.includes(node))
-      const intern = (part: number[]) => (part.length === 0 ? -1 : this.lists.intern(part))
-      parts = { open: intern(open), closing: intern(closing) }
-      this.quotedLists.set(list, parts)
-    }
-    return parts
-  }
-
   /** The state under which `lexemeState` shares its local masks, memoised. */
   private clamp(lexemeState: number): number {
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, 2 * lexemeState)
@@ -157,19 +132,9 @@ export class LocalMasks {
       const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
       if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
     }
-    if (base === Dead || this.sizeOf(list) < this.minSliceNodes) return this.walked(list, state)
+    if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
     return text === null ? this.sliced(list, state) : this.closing(text)
-  }
-
-  /** Trie nodes below `list`, memoised. */
-  private sizeOf(list: number): number {
-    if (this.sizes[list] === undefined) {
-      let size = 0
-      for (const node of this.lists.view(list)) size += this.trie.subtreeSize(node)
-      this.sizes[list] = size
-    }
-    return this.sizes[list]
   }
 
   /**
@@ -203,13 +168,13 @@ export class LocalMasks {
     found.tokenCount = 0
     found.exits.length = 0
     for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
-    parts.push(idsRecipe(this.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
+    parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
     const recipe = this.compact(unite(parts))
     const isOwn = recipe.row !== null && !parts.some(({ row }) => row === recipe.row)
     return {
       ...recipe,
-      exits: this.exitLists(exits),
+      exits: this.lists.exits(exits),
       bytes: entryBytes + 4 * (listedCount(recipe) + (isOwn ? recipe.row.length : 0)),
     }
   }
@@ -228,7 +193,7 @@ export class LocalMasks {
     const inner = this.local(list, target)
     for (let i = 0; i < inner.exits.length; i += 2)
       for (const node of this.lists.view(inner.exits[i + 1])) exits.push(node, inner.exits[i])
-    return unite([inner, idsRecipe(this.tokensAt(list))])
+    return unite([inner, idsRecipe(this.lists.tokens(list))])
   }
 
   /** Many ids as a row. */
@@ -241,33 +206,12 @@ export class LocalMasks {
 
   /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
   private along(list: number, byte: number, next: number): Local {
-    const children = this.childList(list, byte)
+    const children = this.lists.children(list, byte)
     if (children < 0) return { ...emptyRecipe, exits: noIds, bytes: entryBytes }
     const inner = this.local(children, next)
-    const own = this.tokensAt(children)
+    const own = this.lists.tokens(children)
     if (own.length === 0) return { ...inner, bytes: entryBytes }
     return { ...inner, ids: [...inner.ids, own], bytes: entryBytes + 4 * own.length }
-  }
-
-  /** The list of the children by `byte` of the nodes in `list`; -1 if there are noIds. */
-  private childList(list: number, byte: number): number {
-    const known = this.childLists.get(list, byte)
-    if (known >= 0) return known - 1
-    const children: number[] = []
-    for (const node of this.lists.view(list)) {
-      const child = this.trie.child(node, byte)
-      if (child !== 0) children.push(child)
-    }
-    const id = children.length === 0 ? -1 : this.lists.intern(children)
-    this.childLists.set(list, byte, id + 1)
-    return id
-  }
-
-  private tokensAt(list: number): Int32Array {
-    const tokens: number[] = []
-    for (const node of this.lists.view(list))
-      if (this.trie.token(node) >= 0) tokens.push(this.trie.token(node))
-    return this.withDuplicates(Int32Array.from(tokens))
   }
 
   private walked(list: number, state: number): Local {
@@ -277,9 +221,9 @@ export class LocalMasks {
     this.walkCount++
     for (const node of this.lists.view(list)) this.trie.walk(node, state, found)
     const { tokens, tokenCount } = found
-    const exits = this.exitLists(found.exits)
+    const exits = this.lists.exits(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
-      const ids = this.withDuplicates(tokens.subarray(0, tokenCount))
+      const ids = this.lists.withDuplicates(tokens.subarray(0, tokenCount))
       return { ...idsRecipe(ids), exits, bytes: entryBytes + 4 * ids.length }
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
@@ -300,8 +244,8 @@ export class LocalMasks {
       if (this.trie.token(closed[i]) >= 0) ids.push(this.trie.token(closed[i]))
       if (this.trie.hasChildren(closed[i])) exits.push(closed[i], closed[i + 1])
     }
-    const common = this.withDuplicates(Int32Array.from(ids))
-    const lists = this.exitLists(exits)
+    const common = this.lists.withDuplicates(Int32Array.from(ids))
+    const lists = this.lists.exits(exits)
     const inside = this.inside(tokens, room)
     if (inside.row === null || !isUnbounded) {
       return { ...inside, common, exits: lists, bytes: entryBytes + 4 * common.length }
@@ -322,8 +266,8 @@ export class LocalMasks {
     other.exits.length = 0
     for (const node of this.lists.view(list)) this.differ(node, state, base)
     if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === 0) return plain
-    const added = this.withDuplicates(found.tokens.subarray(0, found.tokenCount))
-    const taken = without(this.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
+    const added = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
+    const taken = without(this.lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
     const exits = this.patchedExits(plain.exits)
     if (plain.row === null) {
       const before = [plain.common, ...plain.ids].map((ids) => without(ids, taken))
@@ -374,18 +318,6 @@ export class LocalMasks {
       this.equals.set(node, state, base)
   }
 
-  /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */
-  private exitLists(exits: readonly number[]): Int32Array {
-    if (exits.length === 0) return noIds
-    const byTag = new Map<number, number[]>()
-    for (let i = 0; i < exits.length; i += 2) {
-      const nodes = byTag.get(exits[i + 1])
-      if (nodes === undefined) byTag.set(exits[i + 1], [exits[i]])
-      else nodes.push(exits[i])
-    }
-    return this.pairs(byTag)
-  }
-
   private patchedExits(plain: Int32Array): Int32Array {
     if (this.found.exits.length === 0 && this.other.exits.length === 0) return plain
     const byTag = new Map<number, number[]>()
@@ -401,22 +333,7 @@ export class LocalMasks {
       if (nodes === undefined) byTag.set(added[i + 1], [added[i]])
       else nodes.push(added[i])
     }
-    return this.pairs(byTag)
-  }
-
-  private pairs(byTag: Map<number, number[]>): Int32Array {
-    const pairs: number[] = []
-    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0])) {
-      if (nodes.length > 0) pairs.push(tag, this.lists.intern(nodes.sort((a, b) => a - b)))
-    }
-    return Int32Array.from(pairs)
-  }
-
-  private withDuplicates(tokens: Int32Array): Int32Array {
-    if (this.trie.duplicates.size === 0) return tokens.slice()
-    const all = Array.from(tokens)
-    for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
-    return Int32Array.from(all)
+    return this.lists.byTag(byTag)
   }
 }
 

@@ -8,7 +8,8 @@ import { TripleSet } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
-import { type Local, type LocalMasks, RootList } from "./local.ts"
+import { RootList } from "./lists.ts"
+import type { Local, LocalMasks } from "./local.ts"
 import { idsRecipe, type Recipe, unite } from "./recipe.ts"
 
 /** A mask that is the same for all states with the same lexemes and stacks. */
@@ -103,7 +104,7 @@ export class MaskBuilder {
       this.unknown.push(list)
       return
     }
-    const { open, closing } = this.locals.quoted(list)
+    const { open, closing } = this.locals.lists.quoted(list)
     if (open >= 0) this.addRead(open, lexemeState, stack)
     if (closing >= 0) this.unknown.push(closing)
   }

@@ -1,0 +1,119 @@
+/**
+ * Lists of trie nodes, interned: the places at which a token can be when something begins. The root alone is where
+ * tokens begin; the nodes at which one lexeme may end are where the next one is read from.
+ */
+import { PairMap, TupleTable } from "../grammar/intern.ts"
+import { noIds } from "./recipe.ts"
+import type { TokenTrie } from "./trie.ts"
+
+/** The list that holds the trie's root alone. */
+export const RootList = 0
+
+const Quote = 0x22
+
+export class NodeLists {
+  private readonly trie: TokenTrie
+  /** Ascending trie nodes. */
+  private readonly table = new TupleTable()
+  /** Trie nodes below each list. */
+  private readonly sizes: number[] = []
+  private readonly quotedLists = new Map<number, { open: number; closing: number }>()
+  /** (list, byte) → list of children + 1. */
+  private readonly childLists = new PairMap()
+
+  constructor(trie: TokenTrie) {
+    this.trie = trie
+    this.table.intern([0])
+  }
+
+  /** The list of these nodes, which ascend. */
+  intern(nodes: ArrayLike<number>): number {
+    return this.table.intern(nodes)
+  }
+
+  /** The nodes of `list`; valid until the next list is made. */
+  view(list: number): Int32Array {
+    return this.table.view(list)
+  }
+
+  get bytes(): number {
+    return this.table.bytes
+  }
+
+  /**
+   * The nodes of `list` in two lists, -1 for an empty one: `open`, below which no token has two quotes, so that no
+   * string that is opened there closes there; and `closing`, the others.
+   */
+  quoted(list: number): { open: number; closing: number } {
+    let parts = this.quotedLists.get(list)
+    if (parts === undefined) {
+      const nodes = Array.from(this.view(list))
+      const closing = nodes.filter((node) => this.trie.mostBelow(node, Quote) > 1)
+      const open = nodes.filter((node) => !closing.includes(node))
+      const intern = (part: number[]) => (part.length === 0 ? -1 : this.intern(part))
+      parts = { open: intern(open), closing: intern(closing) }
+      this.quotedLists.set(list, parts)
+    }
+    return parts
+  }
+
+  /** Trie nodes below `list`, memoised. */
+  size(list: number): number {
+    if (this.sizes[list] === undefined) {
+      let size = 0
+      for (const node of this.view(list)) size += this.trie.subtreeSize(node)
+      this.sizes[list] = size
+    }
+    return this.sizes[list]
+  }
+
+  /** The list of the children by `byte` of the nodes in `list`; -1 if there are none. */
+  children(list: number, byte: number): number {
+    const known = this.childLists.get(list, byte)
+    if (known >= 0) return known - 1
+    const children: number[] = []
+    for (const node of this.view(list)) {
+      const child = this.trie.child(node, byte)
+      if (child !== 0) children.push(child)
+    }
+    const id = children.length === 0 ? -1 : this.intern(children)
+    this.childLists.set(list, byte, id + 1)
+    return id
+  }
+
+  /** Tokens that end at the nodes of `list`. */
+  tokens(list: number): Int32Array {
+    const tokens: number[] = []
+    for (const node of this.view(list)) if (this.trie.token(node) >= 0) tokens.push(this.trie.token(node))
+    return this.withDuplicates(Int32Array.from(tokens))
+  }
+
+  /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */
+  exits(exits: readonly number[]): Int32Array {
+    if (exits.length === 0) return noIds
+    const byTag = new Map<number, number[]>()
+    for (let i = 0; i < exits.length; i += 2) {
+      const nodes = byTag.get(exits[i + 1])
+      if (nodes === undefined) byTag.set(exits[i + 1], [exits[i]])
+      else nodes.push(exits[i])
+    }
+    return this.byTag(byTag)
+  }
+
+  /** (tag, list) pairs, ascending by tag; empty lists are left out. */
+  byTag(byTag: Map<number, number[]>): Int32Array {
+    const pairs: number[] = []
+    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0])) {
+      if (nodes.length > 0) pairs.push(tag, this.intern(nodes.sort((a, b) => a - b)))
+    }
+    return Int32Array.from(pairs)
+  }
+
+  /** `tokens` and the ids that spell the same. A copy. */
+  withDuplicates(tokens: Int32Array): Int32Array {
+    if (this.trie.duplicates.size === 0) return tokens.slice()
+    const all = Array.from(tokens)
+    for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
+    return Int32Array.from(all)
+  }
+}
