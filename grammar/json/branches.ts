@@ -15,6 +15,9 @@ import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
 /** Above this many open branches each new one is tested for satisfiability before it is kept. */
 const ManyBranches = 16
 
+/** So many clauses about the value of one property make it worth to go through its values. */
+const MinValueClauses = 6
+
 /** What judging an alternative costs, in facts looked at. */
 const StatusWork = 8
 
@@ -27,6 +30,8 @@ export interface ValueTest {
   mayHaveValue(conjunction: number): boolean
   /** False only when no object satisfies these facts. */
   isPossibleObject(facts: readonly number[]): boolean
+  /** The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or containers. */
+  valuesOf(conjunction: number): readonly number[] | null
 }
 
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
@@ -50,7 +55,7 @@ export class Branches {
   private readonly limits: Limits
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
-  /** Facts and clauses looked at so far, in all searches. */
+  /** Facts and clauses looked at so far in this search. */
   private work = 0
 
   constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
@@ -62,6 +67,7 @@ export class Branches {
 
   /** The branches of `conjunction` for the type with bit `type`. */
   of(conjunction: number, type: number): Branch[] {
+    this.work = 0
     const done: Branch[] = []
     const open: Partial[] = []
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
@@ -222,6 +228,8 @@ export class Branches {
   private choices(partial: Partial, type: number): readonly Alternative[] {
     const { clauses } = partial
     if (type === Types.object && clauses.length > 1) {
+      const values = this.valueChoices(partial)
+      if (values !== null) return values
       const counts = new Map<string, number>()
       const facts = new Set(partial.facts)
       for (const clause of clauses) {
@@ -244,6 +252,46 @@ export class Branches {
       }
     }
     return clauses.reduce((best, clause) => (clause.length < best.length ? clause : best))
+  }
+
+  /**
+   * If many clauses ask for the value of one property that has few values: each of them, and that it is not there. All
+   * those clauses are settled at once, as in `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
+   */
+  private valueChoices({ facts, clauses }: Partial): readonly Alternative[] | null {
+    if (clauses.length < MinValueClauses) return null
+    const counts = new Map<string, number>()
+    for (const clause of clauses) {
+      const names = new Set<string>()
+      for (const id of clause.flat()) {
+        const fact = this.all.facts[id]
+        if (fact.kind === "property") names.add(fact.name)
+      }
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+    let best: string | null = null
+    for (const [name, count] of counts) {
+      if (count < MinValueClauses || (best !== null && count <= (counts.get(best) as number))) continue
+      if (!facts.some((id) => this.isValueOf(id, name))) best = name
+    }
+    if (best === null) return null
+    const name: string = best
+    const values = this.test.valuesOf(memberValues(this.all, this.reader, facts)(name))
+    if (values === null) return null
+    const present = this.all.fact({ kind: "present", name })
+    return [
+      ...values.map((fact) => [present, this.all.fact({ kind: "property", name, fact })]),
+      [this.all.fact({ kind: "absent", name })],
+    ]
+  }
+
+  /** Whether the fact is that the property `name` equals some value. */
+  private isValueOf(id: number, name: string): boolean {
+    const fact = this.all.facts[id]
+    if (fact.kind === "absent") return fact.name === name
+    if (fact.kind !== "property" || fact.name !== name) return false
+    const value = this.all.facts[fact.fact]
+    return value.kind === "equals" && value.positive
   }
 
   private isContradictory(ids: readonly number[]): boolean {

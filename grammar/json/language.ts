@@ -52,6 +52,8 @@ export interface SurfacePolicy {
 
 const booleanAlgebra = wordAlgebra(Types.boolean)
 const nullAlgebra = wordAlgebra(Types.null)
+/** Values of one property that alternatives are split by. */
+const MaxEqualities = 256
 const noText = new Uint8Array(0)
 const noSpecs: readonly never[] = []
 /** Longest value that is written down for `shortest`, in UTF-16 units. */
@@ -103,6 +105,7 @@ export class JsonLanguage {
     this.branches = new Branches(this.all, reader, limits, {
       mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
       isPossibleObject: (facts) => this.isPossibleObject(facts),
+      valuesOf: (conjunction) => this.equalitiesOf(conjunction),
     })
     this.satisfiability = new Satisfiability(
       limits,
@@ -146,7 +149,31 @@ export class JsonLanguage {
   /** The values of `conjunction`, or null when there are infinitely many, or more than anyone will list. */
   private finiteValues(conjunction: number, depth = 0): JsonNode[] | null {
     const cap = this.limits.finiteValues
-    if (depth > 8) return null
+    const values = depth > 8 ? null : this.finiteScalars(conjunction, cap)
+    if (values === null) return null
+    const parts = (part: number) => (this.isProductive(part) ? this.finiteValues(part, depth + 1) : [])
+    for (const spec of this.arraysOf(conjunction)) {
+      const arrays = arrayValues(spec, parts, cap)
+      if (arrays === null) return null
+      values.push(...arrays)
+    }
+    for (const spec of this.objectsOf(conjunction)) {
+      const objects = objectValues(spec, parts, cap)
+      if (objects === null) return null
+      values.push(...objects)
+    }
+    return values
+  }
+
+  /** For each value of a conjunction of scalars the fact "equals it"; null for containers, and for many. */
+  private equalitiesOf(conjunction: number): readonly number[] | null {
+    if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return null
+    const values = this.finiteScalars(conjunction, MaxEqualities)
+    return values?.map((value) => this.all.fact({ kind: "equals", value, positive: true })) ?? null
+  }
+
+  /** The scalars of `conjunction`, or null when there are infinitely many or more than `cap` of a type. */
+  private finiteScalars(conjunction: number, cap: number): JsonNode[] | null {
     const texts = stringTexts(this, conjunction, cap)
     if (texts === null) return null
     const numerals = numbers.values(this.scalar(conjunction, numberAlgebra, this.numbers), cap)
@@ -161,17 +188,6 @@ export class JsonLanguage {
       this.scalar(conjunction, nullAlgebra, this.nulls)
     for (const [bit, text] of words) {
       if ((bits & bit) !== 0) values.push({ kind: text as "null" | "true" | "false", ...range })
-    }
-    const parts = (part: number) => (this.isProductive(part) ? this.finiteValues(part, depth + 1) : [])
-    for (const spec of this.arraysOf(conjunction)) {
-      const arrays = arrayValues(spec, parts, cap)
-      if (arrays === null) return null
-      values.push(...arrays)
-    }
-    for (const spec of this.objectsOf(conjunction)) {
-      const objects = objectValues(spec, parts, cap)
-      if (objects === null) return null
-      values.push(...objects)
     }
     return values
   }
@@ -357,21 +373,24 @@ export class JsonLanguage {
   /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
   private mayHaveValue(conjunction: number): boolean {
     if (this.plain.ofConjunction(conjunction).some !== 0) return true
-    const facts = this.all.factsOf(conjunction)
-    if (this.all.isContradiction(facts)) return false
-    const types = facts.reduce((bits, id) => {
-      const fact = this.all.facts[id]
-      if (fact.kind === "never") return 0
-      if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)
-      return fact.kind === "schema" && fact.positive ? bits & typesOf(this.reader, fact.node) : bits
-    }, 63)
-    if ((types & (Types.object | Types.array)) !== 0) return true
+    if (this.all.isContradiction(this.all.factsOf(conjunction))) return false
+    if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return true
     return (
       this.scalar(conjunction, nullAlgebra, this.nulls) !== 0 ||
       this.scalar(conjunction, booleanAlgebra, this.booleans) !== 0 ||
       stringContent(this, conjunction) !== NoContent ||
       !numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))
     )
+  }
+
+  /** Types that no fact of `conjunction` excludes at first sight. */
+  private typesOf(conjunction: number): number {
+    return this.all.factsOf(conjunction).reduce((bits, id) => {
+      const fact = this.all.facts[id]
+      if (fact.kind === "never") return 0
+      if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)
+      return fact.kind === "schema" && fact.positive ? bits & typesOf(this.reader, fact.node) : bits
+    }, 63)
   }
 
   /** Pointer of a schema that the conjunction comes from, for messages. */

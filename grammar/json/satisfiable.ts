@@ -21,7 +21,6 @@ export class Satisfiability {
   private readonly known: (boolean | undefined)[] = []
   private readonly ranks: number[] = []
   private rankCount = 0
-  private steps = 0
 
   constructor(
     limits: Limits,
@@ -62,11 +61,12 @@ export class Satisfiability {
     const waiting = new Map<number, Set<number>>([[root, new Set()]])
     const queue = [root]
     const queued = new Set(queue)
+    let steps = 0
     while (queue.length > 0) {
       const conjunction = queue.pop() as number
       queued.delete(conjunction)
       if (this.known[conjunction] === true) continue
-      checkLimit(this.limits, "satSteps", ++this.steps, "", "satisfiability")
+      checkLimit(this.limits, "satSteps", ++steps, "", "satisfiability")
       const discovered: number[] = []
       const isProductive = this.evaluate(conjunction, (part) => {
         const known = this.settled(part)

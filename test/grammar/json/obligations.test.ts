@@ -10,6 +10,7 @@ function accepts(schema: unknown, value: unknown): boolean {
 }
 
 const names = Array.from({ length: 20 }, (_, i) => `p${i}`)
+const sixty = Array.from({ length: 60 }, (_, i) => `k${i}`)
 const kinds = names.slice(0, 12).map((name) => ({
   properties: { kind: { enum: [name] }, value: { type: name === "p0" ? "string" : "integer" } },
   additionalProperties: false,
@@ -24,6 +25,29 @@ const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[
     },
     [{ p3: "x" }, { p0: 1, p19: null }],
     [{}, { p3: 1 }, { q: "x" }],
+  ],
+  [
+    "an if for each of sixty values of one property",
+    {
+      type: "object",
+      properties: { kind: { enum: sixty } },
+      required: ["kind"],
+      allOf: sixty.map((kind) => ({
+        if: { properties: { kind: { enum: [kind] } } },
+        then: { required: [`of ${kind}`], properties: { [`of ${kind}`]: { type: "integer" } } },
+      })),
+    },
+    [
+      { kind: "k7", "of k7": 1 },
+      { "of k59": 2, kind: "k59", "of k3": "x" },
+    ],
+    [
+      { kind: "k7" },
+      { kind: "k7", "of k8": 1 },
+      { kind: "k3", "of k3": "x" },
+      { "of k3": 1 },
+      { kind: "k60" },
+    ],
   ],
   [
     "not over twenty required properties",
