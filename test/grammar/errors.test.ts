@@ -45,11 +45,14 @@ test("a limit holds at the bound and is broken above it", () => {
   )
 })
 
+/** Not plain to see: whether it has a value depends on whether its parts have. */
+const inner = { type: "object", properties: { b: { pattern: "^a", not: { const: "a" } } }, required: ["b"] }
+const nested = { type: "object", properties: { a: inner }, required: ["a"], not: { required: ["c"] } }
 const bounded: [limit: keyof Limits, bound: number, input: GrammarInput][] = [
   ["schemaBytes", 10, json('{"type": "string"}')],
   ["schemaDepth", 16, json(JSON.stringify(deep))],
   ["nodes", 2, json({ properties: { a: { type: "null" }, b: { type: "null" }, c: { type: "string" } } })],
-  ["satSteps", 1, json({ type: "object", properties: { a: { properties: { b: true } } }, required: ["a"] })],
+  ["satSteps", 1, json(nested)],
   ["choices", 2, { kind: "choice", options: ["a", "b", "c"] }],
   ["regexBytes", 4, { kind: "regex", pattern: "aaaaa" }],
 ]
