@@ -4,11 +4,13 @@
  * States appear lazily and are integers; transitions and masks are memoised by state. One TokenFsm serves any number
  * of requests: nothing a request does can change what another one sees.
  */
+import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
 import { LocalMasks } from "./local.ts"
+import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
 import { emptyRecipe, idsRecipe, listedCount, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -45,7 +47,7 @@ interface Kept {
   uses: number
 }
 
-export class TokenFsm {
+export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
   readonly vocabulary: Vocabulary
   readonly states: States
@@ -92,6 +94,22 @@ export class TokenFsm {
     return this.states.isAccepting(state)
   }
 
+  advance(state: number, bytes: Uint8Array): number {
+    return this.states.advance(state, bytes)
+  }
+
+  isExhausted(state: number): boolean {
+    return this.states.isExhausted(state)
+  }
+
+  shortest(state: number): Uint8Array {
+    return this.states.shortest(state)
+  }
+
+  explain(state: number): Expectation[] {
+    return this.states.explain(state)
+  }
+
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
     const kept = this.kept[state] ?? this.find(state)
@@ -125,8 +143,7 @@ export class TokenFsm {
     writeRecipe(this.mask(state), row)
   }
 
-  /** States, transitions, kept masks and walks so far. */
-  stats(): { states: number; transitions: number; maskBytes: number; walks: number; localBytes: number } {
+  stats(): MachineStats {
     return {
       states: this.states.count,
       transitions: this.transitions.size,

@@ -1,25 +1,25 @@
 /**
- * Matcher: one request's place in a TokenFsm, and the only mutable thing per request.
+ * Matcher: one request's place in a machine over tokens, and the only mutable thing per request.
  *
  * Its position is a list of states, one a token: accepting pushes, rolling back pops, forking copies. There is no mode
  * and no second path for speculation: states are values.
  */
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
-import type { TokenFsm } from "./fsm.ts"
+import type { MachineStats, TokenMachine } from "./machine.ts"
 import { writeRecipe } from "./recipe.ts"
 
 /** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
 export type RowKind = "free" | "single" | "masked"
 
 export class Matcher {
-  readonly fsm: TokenFsm
+  readonly fsm: TokenMachine
   /** States after each accepted token, the start first. */
   private states: number[]
   /** Whether an end id was accepted; it takes one entry of `states`. */
   private terminated = false
 
-  constructor(fsm: TokenFsm) {
+  constructor(fsm: TokenMachine) {
     this.fsm = fsm
     this.states = [fsm.start]
   }
@@ -66,7 +66,7 @@ export class Matcher {
   /** Moves on by raw bytes, as one step of `rollback`. False, and nothing changes, if they may not come next. */
   acceptBytes(bytes: Uint8Array): boolean {
     if (this.terminated) return false
-    const next = this.fsm.states.advance(this.state, bytes)
+    const next = this.fsm.advance(this.state, bytes)
     if (next === DeadState) return false
     this.states.push(next)
     return true
@@ -115,7 +115,7 @@ export class Matcher {
 
   /** Whether an end id is the only thing that may come next. */
   isExhausted(): boolean {
-    return this.fsm.states.isExhausted(this.state)
+    return this.fsm.isExhausted(this.state)
   }
 
   /** Whether an end id has been accepted. */
@@ -125,15 +125,15 @@ export class Matcher {
 
   /** A short completion: bytes that finish the text from here; empty when it is complete. */
   shortest(): Uint8Array {
-    return this.fsm.states.shortest(this.state)
+    return this.fsm.shortest(this.state)
   }
 
   /** What may be written next, in words. */
   explain(): Expectation[] {
-    return this.fsm.states.explain(this.state)
+    return this.fsm.explain(this.state)
   }
 
-  stats(): ReturnType<TokenFsm["stats"]> {
+  stats(): MachineStats {
     return this.fsm.stats()
   }
 }

@@ -7,12 +7,12 @@
  * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
-import type { Matcher, TokenFsm } from "../mask/index.ts"
+import type { Matcher, TokenMachine } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { RequestError } from "./errors.ts"
 
 /** Plans by state, shared by all requests of a machine. */
-const plansOf = new WeakMap<TokenFsm, Map<number, readonly number[] | null>>()
+const plansOf = new WeakMap<TokenMachine, Map<number, readonly number[] | null>>()
 const maxPlans = 100_000
 const spellersOf = new WeakMap<Vocabulary, Speller>()
 

@@ -1,0 +1,37 @@
+/**
+ * What a Matcher walks on: a machine over the tokens of one vocabulary. States are integers, 0 is dead.
+ *
+ * `TokenFsm` finds its states as they are met, `ClosedFsm` has them all; whoever holds a Matcher need not know which.
+ */
+import type { Expectation } from "../grammar/frame.ts"
+import type { Recipe } from "./recipe.ts"
+import type { Vocabulary } from "./vocabulary.ts"
+
+export interface TokenMachine {
+  readonly vocabulary: Vocabulary
+  readonly start: number
+  /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
+  next(state: number, token: number): number
+  /** The state after `bytes`, or `DeadState`. */
+  advance(state: number, bytes: Uint8Array): number
+  /** How to write the mask of `state`. */
+  mask(state: number): Recipe
+  /** Whether the text so far is complete. */
+  isAccepting(state: number): boolean
+  /** Whether the text so far is complete and nothing may follow. */
+  isExhausted(state: number): boolean
+  /** A short completion: bytes after which the text is complete. */
+  shortest(state: number): Uint8Array
+  /** What may be written next, in words. */
+  explain(state: number): Expectation[]
+  stats(): MachineStats
+}
+
+/** States, transitions, bytes of masks and walks so far. */
+export interface MachineStats {
+  states: number
+  transitions: number
+  maskBytes: number
+  walks: number
+  localBytes: number
+}
