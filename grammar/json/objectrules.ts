@@ -12,7 +12,7 @@ import type { Lookup } from "./satisfiable.ts"
 
 /** What is known of the keys so far. */
 export interface Progress {
-  /** Bit i: declared name i has been read. Shape [ceil(names / 32)]. */
+  /** Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names / 32)]. */
   readonly seen: Int32Array
   /** Interned list of the other keys read, or `UnknownKeys`. */
   readonly others: number
@@ -47,6 +47,7 @@ export class ObjectRules {
   private readonly and: (conjunction: number, facts: readonly number[]) => number
   private readonly isProductive: Lookup
   private readonly plans = new Map<string, Plan | null>()
+  private readonly noneSeen: Int32Array
 
   constructor(
     spec: ObjectSpec,
@@ -60,12 +61,13 @@ export class ObjectRules {
     this.isProductive = isProductive
     this.isOffered = spec.names.map(({ name, value }) => name.isWellFormed() && isProductive(value))
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
+    this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
   }
 
   get start(): Progress {
     const { names, obligationCount } = this.spec
     return {
-      seen: new Int32Array((names.length + 31) >>> 5),
+      seen: this.noneSeen,
       others: 0,
       count: 0,
       unmet: 2 ** obligationCount - 1,
@@ -131,13 +133,16 @@ export class ObjectRules {
   nameWays(progress: Progress, index: number): KeyWay[] {
     const { value, chances, isRequired } = this.spec.names[index]
     return this.ways(progress, value, chances, (met) => {
-      const seen = progress.seen.slice()
-      seen[index >>> 5] |= 1 << (index & 31)
+      const unmet = progress.unmet & ~met
+      // In schema order what was read is behind `next`: only obligations ask which names it was.
+      const isForgotten = this.ordered && unmet === 0
+      const seen = isForgotten ? this.noneSeen : progress.seen.slice()
+      if (!isForgotten) seen[index >>> 5] |= 1 << (index & 31)
       return {
         seen,
         others: progress.others,
         count: progress.count + 1,
-        unmet: progress.unmet & ~met,
+        unmet,
         next: index + 1,
         requiredCount: progress.requiredCount - (isRequired ? 1 : 0),
       }
