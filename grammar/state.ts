@@ -157,7 +157,8 @@ export class States {
     let best: Uint8Array | null = null
     for (let i = 0; i < this.states.length(state); i++) {
       const completion = this.finishThread(this.states.at(state, i))
-      if (best === null || completion.length < best.length) best = completion
+      // Threads come in the order in which they were first met: among equally long ones that must not decide.
+      if (best === null || isBefore(completion, best)) best = completion
     }
     return best as Uint8Array
   }
@@ -329,4 +330,11 @@ export class States {
     }
     return this.states.intern(ids, count)
   }
+}
+
+/** Shorter, or as long and smaller at the first byte that differs. */
+function isBefore(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return a.length < b.length
+  const at = a.findIndex((byte, i) => byte !== b[i])
+  return at >= 0 && a[at] < b[at]
 }

@@ -1,7 +1,17 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
 export { applyMask, countAllowed, isAllowed, wordCount } from "./bits.ts"
+export { ClosedFsm } from "./closed.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"
+export { type PrecompileOptions, precompile } from "./precompile.ts"
+export {
+  deserialize,
+  type Stored,
+  StoreError,
+  type StorePart,
+  serializeMachine,
+  serializeSource,
+} from "./store.ts"
 export { parseVocabulary, Vocabulary } from "./vocabulary.ts"
 export { warmUp } from "./warm.ts"

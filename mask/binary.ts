@@ -1,0 +1,91 @@
+/**
+ * Little-endian bytes, written and read. The reader trusts nothing: every length is held against what is left before
+ * anything is made of it, so that a damaged count costs an error and no memory.
+ */
+
+/** Appends values. */
+export class ByteWriter {
+  private readonly parts: Uint8Array[] = []
+  private length = 0
+
+  bytes(values: Uint8Array): void {
+    this.parts.push(values)
+    this.length += values.length
+  }
+
+  /** With its length in front. */
+  block(values: Uint8Array): void {
+    this.word(values.length)
+    this.bytes(values)
+  }
+
+  word(value: number): void {
+    this.words([value])
+  }
+
+  words(values: ArrayLike<number>): void {
+    const part = new Uint8Array(4 * values.length)
+    const view = new DataView(part.buffer)
+    for (let i = 0; i < values.length; i++) view.setUint32(4 * i, values[i], true)
+    this.bytes(part)
+  }
+
+  /** Everything so far. */
+  finish(): Uint8Array {
+    const all = new Uint8Array(this.length)
+    let at = 0
+    for (const part of this.parts) {
+      all.set(part, at)
+      at += part.length
+    }
+    return all
+  }
+}
+
+/** Takes values off the front. `fail` makes the error that is thrown where there are too few bytes. */
+export class ByteReader {
+  private readonly source: Uint8Array
+  private readonly view: DataView
+  private readonly fail: (message: string) => Error
+  private at = 0
+
+  constructor(source: Uint8Array, fail: (message: string) => Error) {
+    this.source = source
+    this.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+    this.fail = fail
+  }
+
+  get left(): number {
+    return this.source.length - this.at
+  }
+
+  /** A copy of the next `count` bytes. */
+  bytes(count: number): Uint8Array<ArrayBuffer> {
+    const start = this.take(count)
+    return this.source.slice(start, start + count)
+  }
+
+  /** What `ByteWriter.block` wrote. */
+  block(): Uint8Array<ArrayBuffer> {
+    return this.bytes(this.word())
+  }
+
+  word(): number {
+    return this.view.getUint32(this.take(4), true)
+  }
+
+  words(count: number): Uint32Array<ArrayBuffer> {
+    const start = this.take(4 * count)
+    const values = new Uint32Array(count)
+    for (let i = 0; i < count; i++) values[i] = this.view.getUint32(start + 4 * i, true)
+    return values
+  }
+
+  private take(count: number): number {
+    if (count > this.left) {
+      throw this.fail(`${count} bytes are needed at byte ${this.at}, ${this.left} are left`)
+    }
+    this.at += count
+    return this.at - count
+  }
+}
