@@ -13,7 +13,6 @@ import { TupleTable } from "../intern.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
-import { leastBytes } from "./least.ts"
 import { exprLengths } from "./lengths.ts"
 import { ExcludedTag, excludedNames, hasUsableName, NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
@@ -23,9 +22,13 @@ export const NoContent = 0
 /** Tag of a text that ends in an expression. */
 export const PlainTag = 1
 
-const ExprKind = 0
-const NamesKind = 1
-const LengthKind = 2
+// Kinds of contents, with what stands beside them in `partsOfContent`.
+/** [expression] */
+export const ExprKind = 0
+/** [names, base] */
+export const NamesKind = 1
+/** [content of an expression, min, max] */
+export const LengthKind = 2
 
 /** [kind, a, b, c]; id 0 is taken by the dead content. */
 const table = new TupleTable()
@@ -124,16 +127,9 @@ export function contentTag(content: number): number {
   }
 }
 
-/** At most as many bytes as any text of `content` has. */
-export function leastContentBytes(content: number): number {
-  switch (table.at(content, 0)) {
-    case ExprKind:
-      return leastBytes(table.at(content, 1))
-    case LengthKind:
-      return Math.max(table.at(content, 2), leastContentBytes(table.at(content, 1)))
-    default:
-      return 0
-  }
+/** [kind, …] of a content other than the dead one. Valid until the next content is made. */
+export function partsOfContent(content: number): Int32Array {
+  return table.view(content)
 }
 
 /** For names over a base: the base and the bytes on which the two may differ. Else null. */

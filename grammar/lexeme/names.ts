@@ -33,6 +33,11 @@ export function hasUsableName(node: number): boolean {
   return usable[node]
 }
 
+/** Nodes made so far; a child has a smaller number than its parents. */
+export function nameNodeCount(): number {
+  return nodes.count
+}
+
 export interface Name {
   bytes: Uint8Array
   /** Above 0. */

@@ -5,12 +5,13 @@ import {
   contentRow,
   contentTag,
   exprContent,
-  leastContentBytes,
   NoContent,
   nextContent,
 } from "./content.ts"
 import type { ExprId } from "./expr.ts"
 import { numbers } from "./number.ts"
+import { leastContent, shortestContent } from "./shortcontent.ts"
+import { rawTexts } from "./shortest.ts"
 import { Dead, lexemes } from "./table.ts"
 
 const scratch = new Int32Array(256)
@@ -35,7 +36,8 @@ const RawKind = lexemes.register({
     row.bytes = overlay.bytes
     for (const byte of overlay.bytes) row.targets[byte] = rawLexeme(nextContent(content, byte))
   },
-  least: (content) => leastContentBytes(content),
+  least: (content) => leastContent(content, rawTexts),
+  shortest: (content, _b, _c, isSearched) => shortestContent(content, rawTexts, isSearched),
   clamp: (content, _b, _c, maxBytes) => rawLexeme(clampedContent(content, maxBytes)),
 })
 
@@ -56,7 +58,7 @@ const NumberKind = lexemes.register({
     for (const byte of row.bytes) row.targets[byte] = numberLexeme(numbers.next(state, byte))
   },
   // Multiples of 0.123456789 are millions of states apart: the number knows its rest by arithmetic.
-  shortest: (state) => numbers.shortest(state),
+  shortest: (state) => ({ bytes: numbers.shortest(state), tag: 1 }),
 })
 
 /** The JSON numbers of number state `state` (see `numbers.start`). */

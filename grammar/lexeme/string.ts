@@ -16,12 +16,13 @@ import {
   contentRow,
   contentTag,
   isAnyButNames,
-  leastContentBytes,
   NoContent,
   nextCharacter,
   nextContent,
 } from "./content.ts"
-import { Dead, lexemes, type Row } from "./table.ts"
+import { leastContent, shortestContent } from "./shortcontent.ts"
+import { ShortestTexts } from "./shortest.ts"
+import { type Completion, Dead, lexemes, type Row } from "./table.ts"
 
 export type Escapes = "minimal" | "all"
 
@@ -84,12 +85,49 @@ const StringKind = lexemes.register({
         expandHex(mode, content, read, row)
     }
   },
-  least: (mode, content) => (mode === Closed ? 0 : 1 + leastContentBytes(content)),
+  least: leastSpelled,
+  shortest: spelled,
   clamp: (mode, content, read, maxBytes) =>
     mode === Closed
       ? lexemes.state(StringKind, mode, content, read)
       : lexemes.state(StringKind, mode, clampedContent(content, maxBytes), read),
 })
+
+/** Texts by the length of their shortest spelling. */
+const spelledTexts = new ShortestTexts(
+  Uint8Array.from({ length: 256 }, (_, byte) => {
+    if (shortEscapes.some(([, decoded]) => decoded === byte)) return 2
+    return byte < 0x20 ? 6 : 1
+  }),
+)
+
+/** Most that a character costs in `spelledTexts`. */
+const MaxSpelled = 6
+
+function leastSpelled(mode: number, content: number): number {
+  if (mode === Closed) return 0
+  const least = leastContent(content, spelledTexts)
+  if ((mode & ~1) === Body) return 1 + least
+  // Inside an escape some of its character is written already.
+  return (mode & ~1) === Opening ? 2 + least : 2 + Math.max(0, least - MaxSpelled)
+}
+
+/** The rest of a string between two characters; null inside an escape. */
+function spelled(mode: number, content: number, _read: number, isSearched: boolean): Completion | null {
+  const place = mode & ~1
+  if (place !== Opening && place !== Body) return null
+  const text = shortestContent(content, spelledTexts, isSearched)
+  if (text === null) return null
+  const bytes: number[] = place === Opening ? [Quote] : []
+  for (const byte of text.bytes) {
+    const short = byte < 0x60 ? shortEscapes.find(([, decoded]) => decoded === byte) : undefined
+    if (short !== undefined) bytes.push(Slash, short[0].charCodeAt(0))
+    else if (byte >= 0x20) bytes.push(byte)
+    else for (const digit of `\\u00${byte.toString(16).padStart(2, "0")}`) bytes.push(digit.charCodeAt(0))
+  }
+  bytes.push(Quote)
+  return { bytes: Uint8Array.from(bytes), tag: text.tag }
+}
 
 /** JSON strings whose decoded text is in `content`, with both quotes. */
 export function stringLexeme(content: number, escapes: Escapes): number {

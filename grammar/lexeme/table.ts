@@ -30,6 +30,12 @@ export interface Row {
   bytes: number[] | null
 }
 
+/** Bytes to an accepting state, and its tag. */
+export interface Completion {
+  bytes: Uint8Array
+  tag: number
+}
+
 /** What the states of one kind mean. `a`, `b`, `c` are the values that were interned. */
 export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
@@ -37,8 +43,11 @@ export interface LexemeKind {
   tag(a: number, b: number, c: number): number
   /** A lower bound on the bytes to an accepting state. Default 0. */
   least?(a: number, b: number, c: number): number
-  /** Bytes to an accepting state, for kinds that know better than to search. */
-  shortest?(a: number, b: number, c: number): Uint8Array
+  /**
+   * A shortest completion, for kinds that know better than to search; null: they do not know. Unless `isSearched` only
+   * what is known at once, and then no longer than `least`.
+   */
+  shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
   /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
   clamp?(a: number, b: number, c: number, maxBytes: number): number
 }
@@ -173,11 +182,10 @@ export class LexemeTable {
 
   /**
    * Short bytes that lead from `state` to an accepting state, and its tag; printable characters first. A* over the live
-   * states, guided by each kind's lower bound: shortest, unless a kind answers by itself. Throws `limit` when no memory
-   * holds it.
+   * states, guided by each kind's lower bound, until a kind knows the rest by itself. Throws `limit` when no memory holds
+   * it.
    */
-  shortest(state: number): { bytes: Uint8Array; tag: number } {
-    const { tuples } = this
+  shortest(state: number): Completion {
     if (this.least(state) > MaxShortest) {
       throw new GrammarError(
         "limit",
@@ -185,11 +193,8 @@ export class LexemeTable {
         `the shortest text has at least ${this.least(state)} bytes, above the bound of ${MaxShortest}. Lower minLength`,
       )
     }
-    const own = this.kinds[tuples.at(state, 0)]?.shortest
-    if (own !== undefined) {
-      const bytes = own(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3))
-      return { bytes, tag: this.tags[this.run(state, bytes)] }
-    }
+    const own = this.known(state, true)
+    if (own !== null) return own
     const from = new Map<number, { before: number; byte: number; length: number }>()
     from.set(state, { before: Dead, byte: 0, length: 0 })
     /** States to look at, by the least length that a text through them can have. */
@@ -204,6 +209,9 @@ export class LexemeTable {
     for (let bound = this.least(state); bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
         if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
+        const rest = this.known(next, false)
+        if (rest !== null)
+          return { bytes: Uint8Array.from([...this.pathTo(next, state, from), ...rest.bytes]), tag: rest.tag }
         const length = (from.get(next)?.length as number) + 1
         // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
         for (let i = 255, last = Dead; i >= 0; i--) {
@@ -219,6 +227,12 @@ export class LexemeTable {
       }
     }
     throw new Error(`internal: lexeme state ${state} has no way to an end`)
+  }
+
+  private known(state: number, isSearched: boolean): Completion | null {
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)]
+    return kind?.shortest?.(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), isSearched) ?? null
   }
 
   private pathTo(

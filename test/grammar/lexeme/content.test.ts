@@ -4,7 +4,6 @@ import {
   contentRow,
   contentTag,
   exprContent,
-  leastContentBytes,
   lengthContent,
   NoContent,
   namesContent,
@@ -14,8 +13,9 @@ import {
 } from "../../../grammar/lexeme/content.ts"
 import { canHaveLength, Unbounded } from "../../../grammar/lexeme/counter.ts"
 import { finiteTexts, matchesText } from "../../../grammar/lexeme/finite.ts"
-import { leastBytes } from "../../../grammar/lexeme/least.ts"
 import { buildNames } from "../../../grammar/lexeme/names.ts"
+import { leastContent } from "../../../grammar/lexeme/shortcontent.ts"
+import { rawTexts } from "../../../grammar/lexeme/shortest.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 import { stringsOver } from "../../oracle/texts.ts"
 
@@ -66,10 +66,10 @@ describe.each(patterns)("/%s/", (pattern) => {
 
   test("the bound of bytes is never too high", () => {
     const least = Math.min(...matches.map((text) => encoder.encode(text).length))
-    expect(leastBytes(expr)).toBeLessThanOrEqual(least)
+    expect(rawTexts.least(expr)).toBeLessThanOrEqual(least)
     const longer = matches.filter((text) => lengthOf(text) >= 2)
     const content = lengthContent(exprContent(expr), 2, Unbounded)
-    expect(leastContentBytes(content)).toBeLessThanOrEqual(
+    expect(leastContent(content, rawTexts)).toBeLessThanOrEqual(
       Math.min(...longer.map((text) => encoder.encode(text).length)),
     )
   })

@@ -1,0 +1,103 @@
+/**
+ * A shortest text of a content, and a bound on its length: read off the form where there is one.
+ *
+ * Names are tries, whose least texts are kept by node. Lengths stretch the loops of a pattern until the text has as many
+ * characters as it must; where that costs more than a character a byte it is not certain to be shortest, and is left to
+ * the search over states.
+ */
+import { anyContent, ExprKind, NamesKind, NoContent, PlainTag, partsOfContent } from "./content.ts"
+import type { ExprId } from "./expr.ts"
+import { nameChild, nameTag } from "./names.ts"
+import { at, ConcatKind, kindOf, LoopKind } from "./nodes.ts"
+import type { ShortestTexts } from "./shortest.ts"
+import { leastName, shortestName, shortestOther } from "./shortname.ts"
+import type { Completion } from "./table.ts"
+
+/** At most the cost of any text of `content`. */
+export function leastContent(content: number, texts: ShortestTexts): number {
+  const [kind, a, b] = partsOfContent(content)
+  switch (kind) {
+    case ExprKind:
+      return texts.least(a)
+    case NamesKind:
+      return Math.min(leastName(a, texts.costs), b === NoContent ? Number.MAX_VALUE : leastContent(b, texts))
+    default:
+      return Math.max(b, leastContent(a, texts))
+  }
+}
+
+/**
+ * A cheapest text of `content` and its tag; null where only a search over states finds it. Unless `isSearched` only what
+ * is known at once, and then it costs no more than `leastContent`.
+ */
+export function shortestContent(
+  content: number,
+  texts: ShortestTexts,
+  isSearched: boolean,
+): Completion | null {
+  const [kind, a, b, c] = partsOfContent(content)
+  switch (kind) {
+    case ExprKind:
+      return isSearched || texts.isExact(a) ? { bytes: texts.textOf(a), tag: PlainTag } : null
+    case NamesKind:
+      return named(a, b, texts, isSearched)
+    default: {
+      const bytes = stretched(partsOfContent(a)[1], b, c, texts)
+      return bytes === null ? null : { bytes, tag: PlainTag }
+    }
+  }
+}
+
+/** A name, or a text of the base that is no name. */
+function named(names: number, base: number, texts: ShortestTexts, isSearched: boolean): Completion | null {
+  const name = shortestName(names, texts.costs)
+  if (base === NoContent) return name
+  const other =
+    base === anyContent
+      ? { bytes: shortestOther(names, texts.costs), tag: PlainTag }
+      : shortestContent(base, texts, isSearched)
+  if (other === null) return null
+  const cost = texts.costOf(other.bytes)
+  if (name !== null && texts.costOf(name.bytes) <= cost) return name
+  let rest = names
+  for (const byte of other.bytes) rest = nameChild(rest, byte)
+  // The base's own text may be one of the names: then another one is needed.
+  if (nameTag(rest) !== 0) return null
+  return isSearched || cost <= leastContent(base, texts) ? other : null
+}
+
+/**
+ * A text of `expr` with `min` to `max` characters: its cheapest text with some loops gone through more often. Null unless
+ * that is surely cheapest, one byte a character.
+ */
+function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
+  if (!texts.isExact(expr)) return null
+  const parts: { bytes: Uint8Array; times: number; most: number }[] = []
+  for (let rest = expr; ; rest = at(rest, 2)) {
+    const part = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
+    if (kindOf(part) === LoopKind) {
+      if (!texts.isExact(at(part, 1))) return null
+      const [times, most] = [at(part, 2), at(part, 3)]
+      parts.push({ bytes: texts.textOf(at(part, 1)), times, most })
+    } else parts.push({ bytes: texts.textOf(part), times: 1, most: 1 })
+    if (part === rest) break
+  }
+  const count = (bytes: Uint8Array) => bytes.reduce((sum, byte) => sum + ((byte & 0xc0) === 0x80 ? 0 : 1), 0)
+  let missing = min - parts.reduce((sum, { bytes, times }) => sum + times * count(bytes), 0)
+  for (const part of parts) {
+    const size = count(part.bytes)
+    if (missing <= 0 || size === 0 || texts.costOf(part.bytes) > size) continue
+    const more = Math.min(part.most - part.times, Math.floor(missing / size))
+    part.times += more
+    missing -= more * size
+  }
+  const length = parts.reduce((sum, { bytes, times }) => sum + times * count(bytes), 0)
+  const cost = parts.reduce((sum, { bytes, times }) => sum + times * texts.costOf(bytes), 0)
+  if (length < min || length > max || cost > Math.max(min, texts.least(expr))) return null
+  const made = new Uint8Array(parts.reduce((sum, { bytes, times }) => sum + times * bytes.length, 0))
+  let end = 0
+  for (const { bytes, times } of parts) {
+    for (let i = 0; i < times; i++, end += bytes.length) made.set(bytes, end)
+  }
+  return made
+}

@@ -1,0 +1,298 @@
+/**
+ * A shortest text of an expression, read off its form: the tail of a concatenation after its head, the cheapest operand
+ * of a choice, a loop's body as often as it must be.
+ *
+ * A length is a sum of costs per byte, because a text may be spelled in a lexeme that writes some bytes as escapes.
+ * Intersections, complements, assertions and machines have no such form: there the derivatives are searched, guided by
+ * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
+ */
+import { GrammarError } from "../errors.ts"
+import { derivativeRow, isNever } from "./derivative.ts"
+import { machineLengths } from "./machine.ts"
+import {
+  AndKind,
+  at,
+  ConcatKind,
+  type ExprId,
+  ExprMemo,
+  flags,
+  Inherited,
+  isNullable,
+  kindOf,
+  LoopKind,
+  length,
+  MachineKind,
+  Never,
+  OrKind,
+  ScopeKind,
+  SetKind,
+} from "./nodes.ts"
+
+/** Longest text that is written down, in bytes. */
+export const MaxShortest = 1 << 20
+
+const MaxCost = 0x1fffffff
+
+/** Derivatives that one search looks at; no text that a model should write takes as many. */
+const MaxSearched = 200_000
+
+/** Digits and letters before control characters: among equals the first one is written. */
+const FirstByte = 0x30
+
+/** What a lexeme pays for each byte of a text. */
+export class ShortestTexts {
+  /** Shape [256], bytes; at least 1. */
+  readonly costs: Uint8Array
+  /** By expression: 2 × cost + 1 where it is exact, else 2 × a lower bound. */
+  private readonly known = new ExprMemo()
+
+  constructor(costs: Uint8Array) {
+    this.costs = costs
+  }
+
+  costOf(bytes: Uint8Array): number {
+    return bytes.reduce((sum, byte) => sum + this.costs[byte], 0)
+  }
+
+  /** At most the cost of any text of `id`. */
+  least(id: ExprId): number {
+    return Math.floor(this.measure(id) / 2)
+  }
+
+  /** Whether `least` is the cost of a text, which `textOf` then writes without a search. */
+  isExact(id: ExprId): boolean {
+    return (this.measure(id) & 1) === 1
+  }
+
+  /** A cheapest text of `id`, which must not be empty. Throws `limit` when it is too long, or too far away. */
+  textOf(id: ExprId): Uint8Array {
+    const bytes: number[] = []
+    this.write(id, bytes)
+    return Uint8Array.from(bytes)
+  }
+
+  /** Postorder with a stack of its own: patterns nest deeper than calls may. */
+  private measure(root: ExprId): number {
+    const { known } = this
+    const first = known.get(root)
+    if (first >= 0) return first
+    const stack = [root]
+    const needs: ExprId[] = []
+    while (stack.length > 0) {
+      const id = stack[stack.length - 1]
+      if (known.get(id) >= 0) {
+        stack.pop()
+        continue
+      }
+      needs.length = 0
+      parts(id, needs)
+      const before = stack.length
+      for (const need of needs) if (known.get(need) < 0) stack.push(need)
+      if (stack.length > before) continue
+      known.set(id, this.compute(id))
+      stack.pop()
+    }
+    return known.get(root)
+  }
+
+  private compute(id: ExprId): number {
+    // Nothing costs nothing, whatever stands around it.
+    if (isNullable(id) && (flags(id) & Inherited) === 0) return 1
+    const known = (part: ExprId) => this.known.get(part)
+    switch (kindOf(id)) {
+      case SetKind: {
+        let least = MaxCost
+        for (let i = 1; i < length(id); i += 2)
+          least = Math.min(least, this.costs[this.cheapest(at(id, i))] + (known(at(id, i + 1)) >> 1))
+        return 2 * least + 1
+      }
+      case ConcatKind: {
+        const [head, tail] = [known(at(id, 1)), known(at(id, 2))]
+        return 2 * Math.min(MaxCost, (head >> 1) + (tail >> 1)) + (head & tail & 1)
+      }
+      case OrKind: {
+        let best = 2 * MaxCost
+        for (let i = 1; i < length(id); i++) {
+          const part = known(at(id, i))
+          if (part >> 1 < best >> 1 || (part >> 1 === best >> 1 && (part & 1) === 1)) best = part
+        }
+        return best
+      }
+      case AndKind: {
+        let least = 0
+        for (let i = 1; i < length(id); i++) least = Math.max(least, known(at(id, i)) >> 1)
+        return 2 * least
+      }
+      case LoopKind: {
+        const body = known(at(id, 1))
+        return 2 * Math.min(MaxCost, (body >> 1) * at(id, 2)) + (at(id, 2) === 0 ? 1 : body & 1)
+      }
+      case ScopeKind:
+        return known(at(id, 1)) & ~1
+      case MachineKind:
+        return 2 * (machineLengths(id)?.low ?? 0)
+      default:
+        return id === Never ? 2 * MaxCost : 0
+    }
+  }
+
+  private write(root: ExprId, bytes: number[]): void {
+    const stack = [root]
+    while (stack.length > 0) {
+      const id = stack.pop() as ExprId
+      if (isNullable(id) && (flags(id) & Inherited) === 0) continue
+      const isFormal = this.isExact(id)
+      if (!isFormal && (flags(id) & Inherited) !== 0) {
+        this.search(id, bytes)
+        continue
+      }
+      switch (kindOf(id)) {
+        case SetKind:
+          stack.push(this.writeByte(id, bytes))
+          break
+        case ConcatKind:
+          stack.push(at(id, 2), at(id, 1))
+          break
+        case LoopKind: {
+          const start = bytes.length
+          this.write(at(id, 1), bytes)
+          const size = bytes.length - start
+          checkLength(start + size * at(id, 2))
+          for (let i = size; i < size * at(id, 2); i++) bytes.push(bytes[start + i - size])
+          break
+        }
+        case OrKind:
+          if (isFormal) {
+            stack.push(this.best(id))
+            break
+          }
+          this.search(id, bytes)
+          break
+        default:
+          this.search(id, bytes)
+      }
+      checkLength(bytes.length)
+    }
+  }
+
+  /** The operand of a choice that is as cheap as the choice, and exactly known. */
+  private best(id: ExprId): ExprId {
+    for (let i = 1; i < length(id); i++) if (this.measure(at(id, i)) === this.measure(id)) return at(id, i)
+    throw new Error(`internal: expression ${id} has no cheapest operand`)
+  }
+
+  /** Writes the first byte of a cheapest character; returns what must follow it. */
+  private writeByte(id: ExprId, bytes: number[]): ExprId {
+    let [best, cost, next] = [0, MaxCost + 1, Never]
+    for (let i = 1; i < length(id); i += 2) {
+      const byte = this.cheapest(at(id, i))
+      const total = this.costs[byte] + this.least(at(id, i + 1))
+      if (total > cost || (total === cost && place(byte) >= place(best))) continue
+      best = byte
+      cost = total
+      next = at(id, i + 1)
+    }
+    bytes.push(best)
+    return next
+  }
+
+  /** The byte of a range `lo | hi << 8` that costs least. */
+  private cheapest(range: number): number {
+    let best = range & 0xff
+    for (let byte = best + 1; byte <= range >>> 8; byte++) {
+      const difference = this.costs[byte] - this.costs[best]
+      if (difference < 0 || (difference === 0 && place(byte) < place(best))) best = byte
+    }
+    return best
+  }
+
+  /** Writes a cheapest text of an expression without a form of its own. */
+  private search(root: ExprId, bytes: number[]): void {
+    const from = new Map<ExprId, { before: ExprId; byte: number; cost: number }>()
+    from.set(root, { before: Never, byte: 0, cost: 0 })
+    /** Expressions to look at, by the least cost that a text through them can have. */
+    const open: ExprId[][] = []
+    const add = (id: ExprId, cost: number, atLeast: number) => {
+      const bound = Math.max(cost + this.least(id), atLeast)
+      checkLength(bound)
+      open[bound] ??= []
+      open[bound].push(id)
+    }
+    add(root, 0, 0)
+    let searched = 0
+    for (let bound = 0; bound < open.length; bound++) {
+      for (let id = open[bound]?.pop(); id !== undefined; id = open[bound].pop()) {
+        const { cost } = from.get(id) as { cost: number }
+        if (isNullable(id) || (this.isExact(id) && id !== root)) {
+          const path: number[] = []
+          for (let at = id; at !== root; ) {
+            const { before, byte } = from.get(at) as { before: ExprId; byte: number }
+            path.push(byte)
+            at = before
+          }
+          for (const byte of path.reverse()) bytes.push(byte)
+          if (!isNullable(id)) this.write(id, bytes)
+          return
+        }
+        if (isNever(id)) continue
+        if (++searched > MaxSearched) {
+          throw new GrammarError(
+            "limit",
+            "",
+            `the search for a shortest text of a pattern visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
+          )
+        }
+        // A copy: measuring what follows may ask for other rows.
+        const row = Array.from(derivativeRow(id))
+        const choices: { byte: number; next: ExprId }[] = []
+        for (let i = 0; i < row.length; i += 2)
+          choices.push({ byte: this.cheapest(row[i]), next: row[i + 1] })
+        // Last in, first out: the byte that is preferred among equals is pushed last.
+        choices.sort((a, b) => place(b.byte) - place(a.byte))
+        for (const { byte, next } of choices) {
+          const total = cost + this.costs[byte]
+          const known = from.get(next)?.cost
+          if (known !== undefined && known <= total) continue
+          from.set(next, { before: id, byte, cost: total })
+          add(next, total, bound)
+        }
+      }
+    }
+    throw new Error(`internal: expression ${root} has no text`)
+  }
+}
+
+/** Texts that are written as they are. */
+export const rawTexts = new ShortestTexts(new Uint8Array(256).fill(1))
+
+function checkLength(bytes: number): void {
+  if (bytes <= MaxShortest) return
+  throw new GrammarError(
+    "limit",
+    "",
+    `the shortest text has at least ${bytes} bytes, above the bound of ${MaxShortest}. Lower minLength or the repeat counts`,
+  )
+}
+
+function place(byte: number): number {
+  return (byte - FirstByte) & 0xff
+}
+
+/** The expressions that the measure of `id` is made of. */
+function parts(id: ExprId, needs: ExprId[]): void {
+  switch (kindOf(id)) {
+    case SetKind:
+      for (let i = 2; i < length(id); i += 2) needs.push(at(id, i))
+      return
+    case ConcatKind:
+      needs.push(at(id, 1), at(id, 2))
+      return
+    case OrKind:
+    case AndKind:
+      for (let i = 1; i < length(id); i++) needs.push(at(id, i))
+      return
+    case LoopKind:
+    case ScopeKind:
+      needs.push(at(id, 1))
+  }
+}

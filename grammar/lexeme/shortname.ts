@@ -1,0 +1,74 @@
+/** The cheapest names of a trie, and the cheapest text that is none of its names. */
+import { grown } from "../intern.ts"
+import { ExcludedTag, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
+import type { Completion } from "./table.ts"
+
+/** Cost of a node without a name that may be used. */
+const NoName = 0x3fffffff
+
+/** By what bytes cost: the cost of the cheapest usable name of each node, as far as nodes were asked for. */
+const known = new Map<Uint8Array, { values: Int32Array; count: number }>()
+
+/** The cost of the cheapest name of `node` that may be used; more than any text costs where there is none. */
+export function leastName(node: number, costs: Uint8Array): number {
+  let least = known.get(costs)
+  if (least === undefined) {
+    least = { values: new Int32Array(1024), count: 0 }
+    known.set(costs, least)
+  }
+  if (node < least.count) return least.values[node]
+  // Children are older than their parents: in order, without recursion. Each node once.
+  const count = nameNodeCount()
+  if (count > least.values.length) least.values = grown(least.values, 2 * count)
+  const { values } = least
+  for (let at = least.count; at < count; at++) {
+    values[at] = isUsable(at) ? 0 : NoName
+    if (values[at] === 0) continue
+    for (const byte of nameBytes(at))
+      values[at] = Math.min(values[at], costs[byte] + values[nameChild(at, byte)])
+  }
+  least.count = count
+  return values[node]
+}
+
+/** A cheapest name that may be used, with its tag; null if there is none. */
+export function shortestName(node: number, costs: Uint8Array): Completion | null {
+  if (leastName(node, costs) >= NoName) return null
+  const bytes: number[] = []
+  let at = node
+  while (!isUsable(at)) {
+    const least = leastName(at, costs)
+    const byte = nameBytes(at).find((byte) => costs[byte] + leastName(nameChild(at, byte), costs) === least)
+    bytes.push(byte as number)
+    at = nameChild(at, byte as number)
+  }
+  return { bytes: Uint8Array.from(bytes), tag: nameTag(at) }
+}
+
+/** Bytes that texts are made of where any will do. */
+const plainBytes = [
+  ..."0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ !#$%&'()*+,-./:;<=>?@[]^_`{|}~",
+].map((char) => char.charCodeAt(0))
+
+/** A shortest text of characters that cost one byte, which is no name of `node`. */
+export function shortestOther(node: number, costs: Uint8Array): Uint8Array {
+  let level: { node: number; bytes: readonly number[] }[] = [{ node, bytes: [] }]
+  for (;;) {
+    for (const { node, bytes } of level) if (nameTag(node) === 0) return Uint8Array.from(bytes)
+    const next: typeof level = []
+    for (const { node, bytes } of level) {
+      for (const byte of plainBytes) {
+        if (costs[byte] > 1) continue
+        const child = nameChild(node, byte)
+        if (child === NoNames) return Uint8Array.from([...bytes, byte])
+        next.push({ node: child, bytes: [...bytes, byte] })
+      }
+    }
+    level = next
+  }
+}
+
+function isUsable(node: number): boolean {
+  const tag = nameTag(node)
+  return tag !== 0 && tag !== ExcludedTag
+}
