@@ -9,7 +9,23 @@ export {
   type Report,
 } from "../grammar/index.ts"
 export { type JsonNode, readJson } from "../grammar/json/reader.ts"
-export { applyMask, Matcher, parseVocabulary, TokenFsm, Vocabulary, warmUp } from "../mask/index.ts"
+export {
+  applyMask,
+  ClosedFsm,
+  countAllowed,
+  deserialize,
+  Matcher,
+  parseVocabulary,
+  precompile,
+  type Stored,
+  StoreError,
+  serializeMachine,
+  serializeSource,
+  TokenFsm,
+  type TokenMachine,
+  Vocabulary,
+  warmUp,
+} from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
 export { Detokenizer } from "./detokenizer.ts"
 export { Engine, type ModelInfo } from "./engine.ts"

@@ -31,6 +31,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
+  rmSync("month.rail", { force: true })
   await server.close()
   await engine.close()
 })
@@ -63,7 +64,7 @@ test("every block is one that is run, and none is left to be filled in", () => {
   expect(
     blocks.map(({ language }) => language).filter((language) => !["sh", "js", "text"].includes(language)),
   ).toEqual([])
-  expect([programs.length, commands.length]).toEqual([4, 8])
+  expect([programs.length, commands.length]).toEqual([4, 10])
   expect(readme.match(/‹.*?›|TODO|TBD/g) ?? []).toEqual([])
 })
 
@@ -138,6 +139,8 @@ const expected: [begins: string, code: number, check: (out: string) => void][] =
   ["npx tokenrail generate", 0, (out) => expect(JSON.parse(out).text).toMatch(/^(19|20)\d\d-\d\d-\d\d$/)],
   ["npx tokenrail compile", 0, (out) => expect(out).toMatch(/maxItems +exact/)],
   ["echo", 1, () => {}],
+  ["npx tokenrail compile", 0, (out) => expect(out).toMatch(/month\.rail: a machine of \d+ states/)],
+  ["echo", 1, (out) => expect(out).toMatch(/^-: rejected at byte 6, line 1, column 7: expected/)],
 ]
 
 test.each(expected.map((row, index) => [index, row] as const))(

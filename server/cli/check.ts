@@ -2,46 +2,32 @@
  * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave it and what was
  * expected there.
  *
- * No model is needed: over the 256 single bytes as vocabulary a token is a byte. With a tokenizer's directory texts are
- * read as that model would write them, token by token against the masks. Unlike generation, checking takes every
- * spelling that JSON has (surface "conform") unless flags say otherwise.
+ * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as that model would write
+ * them, token by token against the masks. Unlike generation, checking takes every spelling that JSON has (surface
+ * "conform") unless flags say otherwise; a compiled constraint has the spelling it was compiled with.
  */
 import type { Command } from "commander"
-import { compile, type Grammar, Matcher, TokenFsm, Vocabulary } from "../../runtime/index.ts"
+import { compile, Matcher, TokenFsm, type TokenMachine, type Vocabulary } from "../../runtime/index.ts"
 import type { Tokenizer } from "../../runtime/tokenizer.ts"
+import { byteVocabulary, place, TextChecker, type Verdict } from "../checker.ts"
+import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, needConstraint, readText, spelling } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { readTokenizer } from "./vocabulary.ts"
 
 interface CheckFlags extends ConstraintFlags {
+  compiled?: string
   prefix?: boolean
   jsonl?: boolean
   vocab?: string
   json?: boolean
 }
 
-export interface Verdict {
-  accepted: boolean
-  /** Whether the whole text is the beginning of an accepted one. */
-  prefix: boolean
-  /**
-   * Byte at which the text leaves the constraint; its length when it only ends too early. Token by token: the first byte
-   * of the token that is not allowed.
-   */
-  offset: number
-  line: number
-  /** Characters from the start of the line, from 1. */
-  column: number
-  expected: { what: string; example: string; path: string }[]
-  /** Token by token: how many tokens the text has, and how many of them are allowed. */
-  tokens?: number
-  allowed?: number
-}
-
 export function checkCommand(program: Command, io: Io, done: (code: number) => void): void {
-  constraintFlags(
-    program.command("check").description("say whether a constraint accepts texts, and where not"),
-  )
+  const command = program
+    .command("check")
+    .description("say whether a constraint accepts texts, and where not")
+  compiledFlag(constraintFlags(command))
     .argument(
       "<files...>",
       "files with one text each, - for standard input; one final newline is no part of a text",
@@ -54,11 +40,9 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
 }
 
 async function check(files: string[], flags: CheckFlags, io: Io): Promise<number> {
-  const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
-  const { grammar } = compile(await needConstraint(flags, io), policies)
-  const checker = flags.vocab
-    ? new TokenChecker(grammar, await readTokenizer(flags.vocab))
-    : new TextChecker(grammar)
+  const tokenizer = flags.vocab ? await readTokenizer(flags.vocab) : null
+  const machine = await machineOf(flags, tokenizer?.vocabulary ?? byteVocabulary(), io)
+  const checker = tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer)
   let rejected = false
   for (const file of files) {
     const source = (await readText(file, io)).replace(/\r?\n$/, "")
@@ -76,35 +60,21 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
   return rejected ? Exit.Rejected : Exit.Ok
 }
 
-/** Reads texts byte by byte under one grammar. */
-export class TextChecker {
-  private readonly matcher: Matcher
-
-  constructor(grammar: Grammar) {
-    this.matcher = new Matcher(new TokenFsm(grammar, byteVocabulary()))
-  }
-
-  check(text: string): Verdict {
-    const bytes = new TextEncoder().encode(text)
-    this.matcher.reset()
-    let offset = 0
-    while (offset < bytes.length && this.matcher.acceptBytes(bytes.subarray(offset, offset + 1))) offset++
-    const prefix = offset === bytes.length
-    const accepted = prefix && this.matcher.isAccepting()
-    const expected = accepted ? [] : this.matcher.explain()
-    return { accepted, prefix, offset, ...place(bytes, offset), expected }
-  }
+async function machineOf(flags: CheckFlags, vocabulary: Vocabulary, io: Io): Promise<TokenMachine> {
+  if (flags.compiled !== undefined) return (await readCompiled(flags.compiled, flags, vocabulary)).machine
+  const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
+  return new TokenFsm(compile(await needConstraint(flags, io), policies).grammar, vocabulary)
 }
 
-/** Reads texts token by token under one grammar: each token must be in the mask at its place. */
+/** Reads texts token by token: each token must be in the mask at its place. */
 export class TokenChecker {
   private readonly matcher: Matcher
   private readonly tokenizer: Tokenizer
   private readonly row: Uint32Array
 
-  constructor(grammar: Grammar, tokenizer: Tokenizer) {
+  constructor(machine: TokenMachine, tokenizer: Tokenizer) {
     this.tokenizer = tokenizer
-    this.matcher = new Matcher(new TokenFsm(grammar, tokenizer.vocabulary))
+    this.matcher = new Matcher(machine)
     this.row = new Uint32Array(tokenizer.vocabulary.words)
   }
 
@@ -147,18 +117,6 @@ function checkSpelling(
   throw new UsageError(
     `the tokenizer does not write ${JSON.stringify(text.slice(0, 60))} byte for byte. Check it without --vocab`,
   )
-}
-
-/** A token for each byte, and one end. */
-export function byteVocabulary(): Vocabulary {
-  const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
-  return Vocabulary.fromBytes([...bytes, null], { width: 257, endIds: [256] })
-}
-
-function place(bytes: Uint8Array, offset: number): { line: number; column: number } {
-  const before = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, offset))
-  const line = before.slice(before.lastIndexOf("\n") + 1)
-  return { line: before.split("\n").length, column: [...line].length + 1 }
 }
 
 function describe(verdict: Verdict, ok: boolean): string {

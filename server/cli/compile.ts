@@ -1,22 +1,44 @@
 /**
  * `tokenrail compile`: what a constraint becomes, keyword by keyword; with a vocabulary also what it costs; with a
- * beginning also what may follow it.
+ * beginning also what may follow it. `--out` carries it to another process.
  */
 import type { Command } from "commander"
-import { compile, Matcher, TokenFsm } from "../../runtime/index.ts"
-import { byteVocabulary } from "./check.ts"
+import {
+  type CompileOptions,
+  compile,
+  countAllowed,
+  type GrammarInput,
+  Matcher,
+  type Report,
+  TokenFsm,
+  type TokenMachine,
+  type Vocabulary,
+} from "../../runtime/index.ts"
+import { byteVocabulary } from "../checker.ts"
+import {
+  type CompiledForm,
+  compiledFlag,
+  describeWritten,
+  outFlags,
+  readCompiled,
+  writeCompiled,
+} from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, needConstraint, spelling } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 interface CompileFlags extends ConstraintFlags {
+  compiled?: string
   vocab?: string
   explain?: string
+  out?: string
+  form: CompiledForm
   json?: boolean
 }
 
 export function compileCommand(program: Command, io: Io, done: (code: number) => void): void {
-  constraintFlags(program.command("compile").description("compile a constraint and print the report"))
+  const command = program.command("compile").description("compile a constraint and print the report")
+  outFlags(compiledFlag(constraintFlags(command)))
     .option(
       "--vocab <dir>",
       "a tokenizer's directory: adds the time to the first mask and how many tokens it allows",
@@ -27,33 +49,61 @@ export function compileCommand(program: Command, io: Io, done: (code: number) =>
 }
 
 async function run(flags: CompileFlags, io: Io): Promise<number> {
-  const input = await needConstraint(flags, io)
   const vocabulary = flags.vocab ? await readVocabulary(flags.vocab) : byteVocabulary()
+  const source = flags.compiled === undefined ? await needConstraint(flags, io) : null
+  if (source === null && flags.out !== undefined)
+    throw new UsageError("--compiled is a file already: leave --out away")
   const begin = performance.now()
-  const { grammar, report } = compile(input, spelling(flags))
+  const { machine, report, form } =
+    source === null
+      ? await readCompiled(flags.compiled!, flags, vocabulary)
+      : { ...compileHere(source, spelling(flags), vocabulary), form: undefined }
   const compileMs = performance.now() - begin
-  const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+  const matcher = new Matcher(machine)
   const row = new Uint32Array(vocabulary.words)
   matcher.fillMask(row)
   const firstMaskMs = performance.now() - begin
-  const allowed = row.reduce((count, word) => count + bitCount(word), 0)
+  const allowed = countAllowed(row)
   const follows = flags.explain === undefined ? undefined : explain(matcher, flags.explain)
+  const written =
+    flags.out === undefined || !(machine instanceof TokenFsm)
+      ? undefined
+      : await writeCompiled(flags.out, flags.form, {
+          ...{ input: source!, options: spelling(flags), fsm: machine, report },
+          isForVocabulary: flags.vocab !== undefined,
+        })
   const cost = { compileMs, firstMaskMs, ...(flags.vocab && { allowed, width: vocabulary.width }) }
   if (flags.json) {
-    io.out(`${JSON.stringify({ report, ...cost, ...(follows && { follows }) })}\n`)
+    const more = { ...(form && { form }), ...(follows && { follows }), ...(written && { written }) }
+    io.out(`${JSON.stringify({ report, ...cost, ...more })}\n`)
     return Exit.Ok
   }
-  for (const { path, keyword, status, note } of report.keywords) {
-    io.out(`${(path || "/").padEnd(40)} ${keyword.padEnd(22)} ${status}${note ? ` (${note})` : ""}\n`)
-  }
-  io.out(`compiled in ${compileMs.toFixed(2)} ms, first mask after ${firstMaskMs.toFixed(2)} ms\n`)
+  printReport(report, io)
+  const verb = form === undefined ? "compiled" : `read as ${form === "machine" ? "a machine" : "a source"}`
+  io.out(`${verb} in ${compileMs.toFixed(2)} ms, first mask after ${firstMaskMs.toFixed(2)} ms\n`)
   if (flags.vocab) io.out(`the first mask allows ${allowed} of ${vocabulary.width} tokens\n`)
   for (const { what, example, path } of follows ?? []) {
     io.out(
       `may follow: ${what}${example === "" ? "" : `, for example ${JSON.stringify(example)}`}${path && ` (${path})`}\n`,
     )
   }
+  if (written) io.out(`written to ${describeWritten(written)}\n`)
   return Exit.Ok
+}
+
+function compileHere(
+  input: GrammarInput,
+  options: CompileOptions,
+  vocabulary: Vocabulary,
+): { machine: TokenMachine; report: Report } {
+  const { grammar, report } = compile(input, options)
+  return { machine: new TokenFsm(grammar, vocabulary), report }
+}
+
+function printReport({ keywords }: Report, io: Io): void {
+  for (const { path, keyword, status, note } of keywords) {
+    io.out(`${(path || "/").padEnd(40)} ${keyword.padEnd(22)} ${status}${note ? ` (${note})` : ""}\n`)
+  }
 }
 
 function explain(matcher: Matcher, prefix: string): ReturnType<Matcher["explain"]> {
@@ -64,10 +114,4 @@ function explain(matcher: Matcher, prefix: string): ReturnType<Matcher["explain"
     )
   }
   return matcher.explain()
-}
-
-function bitCount(word: number): number {
-  let count = 0
-  for (let rest = word; rest; rest &= rest - 1) count++
-  return count
 }

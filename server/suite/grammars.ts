@@ -13,7 +13,7 @@ import {
   type GrammarInput,
   readJson,
 } from "../../runtime/index.ts"
-import { TextChecker } from "../cli/check.ts"
+import { byteMachine, TextChecker } from "../checker.ts"
 import { describeError } from "./maskbench.ts"
 
 export interface GrammarRow {
@@ -61,7 +61,7 @@ export function runGrammarRow(
     if (strange !== undefined)
       throw new GrammarError("unsupported", "", `option ${strange}: use flags, ${known.join(", ")}`)
     const compileOptions = { surface: "conform", unsatisfiable: "error", ...policies(options) } as const
-    const checker = new TextChecker(compile(inputOf(row, flags), compileOptions).grammar)
+    const checker = new TextChecker(byteMachine(compile(inputOf(row, flags), compileOptions).grammar))
     const tests = row.tests.map(({ text }) => {
       const { accepted, prefix } = checker.check(text)
       return { accepted, prefix }

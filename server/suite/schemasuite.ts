@@ -7,7 +7,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join, relative } from "node:path"
 import { compile, type Grammar, type JsonNode, readJson } from "../../runtime/index.ts"
-import { TextChecker } from "../cli/check.ts"
+import { byteMachine, TextChecker } from "../checker.ts"
 import { describeError } from "./maskbench.ts"
 
 export interface SuiteGroup {
@@ -58,7 +58,7 @@ export function runSuiteGroup(group: SuiteGroup, suite: Suite): SuiteResult[] {
   })
   let checker: TextChecker
   try {
-    checker = new TextChecker(compileGroup(group, suite))
+    checker = new TextChecker(byteMachine(compileGroup(group, suite)))
   } catch (error) {
     return group.tests.map((test) => ({ ...head(test), refused: describeError(error) }))
   }

@@ -1,7 +1,7 @@
 /** `unevaluatedProperties` and `unevaluatedItems` where the suite does not look: negated, nested, beside `if` and `contains`. */
 import { describe, expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
-import { TextChecker } from "../../../server/cli/check.ts"
+import { byteMachine, TextChecker } from "../../../server/checker.ts"
 
 const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[]][] = [
   [
@@ -99,7 +99,7 @@ const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[
 describe("unevaluated members", () => {
   test.each(table)("%s", (_, schema, accept, reject) => {
     const { grammar } = compile({ kind: "json", schema }, { surface: "conform", dialect: "2020-12" })
-    const checker = new TextChecker(grammar)
+    const checker = new TextChecker(byteMachine(grammar))
     const verdicts = (values: unknown[]) =>
       values.map((value) => [JSON.stringify(value), checker.check(JSON.stringify(value)).accepted])
     expect(verdicts(accept)).toEqual(accept.map((value) => [JSON.stringify(value), true]))

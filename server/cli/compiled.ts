@@ -1,0 +1,125 @@
+/**
+ * Compiled constraints in files: `compile --out <file>` writes them, `--compiled <file>` reads them.
+ */
+import { readFile, writeFile } from "node:fs/promises"
+import { type Command, Option } from "commander"
+import {
+  type CompileOptions,
+  deserialize,
+  GrammarError,
+  type GrammarInput,
+  precompile,
+  type Report,
+  type Stored,
+  serializeMachine,
+  serializeSource,
+  type TokenFsm,
+  type Vocabulary,
+} from "../../runtime/index.ts"
+import { type ConstraintFlags, spelling } from "./constraint.ts"
+import { UsageError } from "./exit.ts"
+
+/** `auto`: a machine where there is a finite one, else the source. */
+export type CompiledForm = "auto" | "machine" | "source"
+
+/** What was written. */
+export interface Written {
+  file: string
+  form: "machine" | "source"
+  bytes: number
+  /** Of a machine. */
+  states?: number
+  /** Why it is not a machine, when that was left open. */
+  reason?: string
+}
+
+/** Adds `--compiled` to a command. */
+export function compiledFlag(command: Command): Command {
+  return command.option("--compiled <file>", "a constraint that compile --out wrote")
+}
+
+/** Adds `--out` and `--form` to a command. */
+export function outFlags(command: Command): Command {
+  return command
+    .option("--out <file>", "write the compiled constraint; with --vocab for that vocabulary alone")
+    .addOption(
+      new Option(
+        "--form <form>",
+        "of the file: a finite machine, the source, or auto, the first that is possible",
+      )
+        .choices(["auto", "machine", "source"])
+        .default("auto"),
+    )
+}
+
+/** Reads a file. Throws `UsageError` for an unreadable one or other constraint flags, and as `deserialize`. */
+export async function readCompiled(
+  file: string,
+  flags: ConstraintFlags,
+  vocabulary: Vocabulary,
+): Promise<Stored> {
+  const { schema, regex, choice, jsonObject } = flags
+  const given = [...Object.values({ schema, regex, choice, jsonObject }), ...Object.values(spelling(flags))]
+  if (given.some((value) => value !== undefined)) {
+    throw new UsageError(
+      "--compiled names the whole constraint: give neither another one nor how it is spelt",
+    )
+  }
+  let bytes: Uint8Array
+  try {
+    bytes = await readFile(file)
+  } catch (error) {
+    throw new UsageError(
+      `cannot read ${file}: ${(error as Error).message}. --compiled takes what compile --out wrote`,
+    )
+  }
+  return deserialize(bytes, vocabulary)
+}
+
+/** Writes a constraint to `file`. Throws GrammarError `limit` when a machine is asked for and there is none. */
+export async function writeCompiled(
+  file: string,
+  form: CompiledForm,
+  source: {
+    input: GrammarInput
+    options: CompileOptions
+    fsm: TokenFsm
+    report: Report
+    isForVocabulary: boolean
+  },
+): Promise<Written> {
+  const { input, options, fsm, report, isForVocabulary } = source
+  const write = async (bytes: Uint8Array, written: Omit<Written, "file" | "bytes">): Promise<Written> => {
+    try {
+      await writeFile(file, bytes)
+    } catch (error) {
+      throw new UsageError(`cannot write ${file}: ${(error as Error).message}`)
+    }
+    return { file, bytes: bytes.length, ...written }
+  }
+  let reason: string | undefined
+  if (form !== "source") {
+    try {
+      const machine = precompile(fsm)
+      const states = machine.stateCount - 1
+      return await write(serializeMachine(machine, report, { masks: isForVocabulary }), {
+        form: "machine",
+        states,
+      })
+    } catch (error) {
+      if (form === "machine" || !(error instanceof GrammarError && error.kind === "limit")) throw error
+      reason = error.message
+    }
+  }
+  const bytes = serializeSource(input, options, isForVocabulary ? fsm.vocabulary : undefined)
+  return write(bytes, { form: "source", ...(reason && { reason }) })
+}
+
+/** In words. */
+export function describeWritten({ file, form, bytes, states, reason }: Written): string {
+  const what =
+    form === "machine"
+      ? `a machine of ${states} states`
+      : "the source, which is compiled again when it is read"
+  return `${file}: ${what}, ${bytes} bytes${reason === undefined ? "" : `. No machine: ${reason}`}`
+}
