@@ -6,14 +6,7 @@
  * not the bits of plain decoding have their draws checked too: a doubtful one is no draw.
  */
 
-import { describeDrawn } from "../sampler/cpu.ts"
-import {
-  type DraftLaw,
-  judgeToken,
-  type SampleResult,
-  type SampleRow,
-  type Sampler,
-} from "../sampler/index.ts"
+import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
 import { logitsOf } from "../sampler/sampler.ts"
 import { isNearTie } from "./neartie.ts"
 import type { Sequence } from "./sequence.ts"
@@ -24,7 +17,7 @@ export interface DrawRow {
   readonly logitsRow: number
   readonly isPlain: boolean
   /** The draft token at this place, judged by ratio instead of drawn. */
-  readonly judged?: { readonly token: number; readonly law: DraftLaw } | undefined
+  readonly judged?: SampleRow["judged"]
 }
 
 export interface StepLogits {
@@ -66,37 +59,19 @@ async function drawRows(
   { logits, width, rounding }: StepLogits,
   rows: readonly DrawRow[],
 ): Promise<(SampleResult | undefined)[]> {
-  const sampled = rows.filter(({ judged }) => !judged)
-  const drawn = sampled.length > 0 ? await sampler.sample(logits, width, sampled.map(sampleRow)) : []
-  return rows.map((row) => {
-    const sample = sampleRow(row)
-    if (row.judged) return judge(logitsOf(logits, width, row.logitsRow), sample, row.judged)
-    const result = drawn[sampled.indexOf(row)]
-    const isCertain = row.isPlain || !isNearTie(logitsOf(logits, width, row.logitsRow), sample, rounding)
-    return isCertain ? result : undefined
+  const samples = rows.map(sampleRow)
+  const drawn = await sampler.sample(logits, width, samples)
+  return rows.map((row, index) => {
+    const own = logitsOf(logits, width, row.logitsRow)
+    return row.isPlain || !isNearTie(own, samples[index], rounding) ? drawn[index] : undefined
   })
 }
 
-function judge(
-  logits: Float32Array,
-  row: SampleRow,
-  { token, law }: { token: number; law: DraftLaw },
-): SampleResult {
-  const judgement = judgeToken(token, law, { logits, row })
-  if (judgement.status !== "ok") return { token: -1, status: judgement.status }
-  return {
-    token: judgement.token,
-    status: "ok",
-    relaxed: judgement.relaxed,
-    ...(row.params.logprobs === null ? {} : { logprobs: describeDrawn(logits, row, judgement.token) }),
-  }
-}
-
-function sampleRow({ sequence, logitsRow }: DrawRow): SampleRow {
+function sampleRow({ sequence, logitsRow, judged }: DrawRow): SampleRow {
   const { params, choice } = sequence.options
   const { counts, tokens, mask, maskId } = sequence
   const row = { logitsRow, params, mask: mask!, tokens: counts, position: tokens.length, choice }
-  return maskId === undefined ? row : { ...row, maskId }
+  return { ...row, ...(maskId === undefined ? {} : { maskId }), ...(judged ? { judged } : {}) }
 }
 
 function keepOnly(row: Uint32Array, token: number): void {

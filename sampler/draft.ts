@@ -5,7 +5,7 @@
  * how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an earlier occurrence of the sequence's own ending:
  * free, and right surprisingly often where text is copied, as in JSON.
  */
-import type { DraftLaw } from "./rejection.ts"
+import type { DraftLaw } from "./row.ts"
 
 export interface Proposal {
   readonly tokens: readonly number[]

@@ -28,7 +28,6 @@ export {
   type SamplingParams,
 } from "./params.ts"
 export {
-  type DraftLaw,
   type DraftRow,
   drawDraft,
   type Judgement,
@@ -38,6 +37,7 @@ export {
   type Verdict,
 } from "./rejection.ts"
 export type {
+  DraftLaw,
   LogitsProcessor,
   RankedLogprob,
   Relaxation,

@@ -6,13 +6,10 @@
  * one of no speculation, whoever drafted. `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023):
  * the law of the output is the model's, the tokens are others.
  */
-import { draw, first, lawOf } from "./cpu.ts"
+import { describeDrawn, draw, first, lawOf } from "./cpu.ts"
 import { gumbel, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
-import type { Relaxation, SampleResult, SampleRow } from "./row.ts"
+import type { DraftLaw, Relaxation, SampleResult, SampleRow } from "./row.ts"
 import { softmax } from "./truncation.ts"
-
-/** What a draft token was drawn from: probabilities by token. null: it was certain. */
-export type DraftLaw = ReadonlyMap<number, number> | null
 
 export interface Verdict {
   /** The accepted draft tokens and the one after them; without it when its row has no token. */
@@ -88,9 +85,31 @@ export function judgeToken(token: number | undefined, law: DraftLaw, { logits, r
     const { ids, probs } = softmax(candidates)
     const target = new Map(ids.map((id, at) => [id, probs[at]]))
     const q = law ?? new Map([[token, 1]])
-    if (!isAccepted(token, target, q, row)) return end(drawResidual(target, q, row))
+    if (!isTokenAccepted(row, target.get(token) ?? 0, q.get(token) ?? 0))
+      return end(drawResidual(target, q, row))
   }
   return { token, status, isAccepted: true, relaxed }
+}
+
+/** A judged row as any other's result. Throws in the processed modes of log-probabilities, which need the row's law. */
+export function judgeRow(logits: Float32Array, row: SampleRow): SampleResult {
+  const { token, law } = row.judged!
+  const judgement = judgeToken(token, law, { logits, row })
+  if (judgement.status !== "ok") return { token: -1, status: judgement.status }
+  const { relaxed, isAccepted } = judgement
+  return {
+    token: judgement.token,
+    status: "ok",
+    ...(row.params.logprobs === null ? {} : { logprobs: describeDrawn(logits, row, judgement.token) }),
+    ...(relaxed.length > 0 ? { relaxed } : {}),
+    isAccepted,
+  }
+}
+
+/** Whether a draft token of probability `q` passes where the target gives it `p`. */
+export function isTokenAccepted(row: SampleRow, p: number, q: number): boolean {
+  const u = uniform(rowKey(row.params.seed, row.position, Stream.acceptance, row.choice))
+  return isWithin(u, p, q)
 }
 
 /** A draft token from a drafter's own logits, with the law that `rejectDraft` needs. Undefined: nothing can be drawn. */
@@ -101,17 +120,6 @@ export function drawDraft({ logits, row }: DraftRow): { token: number; law: Draf
   const { ids, probs } = softmax(candidates)
   const key = rowKey(row.params.seed, row.position, Stream.draft, row.choice)
   return { token: draw(candidates, key), law: new Map(ids.map((id, at) => [id, probs[at]])) }
-}
-
-function isAccepted(
-  token: number,
-  p: ReadonlyMap<number, number>,
-  q: ReadonlyMap<number, number>,
-  row: SampleRow,
-): boolean {
-  const qToken = q.get(token) ?? 0
-  const u = uniform(rowKey(row.params.seed, row.position, Stream.acceptance, row.choice))
-  return isWithin(u, p.get(token) ?? 0, qToken)
 }
 
 /** u · q < p and q > 0. Strict: u = 0 does not let a probability of 0 pass. */

@@ -7,6 +7,9 @@
 import type { TokenCounts } from "./counts.ts"
 import type { SamplingParams } from "./params.ts"
 
+/** What a draft token was drawn from: probabilities by token, ids ascending. null: it was certain. */
+export type DraftLaw = ReadonlyMap<number, number> | null
+
 export interface SampleRow {
   /** Which row of the logits. */
   readonly logitsRow: number
@@ -23,6 +26,8 @@ export interface SampleRow {
   /** Logits of the weaker model, shape [V]; needed by `params.contrastive`. */
   readonly amateur?: Float32Array
   readonly processors?: readonly LogitsProcessor[]
+  /** A draft token that is accepted or replaced (`rejection.ts`) instead of an ordinary draw. */
+  readonly judged?: { readonly token: number; readonly law: DraftLaw }
 }
 
 /**
@@ -45,6 +50,8 @@ export interface SampleResult {
   readonly relaxed?: readonly Relaxation[]
   /** Bits of surprise of the token, of mirostat rows. */
   readonly surprise?: number
+  /** Of judged rows: the token is the draft's, accepted. */
+  readonly isAccepted?: boolean
 }
 
 export interface RankedLogprob {

@@ -1,6 +1,7 @@
 /**
  * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
  */
+import { judgeRow } from "./rejection.ts"
 import type { SampleResult, SampleRow, Sampler } from "./row.ts"
 import { Selector } from "./select.ts"
 
@@ -16,7 +17,7 @@ export function createCpuSampler(): Sampler {
 
 /** One row, `logits` is that row alone: what every sampler does with a row that runs here. */
 export function sampleOnCpu(logits: Float32Array, row: SampleRow): SampleResult {
-  return selector.select(logits, row)
+  return row.judged ? judgeRow(logits, row) : selector.select(logits, row)
 }
 
 // Scratch memory only: no row leaves anything in it that another could see.

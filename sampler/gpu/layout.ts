@@ -2,7 +2,8 @@
  * The records that host and kernels share, and who writes them. All words are 32 bits, little-endian.
  *
  *   Row      64 B a row, written by the host (`packRow`), read by every kernel; all that a warm row uploads
- *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`)
+ *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`); of rows with rare stages, two more hold
+ *            the parameters of those (`packRare`)
  *   Partial  32 B a tile and row: what `scan`, later `take`, found in a tile
  *   Stat     64 B a row: what is known of the whole row; `stat`, `cut` and `settle` write it
  *   Hist     12 KiB a row: by bucket, how many values and by how much each is below its bucket's upper edge
@@ -54,6 +55,15 @@ export const RowFlag = {
   warm: 128,
   /** A threshold by surprise; μ is in the place of top-nσ. */
   mirostat: 256,
+  /** From here on: only rows of few legal tokens. */
+  typical: 512,
+  epsilon: 1024,
+  eta: 2048,
+  xtc: 4096,
+  /** As `mirostat`, by the fit of a law to the head. */
+  mirostat1: 8192,
+  /** The temperature moves with the entropy. */
+  dynamic: 16384,
 } as const
 
 /** How a logit is stored. */
@@ -79,6 +89,19 @@ export interface RowRecord {
   readonly lastMax?: number
   /** Mirostat's μ before the draw. */
   readonly mu?: number
+  /** XTC drops the head in this draw. */
+  readonly dropsHead?: boolean
+}
+
+/** Records behind the edits of a row with rare stages. */
+export const RareRecords = 2
+
+/** Whether a row has stages that the device has only for rows of few legal tokens. */
+export function hasRareStages(params: SamplingParams): boolean {
+  if (isGreedy(params)) return false
+  const { typicalP, epsilonCutoff, etaCutoff, xtcProbability, mirostat, dynatempRange } = params
+  const hasCut = typicalP < 1 || epsilonCutoff > 0 || etaCutoff > 0 || xtcProbability > 0
+  return hasCut || mirostat === 1 || dynatempRange > 0
 }
 
 export function rowFlags(params: SamplingParams): number {
@@ -89,6 +112,11 @@ export function rowFlags(params: SamplingParams): number {
     (params.topK > 0 ? RowFlag.topK : 0) |
     (params.topP < 1 ? RowFlag.topP : 0) |
     (params.mirostat === 2 ? RowFlag.mirostat | RowFlag.threshold : 0) |
+    (params.mirostat === 1 ? RowFlag.mirostat1 : 0) |
+    (params.typicalP < 1 ? RowFlag.typical : 0) |
+    (params.epsilonCutoff > 0 ? RowFlag.epsilon : 0) |
+    (params.etaCutoff > 0 ? RowFlag.eta : 0) |
+    (params.dynatempRange > 0 ? RowFlag.dynamic : 0) |
     (params.temperature < 0.2 ? RowFlag.hot : 0)
   )
 }
@@ -113,12 +141,12 @@ export function packRow(view: DataView, index: number, record: RowRecord): void 
     at += 4
   }
   const isWarm = record.lastMax !== undefined && canStartWarm(params)
-  word(rowFlags(params) | (isWarm ? RowFlag.warm : 0))
+  word(rowFlags(params) | (isWarm ? RowFlag.warm : 0) | (record.dropsHead ? RowFlag.xtc : 0))
   word(record.slot)
   word(record.slot2)
   word(record.editOffset)
   word(record.editCount)
-  float(isGreedy(params) ? 1 : 1 / params.temperature)
+  float(isGreedy(params) || params.dynatempRange > 0 ? 1 : 1 / params.temperature)
   word(params.topK)
   float(params.topP)
   float(params.minP > 0 ? Math.log(params.minP) : 0)
@@ -142,4 +170,15 @@ export function packEdits(view: DataView, offset: number, edits: Edits, bans: nu
     view.setFloat32(at + 8, edits.bias[index], true)
     view.setFloat32(at + 12, edits.sub[index] + edits.dry[index], true)
   }
+}
+
+/** Writes the parameters of rare stages from record `offset` on. The field order is `struct RareParams` of `kernels/rare.ts`. */
+export function packRare(view: DataView, offset: number, params: SamplingParams): void {
+  const { typicalP, epsilonCutoff, etaCutoff, xtcThreshold, temperature, dynatempRange, dynatempExponent } =
+    params
+  const low = Math.max(0, temperature - dynatempRange)
+  const high = Math.max(0, temperature + dynatempRange)
+  const values = [typicalP, epsilonCutoff, etaCutoff, xtcThreshold, low, high, dynatempExponent]
+  for (const [index, value] of values.entries())
+    view.setFloat32(4 * (EditWords * offset + index), value, true)
 }

@@ -4,12 +4,18 @@
  * A batch is one compute pass: `scan` and `stat`; `take` and `settle` when a row filters; `hist` and `cut` before them and
  * `radix` after them when it cuts by rank or mass; `short` for rows of few legal tokens, which is all that those need.
  * `radix` is launched indirectly, by rows whose cut `settle` could not make; `hist` too when all rows start warm, by those
- * whose guess was bad. Dispatches of one pass see each other's writes, in order. Rows that are done leave a kernel at once.
+ * whose guess was bad. `rank` and `describe` follow where a row is asked for more than its token, `residual` and `replace`
+ * where a draft is judged. Dispatches of one pass see each other's writes, in order. Rows that are done leave a kernel at
+ * once.
  */
+import { type Asks, ScratchWords } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"
 import { cut } from "./kernels/cut.ts"
+import { describe } from "./kernels/describe.ts"
 import { hist } from "./kernels/hist.ts"
 import { radix } from "./kernels/radix.ts"
+import { rank } from "./kernels/rank.ts"
+import { replace, residual } from "./kernels/residual.ts"
 import { scan } from "./kernels/scan.ts"
 import { settle } from "./kernels/settle.ts"
 import { short } from "./kernels/short.ts"
@@ -38,6 +44,10 @@ const kernels = {
   settle: [settle, ["shape", "rows", "partials", "stats", "slab", "results", "indirect"]],
   radix: [radix, ["shape", "logits", "atlas", "rows", "edits", "partials", "stats", "slab", "results"]],
   short: [short, ["shape", "logits", "atlas", "rows", "edits", "results"]],
+  rank: [rank, ["shape", "logits", "atlas", "rows", "edits", "stats", "results", "asks", "answers"]],
+  describe: [describe, ["shape", "asks", "answers"]],
+  residual: [residual, ["shape", "logits", "atlas", "rows", "edits", "stats", "asks", "answers"]],
+  replace: [replace, ["shape", "asks", "answers"]],
 } as const
 
 const bindings = {
@@ -52,6 +62,8 @@ const bindings = {
   slab: 8,
   results: 9,
   indirect: 10,
+  asks: 11,
+  answers: 12,
 } as const
 
 type KernelName = keyof typeof kernels
@@ -84,6 +96,13 @@ export interface BatchData {
   readonly rows: ArrayBuffer
   readonly edits: ArrayBuffer
   readonly atlas: MaskAtlas
+  readonly asks: Asks
+}
+
+/** What comes back: u32 [rows, 4], as `struct Result`; the answers of all asks. */
+export interface BatchAnswer {
+  readonly results: Uint32Array
+  readonly answers: Uint32Array
 }
 
 export class GpuPipeline {
@@ -123,10 +142,12 @@ export class GpuPipeline {
     return new GpuPipeline(device, Object.fromEntries(entries), timestampWrites)
   }
 
-  /** One submission. Results are u32 [rows, 4], as `struct Result`. */
-  async run(shape: BatchShape, data: BatchData): Promise<Uint32Array> {
+  /** One submission. */
+  async run(shape: BatchShape, data: BatchData): Promise<BatchAnswer> {
     const { device } = this
     const { rowCount, shortCount, width } = shape
+    const { asks } = data
+    const askCount = asks.list.length
     const allCount = rowCount + shortCount
     const tiles = Math.ceil(width / Tile)
     this.reserve(shape, tiles, data)
@@ -139,13 +160,15 @@ export class GpuPipeline {
     this.write(
       "shape",
       0,
-      Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount, stride, format, 0, 0),
+      Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount, stride, format, asks.answerWords, 0),
     )
+    if (askCount > 0) this.write("asks", 0, asks.pack())
     const encoder = device.createCommandEncoder()
     if (shape.isCut) {
       encoder.clearBuffer(this.buffers.hist!, 0, 4 * HistWords * rowCount)
       encoder.clearBuffer(this.buffers.indirect!)
     }
+    if (askCount > 0) encoder.clearBuffer(this.buffers.answers!, 0, 4 * asks.answerWords)
     const pass = encoder.beginComputePass(this.pass)
     const byTile: [number, number] = [tiles, rowCount]
     const byRow: [number, number] = [rowCount, 1]
@@ -163,15 +186,25 @@ export class GpuPipeline {
     }
     if (shape.isCut) this.dispatch(pass, "radix", 12)
     if (shortCount > 0) this.dispatch(pass, "short", [shortCount, 1])
+    if (askCount > 0) {
+      this.dispatch(pass, "rank", [tiles, askCount])
+      this.dispatch(pass, "describe", [askCount, 1])
+    }
+    if (asks.hasJudged) {
+      this.dispatch(pass, "residual", [tiles, askCount])
+      this.dispatch(pass, "replace", [askCount, 1])
+    }
     pass.end()
-    const { results, staging } = this.buffers
-    const bytes = 4 * ResultWords * allCount
-    encoder.copyBufferToBuffer(results!, 0, staging!, 0, bytes)
+    const { results, answers, staging } = this.buffers
+    const resultWords = ResultWords * allCount
+    const bytes = 4 * (resultWords + asks.answerWords)
+    encoder.copyBufferToBuffer(results!, 0, staging!, 0, 4 * resultWords)
+    if (askCount > 0) encoder.copyBufferToBuffer(answers!, 0, staging!, 4 * resultWords, 4 * asks.answerWords)
     device.queue.submit([encoder.finish()])
     await staging!.mapAsync(GPUMapMode.READ, 0, bytes)
-    const answer = new Uint32Array(staging!.getMappedRange(0, bytes).slice(0))
+    const words = new Uint32Array(staging!.getMappedRange(0, bytes).slice(0))
     staging!.unmap()
-    return answer
+    return { results: words.subarray(0, resultWords), answers: words.subarray(resultWords) }
   }
 
   destroy(): void {
@@ -225,7 +258,13 @@ export class GpuPipeline {
     this.reserveOne("hist", 4 * HistWords * longCount, STORAGE | COPY_DST)
     this.reserveOne("slab", 4 * SlabWords * longCount, STORAGE)
     this.reserveOne("results", 4 * ResultWords * allCount, STORAGE | COPY_SRC)
-    this.reserveOne("staging", 4 * ResultWords * allCount, MAP_READ | COPY_DST)
+    const { list, answerWords } = data.asks
+    if (list.length > 0) {
+      this.reserveOne("asks", data.asks.byteLength, STORAGE | COPY_DST)
+      const scratchWords = ScratchWords * tiles * list.length
+      this.reserveOne("answers", 4 * (answerWords + scratchWords), STORAGE | COPY_SRC | COPY_DST)
+    }
+    this.reserveOne("staging", 4 * (ResultWords * allCount + answerWords), MAP_READ | COPY_DST)
     if (this.buffers.atlas !== data.atlas.buffer) {
       this.buffers.atlas = data.atlas.buffer
       this.groups = {}

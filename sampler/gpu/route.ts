@@ -5,35 +5,37 @@
 import { vllmOrder } from "../order.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
 import { countBits, legalIds, type SampleRow } from "../row.ts"
+import { canRank } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"
-import { SortSize } from "./layout.ts"
+import { hasRareStages, SortSize } from "./layout.ts"
 
 /** Sums of 12-bit parts of masses fit a word up to this width, a whole one being 4096. */
 const MaxWidth = 2 ** 20 - 1
 
-/** Whether the kernels know all stages of the row. */
-export function isGpuRow({ params, processors }: SampleRow, width: number): boolean {
+/** Whether the kernels know all stages of the row, and what it is asked beside its token. */
+export function isGpuRow(row: SampleRow, width: number): boolean {
+  const { params, processors, judged } = row
   if (processors?.length) return false
   if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
-  if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
+  const isProcessed = params.logprobs !== null && params.logprobsMode.startsWith("processed")
+  if (isProcessed && !canRank(params)) return false
+  // Which token a judged row ends in is known only here.
+  if (judged && params.logprobs !== null) return false
   if (isGreedy(params)) return true
-  return (
-    params.typicalP === 1 &&
-    params.epsilonCutoff === 0 &&
-    params.etaCutoff === 0 &&
-    params.xtcProbability === 0 &&
-    params.dynatempRange === 0 &&
-    params.mirostat !== 1 &&
-    params.topPBoundary === "ge"
-  )
+  if (params.topPBoundary !== "ge") return false
+  if (!hasRareStages(params)) return true
+  const isMoving = params.mirostat !== 0 && params.dynatempRange > 0
+  return !isProcessed && !judged && !isMoving && isShort(row, width)
 }
 
 function hasDefaultOrder({ order }: SamplingParams): boolean {
   return order.every((stage, at) => stage === vllmOrder[at])
 }
 
-/** Few legal tokens, whose ids fit a slot of the atlas. */
-export function isShort({ mask, params: { allowed } }: SampleRow, width: number): boolean {
+/** Few legal tokens, whose ids fit a slot of the atlas; and no law is asked for, which only long rows leave behind. */
+export function isShort({ mask, params, judged }: SampleRow, width: number): boolean {
+  const { allowed, logprobs, logprobsMode } = params
+  if (judged || (logprobs !== null && logprobsMode.startsWith("processed"))) return false
   const most = Math.min(SortSize, Math.ceil(width / 32))
   return [mask, allowed].some((one) => one !== null && countBits(one) <= most)
 }

@@ -1,8 +1,9 @@
 /**
- * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back.
+ * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back, and the log-probabilities that
+ * were asked for.
  *
- * What the kernels do not compute is computed here by the definition's fast path, row by row: stages that only few use,
- * log-probabilities, and rows whose answer float32 cannot tell. The random bits are the same on both sides, so which side
+ * What the kernels do not compute is computed here by the definition's fast path, row by row: stages that only few use, and
+ * rows whose answer float32 cannot tell. The random bits are the same on both sides, so which side
  * computed a row shows nowhere but in the counters.
  */
 import type { TokenCounts } from "../counts.ts"
@@ -10,15 +11,19 @@ import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
 import { type HalfFormat, widenHalf } from "../half.ts"
 import { isGreedy } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
-import { rowKey, Stream } from "../rng.ts"
+import { rowKey, Stream, uniform } from "../rng.ts"
 import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
 import { logitsOf, sampleOnCpu } from "../sampler.ts"
+import { type Answer, Asks, addAsk, describeAnswer, floatOf, judgeAnswer, withVerdict } from "./asks.ts"
 import { MaskAtlas } from "./atlas.ts"
 import {
   canStartWarm,
   EditWords,
+  hasRareStages,
   packEdits,
+  packRare,
   packRow,
+  RareRecords,
   ResultStatus,
   ResultWords,
   RowFlag,
@@ -210,7 +215,7 @@ class KernelSampler implements GpuSampler {
     const pending: number[] = []
     for (const [index, row] of rows.entries()) {
       const forced = forcedResult(row)
-      if (forced) results[index] = forced
+      if (forced) results[index] = withVerdict(forced, row)
       else if (isGpuRow(row, width) && !(source.isOnHost && this.isHostRow(row))) pending.push(index)
       else results[index] = await this.sampleOnCpu(source, row)
     }
@@ -235,53 +240,62 @@ class KernelSampler implements GpuSampler {
   ): Promise<void> {
     const { width } = source
     const atlas = this.atlasOf(width, indexes.length)
-    const edits = indexes.map((index) => collectEdits(rows[index]))
-    const { logits, placeOf } = source.place(indexes.map((index) => rows[index].logitsRow))
+    const batch = indexes.map((index) => rows[index])
+    const edits = batch.map((row) => collectEdits(row))
+    const { logits, placeOf } = source.place(batch.map(({ logitsRow }) => logitsRow))
     const rowData = new ArrayBuffer(4 * RowWords * indexes.length)
-    const editData = new ArrayBuffer(4 * EditWords * edits.reduce((sum, { count }) => sum + count, 0))
+    const counts = batch.map(({ params }, at) => edits[at].count + (hasRareStages(params) ? RareRecords : 0))
+    const editData = new ArrayBuffer(4 * EditWords * counts.reduce((sum, count) => sum + count, 0))
+    const asks = new Asks()
+    const askOf: number[] = []
     let editOffset = 0
-    for (const [at, index] of indexes.entries()) {
-      const row = rows[index]
+    for (const [at, row] of batch.entries()) {
       const { params, tokens, position, choice, logitsRow } = row
+      const slots = slotsOf(atlas, row, width)
+      askOf.push(
+        addAsk(asks, row, at, () => {
+          return isShort(row, width) ? atlas.slotOf(row.mask, row.maskId) : slots.slot
+        }),
+      )
       packRow(new DataView(rowData), at, {
         params,
         key: rowKey(params.seed, position, Stream.draw, choice),
-        ...slotsOf(atlas, row, width),
+        ...slots,
         editOffset,
         editCount: edits[at].count,
         logitsRow: placeOf(logitsRow),
         lastMax: this.lastMax.get(tokens),
-        ...(params.mirostat === 2 ? { mu: tokens.muBefore(position, 2 * params.mirostatTau) } : {}),
+        ...(params.mirostat !== 0 ? { mu: tokens.muBefore(position, 2 * params.mirostatTau) } : {}),
+        dropsHead: dropsHead(row),
       })
       packEdits(new DataView(editData), editOffset, edits[at], Ban.badWords | Ban.minTokens | Ban.ngram)
-      editOffset += edits[at].count
+      if (hasRareStages(params)) packRare(new DataView(editData), editOffset + edits[at].count, params)
+      editOffset += counts[at]
     }
-    const answer = await this.pipeline.run(
-      this.shapeOf(
-        indexes.map((index) => rows[index]),
-        width,
-      ),
-      { logits, rows: rowData, edits: editData, atlas },
-    )
+    const data = { logits, rows: rowData, edits: editData, atlas, asks }
+    const found = await this.pipeline.run(this.shapeOf(batch, width), data)
     this.stats.submissions++
     this.stats.dispatches = this.pipeline.dispatchCount
     this.stats.uploadedBytes = this.pipeline.uploadedBytes + atlas.uploadedBytes
     if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
     for (const [at, index] of indexes.entries()) {
-      const words = answer.subarray(ResultWords * at, ResultWords * (at + 1))
-      results[index] = await this.read(words, source, rows[index], edits[at])
+      const words = found.results.subarray(ResultWords * at, ResultWords * (at + 1))
+      const answer = askOf[at] < 0 ? undefined : asks.read(askOf[at], found.answers)
+      results[index] = await this.read(words, answer, source, batch[at], edits[at])
     }
   }
 
   private async read(
     [token, status, value, count]: Uint32Array,
+    answer: Answer | undefined,
     source: LogitsSource,
     row: SampleRow,
     edits: Edits,
   ): Promise<SampleResult> {
     const { params, tokens } = row
     const isBanned = status === ResultStatus.emptyMask && edits.bans.some((bans) => bans !== 0)
-    if (status === ResultStatus.redo || isBanned) {
+    const verdict = row.judged && status === ResultStatus.ok ? judgeAnswer(row, token, answer) : undefined
+    if (status === ResultStatus.redo || isBanned || verdict?.token === -1) {
       this.stats.redoneRows++
       return this.sampleOnCpu(source, row)
     }
@@ -289,17 +303,18 @@ class KernelSampler implements GpuSampler {
     if (status === ResultStatus.emptyMask) return { token: -1, status: "empty_mask" }
     if (status === ResultStatus.modelOutput) return { token: -1, status: "model_output" }
     if (status !== ResultStatus.ok) throw new Error("internal: the GPU wrote no result")
-    checkDrawn(row, token, source.width)
-    const logprobs = params.logprobs !== null && {
-      logprobs: describeDrawn(await source.rowOf(row.logitsRow), row, token),
-    }
-    if (params.mirostat === 2 && !isGreedy(params)) {
-      const surprise = floatOf(value)
-      recordSurprise(row, surprise, count)
-      return { token, status: "ok", ...logprobs, surprise }
-    }
+    checkDrawn(row, verdict?.token ?? token, source.width)
     if (canStartWarm(params)) this.lastMax.set(tokens, floatOf(value))
-    return { token, status: "ok", ...logprobs }
+    if (verdict) return { ...verdict, status: "ok" }
+    const logprobs = params.logprobs !== null && {
+      logprobs: answer
+        ? describeAnswer(answer, token, params)
+        : describeDrawn(await source.rowOf(row.logitsRow), row, token),
+    }
+    if (params.mirostat === 0 || isGreedy(params)) return { token, status: "ok", ...logprobs }
+    const surprise = floatOf(value)
+    recordSurprise(row, surprise, count)
+    return { token, status: "ok", ...logprobs, surprise }
   }
 
   /** `rows`: long ones, then short ones. */
@@ -344,22 +359,21 @@ class KernelSampler implements GpuSampler {
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {
     const { atlas: kept } = this
-    // Each row has two masks at most.
-    if (kept?.width === width && kept.atlas.slotCount > 2 * rowCount) {
+    // Each row has two masks at most, or its ids and one mask that raw log-probabilities are under.
+    if (kept?.width === width && kept.atlas.slotCount > 3 * rowCount) {
       kept.atlas.beginStep()
       return kept.atlas
     }
     kept?.atlas.destroy()
-    const atlas = new MaskAtlas(this.device, width, { minSlots: 2 * rowCount })
+    const atlas = new MaskAtlas(this.device, width, { minSlots: 3 * rowCount })
     this.atlas = { width, atlas }
     return atlas
   }
 }
 
-const float = new Float32Array(1)
-const word = new Uint32Array(float.buffer)
-
-function floatOf(bits: number): number {
-  word[0] = bits
-  return float[0]
+/** Whether XTC drops the head in this draw. */
+function dropsHead({ params, position, choice }: SampleRow): boolean {
+  const { xtcProbability, xtcThreshold, seed } = params
+  if (xtcProbability === 0 || xtcThreshold > 0.5) return false
+  return uniform(rowKey(seed, position, Stream.xtc, choice)) < xtcProbability
 }

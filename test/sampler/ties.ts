@@ -5,10 +5,10 @@
  * within 1e-5 of the cut. Near ties are exempt from equality, and counted: many of them are a defect too.
  */
 import { lawOf } from "../../sampler/cpu.ts"
-import { isGreedy } from "../../sampler/params.ts"
+import { isGreedy, type SamplingParams } from "../../sampler/params.ts"
 import { gumbel, tokenBits } from "../../sampler/rng.ts"
 import type { SampleRow } from "../../sampler/row.ts"
-import { type Candidates, maximum, pinned, softmax, survivors } from "../../sampler/truncation.ts"
+import { type Candidates, entropy, maximum, pinned, softmax, survivors } from "../../sampler/truncation.ts"
 
 /** Which two numbers were too near to each other. */
 export type NearTie = "scores" | "threshold" | "mass"
@@ -16,7 +16,8 @@ export type NearTie = "scores" | "threshold" | "mass"
 /** undefined: the two implementations have to agree. */
 export function nearTie(logits: Float32Array, row: SampleRow): NearTie | undefined {
   const { params } = row
-  const off = { topP: 1, topK: 0, minP: 0, topNSigma: 0, mirostat: 0 as const }
+  const unmoved = { typicalP: 1, epsilonCutoff: 0, etaCutoff: 0, topP: 1, xtcProbability: 0 }
+  const off = { ...unmoved, topK: 0, minP: 0, topNSigma: 0, mirostat: 0 as const }
   const unfiltered = lawOf(logits, { ...row, params: { ...params, ...off } })
   if (unfiltered.status !== "ok") return undefined
   if (isGreedy(params)) return isClose(unfiltered.candidates, (z) => z, 1e-4, 0) ? "scores" : undefined
@@ -26,9 +27,28 @@ export function nearTie(logits: Float32Array, row: SampleRow): NearTie | undefin
       if (Math.abs(values[id] - threshold) <= 1e-5 * Math.max(1, Math.abs(values[id]))) return "threshold"
     }
   }
-  if (params.topP < 1) {
-    const before = lawOf(logits, { ...row, params: { ...params, topP: 1 } }).candidates
-    if (isNearMass(before, params.topP)) return "mass"
+  /** Candidates before a stage: those behind it are off. */
+  const before = (change: Partial<SamplingParams>) =>
+    lawOf(logits, { ...row, params: { ...params, ...change } }).candidates
+  if (params.typicalP < 1 && isNearTypical(before(unmoved), params.typicalP)) return "mass"
+  if (params.epsilonCutoff > 0) {
+    const candidates = before({ ...unmoved, typicalP: params.typicalP })
+    if (isNearShare(candidates, () => params.epsilonCutoff)) return "threshold"
+  }
+  if (params.etaCutoff > 0) {
+    const { typicalP, epsilonCutoff, etaCutoff } = params
+    const least = (h: number) => Math.min(etaCutoff, Math.sqrt(etaCutoff) * Math.exp(-h))
+    if (isNearShare(before({ ...unmoved, typicalP, epsilonCutoff }), least)) return "threshold"
+  }
+  if (params.topP < 1 && isNearMass(before({ topP: 1, xtcProbability: 0 }), params.topP)) return "mass"
+  if (params.xtcProbability > 0) {
+    if (isNearShare(before({ xtcProbability: 0 }), () => params.xtcThreshold)) return "threshold"
+  }
+  if (params.mirostat === 1 && row.tokens.muBefore(row.position, -1) === -1) {
+    const counts = [1 - 2e-5, 1 + 2e-5].map((share) => {
+      return survivors(before({ mirostatTau: share * params.mirostatTau })).length
+    })
+    if (counts[0] !== counts[1]) return "threshold"
   }
   const law = lawOf(logits, row)
   const score = (z: number, id: number) => z + gumbel(tokenBits(id, law.key))
@@ -83,6 +103,34 @@ function isNearMass(candidates: Candidates, share: number): boolean {
     // Exact halves of equal values are the same on both sides.
     if (Math.abs(before / total - share) < 1e-5 && before / total !== share) return true
     before += mass
+  }
+  return false
+}
+
+/** Whether a probability is near the least one that stays, given the entropy. */
+function isNearShare(candidates: Candidates, least: (entropy: number) => number): boolean {
+  const { logs, probs } = softmax(candidates)
+  const bound = least(entropy(logs, probs))
+  return probs.some((share) => Math.abs(share - bound) <= 1e-5 * bound && share !== bound)
+}
+
+/** Whether the mass at typical's cut is near its share, or the two distances there near each other. */
+function isNearTypical(candidates: Candidates, share: number): boolean {
+  const { ids, logs, probs } = softmax(candidates)
+  const mean = entropy(logs, probs)
+  const order = ids
+    .map((_, at) => ({ distance: Math.abs(-logs[at] - mean), share: probs[at] }))
+    .sort((a, b) => a.distance - b.distance)
+  let before = 0
+  for (const [at, one] of order.entries()) {
+    const next = order[at + 1]
+    const isCut = before < share && before + one.share >= share - 1e-5
+    if (Math.abs(before - share) < 1e-5 && before !== share) return true
+    if (isCut && next && next.distance !== one.distance) {
+      const gap = next.distance - one.distance
+      if (gap < 1e-5 * Math.max(1, one.distance)) return true
+    }
+    before += one.share
   }
   return false
 }

@@ -21,8 +21,8 @@ import {
 } from "../layout.ts"
 
 export const common = /* wgsl */ `
-/** rows: those of the long path; short rows come after them. stride: logits a row. */
-struct Shape { width: u32, words: u32, tiles: u32, rows: u32, stride: u32, format: u32, pad0: u32, pad1: u32 }
+/** rows: those of the long path; short rows come after them. stride: logits a row. scratch: where that of answers begins. */
+struct Shape { width: u32, words: u32, tiles: u32, rows: u32, stride: u32, format: u32, scratch: u32, pad: u32 }
 struct Row {
   flags: u32, slot: u32, slot2: u32, editOffset: u32,
   editCount: u32, inverseT: f32, k: u32, p: f32,
@@ -37,13 +37,14 @@ struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
 struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
 /**
  * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n: values. lo, hi: buckets
- * between which the cut lies. massBefore, countBefore: of what lies above bucket lo; massAfter: below bucket hi.
+ * between which the cut lies. massBefore, countBefore: of what lies above bucket lo; massAfter: below bucket hi. cutKey,
+ * cutId: the last pair in these buckets that is kept.
  */
 struct Stat {
   phase: u32, zmax: f32, threshold: f32, massAfter: f32,
   lo: u32, hi: u32, top: f32, shift: u32,
   massBefore: f32, countBefore: u32, hasK: u32, n: u32,
-  pad0: u32, pad1: u32, pad2: u32, pad3: u32,
+  cutKey: u32, cutId: u32, pad0: u32, pad1: u32,
 }
 struct Result { token: u32, status: u32, value: u32, survivors: u32 }
 
@@ -78,6 +79,14 @@ const TopP = ${RowFlag.topP}u;
 const Hot = ${RowFlag.hot}u;
 const Warm = ${RowFlag.warm}u;
 const Mirostat = ${RowFlag.mirostat}u;
+const Typical = ${RowFlag.typical}u;
+const Epsilon = ${RowFlag.epsilon}u;
+const Eta = ${RowFlag.eta}u;
+const Xtc = ${RowFlag.xtc}u;
+const Mirostat1 = ${RowFlag.mirostat1}u;
+const Dynamic = ${RowFlag.dynamic}u;
+/** Stages that need sorted pairs. */
+const Rare = Typical | Epsilon | Eta | Xtc | Mirostat1;
 const Float16 = ${LogitFormat.float16}u;
 const BFloat16 = ${LogitFormat.bfloat16}u;
 const Ban = ${EditFlag.ban}u;
@@ -100,6 +109,8 @@ const NeedsRow = 5u;
 const Dead = 0xffffffffu;
 const Bad = 0xfffffffeu;
 const NoToken = 0xffffffffu;
+/** A cutKey above which nothing is. */
+const NoneKept = 0xffffffffu;
 const MaxLogit = 1e30f;
 
 /** Larger floats have larger keys; 0 is below every key. The argument is no NaN and no −0. */
@@ -204,13 +215,16 @@ fn prepareTile(row: Row, tile: u32, thread: u32) {
   workgroupBarrier();
 }
 
+fn isAllowed(row: Row, token: u32) -> bool {
+  let at = token >> 5u;
+  let word = atlas[row.slot * shape.words + at] & atlas[row.slot2 * shape.words + at];
+  return (word & (1u << (token & 31u))) != 0u;
+}
+
 /** Bits of the token's value after temperature, or Dead, or Bad. Stages 1 to 13. */
 fn load(row: Row, tile: u32, local: u32) -> u32 {
   let token = tile * Tile + local;
-  if (token >= shape.width) { return Dead; }
-  let word = token >> 5u;
-  let bit = 1u << (token & 31u);
-  if ((atlas[row.slot * shape.words + word] & atlas[row.slot2 * shape.words + word] & bit) == 0u) { return Dead; }
+  if (token >= shape.width || !isAllowed(row, token)) { return Dead; }
   let mayEdit = row.editCount > 0u && (atomicLoad(&edited[local >> 5u]) & (1u << (local & 31u))) != 0u;
   return valueBits(row, token, mayEdit);
 }

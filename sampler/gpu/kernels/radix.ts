@@ -6,7 +6,7 @@
  * The pairs are those of the slab, or, where they do not fit, all of the row, read again for each digit: at most 8 reads
  * for one cut. Masses are 48-bit integers in four limbs of 12 bits, so that their sums have one result in any order.
  * Launch: indirect, (rows) workgroups of 256 threads, or none. Reads logits, atlas, rows, edits, stats, slab, partials;
- * writes results.
+ * writes results, and the cut into stats.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, tileLoader } from "./common.ts"
@@ -206,6 +206,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   atomicAdd(&digitCounts[0], kept);
   reduceBest(thread, best.x, best.y);
   if (thread == 0u) {
+    stats[group.x].cutKey = step.cutKey;
+    stats[group.x].cutId = step.cutId;
+    if (!isSlab) {
+      // The cut is one of all pairs, wherever they lie.
+      stats[group.x].lo = 0u;
+      stats[group.x].hi = Reach;
+    }
     let all = countBase + atomicLoad(&digitCounts[0]);
     results[group.x] = Result(bestIds[0], Ok, bitcast<u32>(known.zmax), all);
   }

@@ -1,15 +1,14 @@
 /**
  * Pairs of key and id in the workgroup's memory, sorted in pinned order, and the draw from what top-k and top-p keep of
- * them. Scores are relative to the maximum: large values would swallow the noise.
+ * them. Scores are relative to the maximum: large values would swallow the noise. Sums lie in the array of `floatSum`.
  */
-import { SortSize, Threads } from "../layout.ts"
+import { SortSize } from "../layout.ts"
 
 export const ranked = /* wgsl */ `
 var<workgroup> keys: array<u32, ${SortSize}>;
 var<workgroup> ids: array<u32, ${SortSize}>;
-/** Masses up to and including a thread's four pairs. */
-var<workgroup> massSums: array<f32, ${Threads}>;
-var<workgroup> keptCount: atomic<u32>;
+var<workgroup> countSum: atomic<u32>;
+var<workgroup> shownCountSum: u32;
 
 /** The power of two from which on nothing has to be sorted. */
 fn sortSize(count: u32) -> u32 {
@@ -41,45 +40,62 @@ fn sortPairs(thread: u32, size: u32) {
   }
 }
 
-/**
- * The thread's best score and its id among what is kept of the first \`limit\` sorted pairs, before which \`countBefore\`
- * tokens of \`massBefore\` are kept for sure. massAfter: of what lies below all these pairs.
- */
-fn drawSorted(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> vec2u {
-  var masses: array<f32, 4>;
-  var sum = 0.0;
+/** Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to and including them. */
+fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
+  var masses = vec4f(0.0);
   for (var i = 0u; i < 4u; i++) {
-    let at = 4u * thread + i;
-    masses[i] = 0.0;
-    if (at < limit) { masses[i] = exp(valueOf(keys[at]) - zmax); }
-    sum += masses[i];
+    if (4u * thread + i < limit) { masses[i] = exp(valueOf(keys[4u * thread + i]) - zmax); }
   }
-  massSums[thread] = sum;
-  if (thread == 0u) { atomicStore(&keptCount, 0u); }
+  workgroupBarrier();
+  sums[thread] = masses.x + masses.y + masses.z + masses.w;
   workgroupBarrier();
   for (var step = 1u; step < Threads; step *= 2u) {
     var added = 0.0;
-    if (thread >= step) { added = massSums[thread - step]; }
+    if (thread >= step) { added = sums[thread - step]; }
     workgroupBarrier();
-    massSums[thread] += added;
+    sums[thread] += added;
     workgroupBarrier();
   }
-  let bound = row.p * (massBefore + massSums[Threads - 1u] + massAfter);
+  return masses;
+}
+
+/** The sum of a count of each thread. */
+fn sumCounts(thread: u32, own: u32) -> u32 {
+  workgroupBarrier();
+  if (thread == 0u) { atomicStore(&countSum, 0u); }
+  workgroupBarrier();
+  atomicAdd(&countSum, own);
+  workgroupBarrier();
+  if (thread == 0u) { shownCountSum = atomicLoad(&countSum); }
+  return workgroupUniformLoad(&shownCountSum);
+}
+
+/**
+ * How many of the first \`limit\` sorted pairs top-p keeps, before which \`countBefore\` tokens of \`massBefore\` are kept for
+ * sure. massAfter: of what lies below all these pairs.
+ */
+fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> u32 {
+  let masses = sumMasses(thread, zmax, limit);
+  let bound = row.p * (massBefore + sums[Threads - 1u] + massAfter);
   var before = massBefore;
-  if (thread > 0u) { before += massSums[thread - 1u]; }
-  var best = vec2u(0u, NoToken);
+  if (thread > 0u) { before += sums[thread - 1u]; }
   var kept = 0u;
   for (var i = 0u; i < 4u; i++) {
     let at = 4u * thread + i;
     let isFirst = at == 0u && countBefore == 0u;
-    let isCut = (row.flags & TopP) != 0u && before >= bound && !isFirst;
+    if (at < limit && (before < bound || isFirst)) { kept += 1u; }
     before += masses[i];
-    if (at >= limit || isCut) { continue; }
-    kept += 1u;
+  }
+  return sumCounts(thread, kept);
+}
+
+/** The thread's best score and its id among the sorted pairs from \`start\` to below \`end\`. */
+fn drawRange(row: Row, thread: u32, zmax: f32, start: u32, end: u32) -> vec2u {
+  var best = vec2u(0u, NoToken);
+  for (var at = start + thread; at < end; at += Threads) {
     let key = keyOf(valueOf(keys[at]) - zmax + gumbel(tokenBits(ids[at], row)) + 0.0);
     if (isBetter(key, ids[at], best.x, best.y)) { best = vec2u(key, ids[at]); }
   }
-  atomicAdd(&keptCount, kept);
   return best;
 }
 `

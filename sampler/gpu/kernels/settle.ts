@@ -2,8 +2,8 @@
  * `settle`: sorts a row's slab in pinned order, makes the exact cuts, k then p, adds the noise to what is left, and joins
  * it with the tokens that were surely kept. Rows with more in doubt than can be sorted are left to `radix`.
  *
- * Launch: (rows) workgroups of 256 threads. Reads rows, partials, slab, stats; writes results, or stats and the launch of
- * `radix`.
+ * Launch: (rows) workgroups of 256 threads. Reads rows, partials, slab, stats; writes results and the cut, or stats and
+ * the launch of `radix`.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum } from "./common.ts"
@@ -46,7 +46,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   sortPairs(thread, size);
   let hasK = known.hasK == 1u;
   let limit = select(count, min(count, row.k - min(row.k, known.countBefore)), hasK);
-  var best = drawSorted(row, thread, known.zmax, limit, known.countBefore, known.massBefore, known.massAfter);
+  var kept = limit;
+  if ((row.flags & TopP) != 0u) {
+    kept = nucleus(row, thread, known.zmax, limit, known.countBefore, known.massBefore, known.massAfter);
+  }
+  var best = drawRange(row, thread, known.zmax, 0u, kept);
   var mass = 0.0;
   for (var tile = thread; tile < shape.tiles; tile += Threads) {
     let part = partials[group.x * shape.tiles + tile];
@@ -56,11 +60,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if ((row.flags & Mirostat) != 0u) { mass = sumFloats(thread, mass); }
   reduceBest(thread, best.x, best.y);
   if (thread != 0u) { return; }
+  stats[group.x].cutKey = NoneKept;
+  if (kept > 0u) {
+    stats[group.x].cutKey = keys[kept - 1u];
+    stats[group.x].cutId = ids[kept - 1u];
+  }
   if ((row.flags & Mirostat) != 0u) {
     results[group.x] = Result(bestIds[0], Ok, surpriseOf(row, bestKeys[0], bestIds[0], mass), known.n);
   } else {
-    let kept = known.countBefore + atomicLoad(&keptCount);
-    results[group.x] = Result(bestIds[0], Ok, bitcast<u32>(known.zmax), kept);
+    results[group.x] = Result(bestIds[0], Ok, bitcast<u32>(known.zmax), known.countBefore + kept);
   }
 }
 `

@@ -1,13 +1,15 @@
 /**
  * `short`: rows of few legal tokens. The host sends their ids instead of a mask; one workgroup does all stages, with the
- * names and in the order of the other kernels, and nothing but these tokens' logits is read.
+ * names and in the order of the other kernels, and nothing but these tokens' logits is read. Stages that only these rows
+ * have on the device are in `rare.ts`.
  *
  * Launch: (short rows) workgroups of 256 threads; the rows are those from `shape.rows` on. Reads logits, atlas (lists of
- * ids), rows, edits; writes results.
+ * ids), rows, edits (of rows with rare stages, their parameters behind them); writes results.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, loader } from "./common.ts"
 import { ranked, surprise } from "./ranked.ts"
+import { rare } from "./rare.ts"
 
 export const short = /* wgsl */ `
 ${common}
@@ -16,12 +18,12 @@ ${argmax}
 ${floatSum}
 ${ranked}
 ${surprise}
+${rare}
 var<workgroup> liveCount: atomic<u32>;
 var<workgroup> badCount: atomic<u32>;
-var<workgroup> limitCount: atomic<u32>;
 /** live, bad */
 var<workgroup> counted: vec2u;
-var<workgroup> shownLimit: u32;
+var<workgroup> shownInverse: f32;
 
 @compute @workgroup_size(${Threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
@@ -32,7 +34,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if (thread == 0u) {
     atomicStore(&liveCount, 0u);
     atomicStore(&badCount, 0u);
-    atomicStore(&limitCount, 0u);
   }
   workgroupBarrier();
   var best = vec2u(0u, NoToken);
@@ -55,7 +56,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   reduceBest(thread, best.x, best.y);
   if (thread == 0u) { counted = vec2u(atomicLoad(&liveCount), atomicLoad(&badCount)); }
   let seen = workgroupUniformLoad(&counted);
-  let zmax = valueOf(bestKeys[0]);
+  var zmax = valueOf(bestKeys[0]);
   if (thread == 0u) {
     if (seen.y > 0u) {
       results[index] = Result(NoToken, ModelOutput, 0u, 0u);
@@ -67,17 +68,30 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if (seen.y > 0u || seen.x == 0u || (row.flags & Greedy) != 0u) { return; }
   let live = seen.x;
-  var squares = 0.0;
+  if ((row.flags & Dynamic) != 0u) {
+    let inverse = dynamicInverse(row, thread, zmax, size, live);
+    if (thread == 0u) { shownInverse = inverse; }
+    let shown = workgroupUniformLoad(&shownInverse);
+    if (shown == 0.0) {
+      if (thread == 0u) { results[index] = Result(bestIds[0], Ok, bitcast<u32>(zmax), live); }
+      return;
+    }
+    for (var i = thread; i < size; i += Threads) {
+      if (keys[i] != 0u) { keys[i] = keyOf(valueOf(keys[i]) * shown + 0.0); }
+    }
+    zmax *= shown;
+  }
+  let isSorted = (row.flags & (Threshold | TopK | TopP | Rare)) != 0u;
+  if (isSorted) { sortPairs(thread, size); }
   var threshold = -3.4e38;
   var isHuge = abs(zmax) > 1e6;
-  if ((row.flags & (Threshold | TopK | TopP)) != 0u) { sortPairs(thread, size); }
   if ((row.flags & Sigma) != 0u) {
     var sum = 0.0;
     for (var i = thread; i < live; i += Threads) { sum += valueOf(keys[i]); }
     let mean = sumFloats(thread, sum) / f32(live);
     var square = 0.0;
     for (var i = thread; i < live; i += Threads) { let d = valueOf(keys[i]) - mean; square += d * d; }
-    squares = sumFloats(thread, square);
+    let squares = sumFloats(thread, square);
     threshold = max(threshold, zmax - row.sigmas * sqrt(squares / f32(live)));
     isHuge = isHuge || !(squares < 1e30 && abs(mean) < 1e6);
   }
@@ -91,16 +105,23 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
   threshold = min(threshold, zmax);
   // Of sorted pairs, those above a threshold are the first; of others, none is below.
+  var above = 0u;
   for (var i = thread; i < size; i += Threads) {
-    if (keys[i] != 0u && valueOf(keys[i]) >= threshold) { atomicAdd(&limitCount, 1u); }
+    if (keys[i] != 0u && valueOf(keys[i]) >= threshold) { above += 1u; }
   }
-  workgroupBarrier();
-  if (thread == 0u) { shownLimit = atomicLoad(&limitCount); }
-  var limit = workgroupUniformLoad(&shownLimit);
+  var limit = sumCounts(thread, above);
   if (isFirstAlone) { limit = 1u; }
   if ((row.flags & TopK) != 0u) { limit = min(limit, row.k); }
-  if ((row.flags & (Threshold | TopK | TopP)) != 0u) {
-    best = drawSorted(row, thread, zmax, limit, 0u, 0.0, 0.0);
+  if ((row.flags & Mirostat1) != 0u) { limit = zipfCount(row, thread, live); }
+  if ((row.flags & Typical) != 0u) { limit = keepTypical(thread, zmax, limit, rareOf(row).typicalP); }
+  if ((row.flags & Epsilon) != 0u) { limit = keepProbable(thread, zmax, limit, rareOf(row).epsilon); }
+  if ((row.flags & Eta) != 0u) { limit = keepEta(thread, zmax, limit, rareOf(row).eta); }
+  if ((row.flags & TopP) != 0u) { limit = nucleus(row, thread, zmax, limit, 0u, 0.0, 0.0); }
+  var start = 0u;
+  // What it keeps is what is probable: all of that goes but the last.
+  if ((row.flags & Xtc) != 0u) { start = max(1u, probableCount(thread, zmax, limit, rareOf(row).xtcThreshold)) - 1u; }
+  if (isSorted) {
+    best = drawRange(row, thread, zmax, start, limit);
   } else {
     best = vec2u(0u, NoToken);
     for (var i = thread; i < size; i += Threads) {
@@ -109,12 +130,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       if (isBetter(key, ids[i], best.x, best.y)) { best = vec2u(key, ids[i]); }
     }
   }
+  let isMirostat = (row.flags & (Mirostat | Mirostat1)) != 0u;
+  if (isMirostat) { let own = sumMasses(thread, zmax, limit); }
   reduceBest(thread, best.x, best.y);
   if (thread != 0u) { return; }
   if (isHuge) {
     results[index] = Result(NoToken, Redo, 0u, 0u);
-  } else if ((row.flags & Mirostat) != 0u) {
-    let bits = surpriseOf(row, bestKeys[0], bestIds[0], massSums[Threads - 1u]);
+  } else if (isMirostat) {
+    let bits = surpriseOf(row, bestKeys[0], bestIds[0], sums[Threads - 1u]);
     results[index] = Result(bestIds[0], Ok, bits, live);
   } else {
     results[index] = Result(bestIds[0], Ok, bitcast<u32>(zmax), limit);

@@ -129,6 +129,10 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
     if (isFirstAlone) {
       results[index] = Result(bestIds[0], Ok, 0u, counts[0]);
       next.phase = Done;
+      next.lo = 0u;
+      next.hi = Reach;
+      next.cutKey = maxKeys[0];
+      next.cutId = bestIds[0];
     } else if (isHuge) {
       results[index] = Result(NoToken, Redo, 0u, 0u);
       next.phase = Done;

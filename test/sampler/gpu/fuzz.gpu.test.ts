@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Device, openDevice } from "../../../runtime/device.ts"
+import { isGpuRow } from "../../../sampler/gpu/route.ts"
 import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { Selector } from "../../../sampler/select.ts"
@@ -40,21 +41,15 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
     for (let source = 0; source < sources; source++) logits.set(randomLogits(width, random), source * width)
     const rows = Array.from({ length: count }, (_, index) => {
       const options = { ...randomOptions(width, random), logprobs: null, logitsRow: index % sources }
-      // Stages that only the CPU has are in few rows: there both answers come from the same code.
-      if (random() > 0.02) {
-        Object.assign(options, { typicalP: 1, epsilonCutoff: 0, etaCutoff: 0, xtcProbability: 0 })
-      }
       const kind = random()
       if (kind < 0.04) {
-        const { seed, position, mask } = options
-        return rowOf(width, {
-          seed,
-          position,
-          mask,
-          logitsRow: index % sources,
-          mirostat: 2,
-          mirostatTau: 5 * random() + 0.1,
-        })
+        const { seed, position, mask, logitsRow } = options
+        const row = (mirostat: number) =>
+          rowOf(width, {
+            ...{ seed, position, mask, logitsRow, mirostat },
+            mirostatTau: 5 * options.xtcThreshold! + 0.1,
+          })
+        return isGpuRow(row(1), width) ? row(1) : row(2)
       }
       // A single token is emitted unseen; two are the fewest that are looked at.
       const few = kind < 0.08 ? 1 : kind < 0.16 ? 2 : kind < 0.24 ? 500 : 0
@@ -65,7 +60,11 @@ describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
               Array.from({ length: few }, () => Math.floor(random() * width)),
             )
           : options.mask
-      return rowOf(width, { ...options, mask })
+      const row = rowOf(width, { ...options, mask, dynatempRange: random() < 0.05 ? random() : 0 })
+      // Rows that go to the CPU are few: there both answers come from the same code.
+      if (isGpuRow(row, width) || random() < 0.02) return row
+      const plain = { typicalP: 1, epsilonCutoff: 0, etaCutoff: 0, xtcProbability: 0 }
+      return rowOf(width, { ...options, mask, ...plain })
     })
     return { logits, width, rows }
   }
