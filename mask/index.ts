@@ -5,6 +5,7 @@ export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"
 export { type PrecompileOptions, precompile } from "./precompile.ts"
+export { parseTekken, parseTiktoken, type RankedToken } from "./ranks.ts"
 export {
   deserialize,
   type Stored,

@@ -15,6 +15,8 @@ export {
   countAllowed,
   deserialize,
   Matcher,
+  parseTekken,
+  parseTiktoken,
   parseVocabulary,
   precompile,
   type Stored,

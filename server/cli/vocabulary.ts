@@ -1,63 +1,149 @@
 /**
- * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`.
+ * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`. It is `tokenizer.json`, `tekken.json` or a
+ * file of tiktoken ranks, in this order.
  *
  * The width of the logits is not known without a graph. It is taken from config.json where there is one, else the
  * highest id decides.
  */
-import { readFile } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { parseVocabulary, type Vocabulary } from "../../runtime/index.ts"
+import { parseTekken, parseTiktoken, parseVocabulary, type Vocabulary } from "../../runtime/index.ts"
 import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { UsageError } from "./exit.ts"
 
 type Json = Record<string, unknown>
 
-/** Reads tokenizer.json and the configuration files beside it. Throws `UsageError` naming the file. */
+/** What stands beside the tokens themselves. */
+interface Settings {
+  tokenizerConfig: Json
+  /** Ids that the configurations name. */
+  endIds: readonly number[]
+  /** Text of the token that ends an output. */
+  endText: string | undefined
+  width: number | undefined
+}
+
+/** Reads the tokenizer's file and the configuration files beside it. Throws `UsageError` naming the file. */
 export async function readVocabulary(directory: string): Promise<Vocabulary> {
-  return (await readFiles(directory)).vocabulary
+  const settings = await readSettings(directory)
+  const json = await readJsonFile(directory, "tokenizer.json")
+  return json === null ? readRanks(directory, settings) : vocabularyOf(directory, json, settings)
 }
 
 /** The same with its tokenizer. Throws `ModelError` when that is of an unknown kind. */
 export async function readTokenizer(directory: string): Promise<Tokenizer> {
-  const { vocabulary, tokenizerJson, tokenizerConfig } = await readFiles(directory)
+  const settings = await readSettings(directory)
+  const tokenizerJson = await readJsonFile(directory, "tokenizer.json")
+  if (tokenizerJson === null) {
+    await readRanks(directory, settings)
+    throw new UsageError(
+      `${directory}: ranks alone do not say how a text is split. Reading texts token by token needs tokenizer.json`,
+    )
+  }
+  const { tokenizerConfig } = settings
   return new Tokenizer(
     { path: directory, tokenizerJson, tokenizerConfig, chatTemplates: new Map() },
-    vocabulary,
+    vocabularyOf(directory, tokenizerJson, settings),
   )
 }
 
-async function readFiles(
-  directory: string,
-): Promise<{ vocabulary: Vocabulary; tokenizerJson: Json; tokenizerConfig: Json }> {
-  const tokenizer = (await readJsonFile(directory, "tokenizer.json", true))!
-  const tokenizerConfig = await readJsonFile(directory, "tokenizer_config.json", false)
-  const config = await readJsonFile(directory, "config.json", false)
-  const generation = await readJsonFile(directory, "generation_config.json", false)
-  const added = (tokenizer.added_tokens ?? []) as { id: number; content: string }[]
-  const named = tokenizerConfig?.eos_token as string | { content: string } | undefined
-  const endText = typeof named === "string" ? named : named?.content
-  const endIds = new Set([
-    ...[generation?.eos_token_id, config?.eos_token_id].flat().filter((id) => typeof id === "number"),
-    ...added.filter(({ content }) => content === endText).map(({ id }) => id),
-  ])
-  if (endIds.size === 0) {
-    throw new UsageError(`${directory}: no end-of-sequence token. Name eos_token in tokenizer_config.json`)
+async function readSettings(directory: string): Promise<Settings> {
+  const tokenizerConfig = (await readJsonFile(directory, "tokenizer_config.json")) ?? {}
+  const config = await readJsonFile(directory, "config.json")
+  const generation = await readJsonFile(directory, "generation_config.json")
+  const named = tokenizerConfig.eos_token as string | { content: string } | undefined
+  const ids = [generation?.eos_token_id, config?.eos_token_id].flat()
+  return {
+    tokenizerConfig,
+    endIds: [...new Set(ids.filter((id) => typeof id === "number"))],
+    endText: typeof named === "string" ? named : named?.content,
+    width: typeof config?.vocab_size === "number" ? config.vocab_size : undefined,
   }
-  const width = typeof config?.vocab_size === "number" ? config.vocab_size : undefined
-  const vocabulary = parseVocabulary(tokenizer, tokenizerConfig ?? {}, { width, endIds: [...endIds] })
-  return { vocabulary, tokenizerJson: tokenizer, tokenizerConfig: tokenizerConfig ?? {} }
 }
 
-async function readJsonFile(directory: string, name: string, needed: boolean): Promise<Json | null> {
+function vocabularyOf(directory: string, json: Json, settings: Settings): Vocabulary {
+  const { tokenizerConfig, width } = settings
+  const added = (json.added_tokens ?? []) as { id: number; content: string }[]
+  const endIds = withNamed(directory, settings, added)
+  return reading(join(directory, "tokenizer.json"), () =>
+    parseVocabulary(json, tokenizerConfig, { width, endIds }),
+  )
+}
+
+/** tekken.json names its own end; the special tokens of tiktoken's ranks stand in tokenizer_config.json. */
+async function readRanks(directory: string, settings: Settings): Promise<Vocabulary> {
+  const { tokenizerConfig, endIds, width } = settings
+  const names = await readdir(directory).catch(() => [] as string[])
+  const tekken = one(
+    directory,
+    names.filter((name) => /^tekken.*\.json$/.test(name)),
+  )
+  if (tekken !== undefined) {
+    const json = await readJsonFile(directory, tekken)
+    const options = { width, ...(endIds.length > 0 && { endIds }) }
+    return reading(join(directory, tekken), () => parseTekken(json, options))
+  }
+  const ranks = one(
+    directory,
+    names.filter((name) => /\.tiktoken$|^(tokenizer|tiktoken)\.model$/.test(name)),
+  )
+  if (ranks === undefined) {
+    throw new UsageError(
+      `cannot read ${join(directory, "tokenizer.json")}, and neither tekken.json nor a .tiktoken file is there. --vocab takes a tokenizer's directory`,
+    )
+  }
+  const listed = Object.entries((tokenizerConfig.added_tokens_decoder ?? {}) as Record<string, Json>)
+  const added = listed.map(([id, { content, special }]) => ({
+    ...{ id: Number(id), content: String(content), special: special === true },
+  }))
+  const ends = withNamed(directory, settings, added)
+  const text = await readText(join(directory, ranks))
+  return reading(join(directory, ranks), () => parseTiktoken(text, { width, endIds: ends, added }))
+}
+
+/** End ids, that of the token named in tokenizer_config.json among them. */
+function withNamed(
+  directory: string,
+  { endIds, endText }: Settings,
+  added: readonly { id: number; content: string }[],
+): number[] {
+  const named = added.filter(({ content }) => content === endText).map(({ id }) => id)
+  const all = [...new Set([...endIds, ...named])]
+  if (all.length > 0) return all
+  throw new UsageError(`${directory}: no end-of-sequence token. Name eos_token in tokenizer_config.json`)
+}
+
+function one(directory: string, names: readonly string[]): string | undefined {
+  if (names.length > 1) throw new UsageError(`${directory}: ${names.join(" and ")} are both there. Keep one`)
+  return names[0]
+}
+
+function reading(path: string, parse: () => Vocabulary): Vocabulary {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`${path}: ${error.message}`)
+    throw error
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8")
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`)
+  }
+}
+
+/** Null when there is no such file. */
+async function readJsonFile(directory: string, name: string): Promise<Json | null> {
   const path = join(directory, name)
   let text: string
   try {
     text = await readFile(path, "utf8")
   } catch (error) {
-    if (!needed && (error as NodeJS.ErrnoException).code === "ENOENT") return null
-    throw new UsageError(
-      `cannot read ${path}: ${(error as Error).message}. --vocab takes a directory with tokenizer.json`,
-    )
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null
+    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`)
   }
   try {
     return JSON.parse(text)
