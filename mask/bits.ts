@@ -15,7 +15,12 @@ export function isAllowed(row: Uint32Array, token: number): boolean {
 /** Number of set bits. */
 export function countAllowed(row: Uint32Array): number {
   let count = 0
-  for (let word of row) for (; word !== 0; word &= word - 1) count++
+  // Sums of two, four, eight and 32 bits at once (Warren, "Hacker's Delight", 5-1).
+  for (let w = 0; w < row.length; w++) {
+    let word = row[w] - ((row[w] >>> 1) & 0x55555555)
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
   return count
 }
 

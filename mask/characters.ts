@@ -88,6 +88,17 @@ export class CharacterSets {
     return { states, isForked: false }
   }
 
+  /** First bytes outside `set` that some state of `chain` reads, ascending. */
+  leaving(chain: readonly number[], set: number): number[] {
+    const isMember = new Uint8Array(256)
+    for (const byte of this.members[set]) isMember[byte] = 1
+    const bytes: number[] = []
+    for (let byte = 0; byte < 256; byte++) {
+      if (isMember[byte] === 0 && chain.some((state) => lexemes.next(state, byte) !== Dead)) bytes.push(byte)
+    }
+    return bytes
+  }
+
   /** The state after any character of `set`, `Dead` if none may be read, -1 if they lead to several. */
   after(state: number, set: number): number {
     let known = this.nexts.get(state, set)

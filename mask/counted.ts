@@ -1,6 +1,7 @@
 /** Tokens by their number of characters, and the rows of those that have at most so many. */
 import { grown } from "../grammar/intern.ts"
 import { wordCount } from "./bits.ts"
+import { emptyRecipe, idsRecipe, type Recipe } from "./recipe.ts"
 
 export class CountedTokens {
   private readonly width: number
@@ -12,21 +13,12 @@ export class CountedTokens {
   private readonly rows = new Map<number, Uint32Array>()
 
   /** Tokens with their number of characters. */
-  constructor(
-    { values, keys, length }: Pairs,
-    width: number,
-    duplicates: ReadonlyMap<number, readonly number[]>,
-  ) {
+  constructor(pairs: Pairs, width: number, duplicates: ReadonlyMap<number, readonly number[]>) {
     this.width = width
     this.duplicates = duplicates
-    let most = -1
-    for (let i = 0; i < length; i++) if (keys[i] > most) most = keys[i]
-    this.ends = new Int32Array(most + 1)
-    for (let i = 0; i < length; i++) this.ends[keys[i]]++
-    for (let k = 1; k <= most; k++) this.ends[k] += this.ends[k - 1]
-    this.tokens = new Int32Array(length)
-    const next = Int32Array.from(this.ends, (_, k) => (k === 0 ? 0 : this.ends[k - 1]))
-    for (let i = 0; i < length; i++) this.tokens[next[keys[i]]++] = values[i]
+    const { values, ends } = pairs.sorted()
+    this.tokens = values
+    this.ends = ends.subarray(1)
   }
 
   /** The most characters that a token has. */
@@ -39,13 +31,19 @@ export class CountedTokens {
     return this.ends.length === 0 ? 0 : this.ends[Math.min(bound, this.ends.length - 1)]
   }
 
+  /** The mask of the tokens with at most `bound` characters. */
+  recipe(bound: number): Recipe {
+    const isSparse = this.countUpTo(bound) < this.width / 64
+    return isSparse ? idsRecipe(this.ids(bound)) : { ...emptyRecipe, row: this.row(bound) }
+  }
+
   /** Tokens with at most `bound` characters. */
   ids(bound: number): Int32Array {
-    const ids = Array.from(this.tokens.subarray(0, this.countUpTo(bound)))
-    if (this.duplicates.size > 0) {
-      for (let i = ids.length - 1; i >= 0; i--) ids.push(...(this.duplicates.get(ids[i]) ?? []))
-    }
-    return Int32Array.from(ids)
+    const ids = this.tokens.slice(0, this.countUpTo(bound))
+    if (this.duplicates.size === 0) return ids
+    const all = Array.from(ids)
+    for (let i = ids.length - 1; i >= 0; i--) all.push(...(this.duplicates.get(ids[i]) ?? []))
+    return Int32Array.from(all)
   }
 
   /** Tokens with at most `bound` characters. Kept: at most as many rows as a token has characters. Shape [W]. */
@@ -96,5 +94,19 @@ export class Pairs {
     }
     this.values[this.length] = value
     this.keys[this.length++] = key
+  }
+
+  /** Values by ascending key, otherwise in their order (a counting sort): those of key k are `values[ends[k] .. ends[k + 1])`. */
+  sorted(): { values: Int32Array; ends: Int32Array } {
+    const { keys, length } = this
+    let most = -1
+    for (let i = 0; i < length; i++) if (keys[i] > most) most = keys[i]
+    const ends = new Int32Array(most + 2)
+    for (let i = 0; i < length; i++) ends[keys[i] + 1]++
+    for (let key = 1; key < ends.length; key++) ends[key] += ends[key - 1]
+    const next = ends.slice()
+    const values = new Int32Array(length)
+    for (let i = 0; i < length; i++) values[next[keys[i]]++] = this.values[i]
+    return { values, ends }
   }
 }

@@ -13,8 +13,7 @@ import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
-import type { CountedTokens } from "./counted.ts"
-import { NodeLists } from "./lists.ts"
+import { NodeLists, RootList } from "./lists.ts"
 import {
   emptyRecipe,
   idsRecipe,
@@ -27,6 +26,7 @@ import {
   without,
   writeRecipe,
 } from "./recipe.ts"
+import { RootSlices } from "./rootslices.ts"
 import { type Group, Slices } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, TokenTrie } from "./trie.ts"
@@ -45,8 +45,18 @@ const Quote = 0x22
 const MaxWalkNodes = 400
 /** Characters in a row that most tokens stay below. */
 const UsualChain = 16
+/** More ways out of a set are found in one walk. */
+const MaxWays = 12
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
+
+/** What is below some nodes, cut by a set of characters. */
+interface Cut {
+  /** The states after 0, 1, 2 … characters of the set. */
+  readonly chain: readonly number[]
+  readonly inside: Recipe
+  readonly groups: readonly Group[]
+}
 
 export interface LocalOptions {
   /** Bytes of entries that are kept. Default 64 MiB. */
@@ -69,6 +79,7 @@ export class LocalMasks {
   private readonly text: TextMasks
   private readonly characters = new CharacterSets()
   private readonly slices: Slices
+  private readonly rootSlices: RootSlices
   private readonly minSliceNodes: number
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
@@ -89,6 +100,7 @@ export class LocalMasks {
     this.lists = new NodeLists(this.trie)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
+    this.rootSlices = new RootSlices(vocabulary, this.trie)
     const room = this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
     this.other = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -101,12 +113,14 @@ export class LocalMasks {
     if (place >= 0) return this.entries[place]
     const local = this.make(list, state)
     this.bytes += local.bytes
-    if (this.bytes + this.slices.bytes + this.text.bytes > this.maxBytes) {
+    const shared = this.slices.bytes + this.rootSlices.bytes + this.text.bytes
+    if (this.bytes + shared > this.maxBytes) {
       // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
       this.places.clear()
       this.entries = []
       this.equals.clear()
       this.slices.clear()
+      this.rootSlices.clear()
       this.text.clear()
       this.characters.clear()
       this.bytes = 0
@@ -142,29 +156,19 @@ export class LocalMasks {
    * into slices again where it is large, and walked where it is small.
    */
   private sliced(list: number, state: number): Local {
-    const nodes = this.lists.view(list).slice()
     const { set } = this.characters.largest(state)
-    // Most chains that fork do so soon: then the slice need not be made to its full depth.
-    let { states: chain, isForked } = this.characters.chain(state, set, UsualChain)
-    let slice = this.slices.of(list, nodes, set, isForked ? chain.length - 1 : undefined)
-    if (!isForked && slice.maxCount > UsualChain) {
-      ;({ states: chain, isForked } = this.characters.chain(state, set, slice.maxCount))
-      if (isForked) slice = this.slices.of(list, nodes, set, chain.length - 1)
-    }
-    const last = chain[chain.length - 1]
-    const isLoop = this.characters.after(last, set) === last
-    const room = isLoop ? slice.maxCount : chain.length - 1
-    const parts: Recipe[] = [this.inside(slice.tokens, room)]
+    const { chain, inside, groups } =
+      (list === RootList ? this.cutRoot(state, set) : null) ?? this.cut(list, state, set)
+    const parts: Recipe[] = [inside]
     const exits: number[] = []
+    const { found } = this
     const small: { nodes: Int32Array; target: number }[] = []
-    for (const group of isLoop && chain.length === 1 ? slice.merged : slice.groups) {
-      if (group.count > room) break
+    for (const group of groups) {
       const target = lexemes.next(chain[Math.min(group.count, chain.length - 1)], group.byte)
       if (target === Dead) continue
       if (group.size > MaxWalkNodes) parts.push(this.leaving(group, target, exits))
       else small.push({ nodes: group.nodes, target })
     }
-    const { found } = this
     found.tokenCount = 0
     found.exits.length = 0
     for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
@@ -179,10 +183,47 @@ export class LocalMasks {
     }
   }
 
-  /** Tokens with at most `room` characters. */
-  private inside(tokens: CountedTokens, room: number): Recipe {
-    const isSparse = tokens.countUpTo(room) < this.vocabulary.width / 64
-    return isSparse ? idsRecipe(tokens.ids(room)) : { ...emptyRecipe, row: tokens.row(room) }
+  /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
+  private cut(list: number, state: number, set: number): Cut {
+    const nodes = this.lists.view(list).slice()
+    // Most chains that fork do so soon: then the slice need not be made to its full depth.
+    let { states: chain, isForked } = this.characters.chain(state, set, UsualChain)
+    let slice = this.slices.of(list, nodes, set, isForked ? chain.length - 1 : undefined)
+    if (!isForked && slice.maxCount > UsualChain) {
+      ;({ states: chain, isForked } = this.characters.chain(state, set, slice.maxCount))
+      if (isForked) slice = this.slices.of(list, nodes, set, chain.length - 1)
+    }
+    const isLoop = this.isLoop(chain, set)
+    const room = isLoop ? slice.maxCount : chain.length - 1
+    const groups = isLoop && chain.length === 1 ? slice.merged : slice.groups
+    return { chain, inside: slice.tokens.recipe(room), groups: groups.filter(({ count }) => count <= room) }
+  }
+
+  /** The same for all tokens; null where the chain forks or the set is left in many ways. */
+  private cutRoot(state: number, set: number): Cut | null {
+    const firstBytes = this.characters.firstBytes(set)
+    if (firstBytes.length === 0) return null
+    const slice = this.rootSlices.of(set, firstBytes)
+    for (let reach = UsualChain; ; ) {
+      const { states: chain, isForked } = this.characters.chain(state, set, reach)
+      const bytes = this.characters.leaving(chain, set)
+      if (isForked || bytes.length > MaxWays) return null
+      const isLoop = this.isLoop(chain, set)
+      const most = slice.maxCount(bytes)
+      if (chain.length > reach && most > reach && !isLoop) {
+        reach = most
+        continue
+      }
+      const room = isLoop ? most : chain.length - 1
+      const groups = slice.groups(bytes, isLoop && chain.length === 1)
+      return { chain, inside: slice.inside(room), groups: groups.filter(({ count }) => count <= room) }
+    }
+  }
+
+  /** Whether the last state of `chain` goes on with itself. */
+  private isLoop(chain: readonly number[], set: number): boolean {
+    const last = chain[chain.length - 1]
+    return this.characters.after(last, set) === last
   }
 
   /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
@@ -246,7 +287,7 @@ export class LocalMasks {
     }
     const common = this.lists.withDuplicates(Int32Array.from(ids))
     const lists = this.lists.exits(exits)
-    const inside = this.inside(tokens, room)
+    const inside = tokens.recipe(room)
     if (inside.row === null || !isUnbounded) {
       return { ...inside, common, exits: lists, bytes: entryBytes + 4 * common.length }
     }

@@ -9,7 +9,7 @@
  */
 import { afterFirst, afterNext, type CharacterSets } from "./characters.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
-import type { TokenTrie } from "./trie.ts"
+import { End, Head, Stride, Token, type TokenTrie } from "./trie.ts"
 
 /** Nodes that are reached from the set's characters by `byte`, which begins no character of the set. */
 export interface Group {
@@ -32,37 +32,11 @@ export class Slice {
 
   /** After `cap` characters nothing counts as inside any more. */
   constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array, cap: number) {
+    const inside = new Pairs()
+    const leaving = new Pairs()
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
-    const inside = new Pairs()
-    /** Nodes that leave the set, each with count << 8 | byte. */
-    const leaving = new Pairs()
-    /** By depth: characters begun so far, and what is left of the last one. */
-    const counts = new Int32Array(trie.maxDepth + 1)
-    const codes = new Int32Array(trie.maxDepth + 1)
-    const visit = (node: number, byte: number, depth: number, token: number): boolean => {
-      let count = counts[depth - 1]
-      let code = codes[depth - 1]
-      if (code !== 0) {
-        code = afterNext(code, byte)
-        if (code < 0) return false
-      } else if (isInside[byte] === 1 && count < cap) {
-        code = afterFirst(byte)
-        count++
-      } else {
-        leaving.push(node, (count << 8) | byte)
-        return false
-      }
-      counts[depth] = count
-      codes[depth] = code
-      if (token >= 0) inside.push(token, count)
-      return true
-    }
-    for (const root of roots) {
-      counts[trie.depth(root)] = 0
-      codes[trie.depth(root)] = 0
-      trie.scan(root, visit)
-    }
+    for (const root of roots) part(trie, root, isInside, cap, inside, leaving)
     this.tokens = new CountedTokens(inside, width, trie.duplicates)
     this.groups = grouped(trie, leaving)
     const isFlat = this.groups.every(({ count }) => count === 0)
@@ -81,23 +55,59 @@ export class Slice {
   }
 }
 
-/** Groups of nodes by their key, ascending: a counting sort, so that nodes keep their order. */
-function grouped(trie: TokenTrie, { values, keys, length }: Pairs): Group[] {
-  let most = -1
-  for (let i = 0; i < length; i++) if (keys[i] > most) most = keys[i]
-  const ends = new Int32Array(most + 2)
-  for (let i = 0; i < length; i++) ends[keys[i] + 1]++
-  for (let key = 1; key < ends.length; key++) ends[key] += ends[key - 1]
-  const next = ends.slice()
-  const nodes = new Int32Array(length)
-  for (let i = 0; i < length; i++) nodes[next[keys[i]]++] = values[i]
+/**
+ * Adds the tokens below `root` that consist of at most `cap` characters of a set to `inside`, with the number of these,
+ * and the nodes at which others leave it to `leaving`, each with count << 8 | byte.
+ */
+function part(
+  trie: TokenTrie,
+  root: number,
+  isInside: Uint8Array,
+  cap: number,
+  inside: Pairs,
+  leaving: Pairs,
+): void {
+  const { nodes } = trie
+  /** By depth: characters begun so far << 3 | what is left of the last one. */
+  const read = new Int32Array(trie.maxDepth + 1)
+  const end = nodes[root + End]
+  // hot
+  for (let at = root + Stride; at < end; ) {
+    const head = nodes[at + Head]
+    const depth = head >>> 8
+    const byte = head & 0xff
+    const before = read[depth - 1]
+    let code = before & 7
+    let count = before >>> 3
+    if (code !== 0) {
+      code = afterNext(code, byte)
+    } else if (isInside[byte] === 1 && count < cap) {
+      code = byte < 0x80 ? 0 : afterFirst(byte)
+      count++
+    } else {
+      leaving.push(at, (count << 8) | byte)
+      code = -1
+    }
+    if (code < 0) {
+      at = nodes[at + End]
+      continue
+    }
+    read[depth] = (count << 3) | code
+    if (nodes[at + Token] >= 0) inside.push(nodes[at + Token], count)
+    at += Stride
+  }
+}
+
+/** Groups of nodes by their key, count << 8 | byte, ascending: a counting sort, so that nodes keep their order. */
+export function grouped(trie: TokenTrie, leaving: Pairs): Group[] {
+  const { values, ends } = leaving.sorted()
   const groups: Group[] = []
-  for (let key = 0; key <= most; key++) {
+  for (let key = 0; key < ends.length - 1; key++) {
     if (ends[key] === ends[key + 1]) continue
-    const own = nodes.subarray(ends[key], ends[key + 1])
+    const nodes = values.subarray(ends[key], ends[key + 1])
     let size = 0
-    for (let i = 0; i < own.length; i++) size += trie.subtreeSize(own[i])
-    groups.push({ count: key >>> 8, byte: key & 0xff, nodes: own, size })
+    for (let i = 0; i < nodes.length; i++) size += trie.subtreeSize(nodes[i])
+    groups.push({ count: key >>> 8, byte: key & 0xff, nodes, size })
   }
   return groups
 }

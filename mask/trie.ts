@@ -8,10 +8,10 @@
 import { lexemes } from "../grammar/lexeme/table.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-const Stride = 3 // words a node; node 0 is the root
-const Head = 0 // byte | depth << 8
-const End = 1 // offset just past the subtree
-const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
+export const Stride = 3 // words a node; node 0 is the root
+export const Head = 0 // byte | depth << 8
+export const End = 1 // offset just past the subtree
+export const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
 
 const NoTokenHere = -1
 

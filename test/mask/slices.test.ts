@@ -6,6 +6,8 @@ import { bodyState } from "../../grammar/lexeme/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
 import { CharacterSets } from "../../mask/characters.ts"
+import { writeRecipe } from "../../mask/recipe.ts"
+import { RootSlices } from "../../mask/rootslices.ts"
 import { Slice } from "../../mask/slices.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { Vocabulary } from "../../mask/vocabulary.ts"
@@ -68,6 +70,27 @@ test.each([
     const outside = distinct.filter((id) => !inside(9).includes(id))
     expect(below.sort((a, b) => a - b)).toEqual(outside)
   }
+})
+
+test.each([
+  ["a", [0x61]],
+  ["a, b", [0x61, 0x62]],
+  ["a, é", [0x61, 0xc3]],
+  ["all but the quote", [0x61, 0x62, 0xc3, 0xe6]],
+])("a slice of the whole trie by %s, made from rows and edges, is the one that a walk makes", (_, first) => {
+  const firstBytes = Uint8Array.from(first)
+  const walked = new Slice(trie, vocabulary.width, Int32Array.of(0), firstBytes, 9)
+  const slice = new RootSlices(vocabulary, trie).of(0, firstBytes)
+  const others = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !first.includes(byte))
+  expect(slice.maxCount(others)).toBe(walked.maxCount)
+  for (let bound = 0; bound <= 4; bound++) {
+    const row = new Uint32Array(vocabulary.words)
+    writeRecipe(slice.inside(bound), row)
+    expect(row).toEqual(walked.tokens.row(bound))
+  }
+  expect(slice.groups(others, false)).toEqual(walked.groups)
+  expect(slice.groups(others, true).map((group) => ({ ...group, count: 0 }))).toEqual(walked.merged)
+  expect(slice.groups([0x22], true).map(({ byte }) => byte)).toEqual([0x22])
 })
 
 test.each([
