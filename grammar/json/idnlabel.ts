@@ -1,0 +1,234 @@
+/**
+ * The facts of a label of `idn-hostname`, and the rules for one character more: IDNA2008 (RFC 5890 to 5893), NFC, and
+ * lengths in the ASCII form.
+ *
+ * What a label has yet to keep to is a handful of facts: a hyphen before, a joiner that waits for its letter, the
+ * direction, the last starter that something may compose with, and so on. Only the length is not: it is bounded in the
+ * Punycode form, which depends on every character. So characters are counted, a range that holds them is kept, and the
+ * greatest length that a label of those counts may have (`punycodelength.ts`) is what is bounded: no label that is too
+ * long is taken, but some long ones whose form would fit are refused. Labels of a small alphabet may have about 23
+ * characters, ideographs 12. A-labels (`xn--`) are not taken: what they decode to, and whether more digits can still make
+ * a label of it, would be a state for each beginning. And a mark that composes with some small letter of ASCII is taken
+ * after none of them (`idna.ts`).
+ */
+import { Bidi, type CharacterClass, type Idna, Joining, Script, Special } from "./idna.ts"
+import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
+
+const MaxLabel = 63
+export const MaxName = 253
+
+/** What the next character must be. */
+const Nothing = 0
+const SmallL = 1
+const Greek = 2
+/** Marks, and then one that joins to the right: after a non-joiner. */
+const JoinsRight = 3
+
+/** KATAKANA MIDDLE DOT needs a Japanese character somewhere in its label. */
+const NoDot = 0
+const DotWaits = 1
+const HasJapanese = 2
+
+/** By the first character of a label. A broken one keeps the rule of RFC 5893 no more: its name has no right-to-left. */
+const Fresh = 0
+const LeftToRight = 1
+const RightToLeft = 2
+const Broken = 3
+
+/** What the labels so far say of the name. */
+const OpenName = 0
+const BrokenName = 1
+const BidiName = 2
+
+/** The facts of a label, and of the name before it. */
+export interface Label {
+  /** Octets of the labels before, with their dots. */
+  total: number
+  name: number
+  basic: number
+  wide: number
+  /** Of `punycodelength.ts`: holds all characters beyond ASCII. */
+  zone: number
+  hasCapital: boolean
+  /** About the last character. */
+  isHyphen: boolean
+  isL: boolean
+  isVirama: boolean
+  isHebrew: boolean
+  /** The last one that is not transparent joins to the left. */
+  joinsLeft: boolean
+  waitsFor: number
+  dot: number
+  /** Digits of the label: the special of those it has, or 0. */
+  digits: number
+  direction: number
+  /** The last character but for marks may end a label of its direction. */
+  mayEnd: boolean
+  hasEuropean: boolean
+  hasArabic: boolean
+  /** Of the last starter, and the rank of the marks after it. */
+  compositions: number
+  rank: number
+}
+
+export const freshLabel: Label = {
+  total: 0,
+  name: OpenName,
+  basic: 0,
+  wide: 0,
+  zone: NoZone,
+  hasCapital: false,
+  isHyphen: false,
+  isL: false,
+  isVirama: false,
+  isHebrew: false,
+  joinsLeft: false,
+  waitsFor: Nothing,
+  dot: NoDot,
+  digits: 0,
+  direction: Fresh,
+  mayEnd: false,
+  hasEuropean: false,
+  hasArabic: false,
+  compositions: 0,
+  rank: 0,
+}
+
+/** Whether a name may end here, or a separator follow. */
+export function isWhole(label: Label): boolean {
+  if (
+    label.basic + label.wide === 0 ||
+    label.isHyphen ||
+    label.waitsFor !== Nothing ||
+    label.dot === DotWaits
+  )
+    return false
+  return label.mayEnd || (label.direction !== RightToLeft && label.name !== BidiName)
+}
+
+function lengthOf({ basic, wide, zone }: Label): number {
+  return asciiLengthBound(basic, wide, zone)
+}
+
+/** The facts after one character more, or null where it may not stand. Whether the rest can follow is not asked. */
+export function step(label: Label, character: CharacterClass, { seconds }: Idna): Label | null {
+  const { special, bidi } = character
+  if (special === Special.Separator) return separated(label)
+  const isFirst = label.basic + label.wide === 0
+  const isBasic = character.zone === NoZone
+
+  if (isFirst && (character.isMark || special === Special.Hyphen)) return null
+  // "--" as third and fourth character: A-labels and what is reserved beside them.
+  if (special === Special.Hyphen && label.isHyphen && label.basic + label.wide === 3) return null
+  if (special === Special.Capital ? label.wide > 0 : label.hasCapital && !isBasic) return null
+  if (
+    !isInContext(label, character) ||
+    !isDirected(label, bidi) ||
+    !staysComposed(label, character, seconds)
+  ) {
+    return null
+  }
+  const next = { ...label }
+  next.basic += isBasic ? 1 : 0
+  next.wide += isBasic ? 0 : 1
+  next.zone = joinZones(label.zone, character.zone)
+  const length = lengthOf(next)
+  if (length > MaxLabel || next.total + length > MaxName) return null
+
+  direct(next, bidi)
+  if (character.rank === 0) next.compositions = character.compositions
+  next.rank = character.rank
+  next.hasCapital ||= special === Special.Capital
+  next.isHyphen = special === Special.Hyphen
+  next.isL = special === Special.SmallL
+  next.isVirama = character.isVirama
+  next.isHebrew = character.script === Script.Hebrew
+  if (character.joining !== Joining.Transparent) {
+    next.joinsLeft = character.joining === Joining.Left || character.joining === Joining.Dual
+  }
+  next.waitsFor = waitAfter(label, character)
+  if (character.script === Script.Japanese) next.dot = HasJapanese
+  else if (special === Special.KatakanaDot && label.dot === NoDot) next.dot = DotWaits
+  if (special === Special.ArabicDigit || special === Special.ExtendedDigit) next.digits = special
+  return next
+}
+
+function separated(label: Label): Label | null {
+  if (!isWhole(label)) return null
+  const total = label.total + lengthOf(label) + 1
+  if (total >= MaxName) return null
+  if (label.direction === RightToLeft) return { ...freshLabel, total, name: BidiName }
+  return { ...freshLabel, total, name: label.mayEnd ? label.name : BrokenName }
+}
+
+/** RFC 5892, appendix A, and what the characters before wait for. */
+function isInContext(label: Label, { special, script, joining }: CharacterClass): boolean {
+  switch (label.waitsFor) {
+    case SmallL:
+      if (special !== Special.SmallL) return false
+      break
+    case Greek:
+      if (script !== Script.Greek) return false
+      break
+    case JoinsRight:
+      if (joining !== Joining.Transparent && joining !== Joining.Right && joining !== Joining.Dual)
+        return false
+  }
+  switch (special) {
+    case Special.Joiner:
+      return label.isVirama
+    case Special.NonJoiner:
+      return label.isVirama || label.joinsLeft
+    case Special.MiddleDot:
+      return label.isL
+    case Special.Geresh:
+      return label.isHebrew
+    case Special.ArabicDigit:
+      return label.digits !== Special.ExtendedDigit
+    case Special.ExtendedDigit:
+      return label.digits !== Special.ArabicDigit
+    default:
+      return true
+  }
+}
+
+function waitAfter(label: Label, { special, joining }: CharacterClass): number {
+  if (special === Special.MiddleDot) return SmallL
+  if (special === Special.Keraia) return Greek
+  if (special === Special.NonJoiner) return label.isVirama ? Nothing : JoinsRight
+  return label.waitsFor === JoinsRight && joining === Joining.Transparent ? JoinsRight : Nothing
+}
+
+/** RFC 5893, section 2: whether a character of this direction may come next. */
+function isDirected({ direction, name, hasEuropean, hasArabic }: Label, bidi: number): boolean {
+  switch (direction) {
+    case Fresh:
+      if (bidi === Bidi.R) return name !== BrokenName
+      return bidi === Bidi.L || (bidi !== Bidi.Arabic && name !== BidiName)
+    case RightToLeft:
+      if (bidi === Bidi.European) return !hasArabic
+      return bidi === Bidi.Arabic ? !hasEuropean : bidi !== Bidi.L
+    default:
+      return bidi !== Bidi.R && bidi !== Bidi.Arabic
+  }
+}
+
+/** Notes the direction of the last character. */
+function direct(label: Label, bidi: number): void {
+  if (label.direction === Fresh) {
+    label.direction = bidi === Bidi.L ? LeftToRight : bidi === Bidi.R ? RightToLeft : Broken
+  }
+  if (label.direction === Broken || bidi === Bidi.Mark) return
+  label.mayEnd = bidi !== Bidi.Neutral
+  if (label.direction !== RightToLeft) return
+  label.hasEuropean ||= bidi === Bidi.European
+  label.hasArabic ||= bidi === Bidi.Arabic
+}
+
+/** Whether the label stays in NFC (Unicode Standard Annex 15): marks in order, and nothing that would compose. */
+function staysComposed(label: Label, { rank, second }: CharacterClass, seconds: Idna["seconds"]): boolean {
+  if (rank > 0 && label.rank > rank) return false
+  // A mark of the same rank, or any before a starter, stands between the two.
+  const isBlocked = label.rank > 0 && label.rank >= rank
+  return isBlocked || second < 0 || !seconds[label.compositions].has(second)
+}
