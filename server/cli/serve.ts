@@ -2,7 +2,7 @@
  * `tokenrail serve`: the HTTP server, until a signal ends it.
  *
  * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
- * signal ends it at once (main.ts).
+ * signal ends it at once (program.ts).
  */
 import { setTimeout } from "node:timers/promises"
 import { type Command, Option } from "commander"

@@ -1,0 +1,59 @@
+/**
+ * The program `tokenrail`: the only file that knows the process, its arguments, environment, streams and signals.
+ */
+import { Command } from "commander"
+import { benchCommand } from "./cli/bench.ts"
+import { checkCommand } from "./cli/check.ts"
+import { compileCommand } from "./cli/compile.ts"
+import { conformanceCommand } from "./cli/conformance.ts"
+import { Exit, exitCode, type Io } from "./cli/exit.ts"
+import { generateCommand } from "./cli/generate.ts"
+import { serveCommand } from "./cli/serve.ts"
+import { version } from "./version.ts"
+
+const interrupt = new AbortController()
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    // The second signal does not wait for anything.
+    if (interrupt.signal.aborted) process.exit(name === "SIGINT" ? Exit.Interrupt : Exit.Terminate)
+    interrupt.abort(name)
+  })
+}
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? Exit.Ok : Exit.Usage),
+)
+
+const io: Io = {
+  async stdin() {
+    const chunks: Buffer[] = []
+    for await (const chunk of process.stdin) chunks.push(chunk)
+    return Buffer.concat(chunks).toString("utf8")
+  },
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  signal: interrupt.signal,
+  env: process.env,
+}
+
+let code: number = Exit.Ok
+const done = (value: number) => {
+  code = value
+}
+const program = new Command("tokenrail")
+  .description(
+    "makes a language model write only what a JSON Schema, a regular expression or a choice allows",
+  )
+  .version(version)
+  .exitOverride()
+const commands = [
+  ...[serveCommand, generateCommand, checkCommand, compileCommand],
+  ...[conformanceCommand, benchCommand],
+]
+for (const add of commands) add(program, io, done)
+try {
+  await program.parseAsync(process.argv)
+} catch (error) {
+  code = exitCode(error, io)
+}
+process.exitCode = code
