@@ -28,6 +28,8 @@ export abstract class Frame {
   readonly isSymbolic: boolean = false
   /** For a symbolic frame: the unknown text decides only how the lexeme under it may end, never how it may go on. */
   readonly isOpenEnded: boolean = false
+  /** At most as many bytes as `finish` returns. */
+  readonly leastBytes: number = 0
 
   /**
    * What may follow what was read above this frame and ended with `tag`. `text` holds its bytes if `needsText`; null

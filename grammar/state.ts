@@ -155,12 +155,26 @@ export class States {
     if (state === DeadState) throw new RangeError("nothing completes a text that was rejected")
     if (this.isAccepting(state)) return new Uint8Array(0)
     let best: Uint8Array | null = null
-    for (let i = 0; i < this.states.length(state); i++) {
-      const completion = this.finishThread(this.states.at(state, i))
+    const threads = Array.from({ length: this.states.length(state) }, (_, i) => {
+      const thread = this.states.at(state, i)
+      return { thread, least: this.leastBytes(thread) }
+    })
+    // What is surely longer is not spelled out.
+    for (const { thread, least } of threads.sort((a, b) => a.least - b.least)) {
+      if (best !== null && least > best.length) break
+      const completion = this.finishThread(thread)
       // Threads come in the order in which they were first met: among equally long ones that must not decide.
       if (best === null || isBefore(completion, best)) best = completion
     }
     return best as Uint8Array
+  }
+
+  /** At most as many bytes as any completion of a thread has. */
+  private leastBytes(thread: number): number {
+    let least = lexemes.least(this.threads.at(thread, 0))
+    for (let stack = this.threads.at(thread, 1); stack !== EmptyStack; stack = this.stacks.pop(stack))
+      least += this.stacks.top[stack].leastBytes
+    return least
   }
 
   private finishThread(thread: number): Uint8Array {

@@ -68,12 +68,26 @@ export class ArrayLanguage {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []
     let length = 0
+    const { spec } = this.rules
+    if (spec.contains.length === 0 && !spec.unique) {
+      // Each item takes two characters at least.
+      checkWitness(2 * (spec.min - at.index), this.path)
+      const first = at.index
+      while (first + items.length < spec.min || (phase === Phase.Comma && items.length === 0)) {
+        const item = this.language.witness(this.rules.item(first + items.length))
+        items.push(item)
+        length += item.length + 1
+        checkWitness(length, this.path)
+      }
+      return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
+    }
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
       const [way] = this.rules.ways(at)
       const item = this.language.witness(way.value)
       items.push(item)
       length += item.length + 1
       checkWitness(length, this.path)
+      if (this.rules.canClose(way.progress)) break
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
@@ -107,6 +121,7 @@ export class ArrayLanguage {
 class ArrayFrame extends Frame {
   override readonly needsText: boolean
   override readonly isSymbolic: boolean
+  override readonly leastBytes = 1
   readonly array: ArrayLanguage
   readonly phase: number
   readonly progress: ArrayProgress

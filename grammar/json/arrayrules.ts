@@ -95,7 +95,8 @@ export class ArrayRules {
     return this.values.differences(this.item(index)) !== null
   }
 
-  private item(index: number): number {
+  /** What the item at `index` must satisfy, counts aside. */
+  item(index: number): number {
     const { items } = this.spec
     return items[Math.min(index, items.length - 1)]
   }

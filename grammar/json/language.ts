@@ -87,6 +87,8 @@ export class JsonLanguage {
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
   private readonly witnesses = new Map<number, string>()
+  /** Values around the one that is being written down. */
+  private witnessDepth = 0
   private readonly differences = new Map<number, readonly number[] | null>()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
@@ -237,7 +239,17 @@ export class JsonLanguage {
   witness(conjunction: number): string {
     let text = this.witnesses.get(conjunction)
     if (text === undefined) {
-      text = this.makeWitness(conjunction)
+      const bound = this.limits.stackDepth
+      if (this.witnessDepth >= bound) {
+        const what = `its shortest value nests deeper than ${bound} levels`
+        throw new GrammarError("limit", this.pathOf(conjunction), `${what}. Raise limits.stackDepth`)
+      }
+      this.witnessDepth++
+      try {
+        text = this.makeWitness(conjunction)
+      } finally {
+        this.witnessDepth--
+      }
       // Values that hold each other twice double at every level.
       checkWitness(text.length, this.pathOf(conjunction))
       this.witnesses.set(conjunction, text)

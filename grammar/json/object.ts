@@ -9,9 +9,9 @@ import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { PairMap, TupleTable } from "../intern.ts"
 import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
 import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
-import { stringLexeme } from "../lexeme/string.ts"
+import { shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
-import type { JsonLanguage } from "./language.ts"
+import { checkWitness, type JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
@@ -136,14 +136,41 @@ export class ObjectLanguage {
   }
 
   private finishMembers(from: Progress): string {
-    let text = ""
+    const parts: string[] = []
+    let length = 0
+    const add = (key: string, value: number) => {
+      const part = `,${key}:${this.language.witness(value)}`
+      parts.push(part)
+      length += part.length
+      checkWitness(length, this.path)
+    }
     let progress = from
-    while (!this.rules.canClose(progress)) {
+    while (progress.unmet !== 0 && !this.rules.canClose(progress)) {
       const { key, way } = this.nextKey(progress)
-      text += `,${key}:${this.language.witness(way.value)}`
+      add(key, way.value)
       progress = way.progress
     }
-    return `${text}}`
+    if (this.rules.canClose(progress)) return `${parts.join("")}}`
+    const { classes, spec } = this.rules
+    // Each member takes five characters at least.
+    checkWitness(5 * Math.max(0, spec.min - progress.count), this.path)
+    let fresh: Generator<string> | null = null
+    for (const index of this.rules.rest(progress)) {
+      if (index >= 0) {
+        add(JSON.stringify(spec.names[index].name), spec.names[index].value)
+        continue
+      }
+      fresh ??= this.freshNames(progress)
+      add(JSON.stringify(fresh.next().value), classes[-1 - index].value)
+    }
+    return `${parts.join("")}}`
+  }
+
+  /** Names of the first class that are neither declared nor read yet. */
+  private *freshNames({ others }: Progress): Generator<string> {
+    const taken = new Set(this.rules.spec.names.map(({ name }) => name))
+    for (const id of this.otherLists.view(others)) taken.add(decoder.decode(this.otherNames[id]))
+    for (const name of shortStrings(this.rules.classes[0].expr)) if (!taken.has(name)) yield name
   }
 
   /** A key, as it is written, that brings the object closer to its end. */
@@ -281,6 +308,7 @@ function trieOf(entries: { bytes: Uint8Array; tag: number }[]): number {
 class ObjectFrame extends Frame {
   override readonly needsText: boolean
   override readonly isSymbolic: boolean
+  override readonly leastBytes = 1
   override readonly isOpenEnded: boolean
   readonly object: ObjectLanguage
   readonly phase: number

@@ -166,9 +166,35 @@ export class ObjectRules {
   neededName(progress: Progress): number {
     const planned = new Set(this.plan(progress)?.names)
     const { names } = this.spec
-    const isNeeded = (i: number) => names[i].isRequired || planned.has(i)
+    const isRoomy = this.isRoomy(progress)
     // In schema order a name that is passed over is given up: the first one comes first.
-    return this.available(progress).find(isNeeded) ?? -1
+    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
+      if (this.isSeen(progress, i)) continue
+      const isNeeded = names[i].isRequired || planned.has(i)
+      if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) return i
+      if (this.ordered && names[i].isRequired) break
+    }
+    return -1
+  }
+
+  /**
+   * Keys that complete an object without obligations: declared names, and `-1 - c` for a new key of class c. Linear in
+   * the names and the keys.
+   */
+  *rest(progress: Progress): Generator<number> {
+    const { names, min } = this.spec
+    const ahead: number[] = []
+    for (let i = this.ordered ? progress.next : 0; i < names.length; i++)
+      if (this.isOffered[i] && !this.isSeen(progress, i)) ahead.push(i)
+    const wanted = min - progress.count
+    let optional = this.classes.length > 0 ? 0 : wanted - progress.requiredCount
+    // Where any will do, short ones; in schema order they must lie on the way.
+    const chosen = new Set<number>()
+    const byLength = ahead.filter((i) => !names[i].isRequired && optional > 0)
+    byLength.sort((a, b) => names[a].bytes.length - names[b].bytes.length)
+    for (const i of byLength) if (optional-- > 0) chosen.add(i)
+    for (const i of ahead) if (names[i].isRequired || chosen.has(i)) yield i
+    for (let count = progress.requiredCount + chosen.size; count < wanted; count++) yield -1
   }
 
   /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */

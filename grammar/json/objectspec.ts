@@ -6,7 +6,7 @@
  * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
  * as declared names, so every class that remains has names without end.
  */
-import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, type Limits } from "../errors.ts"
 import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
@@ -15,6 +15,7 @@ import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Asserted, coverageOf } from "./coverage.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"
+import { type NameClass, nameClasses } from "./nameclasses.ts"
 import { type Event, MaxObligations, type Obligation } from "./obligations.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
@@ -40,7 +41,8 @@ export interface Chance {
 }
 
 export interface KeyClass {
-  /** Content automaton of the names, declared ones still included. */
+  /** The names, declared ones still included, and their content automaton. */
+  readonly expr: ExprId
   readonly content: number
   readonly value: number
   readonly chances: readonly Chance[]
@@ -56,9 +58,6 @@ export interface ObjectSpec {
   /** The fact of a chance that any value takes. */
   readonly anything: number
 }
-
-/** Key classes of one object. Real schemas have up to ten. */
-const MaxClasses = 256
 
 /** Patterns with up to this many texts are read as so many names. */
 const FewTexts = 16
@@ -151,21 +150,21 @@ export function objectSpec(
     }
   }
   const classes: KeyClass[] = []
-  for (const atom of atoms(parts)) {
-    const value = all.of(classFacts(all, parts, atom.signs))
+  for (const { expr, matched } of classesOf(parts)) {
+    const value = all.of(classFacts(all, parts, matched))
     if (value === all.never || isFalse(all, value)) continue
-    const texts = atom.expr === exprs.anyText ? null : finiteTexts(atom.expr, limits.finiteValues)
+    const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
     if (texts !== null) {
       for (const text of texts) parts.names.add(text)
       continue
     }
     classes.push({
-      content: atom.expr === exprs.anyText ? anyContent : exprContent(atom.expr),
+      expr,
+      content: expr === exprs.anyText ? anyContent : exprContent(expr),
       value,
       chances: chances(
         value,
-        (event) =>
-          event.kind === "some" && (event.names === exprs.anyText || atom.signs.get(event.names) === true),
+        (event) => event.kind === "some" && (event.names === exprs.anyText || matched.has(event.names)),
       ),
     })
   }
@@ -333,13 +332,13 @@ function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
 }
 
 /** Facts about the value of an undeclared name, by which patterns it matches. */
-function classFacts(all: Conjunctions, parts: Parts, signs: ReadonlyMap<ExprId, boolean>): number[] {
+function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId>): number[] {
   const facts: number[] = []
   if (parts.constants.length > 0) facts.push(all.impossible)
   for (const { patternProperties, additional } of parts.keywords) {
     let isMatched = false
     for (const { expr, node } of patternProperties) {
-      if (expr !== exprs.anyText && signs.get(expr) !== true) continue
+      if (expr !== exprs.anyText && !matched.has(expr)) continue
       isMatched = true
       facts.push(all.schema(node))
     }
@@ -348,18 +347,8 @@ function classFacts(all: Conjunctions, parts: Parts, signs: ReadonlyMap<ExprId, 
   return facts
 }
 
-interface Atom {
-  expr: ExprId
-  signs: ReadonlyMap<ExprId, boolean>
-}
-
-const anyName: readonly Atom[] = [{ expr: exprs.anyText, signs: new Map() }]
-
-/**
- * The non-empty atoms of the algebra of the patterns, inside all `propertyNames`. Patterns with few texts become names
- * instead: they split no class.
- */
-function atoms(parts: Parts): readonly Atom[] {
+/** Patterns with few texts become names instead: they split no class. */
+function classesOf(parts: Parts): readonly NameClass[] {
   if (parts.constants.length > 0) return []
   const patterns = new Set<ExprId>()
   for (const { patternProperties } of parts.keywords)
@@ -372,25 +361,7 @@ function atoms(parts: Parts): readonly Atom[] {
     for (const text of texts) parts.names.add(text)
     patterns.delete(pattern)
   }
-  if (patterns.size === 0 && parts.nameLanguages.length === 0) return anyName
-  const inside = exprs.and([exprs.anyText, ...parts.nameLanguages])
-  let result: Atom[] = exprs.isNever(inside) ? [] : [{ expr: inside, signs: new Map() }]
-  for (const pattern of patterns) {
-    result = result.flatMap(({ expr, signs }) =>
-      [true, false].flatMap((sign) => {
-        const part = exprs.and([expr, sign ? pattern : exprs.not(pattern)])
-        return exprs.isNever(part) ? [] : [{ expr: part, signs: new Map([...signs, [pattern, sign]]) }]
-      }),
-    )
-    if (result.length > MaxClasses) {
-      throw new GrammarError(
-        "limit",
-        "",
-        `patterns of property names overlap in more than ${MaxClasses} ways. Anchor them, or use fewer`,
-      )
-    }
-  }
-  return result
+  return nameClasses(patterns, parts.nameLanguages)
 }
 
 /** The texts of `pattern`, or null when there are many. */

@@ -29,6 +29,7 @@ import {
   EndKind,
   type ExprId,
   ExprMemo,
+  exprCount,
   exprWords,
   flags,
   isNullable,
@@ -341,12 +342,15 @@ const Dead = 2
 const verdicts = new ExprMemo()
 const MaxSearched = 50_000
 const MaxSearchedInPart = 2_000
+/** New expressions, most of them parts of states. */
+const MaxMade = 400_000
 
 /**
  * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
- * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached.
+ * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached. Throws `limit`
+ * when the search takes more than `maxMade` new expressions.
  */
-export function isNever(id: ExprId): boolean {
+export function isNever(id: ExprId, maxMade = MaxMade): boolean {
   const known = verdictOf(id)
   if (known !== 0) return known === Dead
   // A factor that is empty by itself may be small where the whole intersection is not.
@@ -354,7 +358,7 @@ export function isNever(id: ExprId): boolean {
     verdicts.set(id, Dead)
     return true
   }
-  const verdict = search(id, MaxSearched)
+  const verdict = search(id, MaxSearched, maxMade)
   if (verdict !== 0) return verdict === Dead
   throw new GrammarError(
     "limit",
@@ -363,8 +367,9 @@ export function isNever(id: ExprId): boolean {
   )
 }
 
-/** Live, Dead, or 0 when more than `budget` expressions would have to be seen. */
-function search(id: ExprId, budget: number): number {
+/** Live, Dead, or 0 when more than `budget` expressions would have to be seen, or `maxMade` new ones made. */
+function search(id: ExprId, budget: number, maxMade = MaxMade): number {
+  const made = exprCount()
   const known = verdictOf(id)
   if (known !== 0) return known
   const found = [id]
@@ -386,7 +391,7 @@ function search(id: ExprId, budget: number): number {
       found.push(target)
       parents.push(i)
     }
-    if (found.length > budget) return 0
+    if (found.length > budget || exprCount() - made > maxMade) return 0
   }
   for (const dead of found) verdicts.set(dead, Dead)
   return Dead

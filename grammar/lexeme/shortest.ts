@@ -36,6 +36,9 @@ const MaxCost = 0x1fffffff
 /** Derivatives that one search looks at; no text that a model should write takes as many. */
 const MaxSearched = 200_000
 
+/** Bytes of one range that are tried where many texts are asked for. */
+const MaxAlike = 10
+
 /** Digits and letters before control characters: among equals the first one is written. */
 const FirstByte = 0x30
 
@@ -69,6 +72,43 @@ export class ShortestTexts {
     const bytes: number[] = []
     this.write(id, bytes)
     return Uint8Array.from(bytes)
+  }
+
+  /**
+   * Texts of `id`, short ones first, without end where there are infinitely many; of bytes that lead the same way only
+   * some.
+   */
+  *enumerate(id: ExprId): Generator<Uint8Array> {
+    interface Path {
+      readonly id: ExprId
+      readonly before: Path | null
+      readonly byte: number
+      readonly cost: number
+    }
+    const open: Path[][] = []
+    const add = (path: Path) => {
+      const bound = path.cost + this.least(path.id)
+      open[bound] ??= []
+      open[bound].push(path)
+    }
+    add({ id, before: null, byte: 0, cost: 0 })
+    for (let bound = 0; bound < open.length; bound++) {
+      for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
+        if (isNullable(path.id)) {
+          const bytes: number[] = []
+          for (let at = path; at.before !== null; at = at.before) bytes.push(at.byte)
+          yield Uint8Array.from(bytes.reverse())
+        }
+        const row = Array.from(derivativeRow(path.id))
+        for (let i = 0; i < row.length; i += 2) {
+          if (isNever(row[i + 1])) continue
+          const first = this.cheapest(row[i])
+          const last = Math.min(row[i] >>> 8, first + MaxAlike - 1)
+          for (let byte = last; byte >= first; byte--)
+            add({ id: row[i + 1], before: path, byte, cost: path.cost + this.costs[byte] })
+        }
+      }
+    }
   }
 
   /** Postorder with a stack of its own: patterns nest deeper than calls may. */

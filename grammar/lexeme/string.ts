@@ -20,6 +20,7 @@ import {
   nextCharacter,
   nextContent,
 } from "./content.ts"
+import type { ExprId } from "./expr.ts"
 import { leastContent, shortestContent } from "./shortcontent.ts"
 import { ShortestTexts } from "./shortest.ts"
 import { type Completion, Dead, lexemes, type Row } from "./table.ts"
@@ -54,6 +55,7 @@ const shortEscapes: readonly (readonly [escape: string, decoded: number])[] = [
 const MaxDiffering = 16
 const hexDigits = "0123456789abcdefABCDEF"
 const scratch = new Int32Array(256)
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 const StringKind = lexemes.register({
   tag: (mode, content) => (mode === Closed ? content : 0),
@@ -100,6 +102,11 @@ const spelledTexts = new ShortestTexts(
     return byte < 0x20 ? 6 : 1
   }),
 )
+
+/** Texts of `expr`, those with a short spelling first, without end where there are infinitely many. */
+export function* shortStrings(expr: ExprId): Generator<string> {
+  for (const bytes of spelledTexts.enumerate(expr)) yield decoder.decode(bytes)
+}
 
 /** Most that a character costs in `spelledTexts`. */
 const MaxSpelled = 6
