@@ -1,0 +1,60 @@
+/** Lists of trie nodes against the tokens that pass through them. */
+import { expect, test } from "vitest"
+import { NodeLists, RootList } from "../../mask/lists.ts"
+import { TokenTrie } from "../../mask/trie.ts"
+import { vocabularyOf } from "../oracle.ts"
+
+const pieces = ["a", "ab", "abc", 'a"', 'a"b"', '"', '""', "b", "bc", "ab"]
+const trie = new TokenTrie(vocabularyOf(pieces))
+const lists = new NodeLists(trie)
+
+/** The node at which `text` ends. */
+const nodeOf = (text: string): number =>
+  [...text].reduce((node, character) => trie.child(node, character.charCodeAt(0)), 0)
+const listOf = (...texts: string[]): number => lists.intern(texts.map(nodeOf).sort((a, b) => a - b))
+
+test("equal lists are one, and the root is the first", () => {
+  expect(lists.intern([0])).toBe(RootList)
+  expect(listOf("a", "b")).toBe(listOf("b", "a"))
+  expect(Array.from(lists.view(listOf("a")))).toEqual([nodeOf("a")])
+})
+
+test("sizes are nodes below", () => {
+  expect(lists.size(RootList)).toBe(trie.nodeCount - 1)
+  expect(lists.size(listOf("a", "b"))).toBe(trie.subtreeSize(nodeOf("a")) + trie.subtreeSize(nodeOf("b")))
+})
+
+test("children by a byte, or none", () => {
+  expect(lists.children(RootList, 0x61)).toBe(listOf("a"))
+  expect(lists.children(listOf("a", "b"), 0x63)).toBe(listOf("bc"))
+  expect(lists.children(listOf("a", '"'), 0x22)).toBe(listOf('a"', '""'))
+  expect(lists.children(RootList, 0x7a)).toBe(-1)
+})
+
+test("tokens that end at the nodes, with those that spell the same", () => {
+  const ids = Array.from(lists.tokens(listOf("ab", "bc"))).sort((a, b) => a - b)
+  expect(ids.map((id) => pieces[id])).toEqual(["ab", "bc", "ab"])
+  expect(lists.tokens(RootList).length).toBe(0)
+})
+
+test("nodes below which a string opened there closes are told apart", () => {
+  expect(lists.quoted(listOf("a", "b"))).toEqual({ open: listOf("b"), closing: listOf("a") })
+  expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: -1 })
+})
+
+test("exits are gathered by tag, empty ones left out", () => {
+  const [a, b, c] = [nodeOf("a"), nodeOf("ab"), nodeOf("b")]
+  const exits = lists.exits([c, 2, a, 1, b, 2])
+  expect(Array.from(exits)).toEqual([1, listOf("a"), 2, listOf("ab", "b")])
+  expect(lists.exits([]).length).toBe(0)
+  expect(
+    Array.from(
+      lists.byTag(
+        new Map([
+          [3, []],
+          [2, [a]],
+        ]),
+      ),
+    ),
+  ).toEqual([2, listOf("a")])
+})
