@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto"
 import llama3 from "llama3-tokenizer-js"
 import { describe, expect, test } from "vitest"
-import { sha256 } from "../../mask/sha256.ts"
 import { parseVocabulary, Vocabulary } from "../../mask/vocabulary.ts"
 
 const text = (vocabulary: Vocabulary, id: number): string =>
@@ -194,13 +192,6 @@ test("hash: equal for equal content; width, end ids, bytes and kinds all count",
   const swapped = Vocabulary.fromBytes([tokens[1], tokens[0], null, null], { endIds: [2] }).hash
   const all = [make({}), make({ width: 8 }), make({ endIds: [3] }), make({ specials: { x: 3 } }), swapped]
   expect(new Set(all).size).toBe(5)
-})
-
-test("sha256 equals the host's on every length around the block size", () => {
-  for (let length = 0; length < 200; length++) {
-    const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + length) & 255)
-    expect(sha256(bytes)).toBe(createHash("sha256").update(bytes).digest("hex"))
-  }
 })
 
 test("Llama 3: 128,256 ids, three ends, and the bytes that its own decoder writes", () => {

@@ -1,50 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { readSuite, runSuiteGroup } from "../../../server/suite/schemasuite.ts"
+import { makeSuite } from "../suite/suites.ts"
 import { tokenrail } from "./program.ts"
-
-/** A suite in the layout of the JSON-Schema-Test-Suite; `lies` adds a valid instance that is labelled invalid. */
-function makeSuite(lies: boolean): string {
-  const directory = mkdtempSync(join(tmpdir(), "suite-"))
-  const put = (path: string, value: unknown) => {
-    mkdirSync(join(directory, path, ".."), { recursive: true })
-    writeFileSync(join(directory, path), JSON.stringify(value, null, 1))
-  }
-  const tests = (...rows: [string, unknown, boolean][]) =>
-    rows.map(([description, data, valid]) => ({ description, data, valid }))
-  put("remotes/draft2020-12/integer.json", { type: "integer" })
-  put("tests/draft2020-12/type.json", [
-    {
-      description: "strings",
-      schema: { type: "string", maxLength: 2 },
-      tests: tests(["short", "é", true], ["long", "abc", false]),
-    },
-    { description: "malformed", schema: { type: "objct" }, tests: tests(["any", 1, true]) },
-  ])
-  put("tests/draft2020-12/optional/keys.json", [
-    {
-      description: "keys",
-      schema: { required: ["a"] },
-      tests: tests(["there", { a: [1, { b: "x" }] }, true], ["not there", {}, lies]),
-    },
-  ])
-  put("tests/draft2020-12/optional/lie.json", [
-    { description: "lie", schema: { type: "null" }, tests: tests(["null", null, !lies]) },
-  ])
-  return directory
-}
-
-test("groups are run in three spellings", async () => {
-  const suite = await readSuite(makeSuite(false), "2020-12")
-  expect(Object.keys(suite.documents)).toEqual(["http://localhost:1234/draft2020-12/integer.json"])
-  const strings = suite.groups.find(({ group }) => group === "strings")!
-  expect(runSuiteGroup(strings, suite)).toEqual([
-    { file: "type.json", group: "strings", test: "short", valid: true, accepted: true },
-    { file: "type.json", group: "strings", test: "long", valid: false, accepted: false },
-  ])
-})
 
 test("the program prints a row a test, in order, then the summary", async () => {
   const { code, out } = await tokenrail([
