@@ -5,7 +5,8 @@
 
 import { LRUCache } from "lru-cache"
 import { type CompileOptions, compile, Grammar, type GrammarInput, type Report } from "../grammar/index.ts"
-import { TokenFsm, type Vocabulary } from "../mask/index.ts"
+import { type Stored, TokenFsm, type TokenMachine, type Vocabulary } from "../mask/index.ts"
+import { RequestError } from "./errors.ts"
 
 export interface Compiled {
   readonly grammar: Grammar
@@ -53,6 +54,16 @@ export class CompiledConstraints {
       this.machines.set(grammar, machine)
     }
     return machine
+  }
+
+  /** The machine of a constraint that was compiled elsewhere. Throws RequestError for one over another vocabulary. */
+  stored({ machine }: Stored): TokenMachine {
+    if (machine.vocabulary.hash === this.vocabulary.hash) return machine
+    throw new RequestError(
+      "invalid_value",
+      "constraint: it is over another vocabulary. Read it with that of this model: deserialize(bytes, engine.vocabulary)",
+      "constraint",
+    )
   }
 }
 

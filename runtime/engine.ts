@@ -6,7 +6,7 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
-import { Matcher } from "../mask/index.ts"
+import { Matcher, type TokenMachine } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import type { Sampler } from "../sampler/index.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
@@ -17,7 +17,7 @@ import { EngineMetrics } from "./metrics.ts"
 import type { Model } from "./model.ts"
 import { type GenerateOptions, type Prompt, type ReadRequest, readRequest } from "./request.ts"
 import { Scheduler } from "./scheduler.ts"
-import { checkComplete, readConstraint, type ValueOf } from "./schema.ts"
+import { type Constraint, checkComplete, readConstraint, type ValueOf } from "./schema.ts"
 import { type GenerationEvent, Sequence } from "./sequence.ts"
 import { canSpeculate } from "./speculation.ts"
 import { breakEvenOf, type Speculator } from "./speculator.ts"
@@ -101,14 +101,13 @@ export class Engine {
       maxDraftTokens: this.parts.speculator?.tokens ?? 0,
       constraint: constraint?.input ?? null,
     })
-    const compiled = constraint ? this.compileCounted(constraint.input, constraint.policies) : null
-    const fsm = compiled ? this.compiled.machine(compiled.grammar) : null
+    const bound = constraint ? this.bind(constraint) : null
     this.checkLine()
     const generation = new Generation({
       promptTokens: request.promptIds.length,
-      report: compiled?.report ?? null,
+      report: bound?.report ?? null,
       constraint,
-      compileMs: compiled && !compiled.isCached ? compiled.compileMs : 0,
+      compileMs: bound?.compileMs ?? 0,
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
@@ -118,7 +117,7 @@ export class Engine {
         new Sequence({
           ...request,
           vocabulary: this.vocabulary,
-          matcher: fsm ? new Matcher(fsm) : null,
+          matcher: bound ? new Matcher(bound.machine) : null,
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),
@@ -265,6 +264,18 @@ export class Engine {
       "queue_full",
       `${waiting.length} requests are waiting, and ${maxWaiting} is the bound: try again later`,
     )
+  }
+
+  /** The machine that a constraint stands for, compiled if it is not yet. */
+  private bind({ input, policies }: Constraint): {
+    machine: TokenMachine
+    report: Report | null
+    compileMs: number
+  } {
+    if ("machine" in input)
+      return { machine: this.compiled.stored(input), report: input.report, compileMs: 0 }
+    const { grammar, report, isCached, compileMs } = this.compileCounted(input, policies)
+    return { machine: this.compiled.machine(grammar), report, compileMs: isCached ? 0 : compileMs }
   }
 
   private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {

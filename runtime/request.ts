@@ -3,12 +3,11 @@
  * budget, stops, sampling parameters.
  */
 
-import type { Grammar, GrammarInput } from "../grammar/index.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
 import { checkRepetition, type RepetitionOptions } from "./repetition.ts"
-import type { ConstraintOptions } from "./schema.ts"
+import type { ConstraintInput, ConstraintOptions } from "./schema.ts"
 import { showSchema } from "./shownschema.ts"
 import { StopRegexes } from "./stopregex.ts"
 import { StopStrings } from "./stops.ts"
@@ -88,7 +87,7 @@ export interface RequestContext {
   /** 0: the engine drafts nothing. */
   readonly maxDraftTokens: number
   /** What the answer is held to, for `schemaInPrompt`. */
-  readonly constraint?: GrammarInput | Grammar | null
+  readonly constraint?: ConstraintInput | null
 }
 
 /** Throws RequestError and SamplingError. */
@@ -152,7 +151,7 @@ function encodePrompt(
   prompt: Prompt,
   options: GenerateOptions,
   tokenizer: Tokenizer,
-  constraint: GrammarInput | Grammar | null,
+  constraint: ConstraintInput | null,
 ): readonly number[] {
   const ids = promptIdsOf(prompt, options, tokenizer, constraint)
   if (ids.length === 0) {
@@ -170,7 +169,7 @@ function promptIdsOf(
   prompt: Prompt,
   options: GenerateOptions,
   tokenizer: Tokenizer,
-  constraint: GrammarInput | Grammar | null,
+  constraint: ConstraintInput | null,
 ): readonly number[] {
   const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
   if (options.schemaInPrompt && (isIds || options.raw)) {

@@ -7,6 +7,7 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput } from "../grammar/index.ts"
+import type { Stored } from "../mask/index.ts"
 import { IncompleteError, RequestError, ValidationError, type ValidationIssue } from "./errors.ts"
 
 /** The members of a Standard Schema that are used here. */
@@ -29,6 +30,9 @@ interface StandardIssue {
   readonly path?: readonly unknown[] | undefined
 }
 
+/** What a constraint is given as; what is compiled already stands for texts, not for values. */
+export type ConstraintInput = GrammarInput | Grammar | Stored
+
 /** At most one of the seven, with the policies of the compiler beside it. */
 export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable"> {
   /** JSON Schema as value or text, or any object with `~standard`. */
@@ -38,8 +42,8 @@ export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "uns
   choice?: readonly string[]
   /** Any JSON object. */
   jsonObject?: boolean
-  /** A compile input, or what `compile` returned. */
-  constraint?: GrammarInput | Grammar
+  /** A compile input, or what `compile` or `deserialize` returned. */
+  constraint?: ConstraintInput
 }
 
 /** The type of `value` that a generation with these options yields. */
@@ -54,7 +58,7 @@ export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Ou
         : undefined
 
 export interface Constraint {
-  readonly input: GrammarInput | Grammar
+  readonly input: ConstraintInput
   readonly policies: CompileOptions
   /** The option that it came from. */
   readonly title: string
@@ -97,7 +101,7 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
   }
   const asText = (text: string): unknown => text
   const make = (
-    input: GrammarInput | Grammar,
+    input: ConstraintInput,
     parse: (text: string) => unknown,
     validate = async (text: string) => parse(text),
   ): Constraint => ({ input, policies, title: given[0][0], parse, validate })

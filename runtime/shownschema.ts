@@ -5,8 +5,8 @@
  * compact and keeps the order of keys and the spelling of numbers, so a model sees one spelling however a schema was sent.
  */
 
-import type { Grammar, GrammarInput } from "../grammar/index.ts"
 import { RequestError } from "./errors.ts"
+import type { ConstraintInput } from "./schema.ts"
 import type { Message } from "./template.ts"
 
 /** What stands before the schema. The embedded model has been trained with these words. */
@@ -15,7 +15,7 @@ const lead = "JSON schema: "
 /** The messages with the constraint's schema in the system message. Throws RequestError where it has none. */
 export function showSchema(
   messages: readonly Message[],
-  constraint: GrammarInput | Grammar | null,
+  constraint: ConstraintInput | null,
 ): readonly Message[] {
   if (constraint === null || !("kind" in constraint) || constraint.kind !== "json") {
     const given = constraint === null ? "there is no constraint" : "the constraint is not a JSON Schema"

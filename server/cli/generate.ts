@@ -3,11 +3,13 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import type { GenerateOptions, GenerateResult } from "../../runtime/index.ts"
+import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
 import { Exit, type Io } from "./exit.ts"
 import { decimalNumber, type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 
 interface GenerateFlags extends ConstraintFlags, ModelFlags {
+  compiled?: string
   temperature?: number
   topP?: number
   topK?: number
@@ -27,7 +29,7 @@ interface GenerateFlags extends ConstraintFlags, ModelFlags {
 
 export function generateCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program.command("generate").description("write one answer to standard output")
-  modelFlags(constraintFlags(command))
+  modelFlags(compiledFlag(constraintFlags(command)))
     .argument("[prompt]", "the user's message; - or nothing reads standard input")
     .option("--temperature <x>", "0 is greedy", decimalNumber)
     .option("--top-p <x>", "keep the most likely tokens of this mass", decimalNumber)
@@ -57,10 +59,12 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
 }
 
 async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io): Promise<number> {
-  const constraint = await readConstraint(flags, io)
+  const given = await readConstraint(flags, io)
   const text = prompt === undefined || prompt === "-" ? await io.stdin() : prompt
   const engine = await openModel(flags, io)
   try {
+    const constraint =
+      flags.compiled === undefined ? given : await readCompiled(flags.compiled, flags, engine.vocabulary)
     const generation = await engine.start(text, {
       ...sampling(flags),
       ...(constraint && { constraint }),

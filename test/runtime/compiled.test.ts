@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { Vocabulary } from "../../mask/index.ts"
+import { compile } from "../../grammar/index.ts"
+import { deserialize, precompile, serializeMachine, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import { CompiledConstraints } from "../../runtime/compiled.ts"
 
 const vocabulary = Vocabulary.fromBytes(
@@ -56,4 +57,14 @@ test("an input with no JSON text is compiled each time, not confused with anothe
   }
   // JSON.stringify would write both as null.
   expect([compile(Number.NaN), compile(Number.POSITIVE_INFINITY)]).not.toContain(true)
+})
+
+test("a constraint that was compiled elsewhere keeps its machine, if it is over this vocabulary", () => {
+  const { grammar, report } = compile({ kind: "choice", options: ["a", "b"] })
+  const file = serializeMachine(precompile(new TokenFsm(grammar, vocabulary)), report, { masks: false })
+  const cache = new CompiledConstraints(vocabulary)
+  const stored = deserialize(file, vocabulary)
+  expect(cache.stored(stored)).toBe(stored.machine)
+  const other = Vocabulary.fromBytes([Uint8Array.of(0x61), null], { endIds: [1] })
+  expect(() => cache.stored(deserialize(file, other))).toThrow(/constraint: it is over another vocabulary/)
 })

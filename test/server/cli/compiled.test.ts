@@ -73,6 +73,17 @@ test("with a vocabulary the masks are in the file, and it is for that vocabulary
   ])
 })
 
+test("generate writes what a file allows", async () => {
+  for (const form of ["machine", "source"]) {
+    const file = at(`${form}.rail`)
+    await tokenrail(["compile", "--choice", "left", "right", "--form", form, "--out", file])
+    const { code, out, err } = await tokenrail(["generate", "Which way?", "--compiled", file, "--seed", "1"])
+    expect([code, out], err).toEqual([0, expect.stringMatching(/^(left|right)\n$/)])
+  }
+  const both = await tokenrail(["generate", "x", "--compiled", at("machine.rail"), "--regex", "a"])
+  expect([both.code, both.err]).toEqual([2, expect.stringMatching(/--compiled names the whole constraint/)])
+})
+
 test("a file that is none, is damaged or is not there; flags that exclude each other", async () => {
   await tokenrail(["compile", "--regex", "a+", "--out", at("good.rail")])
   const damaged = readFileSync(at("good.rail"))
