@@ -1,8 +1,8 @@
 /**
- * The long runs over MaskBench dev: `node dist/test/soak/main.js masks|walks|spellings --vocab DIR [--surface generate]
+ * The long runs over MaskBench dev: `node dist/test/soak/main.js masks|walks|spellings|stored --vocab DIR [--surface generate]
  * [--seed 1] [--count N] [--every 1] [--first 0] [--draw uniform|byte] [--id NAME] [--limit-ms MS]`.
  *
- * `--count` is per schema: walks, or spellings of each valid text. Prints one line a disagreement, then a JSON summary;
+ * `--count` is per schema: walks, or spellings of each valid text; `--steps` are the tokens of a walk. Prints one line a disagreement, then a JSON summary;
  * exit 1 when there was any. Figures do not depend on what ran before but through caches, which must not matter.
  */
 import { readFileSync } from "node:fs"
@@ -14,6 +14,7 @@ import { maskBenchLines } from "../validate/corpora.ts"
 import type { Draw } from "./draw.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
 import { soakSpellings } from "./spellings.ts"
+import { soakStored } from "./stored.ts"
 import { soakWalks } from "./walks.ts"
 
 const { values: flags, positionals } = parseArgs({
@@ -99,7 +100,12 @@ function run(
       })
     case "spellings":
       return soakSpellings(schema, tests, { vocabulary, compile: compileOptions, seed, count })
+    case "stored":
+      return soakStored(schema, {
+        ...{ vocabulary, compile: compileOptions, seed, draw },
+        ...{ walks: count, steps: Number(flags.steps), maxStates: 20_000 },
+      })
     default:
-      throw new Error(`unknown soak ${what}: masks, walks, spellings`)
+      throw new Error(`unknown soak ${what}: masks, walks, spellings, stored`)
   }
 }

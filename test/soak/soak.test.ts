@@ -6,11 +6,13 @@
  */
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { compile } from "../../grammar/index.ts"
 import { toText } from "../../grammar/json/reader.ts"
-import { parseVocabulary } from "../../mask/index.ts"
+import { parseVocabulary, TokenFsm } from "../../mask/index.ts"
 import { hasMaskBench, maskBenchLines } from "../validate/corpora.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
 import { soakSpellings } from "./spellings.ts"
+import { soakStored } from "./stored.ts"
 import { soakWalks } from "./walks.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
@@ -53,6 +55,17 @@ describe.skipIf(!hasMaskBench)("MaskBench (skipped without ../shared)", () => {
     120_000,
   )
 
+  test("what went through a file is what is compiled here", () => {
+    let machines = 0
+    for (const { id, schema } of rows) {
+      const compile = { surface: "generate", unsatisfiable: "empty" } as const
+      const soak = soakStored(toText(schema), { ...shared, compile, walks: 2, steps: 12, maxStates: 2_000 })
+      expect([id, soak.disagreements]).toEqual([id, []])
+      machines += soak.machines
+    }
+    expect(machines).toBeGreaterThan(0)
+  }, 120_000)
+
   test("valid texts are accepted in any order and spelling", () => {
     let texts = 0
     for (const { id, schema, tests } of rows) {
@@ -77,6 +90,13 @@ describe("each run finds a mistake", () => {
     }
     const more = { ...shared, plain, compile: {}, walks: 1, steps: 1, tries: 0 }
     expect(compareMasks(schema, ["[1, 2]"], more).disagreements[0]).toMatch(/tokens missing/)
+  })
+
+  test("a machine that is another one", () => {
+    const other = compile({ kind: "json", schema: { type: "array", items: { type: "number" } } }).grammar
+    const read = () => new TokenFsm(other, vocabulary)
+    const more = { ...shared, compile: {}, walks: 4, steps: 20, maxStates: 2_000, read }
+    expect(soakStored(schema, more).disagreements[0]).toMatch(/after .*: masked,masked, ends/)
   })
 
   test("a text that is not valid", () => {
