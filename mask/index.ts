@@ -5,7 +5,7 @@ export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"
 export { type PrecompileOptions, precompile } from "./precompile.ts"
-export { parseTekken, parseTiktoken, type RankedToken } from "./ranks.ts"
+export { parseTekken, parseTiktoken } from "./ranks.ts"
 export {
   deserialize,
   type Stored,
@@ -14,5 +14,6 @@ export {
   serializeMachine,
   serializeSource,
 } from "./store.ts"
-export { parseVocabulary, Vocabulary } from "./vocabulary.ts"
+export { type AddedToken, parseVocabulary } from "./tokenizerjson.ts"
+export { Vocabulary } from "./vocabulary.ts"
 export { warmUp } from "./warm.ts"

@@ -5,14 +5,8 @@
  * a table of special tokens, which have the first ids: id = rank + their number, and ranks from the vocabulary's size on
  * are cut. Bytes are exact, so there is no spelling to undo. Gaps between ids are holes.
  */
+import { type AddedToken, member } from "./tokenizerjson.ts"
 import { Vocabulary } from "./vocabulary.ts"
-
-/** A token that stands beside the ranks. Where it is not special it is the UTF-8 of its content. */
-export interface RankedToken {
-  id: number
-  content: string
-  special: boolean
-}
 
 /** No vocabulary comes near; a damaged rank must not cost memory. */
 const MaxIds = 1 << 22
@@ -23,7 +17,7 @@ const MaxIds = 1 << 22
  */
 export function parseTiktoken(
   text: string,
-  options: { width?: number; endIds: readonly number[]; added?: readonly RankedToken[] },
+  options: { width?: number; endIds: readonly number[]; added?: readonly AddedToken[] },
 ): Vocabulary {
   const table = new IdTable()
   for (const [index, line] of text.split("\n").entries()) {
@@ -132,10 +126,6 @@ function wholeNumber(value: unknown, where: string): number {
 function listOf(value: unknown, where: string): unknown[] {
   if (Array.isArray(value)) return value
   throw new RangeError(`${where} is missing: tekken.json must hold it as a list`)
-}
-
-function member(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }
 
 function shown(text: string): string {

@@ -4,7 +4,8 @@
  */
 
 import { availableParallelism } from "node:os"
-import { parseVocabulary, type Vocabulary } from "../mask/vocabulary.ts"
+import { parseVocabulary } from "../mask/tokenizerjson.ts"
+import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
 import { type ModelDirectory, readModelDirectory } from "./directory.ts"
 import { checkSameVocabulary, ModelDrafter } from "./draftmodel.ts"
