@@ -14,6 +14,7 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
 import { NodeLists, RootList } from "./lists.ts"
+import { VocabularyReach } from "./reach.ts"
 import {
   emptyRecipe,
   idsRecipe,
@@ -77,6 +78,7 @@ export class LocalMasks {
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
+  private readonly reach: VocabularyReach
   private readonly characters = new CharacterSets()
   private readonly slices: Slices
   private readonly rootSlices: RootSlices
@@ -97,6 +99,7 @@ export class LocalMasks {
     this.maxBytes = options.maxBytes ?? 64 << 20
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
+    this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     this.lists = new NodeLists(this.trie)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
@@ -133,8 +136,7 @@ export class LocalMasks {
   /** The state under which `lexemeState` shares its local masks, memoised. */
   private clamp(lexemeState: number): number {
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, 2 * lexemeState)
-    if (this.clamped[lexemeState] === 0)
-      this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.trie.maxDepth)
+    if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.reach)
     return this.clamped[lexemeState]
   }
 

@@ -14,6 +14,7 @@ import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
 import { exprLengths } from "./lengths.ts"
+import type { Reach } from "./measure.ts"
 import { ExcludedTag, excludedNames, hasUsableName, NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
@@ -157,26 +158,25 @@ export function contentRow(content: number, row: Int32Array): void {
 }
 
 /**
- * A content whose texts of up to `maxCharacters` characters behave alike: bounds that no single token can reach are
- * replaced by the nearest one that none can. Local masks are shared under this key.
+ * A content that no token within `reach` can tell from `content`: bounds that none reaches are replaced by the nearest
+ * one that none does. Local masks are shared under this key.
  */
-export function clampedContent(content: number, maxCharacters: number): number {
+export function clampedContent(content: number, reach: Reach): number {
   switch (table.at(content, 0)) {
     case ExprKind:
-      return exprContent(exprs.clamped(table.at(content, 1), maxCharacters))
+      return exprContent(exprs.clamped(table.at(content, 1), reach))
     case LengthKind: {
       const inner = table.at(content, 1)
       const threshold = lengthThreshold(table.at(inner, 1))
       if (threshold < 0) return content
-      const max = table.at(content, 3) > maxCharacters + threshold ? Unbounded : table.at(content, 3)
+      const max = table.at(content, 3) > reach.bytes + threshold ? Unbounded : table.at(content, 3)
       if (max !== Unbounded) return content
-      return lengthContent(inner, Math.min(table.at(content, 2), maxCharacters + 1), max)
+      const min = Math.min(table.at(content, 2), reach.bytes + 1)
+      return min === 0 ? clampedContent(inner, reach) : lengthContent(inner, min, max)
     }
     case NamesKind: {
       const base = table.at(content, 2)
-      return base === NoContent
-        ? content
-        : namesContent(table.at(content, 1), clampedContent(base, maxCharacters))
+      return base === NoContent ? content : namesContent(table.at(content, 1), clampedContent(base, reach))
     }
     default:
       return content

@@ -81,7 +81,7 @@ export const exprs = {
   isUniversal(id: ExprId): boolean {
     return isNever(diff(anyText, id))
   },
-  /** The same expression with every bound of a loop clamped to `bound` + 1; see `measure.ts`. */
+  /** The same expression with bounds of loops that no token reaches clamped; see `measure.ts`. */
   clamped,
   /** For messages and tests. */
   print: printExpr,

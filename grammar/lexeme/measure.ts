@@ -2,6 +2,7 @@
  * What can be read off an expression without deriving it: its text form, and its key for a bounded number of bytes.
  */
 import { concat, loop, members, or } from "./build.ts"
+import { derivative } from "./derivative.ts"
 import { clampedMachine } from "./machine.ts"
 import {
   AndKind,
@@ -13,6 +14,7 @@ import {
   EmptyKind,
   EndKind,
   type ExprId,
+  isNullable,
   kindOf,
   LookKind,
   LoopKind,
@@ -27,41 +29,119 @@ import {
 } from "./nodes.ts"
 import { anyChar } from "./sets.ts"
 
+/** Loops of at most so many iterations are told apart. */
+const FewIterations = 12
+const encoder = new TextEncoder()
+
+/** How far the tokens of a vocabulary reach. */
+export interface Reach {
+  /** The most bytes of a token. */
+  readonly bytes: number
+  /**
+   * An upper bound of how many times in a row `body` can begin in one token, where it begins with a character of
+   * `first` and ends with one of `last`.
+   */
+  iterations(body: ExprId, first: CharacterTest, last: CharacterTest): number
+}
+
+/** Some characters. */
+export interface CharacterTest {
+  has(code: number): boolean
+  /** Whether no member's UTF-8 form begins with the byte `first`. */
+  hasNone(first: number): boolean
+}
+
+/** Tokens of at most `bytes` bytes, whatever they are. */
+export function reachOf(bytes: number): Reach {
+  return { bytes, iterations: () => bytes }
+}
+
 /**
- * An expression that no text of at most `bound` bytes can tell from `id`: a token runs through no more than `bound`
- * iterations, so larger counts are clamped to `bound` + 1 and larger upper bounds dropped. Not inside intersections,
- * complements and assertions, where what is still possible may depend on the exact count.
+ * An expression that no token within `reach` can tell from `id`: a token begins no more than so many iterations of a
+ * loop, so larger counts are clamped to one more and larger upper bounds dropped. Not inside intersections, complements
+ * and assertions, where what is still possible may depend on the exact count.
  */
-export function clamped(id: ExprId, bound: number): ExprId {
+export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
     case ConcatKind: {
       // Long literals are long chains: down the tails and back up without recursion.
       const chain: ExprId[] = []
       let last = id
       for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
-      let made = clamped(last, bound)
+      let made = clamped(last, reach)
       for (const link of chain.reverse()) {
-        const head = clamped(at(link, 1), bound)
+        const head = clamped(at(link, 1), reach)
         made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
       }
       return made
     }
     case OrKind: {
       const parts = members(id)
-      const clampedParts = parts.map((part) => clamped(part, bound))
+      const clampedParts = parts.map((part) => clamped(part, reach))
       return clampedParts.every((part, i) => part === parts[i]) ? id : or(clampedParts)
     }
     case LoopKind: {
       const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
-      const inner = clamped(body, bound)
+      const inner = clamped(body, reach)
+      const bound = iterationsWithin(id, reach)
       const least = Math.min(min, bound + 1)
       const most = max > bound ? Unbounded : max
       return inner === body && least === min && most === max ? id : loop(inner, least, most)
     }
     case MachineKind:
-      return clampedMachine(id, bound)
+      return clampedMachine(id, reach.bytes)
     default:
       return id
+  }
+}
+
+/** The most iterations of the loop `id` that begin in one token. */
+function iterationsWithin(id: ExprId, reach: Reach): number {
+  const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
+  const most = max === Unbounded ? min : max
+  // Few iterations are not worth a look at the vocabulary; a single character can begin anywhere.
+  if (most <= FewIterations || kindOf(body) === SetKind) return reach.bytes
+  const ends: ExprId[] = []
+  addEnds(body, ends)
+  const first: CharacterTest = {
+    has: (code) => afterCharacter(body, code) !== Never,
+    hasNone: (byte) => derivative(body, byte) === Never,
+  }
+  const last: CharacterTest = {
+    has: (code) => ends.some((end) => kindOf(end) !== SetKind || afterCharacter(end, code) === Empty),
+    hasNone: (byte) => ends.every((end) => kindOf(end) === SetKind && derivative(end, byte) === Never),
+  }
+  return Math.min(reach.bytes, reach.iterations(body, first, last))
+}
+
+function afterCharacter(id: ExprId, code: number): ExprId {
+  let left = id
+  for (const byte of encoder.encode(String.fromCodePoint(code))) left = derivative(left, byte)
+  return left
+}
+
+/** Adds the sets of characters with which texts of `id` end to `ends`; anything else stands for all characters. */
+function addEnds(id: ExprId, ends: ExprId[]): void {
+  switch (kindOf(id)) {
+    case NeverKind:
+    case EmptyKind:
+      return
+    case ConcatKind: {
+      let tail = id
+      for (; kindOf(tail) === ConcatKind; tail = at(tail, 2)) {
+        if (isNullable(at(tail, 2))) addEnds(at(tail, 1), ends)
+      }
+      addEnds(tail, ends)
+      return
+    }
+    case OrKind:
+      for (const member of members(id)) addEnds(member, ends)
+      return
+    case LoopKind:
+      addEnds(at(id, 1), ends)
+      return
+    default:
+      ends.push(id)
   }
 }
 

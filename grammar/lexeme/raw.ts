@@ -38,7 +38,7 @@ const RawKind = lexemes.register({
   },
   least: (content) => leastContent(content, rawTexts),
   shortest: (content, _b, _c, isSearched) => shortestContent(content, rawTexts, isSearched),
-  clamp: (content, _b, _c, maxBytes) => rawLexeme(clampedContent(content, maxBytes)),
+  clamp: (content, _b, _c, reach) => rawLexeme(clampedContent(content, reach)),
 })
 
 /** The texts of `content`, as they are. */

@@ -89,10 +89,10 @@ const StringKind = lexemes.register({
   },
   least: leastSpelled,
   shortest: spelled,
-  clamp: (mode, content, read, maxBytes) =>
+  clamp: (mode, content, read, reach) =>
     mode === Closed
       ? lexemes.state(StringKind, mode, content, read)
-      : lexemes.state(StringKind, mode, clampedContent(content, maxBytes), read),
+      : lexemes.state(StringKind, mode, clampedContent(content, reach), read),
 })
 
 /** Texts by the length of their shortest spelling. */

@@ -11,6 +11,7 @@
  */
 import { GrammarError } from "../errors.ts"
 import { grown, TupleTable } from "../intern.ts"
+import type { Reach } from "./measure.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0
@@ -48,8 +49,8 @@ export interface LexemeKind {
    * what is known at once, and then no longer than `least`.
    */
   shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
-  /** The state whose texts of up to `maxBytes` bytes are the same, see `LexemeTable.clamp`. */
-  clamp?(a: number, b: number, c: number, maxBytes: number): number
+  /** A state that no token within `reach` can tell from this one, see `LexemeTable.clamp`. */
+  clamp?(a: number, b: number, c: number, reach: Reach): number
 }
 
 export class LexemeTable {
@@ -173,11 +174,11 @@ export class LexemeTable {
     return row > 0 || this.edges[-row] !== Dead || this.edges[-row + 1] > 0
   }
 
-  /** A state that treats texts of up to `maxBytes` bytes as `state` does: the key under which local masks are shared. */
-  clamp(state: number, maxBytes: number): number {
+  /** A state that treats all tokens within `reach` as `state` does: the key under which local masks are shared. */
+  clamp(state: number, reach: Reach): number {
     const kind = this.kinds[this.tuples.at(state, 0)]
     if (kind?.clamp === undefined) return state
-    return kind.clamp(this.tuples.at(state, 1), this.tuples.at(state, 2), this.tuples.at(state, 3), maxBytes)
+    return kind.clamp(this.tuples.at(state, 1), this.tuples.at(state, 2), this.tuples.at(state, 3), reach)
   }
 
   /**

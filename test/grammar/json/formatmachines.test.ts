@@ -8,6 +8,7 @@ import { domainExpr } from "../../../grammar/json/hostname.ts"
 import { localPartExpr } from "../../../grammar/json/mailbox.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
 import { exprLengths } from "../../../grammar/lexeme/lengths.ts"
+import { reachOf } from "../../../grammar/lexeme/measure.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 const { and, byteRange, concat, literal, loop, not, or } = exprs
@@ -209,7 +210,7 @@ describe("format machines", () => {
         const letter = exprs.derivative(state, 0x61)
         state = letter !== 0 && random(8) > 0 ? letter : row[2 * random(row.length / 2) + 1]
       }
-      const clamped = exprs.clamped(state, bound)
+      const clamped = exprs.clamped(state, reachOf(bound))
       for (const text of texts) {
         let [a, b] = [state, clamped]
         for (const byte of new TextEncoder().encode(text)) {

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Empty, type ExprId, exprs, Never } from "../../../grammar/lexeme/expr.ts"
+import { reachOf } from "../../../grammar/lexeme/measure.ts"
 import { stringsOver } from "../../oracle/texts.ts"
 
 const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
@@ -148,7 +149,7 @@ test("a clamped expression cannot be told apart by short texts", () => {
     [7, Number.POSITIVE_INFINITY],
   ]) {
     const id = concat(loop(a, min, max), loop(b, min, max))
-    const clamped = exprs.clamped(id, 4)
+    const clamped = exprs.clamped(id, reachOf(4))
     for (const text of texts) {
       const [left, right] = [id, clamped].map((start) =>
         new TextEncoder().encode(text).reduce((state, byte) => exprs.derivative(state, byte), start),
@@ -157,8 +158,8 @@ test("a clamped expression cannot be told apart by short texts", () => {
       expect(exprs.nullable(left)).toBe(exprs.nullable(right))
     }
   }
-  const huge = exprs.clamped(loop(a, 0, 1_000_000), 4)
-  expect(huge).toBe(exprs.clamped(loop(a, 0, 999_999), 4))
+  const huge = exprs.clamped(loop(a, 0, 1_000_000), reachOf(4))
+  expect(huge).toBe(exprs.clamped(loop(a, 0, 999_999), reachOf(4)))
   const exact = and([loop(a, 0, 1000), loop(literal("aa"), 0, 1000)])
-  expect(exprs.clamped(exact, 4)).toBe(exact)
+  expect(exprs.clamped(exact, reachOf(4))).toBe(exact)
 })

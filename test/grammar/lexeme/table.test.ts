@@ -1,5 +1,6 @@
 /** The table of lexeme states against the rows that a kind of our own describes. */
 import { expect, test } from "vitest"
+import { reachOf } from "../../../grammar/lexeme/measure.ts"
 import { Dead, LexemeTable } from "../../../grammar/lexeme/table.ts"
 
 const edgeBytes = (table: LexemeTable, state: number) =>
@@ -106,12 +107,12 @@ test("a state's row is described by its kind alone, and a clamp is the kind's ow
     expand(_a, _b, _c, row) {
       row.bytes = []
     },
-    clamp: (a, b, c, maxBytes) => table.state(kind, Math.min(a, maxBytes), b, c),
+    clamp: (a, b, c, { bytes }) => table.state(kind, Math.min(a, bytes), b, c),
   })
   const other = table.register({ tag: () => 1, expand: () => {} })
   const state = table.state(kind, 90, 2, 3)
   expect([...table.describe(kind, state)!]).toEqual([kind, 90, 2, 3])
   expect(table.describe(other, state)).toBeNull()
-  expect(table.clamp(state, 5)).toBe(table.state(kind, 5, 2, 3))
-  expect(table.clamp(table.state(other, 90), 5)).toBe(table.state(other, 90))
+  expect(table.clamp(state, reachOf(5))).toBe(table.state(kind, 5, 2, 3))
+  expect(table.clamp(table.state(other, 90), reachOf(5))).toBe(table.state(other, 90))
 })
