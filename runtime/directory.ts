@@ -112,7 +112,11 @@ function positive(directory: string, config: JsonObject, key: string): number | 
   )
 }
 
-function findEndIds(
+/**
+ * Every id that ends an output: those that `configs` list, and that of the token which tokenizer_config.json names.
+ * Ascending. Throws ModelError when there is none.
+ */
+export function findEndIds(
   directory: string,
   configs: readonly JsonObject[],
   tokenizerConfig: JsonObject,

@@ -7,7 +7,14 @@
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { parseTekken, parseTiktoken, parseVocabulary, type Vocabulary } from "../../runtime/index.ts"
+import { findEndIds } from "../../runtime/directory.ts"
+import {
+  ModelError,
+  parseTekken,
+  parseTiktoken,
+  parseVocabulary,
+  type Vocabulary,
+} from "../../runtime/index.ts"
 import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { UsageError } from "./exit.ts"
 
@@ -16,10 +23,8 @@ type Json = Record<string, unknown>
 /** What stands beside the tokens themselves. */
 interface Settings {
   tokenizerConfig: Json
-  /** Ids that the configurations name. */
-  endIds: readonly number[]
-  /** Text of the token that ends an output. */
-  endText: string | undefined
+  /** Those that may name end ids. */
+  configs: readonly Json[]
   width: number | undefined
 }
 
@@ -49,22 +54,16 @@ export async function readTokenizer(directory: string): Promise<Tokenizer> {
 
 async function readSettings(directory: string): Promise<Settings> {
   const tokenizerConfig = (await readJsonFile(directory, "tokenizer_config.json")) ?? {}
-  const config = await readJsonFile(directory, "config.json")
-  const generation = await readJsonFile(directory, "generation_config.json")
-  const named = tokenizerConfig.eos_token as string | { content: string } | undefined
-  const ids = [generation?.eos_token_id, config?.eos_token_id].flat()
-  return {
-    tokenizerConfig,
-    endIds: [...new Set(ids.filter((id) => typeof id === "number"))],
-    endText: typeof named === "string" ? named : named?.content,
-    width: typeof config?.vocab_size === "number" ? config.vocab_size : undefined,
-  }
+  const outer = (await readJsonFile(directory, "config.json")) ?? {}
+  const config = { ...outer, ...(outer.text_config as Json | undefined) }
+  const generation = (await readJsonFile(directory, "generation_config.json")) ?? {}
+  const width = typeof config.vocab_size === "number" ? config.vocab_size : undefined
+  return { tokenizerConfig, configs: [generation, config, outer], width }
 }
 
 function vocabularyOf(directory: string, json: Json, settings: Settings): Vocabulary {
-  const { tokenizerConfig, width } = settings
-  const added = (json.added_tokens ?? []) as { id: number; content: string }[]
-  const endIds = withNamed(directory, settings, added)
+  const { tokenizerConfig, configs, width } = settings
+  const endIds = reading(directory, () => findEndIds(directory, configs, tokenizerConfig, json))
   return reading(join(directory, "tokenizer.json"), () =>
     parseVocabulary(json, tokenizerConfig, { width, endIds }),
   )
@@ -72,7 +71,7 @@ function vocabularyOf(directory: string, json: Json, settings: Settings): Vocabu
 
 /** tekken.json names its own end; the special tokens of tiktoken's ranks stand in tokenizer_config.json. */
 async function readRanks(directory: string, settings: Settings): Promise<Vocabulary> {
-  const { tokenizerConfig, endIds, width } = settings
+  const { tokenizerConfig, configs, width } = settings
   const names = await readdir(directory).catch(() => [] as string[])
   const tekken = one(
     directory,
@@ -80,8 +79,11 @@ async function readRanks(directory: string, settings: Settings): Promise<Vocabul
   )
   if (tekken !== undefined) {
     const json = await readJsonFile(directory, tekken)
-    const options = { width, ...(endIds.length > 0 && { endIds }) }
-    return reading(join(directory, tekken), () => parseTekken(json, options))
+    const isNamed = configs.some(({ eos_token_id }) => eos_token_id !== undefined)
+    return reading(join(directory, tekken), () => {
+      const endIds = isNamed ? findEndIds(directory, configs, {}, {}) : undefined
+      return parseTekken(json, { width, endIds })
+    })
   }
   const ranks = one(
     directory,
@@ -96,21 +98,9 @@ async function readRanks(directory: string, settings: Settings): Promise<Vocabul
   const added = listed.map(([id, { content, special }]) => ({
     ...{ id: Number(id), content: String(content), special: special === true },
   }))
-  const ends = withNamed(directory, settings, added)
+  const endIds = reading(directory, () => findEndIds(directory, configs, tokenizerConfig, {}))
   const text = await readText(join(directory, ranks))
-  return reading(join(directory, ranks), () => parseTiktoken(text, { width, endIds: ends, added }))
-}
-
-/** End ids, that of the token named in tokenizer_config.json among them. */
-function withNamed(
-  directory: string,
-  { endIds, endText }: Settings,
-  added: readonly { id: number; content: string }[],
-): number[] {
-  const named = added.filter(({ content }) => content === endText).map(({ id }) => id)
-  const all = [...new Set([...endIds, ...named])]
-  if (all.length > 0) return all
-  throw new UsageError(`${directory}: no end-of-sequence token. Name eos_token in tokenizer_config.json`)
+  return reading(join(directory, ranks), () => parseTiktoken(text, { width, endIds, added }))
 }
 
 function one(directory: string, names: readonly string[]): string | undefined {
@@ -118,10 +108,12 @@ function one(directory: string, names: readonly string[]): string | undefined {
   return names[0]
 }
 
-function reading(path: string, parse: () => Vocabulary): Vocabulary {
+/** What is wrong with a tokenizer's files is the caller's to mend: `UsageError`. */
+function reading<T>(path: string, read: () => T): T {
   try {
-    return parse()
+    return read()
   } catch (error) {
+    if (error instanceof ModelError) throw new UsageError(error.message)
     if (error instanceof RangeError) throw new UsageError(`${path}: ${error.message}`)
     throw error
   }

@@ -40,6 +40,18 @@ test("tokenizer.json: the width is the configuration's, the end each that is nam
   expect([vocabulary.width, vocabulary.endIds]).toEqual([40, [1, 2]])
 })
 
+test("an end that stands in the model's own vocabulary, and a configuration of the text's part", async () => {
+  const own = { ...byteLevel, added_tokens: [], model: { ...byteLevel.model, vocab: { a: 0, "<eos>": 1 } } }
+  const config = { text_config: { vocab_size: 9, eos_token_id: 0 } }
+  const files = {
+    "tokenizer.json": own,
+    "tokenizer_config.json": { eos_token: "<eos>" },
+    "config.json": config,
+  }
+  const vocabulary = await readVocabulary(directoryOf(files))
+  expect([vocabulary.width, vocabulary.endIds]).toEqual([9, [0, 1]])
+})
+
 test("tiktoken ranks: special tokens and the end stand in tokenizer_config.json", async () => {
   for (const name of ["model.tiktoken", "tokenizer.model", "tiktoken.model"]) {
     const directory = directoryOf({ [name]: tiktokenFile(), "tokenizer_config.json": tokenizerConfig })
@@ -60,7 +72,7 @@ test("tekken.json: special tokens and the end are its own", async () => {
 test.each<[what: string, files: Record<string, unknown>, message: RegExp]>([
   ["nothing", {}, /cannot read .*tokenizer\.json, and neither tekken\.json nor a \.tiktoken file is there/],
   ["two rank files", { "a.tiktoken": "", "b.tiktoken": "" }, /a\.tiktoken and b\.tiktoken are both there/],
-  ["ranks without an end", { "a.tiktoken": tiktokenFile() }, /no end-of-sequence token/],
+  ["ranks without an end", { "a.tiktoken": tiktokenFile() }, /no end-of-sequence id\. Set eos_token_id/],
   [
     "a damaged rank file",
     { "a.tiktoken": "YQ== 0\n#", "generation_config.json": { eos_token_id: 1 } },
