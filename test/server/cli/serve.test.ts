@@ -64,6 +64,28 @@ test("drafts by a flag; wrong ones are 2 or 4 and name the way out", async () =>
   expect([nowhere.code, nowhere.err]).toEqual([4, expect.stringContaining("no/such/model")])
 })
 
+test("--cors names the pages that may call, --on-length how an answer ends whose budget does", async () => {
+  const pages = ["--cors", "https://app.test", "https://other.test"]
+  const child = start(["serve", "--port", "0", "--any-model", ...pages, "--on-length", "close"])
+  const ended = outcome(child)
+  const url = await address(child)
+  const from = async (origin: string) => {
+    const { status, headers } = await fetch(`${url}/v1/models`, { headers: { origin } })
+    return [status, headers.get("access-control-allow-origin")]
+  }
+  expect(await from("https://app.test")).toEqual([200, "https://app.test"])
+  expect(await from("https://other.test")).toEqual([200, "https://other.test"])
+  expect(await from("https://evil.test")).toEqual([403, null])
+  const bound = { structured_outputs: { regex: "[ab]{10,400}" }, max_tokens: 24 }
+  const [closed] = (await (await post(url, bound)).json()).choices
+  expect(closed.finish_reason).toBe("stop")
+  expect(closed.message.content).toMatch(/^[ab]{10,400}$/)
+  child.kill("SIGTERM")
+  expect((await ended).code).toBe(0)
+  const wrong = await tokenrail(["serve", "--on-length", "maybe"])
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/maybe.*truncate, close/s)])
+})
+
 test("a port in use is 2 and names the way out", async () => {
   const blocker = createServer().listen(0, "127.0.0.1")
   await new Promise((resolve) => blocker.once("listening", resolve))
