@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { compile, GrammarError } from "../../grammar/index.ts"
 import { TokenFsm } from "../../mask/index.ts"
+import { choices, regexes } from "../oracle/languages.ts"
 import { stringsOver } from "../oracle/texts.ts"
 import {
   acceptsText,
@@ -245,30 +246,6 @@ function spacedCase(whitespace: (typeof spacings)[0][0], isGap: (typeof spacings
     depth: 5,
   }
 }
-
-const regexes: [pattern: string, alphabet: string, flags?: string][] = [
-  ["a*b+", "ab"],
-  ["(a|ab)(c|bcd)", "abcd"],
-  ["[^a]*", "aäb"],
-  [".{2}", "aä💩\n"],
-  ["(?=a)\\w+(?<!b)", "ab_"],
-  ["(?!ab).*", "abc"],
-  ["\\ba\\b.*", "a b"],
-  ["a{2,3}|b{0,1}", "ab"],
-  ["", "a"],
-  ["^a$|b", "ab"],
-  ["A|ä", "aAÄä", "iu"],
-  ["a.b", "ab\n", "su"],
-  ["(?:a|b)*abb", "ab"],
-  ["\\u{1f4a9}?[ä-ö]", "ö💩ä"],
-]
-
-const choices = [
-  ["abc", "abd", "x"],
-  ["a", "ab", "abc", ""],
-  ["ä", "ö", "aä€💩"],
-  ["true", "false", "tru"],
-]
 
 function check(make: () => OracleCase): void {
   const row = make()
