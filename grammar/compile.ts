@@ -11,6 +11,7 @@ import type { Escapes } from "./lexeme/string.ts"
 import { Dead } from "./lexeme/table.ts"
 import { parseRegex } from "./regex/parse.ts"
 import { makeReport, type Report } from "./report.ts"
+import { trimTables } from "./tables.ts"
 
 export type GrammarInput =
   /** A schema as a value, or as a JSON text, in which number spelling and key order survive. */
@@ -67,6 +68,7 @@ export function compile(
   input: GrammarInput,
   options: CompileOptions = {},
 ): { grammar: Grammar; report: Report } {
+  trimTables()
   const preset = options.surface === "conform" ? conform : generate
   const limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits }
   const key = () => keyOf(input, options)

@@ -6,6 +6,7 @@
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
+import { lexemes } from "../lexeme/table.ts"
 import { type ArrayProgress, ArrayRules } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { checkWitness, type JsonLanguage } from "./language.ts"
@@ -17,6 +18,9 @@ const decoder = new TextDecoder()
 
 /** Where the reader is within the array. */
 const Phase = { Start: 0, Item: 1, Comma: 2 } as const
+
+/** Up to this many unique items are made one after the other, each as short as it can be. */
+const FewItems = 16
 
 /** In place of the values seen: one of them is not known. */
 const UnknownItem: readonly number[] = [-1]
@@ -81,6 +85,11 @@ export class ArrayLanguage {
       }
       return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
     }
+    const isFree = spec.contains.length === 0 && at.index >= spec.items.length - 1
+    if (isFree && spec.min - at.index > FewItems && !this.rules.isFinite(at.index)) {
+      const more = this.freshItems(this.rules.item(at.index), spec.min - at.index, at.seen)
+      if (more !== null) return `${phase === Phase.Item ? "," : ""}${more.join()}]`
+    }
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
       const [way] = this.rules.ways(at)
       const item = this.language.witness(way.value)
@@ -91,6 +100,30 @@ export class ArrayLanguage {
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
+  }
+
+  /** `count` different scalars of `conjunction` that are not in `seen`; null where plain numbers and texts are too few. */
+  private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
+    const { all } = this.language
+    const taken = new Set(seen)
+    const lexemesOf = this.language.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
+    const items: string[] = []
+    let length = 0
+    for (let i = 0; i < 4 * count && items.length < count; i++) {
+      for (const item of [`${i}`, `"${i}"`]) {
+        const isValue = lexemesOf.some(
+          ({ lexeme }) => lexemes.tags[lexemes.run(lexeme, encoder.encode(item))] !== 0,
+        )
+        if (!isValue) continue
+        if (taken.size > 0 && taken.has(all.fact({ kind: "equals", value: readJson(item), positive: false })))
+          continue
+        items.push(item)
+        length += item.length + 1
+        checkWitness(length, this.path)
+        break
+      }
+    }
+    return items.length < count ? null : items
   }
 
   /** `progress` after an item with this text: unique items remember its value. */

@@ -4,6 +4,9 @@ import { type Decimal, parseDecimal } from "../lexeme/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 import { decimalOfNode } from "./value.ts"
 
+/** Significant digits of a bound or divisor: reading a number digit by digit is quadratic in them. */
+export const MaxDigits = 1_000
+
 export type Members = ReadonlyMap<string, JsonNode>
 
 export function malformed(path: string, expected: string, got: JsonNode): GrammarError {
@@ -40,7 +43,18 @@ export function readCount(value: JsonNode, path: string): number {
 
 export function readNumber(value: JsonNode, path: string): Decimal {
   if (value.kind !== "number") throw malformed(path, "a number", value)
-  return parseDecimal(value.text)
+  const decimal = parseDecimal(value.text)
+  if (value.text.length > MaxDigits) {
+    const count = decimal.digits.toString().length
+    if (count > MaxDigits) {
+      throw new GrammarError(
+        "limit",
+        path,
+        `a number with ${count} significant digits is above the bound of ${MaxDigits}. Round it`,
+      )
+    }
+  }
+  return decimal
 }
 
 export function readString(value: JsonNode, path: string): string {

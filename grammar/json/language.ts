@@ -296,10 +296,15 @@ export class JsonLanguage {
   scalar<T>(conjunction: number, algebra: Algebra<T>, formula: ScalarFormula<T>): T {
     if (!this.plain.isPossible(conjunction, algebra.type)) return algebra.none
     let result = algebra.all
+    const excluded: T[] = []
     for (const id of this.all.factsOf(conjunction)) {
-      result = algebra.and(result, this.scalarOfFact(this.all.facts[id], algebra, formula))
+      const fact = this.all.facts[id]
+      if (fact.kind === "equals" && !fact.positive) {
+        if (typeBit(fact.value) === algebra.type) excluded.push(algebra.value(fact.value))
+      } else result = algebra.and(result, this.scalarOfFact(fact, algebra, formula))
     }
-    return result
+    // Unique items exclude thousands of values: all at once.
+    return excluded.length === 0 ? result : algebra.and(result, algebra.not(algebra.or(excluded)))
   }
 
   /** The strings of which `fact` holds. */

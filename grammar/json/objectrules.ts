@@ -44,6 +44,8 @@ export class ObjectRules {
   readonly classes: readonly KeyClass[]
   /** Whether declared name i has a value that exists. */
   private readonly isOffered: readonly boolean[]
+  /** Names from index i on that are offered. Shape [names + 1]. */
+  private readonly offeredFrom: Int32Array
   private readonly and: (conjunction: number, facts: readonly number[]) => number
   private readonly isProductive: Lookup
   private readonly plans = new Map<string, Plan | null>()
@@ -60,6 +62,9 @@ export class ObjectRules {
     this.and = and
     this.isProductive = isProductive
     this.isOffered = spec.names.map(({ name, value }) => name.isWellFormed() && isProductive(value))
+    this.offeredFrom = new Int32Array(spec.names.length + 1)
+    for (let i = spec.names.length - 1; i >= 0; i--)
+      this.offeredFrom[i] = this.offeredFrom[i + 1] + (this.isOffered[i] ? 1 : 0)
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
     this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
   }
@@ -271,15 +276,12 @@ export class ObjectRules {
 
   /** Whether the object can still be completed. */
   private canFinish(progress: Progress): boolean {
-    const { min, max, names } = this.spec
+    const { min, max } = this.spec
     const { count, requiredCount, unmet } = progress
     if (count + requiredCount > max) return false
     if (unmet !== 0) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
-    let available = 0
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
-      if (this.isOffered[i] && !this.isSeen(progress, i)) available++
-    }
-    return count + available >= min
+    // All keys so far are declared names; in schema order those that were passed over are given up.
+    return this.ordered ? count + this.offeredFrom[progress.next] >= min : this.offeredFrom[0] >= min
   }
 }

@@ -6,10 +6,13 @@
 import { GrammarError } from "../errors.ts"
 import { compare as compareDecimals, type Decimal } from "../lexeme/decimal.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
+import { lcm, modulusOf } from "../lexeme/modulus.ts"
+import { at, ConcatKind, kindOf, length, SetKind } from "../lexeme/nodes.ts"
 import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number.ts"
 import { Types } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"
+import { MaxDigits } from "./keywordvalue.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
 import { decimalOfNode } from "./value.ts"
@@ -27,6 +30,10 @@ export interface Algebra<T> {
   own(keywords: Keywords): T
   /** The language of one value of this type. */
   value(value: JsonNode): T
+  /** A key of the one value in `a`, equal for equal values; null where that is not seen at once. */
+  keyOf(a: T): string | number | null
+  /** What an intersection with `a` costs. */
+  size(a: T): number
 }
 
 /** Nesting of schemas about one value: of allOf, anyOf, not, $ref. Calls nest with it. */
@@ -95,9 +102,28 @@ export class ScalarFormula<T> {
   /** At least one and no two: once and twice are carried along, so the work is linear in the branches. */
   private exactlyOne(branches: readonly T[]): T {
     const { algebra } = this
-    let once = algebra.none
-    let twice = algebra.none
+    // Single values are told apart at sight.
+    const values = new Map<string | number, T>()
+    const repeated: T[] = []
+    const others: T[] = []
     for (const branch of branches) {
+      const key = algebra.keyOf(branch)
+      if (key === null) others.push(branch)
+      else if (values.has(key)) repeated.push(branch)
+      else values.set(key, branch)
+    }
+    let once = algebra.or([...values.values()])
+    let twice = algebra.or(repeated)
+    let work = 0
+    for (const branch of others) {
+      work += algebra.size(once) * algebra.size(branch)
+      if (work > MaxMeets) {
+        throw new GrammarError(
+          "limit",
+          "",
+          `a oneOf of ${branches.length} branches about one value needs more than ${MaxMeets} comparisons. Use fewer, or anyOf`,
+        )
+      }
       twice = algebra.or([twice, algebra.and(once, branch)])
       once = algebra.or([once, branch])
     }
@@ -121,6 +147,18 @@ export const stringAlgebra: Algebra<ExprId> = {
     return parts.length === 0 ? exprs.anyText : exprs.and(parts)
   },
   value: (value) => (value.kind === "string" && value.value.isWellFormed() ? textExpr(value.value) : Never),
+  keyOf: (a) => (isLiteral(a) ? a : null),
+  size: () => 1,
+}
+
+/** A chain of single bytes. */
+function isLiteral(expr: ExprId): boolean {
+  for (let rest = expr; ; rest = at(rest, 2)) {
+    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
+    if (kindOf(head) !== SetKind || length(head) !== 3 || at(head, 2) !== Empty) return false
+    if ((at(head, 1) & 0xff) !== at(head, 1) >>> 8) return false
+    if (head === rest) return true
+  }
 }
 
 function textExpr(text: string): ExprId {
@@ -142,6 +180,8 @@ export function wordAlgebra(type: number): Algebra<number> {
     or: (parts) => parts.reduce((a, b) => a | b, 0),
     not: (a) => all & ~a,
     own: () => all,
+    keyOf: () => null,
+    size: () => 1,
     value: ({ kind }) =>
       kind === "null" ? NullBit : kind === "false" ? FalseBit : kind === "true" ? TrueBit : 0,
   }
@@ -149,6 +189,12 @@ export function wordAlgebra(type: number): Algebra<number> {
 
 /** More cells than any real schema makes; beyond it a formula has exploded. */
 const MaxCells = 20_000
+
+/** Pairs of cells that a `oneOf` compares. */
+const MaxMeets = 1_000_000
+
+/** Divisors that one cell keeps apart. */
+const FewDivisors = 16
 
 /** Numbers as unions of cells. */
 export const numberAlgebra: Algebra<readonly NumberCell[]> = {
@@ -175,6 +221,12 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
   },
   own: (keywords) => (keywords.number === null ? [anyNumber] : prune([keywords.number])),
   value: (value) => (value.kind === "number" ? [pointCell(decimalOfNode(value))] : []),
+  keyOf(cells) {
+    if (cells.length !== 1 || !isPoint(cells[0])) return null
+    const { sign, digits, exponent } = cells[0].min as Decimal
+    return `${sign} ${digits} ${exponent}`
+  },
+  size: (cells) => cells.length,
 }
 
 function isAll(cells: readonly NumberCell[]): boolean {
@@ -231,10 +283,23 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
     minExclusive: min.exclusive,
     max: max.value,
     maxExclusive: max.exclusive,
-    multipleOf: [...a.multipleOf, ...b.multipleOf, ...(both ? [one] : [])],
+    multipleOf: common([...a.multipleOf, ...b.multipleOf, ...(both ? [one] : [])]),
     notMultipleOf: [...a.notMultipleOf, ...b.notMultipleOf],
     form: both ? "lexicalNonInteger" : ([...forms][0] ?? "any"),
   }
+}
+
+/** Few divisors as they are, many as their least common multiple. */
+function common(divisors: readonly Decimal[]): readonly Decimal[] {
+  if (divisors.length <= FewDivisors) return divisors
+  const { value } = divisors.map(modulusOf).reduce(lcm)
+  const count = value.digits.toString().length
+  if (count <= MaxDigits) return [value]
+  throw new GrammarError(
+    "limit",
+    "",
+    `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${MaxDigits}. Use fewer of them`,
+  )
 }
 
 /** Whether all of `a` is less than all of `b`. */

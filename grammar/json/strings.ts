@@ -58,7 +58,7 @@ export function stringTexts(language: JsonLanguage, conjunction: number, cap: nu
   const expr = exprs.and([
     exprs.anyText,
     ...parts.exprs,
-    ...[...parts.excluded].map((text) => exprs.not(exprs.literal(text))),
+    exprs.not(exprs.or([...parts.excluded].map((text) => exprs.literal(text)))),
   ])
   if (parts.enums.length > 0) return enumTexts(parts, expr)
   if (expr === exprs.anyText && parts.max > 2) return null
@@ -68,21 +68,18 @@ export function stringTexts(language: JsonLanguage, conjunction: number, cap: nu
 function makeContent(language: JsonLanguage, conjunction: number): number {
   const parts = partsOf(language, conjunction)
   if (parts.isNever || parts.min > parts.max) return NoContent
-  let expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
+  const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
   if (parts.enums.length > 0) {
     const texts = enumTexts(parts, expr).filter((text) => !parts.excluded.has(text))
     return namesContent(trieOf(texts, PlainTag), NoContent)
   }
   // Bounds that every text of the pattern keeps need no counting.
   const { low, high } = exprLengths(expr)
-  if (parts.min <= low && parts.max >= high) {
-    return parts.excluded.size === 0
-      ? exprContent(expr)
-      : namesContent(trieOf(parts.excluded, ExcludedTag), exprContent(expr))
-  }
-  for (const text of parts.excluded) expr = exprs.and([expr, exprs.not(exprs.literal(text))])
   const max = parts.max >= high ? Unbounded : Math.min(parts.max, Unbounded - 1)
-  return lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
+  const content = lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
+  return content === NoContent || parts.excluded.size === 0
+    ? content
+    : namesContent(trieOf(parts.excluded, ExcludedTag), content)
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {

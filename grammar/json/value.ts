@@ -8,8 +8,39 @@ export function decimalOfNode(node: JsonNode): Decimal {
   return parseDecimal(node.text)
 }
 
-/** Equal values have equal keys. */
+/** Equal values have equal keys. Linear in the value, however deep, but for the order of names. */
 export function valueKey(node: JsonNode): string {
+  if (node.kind !== "array" && node.kind !== "object") return scalarKey(node)
+  const parts: string[] = []
+  writeKey(node, parts)
+  return parts.join("")
+}
+
+function writeKey(node: JsonNode, parts: string[]): void {
+  switch (node.kind) {
+    case "array":
+      parts.push("[")
+      for (const item of node.items) {
+        writeKey(item, parts)
+        parts.push(",")
+      }
+      parts.push("]")
+      return
+    case "object":
+      parts.push("{")
+      for (const key of [...node.keys].sort()) {
+        parts.push(JSON.stringify(key), ":")
+        writeKey(node.members.get(key) as JsonNode, parts)
+        parts.push(",")
+      }
+      parts.push("}")
+      return
+    default:
+      parts.push(scalarKey(node))
+  }
+}
+
+function scalarKey(node: JsonNode): string {
   switch (node.kind) {
     case "number": {
       const { sign, digits, exponent } = parseDecimal(node.text)
@@ -17,14 +48,6 @@ export function valueKey(node: JsonNode): string {
     }
     case "string":
       return JSON.stringify(node.value)
-    case "array":
-      return `[${node.items.map(valueKey).join(",")}]`
-    case "object": {
-      const members = node.keys.map(
-        (key) => `${JSON.stringify(key)}:${valueKey(node.members.get(key) as JsonNode)}`,
-      )
-      return `{${members.sort().join(",")}}`
-    }
     default:
       return node.kind
   }

@@ -3,7 +3,7 @@
  *
  * Three kinds, interned, so that equal contents are one integer in every schema:
  * - an expression;
- * - names over a base: "these names with these tags, everything else as in the base" (base 0: nothing else). Once a
+ * - names over a base, which is an expression or a length: "these names with these tags, everything else as in the base" (base 0: nothing else). Once a
  *   text has left the names it is in the plain base, so an open object's keys are the plain string's states except
  *   along the declared names;
  * - a length: another content with at least `min` and at most `max` more characters.
@@ -15,7 +15,16 @@ import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
 import { exprLengths } from "./lengths.ts"
 import type { Reach } from "./measure.ts"
-import { ExcludedTag, excludedNames, hasUsableName, NoNames, nameBytes, nameChild, nameTag } from "./names.ts"
+import {
+  ExcludedTag,
+  excludedCount,
+  excludedNames,
+  hasUsableName,
+  NoNames,
+  nameBytes,
+  nameChild,
+  nameTag,
+} from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
 
 /** No text is accepted from here. */
@@ -44,6 +53,11 @@ function intern(kind: number, a: number, b: number, c: number): number {
   return table.intern(key, 4)
 }
 
+/** Bytes of all contents. */
+export function contentBytes(): number {
+  return table.bytes
+}
+
 /** Names over a base that hold no text at all. */
 const dead = new Set<number>()
 
@@ -66,11 +80,19 @@ function hasText(names: number, base: number): boolean {
   if (base === anyContent) return true
   if (hasUsableName(names)) return true
   if (base === NoContent) return false
-  if (table.at(base, 0) !== ExprKind) throw new Error("internal: names lie over an expression")
+  const texts = finiteTexts(exprOf(base), excludedCount(names))
+  if (texts === null) return true
   const excluded = new Set([...excludedNames(names)].map((name) => name.join()))
-  const texts = finiteTexts(table.at(base, 1), excluded.size)
   const encoder = new TextEncoder()
-  return texts === null || texts.some((text) => !excluded.has(encoder.encode(text).join()))
+  return texts.some((text) => !excluded.has(encoder.encode(text).join()))
+}
+
+/** The texts of a content without names. */
+function exprOf(content: number): ExprId {
+  const [kind, a, min, max] = table.view(content)
+  if (kind === ExprKind) return a
+  if (kind !== LengthKind) throw new Error("internal: names lie over names")
+  return exprs.and([table.at(a, 1), exprs.loop(exprs.anyChar, min, max)])
 }
 
 /** Texts of `inner` (an expression) with `min` to `max` more characters. */

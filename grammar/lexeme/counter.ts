@@ -127,6 +127,7 @@ class Lengths {
         `the lengths of a pattern need more than ${MaxLayerBytes} bytes. Use a smaller repeat count or drop minLength and maxLength`,
       )
     }
+    layerBytes += count
     this.seen.set(hash, [...alike, this.layers.length])
     this.layers.push(layer)
   }
@@ -150,6 +151,18 @@ class Lengths {
 
 /** State → the automaton in which it was first met. */
 const owners = new Map<ExprId, Lengths>()
+let layerBytes = 0
+
+/** Bytes of all layers: what `forgetLengths` gives back. */
+export function lengthBytes(): number {
+  return layerBytes
+}
+
+/** Forgets all automata with their layers; they are made again when a length is asked for. */
+export function forgetLengths(): void {
+  owners.clear()
+  layerBytes = 0
+}
 
 function lengthsOf(expr: ExprId): Lengths {
   return owners.get(expr) ?? new Lengths(expr, owners)

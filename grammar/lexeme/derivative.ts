@@ -51,10 +51,23 @@ import {
 import { pushRange } from "./sets.ts"
 
 /** Rows by id: `lo | hi << 8, target, …` as in `sets.ts`. */
-const rows = new TupleTable()
+let rows = new TupleTable()
 const emptyRow = rows.intern([])
-const derivatives = new ExprMemo()
-const shifts = new ExprMemo()
+let derivatives = new ExprMemo()
+let shifts = new ExprMemo()
+
+/** Bytes of all rows made so far: what `forgetDerivatives` gives back. */
+export function derivativeBytes(): number {
+  return rows.bytes + derivatives.bytes + shifts.bytes
+}
+
+/** Forgets all rows; they are made again when they are asked for, from the same expressions. */
+export function forgetDerivatives(): void {
+  rows = new TupleTable()
+  rows.intern([])
+  derivatives = new ExprMemo()
+  shifts = new ExprMemo()
+}
 
 // A task is an expression and which of its two rows is wanted.
 const Shift = 1

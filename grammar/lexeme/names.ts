@@ -14,6 +14,8 @@ export const ExcludedTag = 2
 const nodes = new TupleTable()
 /** Whether some name of the node may be used, by node. */
 const usable: boolean[] = []
+/** Names of the node that may not be used, by node. */
+const excludedCounts: number[] = []
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
   const count = nodes.count
@@ -22,6 +24,9 @@ function intern(tuple: ArrayLike<number>, length = tuple.length): number {
     let isUsable = tuple[0] !== 0 && tuple[0] !== ExcludedTag
     for (let i = 2; i < length && !isUsable; i += 2) isUsable = usable[tuple[i]]
     usable.push(isUsable)
+    let excludedCount = tuple[0] === ExcludedTag ? 1 : 0
+    for (let i = 2; i < length; i += 2) excludedCount += excludedCounts[tuple[i]]
+    excludedCounts.push(excludedCount)
   }
   return node
 }
@@ -31,6 +36,16 @@ intern([0])
 /** Whether some name of `node` may be used. */
 export function hasUsableName(node: number): boolean {
   return usable[node]
+}
+
+/** How many names of `node` may not be used. */
+export function excludedCount(node: number): number {
+  return excludedCounts[node]
+}
+
+/** Bytes of all tries. */
+export function nameTableBytes(): number {
+  return nodes.bytes + 9 * nodes.count
 }
 
 /** Nodes made so far; a child has a smaller number than its parents. */

@@ -118,9 +118,18 @@ export function exprWords(): number {
   return table.offsets[table.count]
 }
 
+/** Bytes of all expressions, their facts included. */
+export function exprBytes(): number {
+  return table.bytes + flagsOf.length
+}
+
 /** A memo from expressions to non-negative integers, -1 where nothing is known. Only grows. */
 export class ExprMemo {
   private values: Int32Array = new Int32Array(1024)
+
+  get bytes(): number {
+    return 4 * this.values.length
+  }
 
   get(id: ExprId): number {
     return id < this.values.length ? this.values[id] - 1 : -1

@@ -5,7 +5,15 @@
  * characters as it must; where that costs more than a character a byte it is not certain to be shortest, and is left to
  * the search over states.
  */
-import { anyContent, ExprKind, NamesKind, NoContent, PlainTag, partsOfContent } from "./content.ts"
+import {
+  anyContent,
+  ExprKind,
+  LengthKind,
+  NamesKind,
+  NoContent,
+  PlainTag,
+  partsOfContent,
+} from "./content.ts"
 import type { ExprId } from "./expr.ts"
 import { nameChild, nameTag } from "./names.ts"
 import { at, ConcatKind, kindOf, LoopKind } from "./nodes.ts"
@@ -52,9 +60,12 @@ export function shortestContent(
 function named(names: number, base: number, texts: ShortestTexts, isSearched: boolean): Completion | null {
   const name = shortestName(names, texts.costs)
   if (base === NoContent) return name
+  const [kind, inner, min, max] = partsOfContent(base)
+  const least = base === anyContent ? 0 : kind === LengthKind && inner === anyContent ? min : -1
+  const free = least < 0 ? null : shortestOther(names, texts.costs, least)
   const other =
-    base === anyContent
-      ? { bytes: shortestOther(names, texts.costs), tag: PlainTag }
+    free !== null && (kind !== LengthKind || free.length <= max)
+      ? { bytes: free, tag: PlainTag }
       : shortestContent(base, texts, isSearched)
   if (other === null) return null
   const cost = texts.costOf(other.bytes)

@@ -85,6 +85,7 @@ export class ShortestTexts {
       readonly byte: number
       readonly cost: number
     }
+    const edgesOf = new Map<ExprId, { byte: number; next: ExprId }[]>()
     const open: Path[][] = []
     const add = (path: Path) => {
       const bound = path.cost + this.least(path.id)
@@ -99,16 +100,28 @@ export class ShortestTexts {
           for (let at = path; at.before !== null; at = at.before) bytes.push(at.byte)
           yield Uint8Array.from(bytes.reverse())
         }
-        const row = Array.from(derivativeRow(path.id))
-        for (let i = 0; i < row.length; i += 2) {
-          if (isNever(row[i + 1])) continue
-          const first = this.cheapest(row[i])
-          const last = Math.min(row[i] >>> 8, first + MaxAlike - 1)
-          for (let byte = last; byte >= first; byte--)
-            add({ id: row[i + 1], before: path, byte, cost: path.cost + this.costs[byte] })
+        let edges = edgesOf.get(path.id)
+        if (edges === undefined) {
+          edges = this.edges(path.id)
+          edgesOf.set(path.id, edges)
         }
+        for (const { byte, next } of edges)
+          add({ id: next, before: path, byte, cost: path.cost + this.costs[byte] })
       }
     }
+  }
+
+  /** Where some bytes of each range lead, those last that are preferred. */
+  private edges(id: ExprId): { byte: number; next: ExprId }[] {
+    const row = Array.from(derivativeRow(id))
+    const edges: { byte: number; next: ExprId }[] = []
+    for (let i = 0; i < row.length; i += 2) {
+      if (isNever(row[i + 1])) continue
+      const first = this.cheapest(row[i])
+      const last = Math.min(row[i] >>> 8, first + MaxAlike - 1)
+      for (let byte = last; byte >= first; byte--) edges.push({ byte, next: row[i + 1] })
+    }
+    return edges
   }
 
   /** Postorder with a stack of its own: patterns nest deeper than calls may. */

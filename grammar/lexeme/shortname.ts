@@ -50,21 +50,23 @@ const plainBytes = [
   ..."0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ !#$%&'()*+,-./:;<=>?@[]^_`{|}~",
 ].map((char) => char.charCodeAt(0))
 
-/** A shortest text of characters that cost one byte, which is no name of `node`. */
-export function shortestOther(node: number, costs: Uint8Array): Uint8Array {
-  let level: { node: number; bytes: readonly number[] }[] = [{ node, bytes: [] }]
-  for (;;) {
-    for (const { node, bytes } of level) if (nameTag(node) === 0) return Uint8Array.from(bytes)
-    const next: typeof level = []
-    for (const { node, bytes } of level) {
-      for (const byte of plainBytes) {
-        if (costs[byte] > 1) continue
-        const child = nameChild(node, byte)
-        if (child === NoNames) return Uint8Array.from([...bytes, byte])
-        next.push({ node: child, bytes: [...bytes, byte] })
+/** A shortest text of at least `min` characters that cost one byte each, which is no name of `node`. */
+export function shortestOther(node: number, costs: Uint8Array, min: number): Uint8Array {
+  const plain = plainBytes.filter((byte) => costs[byte] === 1)
+  for (let length = min; ; length++) {
+    // Depth first along the names: whatever leaves them will do.
+    const path: { node: number; next: number }[] = [{ node, next: 0 }]
+    while (path.length > 0) {
+      const top = path[path.length - 1]
+      const isFree = top.node === NoNames || (path.length - 1 === length && nameTag(top.node) === 0)
+      if (isFree) {
+        const text = new Uint8Array(length).fill(plain[0])
+        for (let i = 0; i + 1 < path.length; i++) text[i] = plain[path[i].next - 1]
+        return text
       }
+      if (path.length - 1 === length || top.next === plain.length) path.pop()
+      else path.push({ node: nameChild(top.node, plain[top.next++]), next: 0 })
     }
-    level = next
   }
 }
 

@@ -92,6 +92,22 @@ export class LexemeTable {
     )
   }
 
+  /** Bytes of the rows: what `forgetRows` gives back. */
+  get rowBytes(): number {
+    return 4 * this.edges.length + 1024 * ChunkRows * this.chunks.length
+  }
+
+  /** Forgets all rows; they are made again when they are asked for, from the same states. Not while something walks. */
+  forgetRows(): void {
+    if (this.depth > 0) throw new Error("internal: a row is being made")
+    this.rows.fill(0)
+    this.rows[Dead] = -1
+    this.edges = new Int32Array(4096)
+    this.edgeEnd = 3
+    this.chunks = []
+    this.wideCount = 0
+  }
+
   /** Makes a kind known; the number stands for it in `state`. */
   register(kind: LexemeKind): number {
     return this.kinds.push(kind) - 1
