@@ -3,21 +3,9 @@
  *
  * `bombText` gives the JSON text: a string "RAW…" in a schema stands for that number, digit by digit.
  */
-const n = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
-const o = (count: number, make: (i: number) => [string, unknown]) => Object.fromEntries(n(count, make))
-function nest(depth: number, around: (inner: unknown) => unknown): unknown {
-  let schema: unknown = { type: "integer" }
-  for (let i = 0; i < depth; i++) schema = around(schema)
-  return schema
-}
-/** `around` a reference, `depth` times: doubling that no text shows. */
-function chain(depth: number, around: (next: unknown) => object): unknown {
-  const $defs = o(depth, (i) => [
-    `d${i}`,
-    i === depth - 1 ? { type: "integer" } : around({ $ref: `#/$defs/d${i + 1}` }),
-  ])
-  return { $ref: "#/$defs/d0", $defs }
-}
+import { chain, n, nest, o } from "./bombshapes.ts"
+import { keywordBombs } from "./keywordbombs.ts"
+
 const periods = [2, 3, 5, 7, 11, 13]
 const primes = n(113, (i) => i + 1).filter(
   (i) => i > 1 && n(i - 2, (j) => i % (j + 2)).every((rest) => rest > 0),
@@ -41,6 +29,7 @@ const formats = [
 ]
 
 export const bombs: Record<string, () => unknown> = {
+  ...keywordBombs,
   deepProperties: () => nest(400, (x) => ({ type: "object", properties: { a: x }, required: ["a"] })),
   deepItems: () => nest(400, (x) => ({ items: x })),
   deepNot: () => nest(400, (x) => ({ not: x })),
