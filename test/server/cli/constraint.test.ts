@@ -1,7 +1,6 @@
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Command } from "commander"
 import { expect, test } from "vitest"
 import {
   type ConstraintFlags,
@@ -10,24 +9,14 @@ import {
   readConstraint,
   spelling,
 } from "../../../server/cli/constraint.ts"
-import { type Io, UsageError } from "../../../server/cli/exit.ts"
+import { UsageError } from "../../../server/cli/exit.ts"
+import { flagsOf, ioOf } from "./io.ts"
 
-const io: Io = {
-  stdin: async () => '{"type":"null"}',
-  out: () => {},
-  err: () => {},
-  signal: new AbortController().signal,
-  env: {},
-}
+const io = ioOf({ input: '{"type":"null"}' })
 const path = join(mkdtempSync(join(tmpdir(), "constraint-")), "schema.json")
 writeFileSync(path, '{"type": "integer"}')
 
-const flagsOf = (...args: string[]): ConstraintFlags =>
-  constraintFlags(new Command())
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} })
-    .parse(args, { from: "user" })
-    .opts()
+const read = (...args: string[]) => flagsOf<ConstraintFlags>(constraintFlags, args)
 
 test.each<[args: string[], input: unknown]>([
   [["--schema", path], { kind: "json", schema: '{"type": "integer"}' }],
@@ -40,7 +29,7 @@ test.each<[args: string[], input: unknown]>([
   [["--json-object"], { kind: "json", schema: '{"type":"object"}' }],
   [[], null],
 ])("%j", async (args, input) => {
-  expect(await readConstraint(flagsOf(...args), io)).toEqual(input)
+  expect(await readConstraint(read(...args), io)).toEqual(input)
 })
 
 test.each<[args: string[], message: RegExp]>([
@@ -48,12 +37,12 @@ test.each<[args: string[], message: RegExp]>([
   [["--schema", "nowhere.json"], /cannot read nowhere\.json/],
   [[], /no constraint: give --schema/],
 ])("misuse: %j", async (args, message) => {
-  await expect(needConstraint(flagsOf(...args), io)).rejects.toThrow(message)
-  await expect(needConstraint(flagsOf(...args), io)).rejects.toThrow(UsageError)
+  await expect(needConstraint(read(...args), io)).rejects.toThrow(message)
+  await expect(needConstraint(read(...args), io)).rejects.toThrow(UsageError)
 })
 
 test("policies have the wire's names and the compiler's meaning", () => {
-  expect(spelling(flagsOf())).toEqual({})
+  expect(spelling(read())).toEqual({})
   const all = [
     "--whitespace",
     "spaced",
@@ -66,8 +55,8 @@ test("policies have the wire's names and the compiler's meaning", () => {
     "--formats",
     "annotate",
   ]
-  expect(spelling(flagsOf(...all))).toEqual({
+  expect(spelling(read(...all))).toEqual({
     ...{ whitespace: "tight", order: "any", escapes: "all", numbers: "all", formats: "annotate" },
   })
-  expect(() => flagsOf("--order", "random")).toThrow(/Allowed choices are schema, any/)
+  expect(() => read("--order", "random")).toThrow(/Allowed choices are schema, any/)
 })

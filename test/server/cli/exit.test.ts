@@ -1,24 +1,8 @@
 import { CommanderError } from "commander"
 import { expect, test } from "vitest"
 import { GrammarError, ModelError, RequestError, StoreError } from "../../../runtime/index.ts"
-import { Exit, exitCode, type Io, UsageError } from "../../../server/cli/exit.ts"
-
-/** An `Io` that keeps what is printed. */
-function ioOf(reason?: string): Io & { printed: string } {
-  const controller = new AbortController()
-  if (reason) controller.abort(reason)
-  const io = {
-    printed: "",
-    stdin: async () => "",
-    out: () => {},
-    err: (text: string) => {
-      io.printed += text
-    },
-    signal: controller.signal,
-    env: {},
-  }
-  return io
-}
+import { Exit, exitCode, UsageError } from "../../../server/cli/exit.ts"
+import { ioOf } from "./io.ts"
 
 test.each<[code: number, error: unknown]>([
   [Exit.Usage, new UsageError("no constraint")],
@@ -50,6 +34,6 @@ test.each([
   ["SIGINT", Exit.Interrupt],
   ["SIGTERM", Exit.Terminate],
 ])("after %s nothing else counts", (signal, code) => {
-  const io = ioOf(signal)
+  const io = ioOf({ signal })
   expect([exitCode(new Error("aborted"), io), io.printed]).toEqual([code, ""])
 })

@@ -1,6 +1,5 @@
-import { Command } from "commander"
 import { expect, test } from "vitest"
-import { type Io, UsageError } from "../../../server/cli/exit.ts"
+import { UsageError } from "../../../server/cli/exit.ts"
 import {
   decimalNumber,
   type ModelFlags,
@@ -8,27 +7,16 @@ import {
   openModel,
   wholeNumber,
 } from "../../../server/cli/model.ts"
+import { flagsOf, ioOf } from "./io.ts"
 
-const log: string[] = []
-const io: Io = {
-  stdin: async () => "",
-  out: () => {},
-  err: (text) => log.push(text),
-  signal: new AbortController().signal,
-  env: {},
-}
-const flagsOf = (...args: string[]): ModelFlags =>
-  modelFlags(new Command())
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} })
-    .parse(args, { from: "user" })
-    .opts()
+const io = ioOf()
+const read = (...args: string[]) => flagsOf<ModelFlags>(modelFlags, args)
 
 test("flags are numbers and names", () => {
-  expect(flagsOf("--slots", "3", "--threads", "1", "--device", "cpu", "--draft", "ngram")).toEqual({
+  expect(read("--slots", "3", "--threads", "1", "--device", "cpu", "--draft", "ngram")).toEqual({
     ...{ slots: 3, threads: 1, device: "cpu", draft: "ngram" },
   })
-  expect(() => flagsOf("--device", "tpu")).toThrow(/Allowed choices are auto, gpu, cpu/)
+  expect(() => read("--device", "tpu")).toThrow(/Allowed choices are auto, gpu, cpu/)
 })
 
 test.each(["-1", "1.5", "", "1e3", "x"])("%j is no whole number", (text) => {
@@ -45,12 +33,12 @@ test.each<[args: string[], message: RegExp]>([
   [["--draft", "ngram", "--draft-tokens", "0"], /--draft-tokens 0 is not from 1 to 16/],
   [["--draft", "ngram", "--draft-tokens", "17"], /--draft-tokens 17 is not from 1 to 16/],
 ])("misuse: %j", (args, message) => {
-  expect(() => openModel(flagsOf(...args), io)).toThrow(message)
-  expect(() => openModel(flagsOf(...args), io)).toThrow(UsageError)
+  expect(() => openModel(read(...args), io)).toThrow(message)
+  expect(() => openModel(read(...args), io)).toThrow(UsageError)
 })
 
 test("the embedded model opens where no other is named", async () => {
-  const engine = await openModel(flagsOf("--device", "cpu", "--slots", "1"), io)
+  const engine = await openModel(read("--device", "cpu", "--slots", "1"), io)
   await engine.close()
-  await expect(openModel(flagsOf("--model", "nowhere"), io)).rejects.toThrow(/nowhere: not a directory/)
+  await expect(openModel(read("--model", "nowhere"), io)).rejects.toThrow(/nowhere: not a directory/)
 })
