@@ -13,6 +13,7 @@ import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
+import { Generations } from "./generations.ts"
 import { NodeLists, RootList } from "./lists.ts"
 import { VocabularyReach } from "./reach.ts"
 import {
@@ -47,7 +48,7 @@ const MaxWalkNodes = 400
 /** Characters in a row that most tokens stay below. */
 const UsualChain = 16
 /** More ways out of a set are found in one walk. */
-const MaxWays = 12
+const MaxWays = 64
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
 
@@ -60,7 +61,7 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept. Default 64 MiB. */
+  /** Bytes of entries that are kept. Default 48 MiB. */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -74,7 +75,6 @@ export class LocalMasks {
   readonly lists: NodeLists
   /** Trie nodes visited by full walks, and their number: for `stats`. */
   walkCount = 0
-  bytes = 0
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
@@ -87,16 +87,16 @@ export class LocalMasks {
   private readonly equals = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
-  /** (node list, clamped lexeme state) → index of its entry. */
-  private readonly places = new PairMap()
-  private entries: Local[] = []
+  /** By node list and clamped lexeme state. */
+  private readonly entries: Generations<Local>
   private readonly found: Found
   private readonly other: Found
 
   constructor(vocabulary: Vocabulary, options: LocalOptions = {}) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
-    this.maxBytes = options.maxBytes ?? 64 << 20
+    this.maxBytes = options.maxBytes ?? 48 << 20
+    this.entries = new Generations(this.maxBytes)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
@@ -112,25 +112,29 @@ export class LocalMasks {
   /** The local mask of `lexemeState` read from below the nodes of `list`. */
   local(list: number, lexemeState: number): Local {
     const state = this.clamp(lexemeState)
-    const place = this.places.get(list, state)
-    if (place >= 0) return this.entries[place]
+    const known = this.entries.get(list, state)
+    if (known !== undefined) return known
     const local = this.make(list, state)
-    this.bytes += local.bytes
-    const shared = this.slices.bytes + this.rootSlices.bytes + this.text.bytes
-    if (this.bytes + shared > this.maxBytes) {
-      // All or nothing: what is in use comes back with its next walk, and no entry points at another's row for long.
-      this.places.clear()
-      this.entries = []
+    // No entry points at another's row for long: what is shared goes with the older half of the entries.
+    if (this.entries.set(list, state, local)) {
       this.equals.clear()
-      this.slices.clear()
-      this.rootSlices.clear()
-      this.text.clear()
       this.characters.clear()
-      this.bytes = 0
-      return local
+      if (4 * this.sharedBytes > this.maxBytes) {
+        this.slices.clear()
+        this.rootSlices.clear()
+        this.text.clear()
+      }
     }
-    this.places.set(list, state, this.entries.push(local) - 1)
     return local
+  }
+
+  /** Bytes of entries and of what they share. */
+  get bytes(): number {
+    return this.entries.bytes + this.sharedBytes
+  }
+
+  private get sharedBytes(): number {
+    return this.slices.bytes + this.rootSlices.bytes + this.text.bytes
   }
 
   /** The state under which `lexemeState` shares its local masks, memoised. */

@@ -1,0 +1,55 @@
+/**
+ * A cache by pairs of integers within a bound of bytes, in two generations.
+ *
+ * What is asked for is kept in the young one. When that has grown to half of the bound it becomes the old one, whose
+ * place in memory is free again; what is asked for there once more is young again. So what is in use stays, at the cost
+ * of one look-up, and what is not goes after half of the bound at the latest.
+ */
+import { PairMap } from "../grammar/intern.ts"
+
+interface Generation<T> {
+  /** (a, b) → index of its value. */
+  readonly places: PairMap
+  values: T[]
+  bytes: number
+}
+
+export class Generations<T extends { readonly bytes: number }> {
+  private readonly maxBytes: number
+  private young: Generation<T> = { places: new PairMap(), values: [], bytes: 0 }
+  private old: Generation<T> = { places: new PairMap(), values: [], bytes: 0 }
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  /** Of both generations: never more than the bound and one value. */
+  get bytes(): number {
+    return this.young.bytes + this.old.bytes
+  }
+
+  get(a: number, b: number): T | undefined {
+    const place = this.young.places.get(a, b)
+    if (place >= 0) return this.young.values[place]
+    const before = this.old.places.get(a, b)
+    if (before < 0) return undefined
+    const value = this.old.values[before]
+    this.set(a, b, value)
+    return value
+  }
+
+  /** Keeps `value`, which is not there yet. Whether an old generation has gone. */
+  set(a: number, b: number, value: T): boolean {
+    const { young } = this
+    young.places.set(a, b, young.values.push(value) - 1)
+    young.bytes += value.bytes
+    if (2 * young.bytes <= this.maxBytes) return false
+    const free = this.old
+    free.places.clear()
+    free.values = []
+    free.bytes = 0
+    this.old = young
+    this.young = free
+    return true
+  }
+}
