@@ -8,7 +8,7 @@
  */
 import { lawOf } from "./cpu.ts"
 import { SamplingError } from "./params.ts"
-import { hasBit, type SampleRow } from "./row.ts"
+import { hasBit, onlyBit, type SampleRow } from "./row.ts"
 import { softmax } from "./truncation.ts"
 
 export interface BeamOptions {
@@ -121,7 +121,11 @@ export class BeamSearch {
   }
 
   private candidates(logits: Float32Array, row: SampleRow): [id: number, log: number][] {
-    const isMasked = this.options.scores === "masked"
+    const { endIds, scores } = this.options
+    // Where only an end is legal the text is complete: its end costs nothing.
+    const only = row.mask === null ? -1 : onlyBit(row.mask)
+    if (endIds.includes(only)) return [[only, 0]]
+    const isMasked = scores === "masked"
     const params = {
       ...row.params,
       temperature: 0,

@@ -1,5 +1,7 @@
 /** Beam search by hand-made models, and against the search through all texts. */
 import { describe, expect, test } from "vitest"
+import { compile, type GrammarInput } from "../../grammar/index.ts"
+import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import { type BeamOptions, BeamSearch, bestOf } from "../../sampler/beam.ts"
 import { normalOf, type RowOptions, randomOf, rowOf } from "./rows.ts"
 
@@ -82,6 +84,89 @@ describe("S1-14, S2-14: beams", () => {
     expect(search.results(1)[0].tokens).toEqual(best)
     expect(search.results(1)[0].score).toBeCloseTo(logProb(best), 6)
   })
+
+  test.each<[string, GrammarInput]>([
+    ["a regex", { kind: "regex", pattern: "(a|ab)(b|ba|c)?a?" }],
+    ["a schema", { kind: "json", schema: { enum: ["a", "ab", 1, [1, "b"], true, { a: "b" }] } }],
+  ])(
+    "under a grammar, %s: enough beams find the best accepted texts, each with its own state",
+    (_, input) => {
+      const encoder = new TextEncoder()
+      const texts = [
+        "a",
+        "b",
+        "c",
+        "ab",
+        "ba",
+        '"',
+        "[",
+        "]",
+        "{",
+        "}",
+        ":",
+        ",",
+        "1",
+        "true",
+        '"a',
+        '"b"',
+        '"a":',
+      ]
+      const end = texts.length
+      const vocabulary = Vocabulary.fromBytes([...texts.map((text) => encoder.encode(text)), null], {
+        width: end + 1,
+        endIds: [end],
+      })
+      const fsm = new TokenFsm(compile(input).grammar, vocabulary)
+      const model: Model = (tokens) =>
+        Float32Array.from(
+          { length: end + 1 },
+          normalOf(randomOf(1 + tokens.reduce((sum, id) => 31 * sum + id + 1, 0))),
+        )
+      const maskOfMatcher = (matcher: Matcher): Uint32Array => {
+        const mask = new Uint32Array(vocabulary.words)
+        matcher.fillMask(mask)
+        return mask
+      }
+      const allows = (mask: Uint32Array, id: number) => ((mask[id >>> 5] >>> (id & 31)) & 1) === 1
+      // All accepted texts by exhaustion: the model's own probabilities, an end that is certain for nothing.
+      const all: { tokens: number[]; score: number }[] = []
+      const walk = (matcher: Matcher, tokens: number[], score: number): void => {
+        const mask = maskOfMatcher(matcher)
+        const z = model(tokens)
+        const lse = Math.log(z.reduce((sum, value) => sum + Math.exp(value), 0))
+        const legal = Array.from(z.keys()).filter((id) => allows(mask, id))
+        for (const id of legal) {
+          const own = score + (legal.length === 1 && id === end ? 0 : z[id] - lse)
+          if (id === end) all.push({ tokens, score: own })
+          else {
+            const next = matcher.fork()
+            next.accept(id)
+            walk(next, [...tokens, id], own)
+          }
+        }
+      }
+      walk(new Matcher(fsm), [], 0)
+      expect(all.length).toBeGreaterThan(8)
+      const search = new BeamSearch({ beamWidth: 16, lengthPenalty: 0, endIds: [end] })
+      let matchers = [new Matcher(fsm)]
+      while (!search.isDone()) {
+        const rows = search.beams.map(({ tokens }, beam) => ({
+          logits: model(tokens),
+          row: rowOf(end + 1, { output: tokens, mask: maskOfMatcher(matchers[beam]) }),
+        }))
+        const parents = search.step(rows)
+        matchers = parents.map((parent, beam) => {
+          const matcher = matchers[parent].fork()
+          matcher.accept(search.beams[beam].tokens.at(-1)!)
+          return matcher
+        })
+      }
+      const best = all.sort((a, b) => b.score - a.score)
+      const found = search.results(3)
+      expect(found.map(({ tokens }) => tokens)).toEqual(best.slice(0, 3).map(({ tokens }) => tokens))
+      for (const [at, { score }] of found.entries()) expect(score).toBeCloseTo(best[at].score, 5)
+    },
+  )
 
   test("out of range is refused by name", () => {
     expect(() => new BeamSearch({ beamWidth: 17, endIds: [] })).toThrow(/^beam_width: 17/)
