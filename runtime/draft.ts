@@ -20,21 +20,36 @@ export const noDraft: Draft = { tokens: [], laws: [], forced: [] }
 /** How one request speculates. */
 export class Speculation {
   readonly verify: Verify
+  private readonly tokens: number
+  private readonly isAdaptive: boolean
+  private readonly breakEven: () => number
   private readonly length: DraftLength
 
   /** `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. */
-  constructor(verify: Verify, tokens: number, breakEven: () => number) {
+  constructor(verify: Verify, tokens: number, breakEven: () => number, isAdaptive: boolean) {
     this.verify = verify
+    this.isAdaptive = isAdaptive
+    this.tokens = tokens
+    this.breakEven = breakEven
+    this.length = new DraftLength(tokens)
+  }
+
+  /** Tokens to propose in this step. `isMeasuring`: none, if that changes no token. */
+  next(isMeasuring: boolean): number {
     // What is accepted decides how long the next drafts are: by the clock, another run would draw other tokens.
-    this.length = new DraftLength(tokens, verify === "match" ? breakEven : 0)
+    if (this.verify === "reject" || !this.isAdaptive) return this.tokens
+    return isMeasuring ? 0 : this.length.next()
   }
 
-  /** Tokens to propose in this step. */
-  next(): number {
-    return this.length.next()
+  /** `cost`: tokens that the draft's step cost beyond one without; undefined: it was not measured. */
+  record(proposedCount: number, gain: number, cost: number | undefined): void {
+    // One slow step without drafts would make them look free: what was measured when the model was opened bounds it.
+    const expected = this.breakEven() * proposedCount
+    this.length.record(Math.max(cost ?? expected, expected / 2), gain)
   }
 
-  record(proposedCount: number, acceptedCount: number): void {
-    this.length.record(proposedCount, acceptedCount)
+  /** A token was written. */
+  advance(): void {
+    this.length.advance(1)
   }
 }

@@ -202,7 +202,7 @@ export class Engine {
     const { speculator } = this.parts
     if (!speculator || draftTokens === 0 || !canSpeculate(params, verify)) return null
     const breakEven = (): number => breakEvenOf(speculator, this.scheduler.running.length)
-    return new Speculation(verify, draftTokens, breakEven)
+    return new Speculation(verify, draftTokens, breakEven, speculator.isAdaptive)
   }
 
   private cancel(generation: Generation): void {

@@ -28,6 +28,8 @@ import { isLegal, onlyToken, type Sequence } from "./sequence.ts"
 export type SpeculationOptions = {
   /** Most proposed tokens a step, 1 to 16. Default 4. */
   tokens?: number
+  /** Pause where drafts cost more than they gain, by the clock; false: draft in every step. Default true. */
+  adaptive?: boolean
 } & (
   | ({
       /** What followed an earlier occurrence of the sequence's ending (prompt lookup); needs no model. */

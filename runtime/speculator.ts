@@ -16,6 +16,8 @@ export interface Speculator {
   readonly drafter: Drafter
   /** K: most proposed tokens a step. */
   readonly tokens: number
+  /** Drafts pause where they do not pay. */
+  readonly isAdaptive: boolean
   /** Bounds how far logits of a draft may lie from those of plain decoding. */
   readonly rounding: number
   /** What drafts cost with one sequence, and with all slots taken. */
@@ -48,7 +50,7 @@ export async function openSpeculator(
   model: Model,
   openDraftModel: (options: SpeculationOptions & { method: "model" }) => Promise<Drafter>,
 ): Promise<Speculator> {
-  const { method, tokens = 4 } = options
+  const { method, tokens = 4, adaptive = true } = options
   if (!Number.isInteger(tokens) || tokens < 1 || tokens > maxProposed) {
     throw new RangeError(`speculation.tokens: ${tokens} is not an integer from 1 to ${maxProposed}`)
   }
@@ -76,7 +78,7 @@ export async function openSpeculator(
       const draftedMs = (await probeMs(model, rows, tokens + 1)) + tokens * (await drafter.tokenMs(rows))
       costs.push({ rows, plainMs, draftedMs })
     }
-    return { drafter, tokens, rounding, costs: [costs[0], costs[1]] }
+    return { drafter, tokens, isAdaptive: adaptive, rounding, costs: [costs[0], costs[1]] }
   } catch (error) {
     await drafter.close()
     throw error

@@ -11,6 +11,7 @@ import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
 import { noDraft } from "./draft.ts"
+import { StepCosts } from "./draftcost.ts"
 import { type DrawRow, drawTokens } from "./drawing.ts"
 import type { EngineMetrics } from "./metrics.ts"
 import type { Model } from "./model.ts"
@@ -35,6 +36,8 @@ interface Cursor {
   readonly entry: BatchEntry
   taken: number
   accepted: number
+  /** The logits could not tell: no token came of the row. */
+  isRepeated: boolean
 }
 
 export class Stepper {
@@ -43,6 +46,7 @@ export class Stepper {
   private readonly metrics: EngineMetrics
   private readonly vocabulary: Vocabulary
   private speculator: Speculator | null
+  private readonly costs = new StepCosts()
   /** For masks along a draft. Shape [W]. */
   private readonly scratchMask: Uint32Array
 
@@ -63,6 +67,7 @@ export class Stepper {
 
   /** Advances every running sequence by at least one token, or by a chunk of its prompt. */
   async step(): Promise<void> {
+    const begunAt = performance.now()
     await this.draft()
     const batch = this.scheduler.next()
     if (batch.length === 0) return
@@ -76,7 +81,8 @@ export class Stepper {
     ms.forward += arrivedAt - startedAt
     ms.maskWait += Math.max(0, filledAt - this.parts.model.answeredAt)
     for (const entry of batch) this.scheduler.computed(entry)
-    await this.draw(logits, drawn)
+    const cursors = await this.draw(logits, drawn)
+    if (this.speculator) this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt
     this.metrics.steps++
     this.metrics.lastStepAt = performance.now()
@@ -87,6 +93,7 @@ export class Stepper {
     const { speculator } = this
     if (!speculator) return
     const wishes: DraftWish[] = []
+    const isMeasuring = this.costs.isStale(this.scheduler.running.length, this.metrics.steps)
     for (const sequence of [...this.scheduler.running]) {
       sequence.draft = noDraft
       const { speculation } = sequence.options
@@ -96,7 +103,7 @@ export class Stepper {
         this.leave(sequence)
         continue
       }
-      const count = Math.min(speculation.next(), sequence.left - 1)
+      const count = Math.min(speculation.next(isMeasuring), sequence.left - 1)
       if (count > 0) wishes.push({ sequence, count })
     }
     if (wishes.length === 0) return
@@ -118,16 +125,16 @@ export class Stepper {
   }
 
   /** Draws the rows, and those behind them for as long as what is taken is what was drafted. */
-  private async draw(logits: Float32Array, entries: readonly BatchEntry[]): Promise<void> {
+  private async draw(logits: Float32Array, entries: readonly BatchEntry[]): Promise<readonly Cursor[]> {
     const { sampler } = this.parts
     const step = { logits, width: this.vocabulary.width, rounding: this.rounding }
-    const cursors = entries.map((entry): Cursor => ({ entry, taken: 0, accepted: 0 }))
+    const cursors = entries.map((entry): Cursor => ({ entry, taken: 0, accepted: 0, isRepeated: false }))
     for (let rest = cursors; rest.length > 0; ) {
       rest = rest.filter(({ entry }) => !entry.sequence.isFinished)
       const results = await drawTokens(sampler, step, rest.map(toDrawRow))
       rest = rest.filter((cursor, index) => this.advance(cursor, results[index]))
     }
-    for (const cursor of cursors) if (cursor.entry.draft.tokens.length > 0) this.countDraft(cursor)
+    return cursors
   }
 
   /** Takes what was drawn; whether there are logits for the token after it. */
@@ -136,6 +143,7 @@ export class Stepper {
     if (sequence.isFinished) return false
     if (!result) {
       this.metrics.replays++
+      cursor.isRepeated = true
       sequence.rewind()
       return false
     }
@@ -153,14 +161,25 @@ export class Stepper {
     return false
   }
 
-  private countDraft({ entry, accepted }: Cursor): void {
-    const { sequence, draft } = entry
-    const drafted = draft.forced.filter((isForced) => !isForced).length
-    sequence.draftedCount += drafted
-    sequence.acceptedCount += accepted
-    this.metrics.draftedTokens += drafted
-    this.metrics.acceptedTokens += accepted
-    sequence.options.speculation?.record(drafted, accepted)
+  /** What came of the step's drafts, and what they cost; a step without them tells what that costs. */
+  private countDrafts(batch: readonly BatchEntry[], cursors: readonly Cursor[], elapsedMs: number): void {
+    const withDrafts = cursors.filter(({ entry }) => entry.draft.tokens.length > 0)
+    // Prompts cost what they cost with drafts and without.
+    const isComparable = batch.every(({ sequence, feed }) => feed.start >= sequence.promptCount)
+    if (isComparable && withDrafts.length === 0) {
+      this.costs.observe(batch.length, elapsedMs, this.metrics.steps)
+    }
+    const extra = isComparable ? this.costs.extraTokens(batch.length, elapsedMs) : undefined
+    const share = extra === undefined ? undefined : extra / withDrafts.length
+    for (const { entry, accepted, isRepeated } of withDrafts) {
+      const { sequence, draft } = entry
+      const drafted = draft.forced.filter((isForced) => !isForced).length
+      sequence.draftedCount += drafted
+      sequence.acceptedCount += accepted
+      this.metrics.draftedTokens += drafted
+      this.metrics.acceptedTokens += accepted
+      sequence.options.speculation?.record(drafted, accepted - Number(isRepeated), share)
+    }
   }
 
   /** Masks of the rows that will have logits, while the worker runs; returns the entries that must be sampled. */
@@ -239,6 +258,7 @@ export class Stepper {
   ): void {
     const start = performance.now()
     sequence.accept(token, logprobs, isForced)
+    sequence.options.speculation?.advance()
     this.metrics.ms.accept += performance.now() - start
     this.metrics.completionTokens++
   }

@@ -118,39 +118,40 @@ export class NgramProposer implements Proposer {
   }
 }
 
+/** Tokens that drafts may lose before they pause, that they may have won to lose later, and that each token earns them. */
+const MaxDebt = 2
+const MaxCredit = 8
+const Earned = 0.03
+
 /**
- * How many tokens to draft: `max`, but none for 64 steps after 64 steps whose drafts were accepted less often than pays.
+ * How many tokens to draft: `max`, or none while the drafts of a sequence owe more than they won. What a step with drafts
+ * costs beyond one without, in tokens, is a debt, what it gains pays it; a debt of two tokens pauses, and each token of the
+ * text pays a little until drafting may be tried again. So drafts that are never right cost a text two tokens, one draft and
+ * 3 % at most, however long it is; a window of steps would be noticed by a text of its own length.
  */
 export class DraftLength {
   private readonly max: number
-  private readonly breakEven: () => number
-  private proposed = 0
-  private accepted = 0
-  private steps = 0
-  private pause = 0
+  private debt = 0
+  private isPaused = false
 
-  /** `breakEven`: share of accepted tokens below which drafting costs more than it saves, or what it is just now. */
-  constructor(max: number, breakEven: number | (() => number)) {
+  constructor(max: number) {
     this.max = max
-    this.breakEven = typeof breakEven === "number" ? () => breakEven : breakEven
   }
 
   /** Tokens to draft in this step. */
   next(): number {
-    if (this.pause === 0) return this.max
-    this.pause--
-    return 0
+    if (this.debt <= 0) this.isPaused = false
+    return this.isPaused ? 0 : this.max
   }
 
-  /** What came of a step that drafted. */
-  record(proposedCount: number, acceptedCount: number): void {
-    if (proposedCount === 0) return
-    this.proposed += proposedCount
-    this.accepted += acceptedCount
-    if (++this.steps < 64) return
-    if (this.accepted < this.breakEven() * this.proposed) this.pause = 64
-    this.proposed = 0
-    this.accepted = 0
-    this.steps = 0
+  /** What came of a step that drafted, in tokens: what it cost beyond one without, and what it gained. */
+  record(cost: number, gain: number): void {
+    this.debt = Math.max(-MaxCredit, this.debt + cost - gain)
+    if (this.debt > MaxDebt) this.isPaused = true
+  }
+
+  /** So many tokens were written. */
+  advance(count: number): void {
+    this.debt = Math.max(-MaxCredit, this.debt - Earned * count)
   }
 }

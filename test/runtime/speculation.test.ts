@@ -139,14 +139,14 @@ describe("match: the tokens of plain decoding, whoever drafts", () => {
   test("a model that runs one row at a time", async () => {
     const alone = write({ hasPositions: false })
     const expected = await answersOf(await openTiny({ model: alone }))
-    const engine = await openTiny({ model: alone, speculation: { method: "ngram", min: 1 } })
+    const engine = await openTiny({ model: alone, speculation: { method: "ngram", min: 1, adaptive: false } })
     const got = await answersOf(engine)
     for (const [index, answer] of got.entries()) expect(answer).toEqual(expected[index])
     expect(engine.metrics.acceptedTokens).toBeGreaterThan(0)
   })
 
   test("where rounding could change every draw, all are repeated from plain logits", async () => {
-    const engine = await openTiny({ speculation: { method: "ngram" } })
+    const engine = await openTiny({ speculation: { method: "ngram", adaptive: false } })
     const { parts } = engine as unknown as { parts: { speculator: { rounding: number } } }
     parts.speculator.rounding = 1000
     const got = await answersOf(engine)
@@ -175,7 +175,7 @@ describe("match: the tokens of plain decoding, whoever drafts", () => {
 })
 
 test("a text that repeats takes fewer steps, and usage tells what was drafted", async () => {
-  const engine = await openTiny({ speculation: { method: "model", model, tokens: 4 } })
+  const engine = await openTiny({ speculation: { method: "model", model, tokens: 4, adaptive: false } })
   const options: GenerateOptions = { temperature: 0, maxTokens: 100, ignoreEos: true }
   const before = [plain.metrics.steps, engine.metrics.steps]
   const { usage } = await engine.generate("go", options)
@@ -188,7 +188,7 @@ test("a text that repeats takes fewer steps, and usage tells what was drafted", 
 })
 
 test("a prediction that comes true takes fewer steps, and one that does not changes nothing", async () => {
-  const engine = await openTiny({ speculation: { method: "ngram" } })
+  const engine = await openTiny({ speculation: { method: "ngram", adaptive: false } })
   const options: GenerateOptions = { regex: "[a-z]{80}", seed: 3n }
   const { text } = await plain.generate("go", options)
   const none = await engine.generate("go", options)

@@ -105,16 +105,33 @@ test("prompt lookup speeds up a text that repeats, and does not change it", () =
   expect(steps).toBeLessThan(150)
 })
 
-test("drafting pauses for 64 steps after 64 that did not pay", () => {
-  const length = new DraftLength(4, 0.3)
-  for (let step = 0; step < 64; step++) {
-    expect(length.next()).toBe(4)
-    length.record(4, 1)
+test("drafts that do not pay pause after two tokens' loss, and cost 3 % at most from then on", () => {
+  const length = new DraftLength(4)
+  let lost = 0
+  const drafts: number[] = []
+  for (let step = 0; step < 1000; step++) {
+    length.advance(1)
+    if (length.next() === 0) continue
+    drafts.push(step)
+    length.record(0.7, 0)
+    lost += 0.7
   }
-  for (let step = 0; step < 64; step++) expect(length.next()).toBe(0)
-  for (let step = 0; step < 64; step++) {
+  expect(drafts.slice(0, 4)).toEqual([0, 1, 2, 69])
+  expect(lost).toBeLessThan(2 + 0.7 + 0.03 * 1000)
+})
+
+test("drafts that pay go on, and a bad stretch is paid from what they won", () => {
+  const length = new DraftLength(4)
+  for (let step = 0; step < 50; step++) {
     expect(length.next()).toBe(4)
-    length.record(4, 2)
+    length.record(0.7, 2)
+    length.advance(3)
   }
+  let count = 0
+  for (; length.next() > 0; count++) length.record(0.7, 0)
+  expect(count).toBe(15)
+  for (let step = 0; step < 100; step++) length.advance(1)
+  expect(length.next()).toBe(4)
+  length.record(0.7, 3)
   expect(length.next()).toBe(4)
 })
