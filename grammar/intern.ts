@@ -27,22 +27,23 @@ export class TupleTable {
   /** Values of tuple id: `values[offsets[id] .. offsets[id + 1])`. */
   values = new Int32Array(64)
   offsets = new Int32Array(16)
-  /** Open addressing, linear probing. Shape [2^k]; id + 1, 0 = empty. */
-  private slots = new Int32Array(32)
-  private hashes = new Int32Array(16)
+  /**
+   * Open addressing, linear probing. Shape [2^k, 2]: id + 1 (0 = empty) and the hash beside it, so that a miss touches
+   * one line of memory and a hit only what it compares.
+   */
+  private slots = new Int32Array(64)
 
   /** The id of `tuple[0 .. length)`; equal tuples get equal ids. */
   intern(tuple: ArrayLike<number>, length = tuple.length): number {
     let hash = length
     for (let i = 0; i < length; i++) hash = mix(hash, tuple[i])
     hash = finish(hash)
-    const mask = this.slots.length - 1
-    let slot = hash & mask
-    for (;;) {
-      const found = this.slots[slot] - 1
-      if (found < 0) break
-      if (this.hashes[found] === hash && this.equals(found, tuple, length)) return found
-      slot = (slot + 1) & mask
+    const { slots } = this
+    const mask = slots.length - 1
+    let slot = (2 * hash) & mask
+    for (; slots[slot] !== 0; slot = (slot + 2) & mask) {
+      const id = slots[slot] - 1
+      if (slots[slot + 1] === hash && this.equals(id, tuple, length)) return id
     }
     return this.add(tuple, length, hash, slot)
   }
@@ -63,7 +64,7 @@ export class TupleTable {
   }
 
   get bytes(): number {
-    return 4 * (this.values.length + this.offsets.length + this.slots.length + this.hashes.length)
+    return 4 * (this.values.length + this.offsets.length + this.slots.length)
   }
 
   private equals(id: number, tuple: ArrayLike<number>, length: number): boolean {
@@ -76,28 +77,28 @@ export class TupleTable {
   private add(tuple: ArrayLike<number>, length: number, hash: number, slot: number): number {
     const id = this.count++
     const start = this.offsets[id]
-    if (id + 2 > this.offsets.length) {
-      this.offsets = grown(this.offsets, 2 * this.offsets.length)
-      this.hashes = grown(this.hashes, 2 * this.hashes.length)
-    }
+    if (id + 2 > this.offsets.length) this.offsets = grown(this.offsets, 2 * this.offsets.length)
     if (start + length > this.values.length) {
       this.values = grown(this.values, Math.max(2 * this.values.length, start + length))
     }
     for (let i = 0; i < length; i++) this.values[start + i] = tuple[i]
     this.offsets[id + 1] = start + length
-    this.hashes[id] = hash
     this.slots[slot] = id + 1
-    if (2 * this.count > this.slots.length) this.rehash()
+    this.slots[slot + 1] = hash
+    if (8 * this.count > 3 * this.slots.length) this.rehash()
     return id
   }
 
   private rehash(): void {
-    const slots = new Int32Array(2 * this.slots.length)
+    const old = this.slots
+    const slots = new Int32Array(2 * old.length)
     const mask = slots.length - 1
-    for (let id = 0; id < this.count; id++) {
-      let slot = this.hashes[id] & mask
-      while (slots[slot] !== 0) slot = (slot + 1) & mask
-      slots[slot] = id + 1
+    for (let from = 0; from < old.length; from += 2) {
+      if (old[from] === 0) continue
+      let slot = (2 * old[from + 1]) & mask
+      while (slots[slot] !== 0) slot = (slot + 2) & mask
+      slots[slot] = old[from]
+      slots[slot + 1] = old[from + 1]
     }
     this.slots = slots
   }
