@@ -26,6 +26,7 @@ import {
   nameTag,
 } from "./names.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
+import { anyTails } from "./sets.ts"
 
 /** No text is accepted from here. */
 export const NoContent = 0
@@ -92,7 +93,12 @@ function exprOf(content: number): ExprId {
   const [kind, a, min, max] = table.view(content)
   if (kind === ExprKind) return a
   if (kind !== LengthKind) throw new Error("internal: names lie over names")
-  return exprs.and([table.at(a, 1), exprs.loop(exprs.anyChar, min, max)])
+  // Inside a character, which is counted already, its last bytes come first.
+  const counted = exprs.loop(exprs.anyChar, min, max)
+  return exprs.and([
+    table.at(a, 1),
+    exprs.or([counted, ...anyTails.map((tail) => exprs.concat(tail, counted))]),
+  ])
 }
 
 /** Texts of `inner` (an expression) with `min` to `max` more characters. */

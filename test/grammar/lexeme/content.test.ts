@@ -13,7 +13,7 @@ import {
 } from "../../../grammar/lexeme/content.ts"
 import { canHaveLength, Unbounded } from "../../../grammar/lexeme/counter.ts"
 import { finiteTexts, matchesText } from "../../../grammar/lexeme/finite.ts"
-import { buildNames } from "../../../grammar/lexeme/names.ts"
+import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
 import { leastContent } from "../../../grammar/lexeme/shortcontent.ts"
 import { rawTexts } from "../../../grammar/lexeme/shortest.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
@@ -60,6 +60,25 @@ describe.each(patterns)("/%s/", (pattern) => {
           min,
           text,
           matches.includes(text) && lengthOf(text) >= min,
+        ])
+    }
+  })
+
+  test("names left out of a length", () => {
+    for (const excluded of [["a"], ["", "ab", "é"], ["a", "aa", "aaa", "aaaa"], matches.slice(0, 40)]) {
+      const entries = excluded.map((text) => ({ bytes: encoder.encode(text), tag: ExcludedTag }))
+      const names = buildNames(entries.sort((a, b) => Buffer.compare(a.bytes, b.bytes)))
+      const inner = lengthContent(exprContent(expr), 1, 4)
+      const content = inner === NoContent ? NoContent : namesContent(names, inner)
+      const within = matches.filter(
+        (text) => lengthOf(text) >= 1 && lengthOf(text) <= 4 && !excluded.includes(text),
+      )
+      // More characters than those of the alphabet may be allowed.
+      if (within.length > 0) expect(content).not.toBe(NoContent)
+      for (const text of texts)
+        expect([text, content !== NoContent && tagAfter(content, text) !== 0]).toEqual([
+          text,
+          within.includes(text),
         ])
     }
   })
