@@ -110,6 +110,8 @@ const cases: readonly Case[] = [
   { name: "greedy, half masked", options: { temperature: 0, mask: half }, launches: 2 },
   { name: "greedy, 1000 edits", options: { temperature: 0, repetitionPenalty: 1.2, prompt }, launches: 2 },
   { name: "p .9, 64 legal", options: { topP: 0.9, mask: few }, launches: 1 },
+  { name: "typical .9, 64 legal", options: { typicalP: 0.9, mask: few }, launches: 1 },
+  { name: "greedy, 5 logprobs", options: { temperature: 0, logprobs: 5 }, launches: 4 },
 ]
 
 console.log(`${opened.info}, V ${width}, N(0, 1); medians of ${runs} runs`)
@@ -152,9 +154,11 @@ for (const rowCount of batches) {
     // Without the logits: with a model on the same device they are there already.
     const bytes = uploadedBytes - before.uploadedBytes - 4 * width * rowCount
     const editBytes = options.prompt ? 16 * rowCount * new Set(options.prompt).size : 0
+    const rareBytes = options.typicalP === undefined ? 0 : 32 * rowCount
+    const askBytes = options.logprobs === undefined ? 0 : 64 * rowCount
     const bars = [
       dispatches - before.dispatches <= launches ? "" : `launches > ${launches}`,
-      bytes <= 64 * rowCount + 32 + editBytes ? "" : "bytes > 64 a row and edits",
+      bytes <= 64 * rowCount + 32 + editBytes + askBytes + rareBytes ? "" : "bytes > 64 a row and edits",
       opened.isSoftware || rowCount < 32 || !ratio || us / once <= ratio ? "" : `ratio > ${ratio}`,
     ]
     const cells = [
