@@ -5,13 +5,14 @@
  * its own: what one round has left in a cache answers nothing of the next.
  */
 import { Dice } from "./samples/dice.ts"
-import { drafts } from "./samples/drafts.ts"
+import { drafts, library } from "./samples/drafts.ts"
 import { lists } from "./samples/lists.ts"
 import { logic } from "./samples/logic.ts"
 import { numbers, spellings } from "./samples/numbers.ts"
+import { overlaps } from "./samples/overlaps.ts"
 import { anyObject, deepObject, dictionary, wideObject } from "./samples/records.ts"
 import { type Shape, styles, textOf } from "./samples/shape.ts"
-import { formatNames, formatted, patternCount, patterned } from "./samples/strings.ts"
+import { formatNames, formatted, patternCount, patterned, usualFormats } from "./samples/strings.ts"
 
 export interface Sample {
   readonly schema: unknown
@@ -36,11 +37,11 @@ function shapes(dice: Dice, round: number): Shape[] {
     Array.from({ length: count }, () => anyObject(dice, depth, dice.from(3, 14)))
   return [
     anyObject(dice, 2, dice.from(6, 12)),
-    // All formats at once: their tables are made in the first round.
+    // The tables of all formats are made in the first round.
     together(
       dice,
       "format",
-      (round === 0 ? formatNames : turn(formatNames, 3)).map((name) => formatted(dice, name)),
+      (round === 0 ? formatNames : turn(usualFormats, 3)).map((name) => formatted(dice, name)),
     ),
     together(
       dice,
@@ -59,6 +60,7 @@ function shapes(dice: Dice, round: number): Shape[] {
     ),
     ...turn(lists, 2).map((list) => list(dice)),
     ...turn(logic, 2).map((each) => each(dice)),
+    ...turn(overlaps, 2).map((each) => each(dice)),
     ...turn(drafts, 2).map((draft) => draft(dice)),
     wideObject(dice, dice.from(25, 70)),
     dictionary(dice, 1),
@@ -66,6 +68,7 @@ function shapes(dice: Dice, round: number): Shape[] {
     deepObject(dice, dice.from(3, 7)),
     ...objects(12, 2),
     ...objects(4, 3),
+    ...Array.from({ length: 6 }, () => library(dice)),
     {
       schema: true,
       value: () => ({

@@ -15,10 +15,11 @@ import type { Vocabulary } from "./vocabulary.ts"
 const encoder = new TextEncoder()
 
 /**
- * Writes the samples of `rounds` rounds, each of which has others. About 150 short steps a round, so that a server can
+ * Writes the samples of `rounds` rounds, each of which has others. About 200 short steps a round, so that a server can
  * take them one by one between requests; `for (const _ of warmUp(vocabulary));` takes them all. Four rounds over the
- * Llama-3 vocabulary take about 5.5 s of one core of 2026, and what comes after them 55 % of the time of a cold
- * process: of its 425 compilations by V8 in 500 schemas of MaskBench, 2.8 s, 255 are left, 1.0 s.
+ * Llama-3 vocabulary take 5 to 7 s of one core of 2026, the first about half of it. In the 500 schemas of MaskBench
+ * that followed, V8 compiled 247 functions and threw away 82, and 284 tokens took more than 1 ms; after three rounds of
+ * ten plain samples, 2 s, it was 436, 189 and 429. Nine rounds are no better than four.
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 4): Generator<void> {
   const row = new Uint32Array(vocabulary.words)

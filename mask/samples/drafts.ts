@@ -1,9 +1,10 @@
 /** Definitions, references and recursion, each draft in its own spelling. */
 import type { Dice } from "./dice.ts"
+import { logic } from "./logic.ts"
 import { anyNumber } from "./numbers.ts"
 import { anyObject, anyShape } from "./records.ts"
 import { fixed, type Shape } from "./shape.ts"
-import { anyString, formatted } from "./strings.ts"
+import { anyString, formatted, freeText } from "./strings.ts"
 
 const text = { type: "string" }
 
@@ -70,6 +71,33 @@ function tree(dice: Dice, home: "definitions" | "$defs"): Shape {
     ...(depth > 0 && { [children]: Array.from({ length: dice.from(0, 2) }, () => grow(depth - 1)) }),
   })
   return { schema, value: () => grow(3) }
+}
+
+/** A schema of some hundred places, most of them below definitions that others refer to. */
+export function library(dice: Dice): Shape {
+  const names = dice.names(dice.from(10, 16), dice.pick(["camel", "pascal", "kebab"]))
+  const parts = names.map((name, i) => {
+    const shape = i % 3 === 0 ? dice.pick(logic)(dice) : anyObject(dice, 2, dice.from(3, 10))
+    return { name, key: `${name}${i}`, shape }
+  })
+  const refer = (name: string) => ({ $ref: `#/definitions/${name}` })
+  const properties = parts.map(({ name, key }, i) => [
+    key,
+    i % 4 === 0
+      ? { allOf: [refer(name)], description: dice.sentence() }
+      : i % 4 === 1
+        ? { anyOf: [refer(name), { type: "array", items: refer(name) }] }
+        : refer(name),
+  ])
+  const schema = {
+    $schema: draft7,
+    title: dice.words(3),
+    type: "object",
+    definitions: Object.fromEntries(parts.map(({ name, shape }) => [name, shape.schema])),
+    properties: Object.fromEntries(properties),
+    ...(dice.is(50) && { required: [parts[0].key], additionalProperties: false }),
+  }
+  return { schema, value: () => ({ [parts[0].key]: parts[0].shape.value() }) }
 }
 
 export const drafts: readonly ((dice: Dice) => Shape)[] = [
@@ -194,5 +222,26 @@ export const drafts: readonly ((dice: Dice) => Shape)[] = [
         ? dice.pick([dice.below(99), `$${dice.noun()}`])
         : { [operator]: "add", [operands]: [grow(depth - 1), grow(0)] }
     return { schema, value: () => grow(dice.from(1, 4)) }
+  },
+  (dice) => {
+    const list = anyObject(dice, 0, 3, "open")
+    const [name, other] = dice.names(2)
+    const schema = {
+      $defs: { [name]: list.schema },
+      type: "object",
+      properties: { [name]: { $ref: `#/$defs/${name}`, description: dice.sentence() } },
+      if: { required: [other] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: {
+        properties: { [other]: { type: "array", items: { $ref: `#/$defs/${name}` } } },
+        required: [name],
+      },
+      unevaluatedProperties: freeText(dice).schema,
+    }
+    return {
+      schema,
+      value: () =>
+        dice.is(50) ? { [name]: list.value() } : { [name]: list.value(), [other]: [list.value()] },
+    }
   },
 ]

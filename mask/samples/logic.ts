@@ -3,7 +3,7 @@ import type { Dice } from "./dice.ts"
 import { anyNumber } from "./numbers.ts"
 import { anyObject, anyShape } from "./records.ts"
 import { also, fixed, type Shape, without } from "./shape.ts"
-import { anyString, enumerated, formatted, freeText, patterned } from "./strings.ts"
+import { anyString, enumerated, formatted, patterned } from "./strings.ts"
 
 const text = { type: "string" }
 const integer = { type: "integer" }
@@ -249,27 +249,6 @@ export const logic: readonly ((dice: Dice) => Shape)[] = [
         [type]: options.value(),
         [size]: dice.pick([dice.below(99), `${dice.below(99)}px`, null]),
       }),
-    }
-  },
-  (dice) => {
-    const list = anyObject(dice, 0, 3, "open")
-    const [name, other] = dice.names(2)
-    const schema = {
-      $defs: { [name]: list.schema },
-      type: "object",
-      properties: { [name]: { $ref: `#/$defs/${name}`, description: dice.sentence() } },
-      if: { required: [other] },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: {
-        properties: { [other]: { type: "array", items: { $ref: `#/$defs/${name}` } } },
-        required: [name],
-      },
-      unevaluatedProperties: freeText(dice).schema,
-    }
-    return {
-      schema,
-      value: () =>
-        dice.is(50) ? { [name]: list.value() } : { [name]: list.value(), [other]: [list.value()] },
     }
   },
 ]
