@@ -107,11 +107,11 @@ describe.skipIf(!adapter)(`GPU judgement of drafts (${adapter ?? "no adapter"})`
     const p = [0.5, 0.3, 0.2]
     const q = [0.7, 0.2, 0.1]
     const logits = Float32Array.from([...p, ...q], Math.log)
-    const n = isFull ? 60_000 : 1500
+    const n = isFull ? 60_000 : 600
     const counts = new Float64Array(3)
     let accepted = 0
-    for (let start = 0; start < n; start += 500) {
-      const rows = Array.from({ length: 500 }, (_, at) => {
+    for (let start = 0; start < n; start += 200) {
+      const rows = Array.from({ length: 200 }, (_, at) => {
         const row = rowOf(3, { seed: 4, position: start + at })
         const judged = drawDraft({ logits: logits.subarray(3), row })!
         return { ...row, judged }
