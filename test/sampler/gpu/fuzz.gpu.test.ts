@@ -2,35 +2,22 @@
  * Random rows on both samplers: widths from 1 to 256,000, masks from one token to all, any parameters, side by side in a
  * batch. TOKENRAIL_ROWS=100000 is the full run: an hour on a software adapter.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { isGpuRow } from "../../../sampler/gpu/route.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { Selector } from "../../../sampler/select.ts"
 import { isLegal, luringRows } from "../adversarial.ts"
 import { maskOf, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { compareRows } from "./compare.ts"
+import { describeGpu, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const rowCount = Number(
   process.env.TOKENRAIL_ROWS ?? (process.env.TOKENRAIL_TESTS === "full" ? 100_000 : 300),
 )
 const widest = rowCount > 1000 ? 256_000 : 12_000
 const firstSeed = Number(process.env.TOKENRAIL_SEED ?? 1)
 
-describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU sampler", () => {
   /** One batch: a few rows of logits, each the source of several rows. */
   function randomBatch(seed: number): { logits: Float32Array; width: number; rows: SampleRow[] } {
     const random = randomOf(seed)

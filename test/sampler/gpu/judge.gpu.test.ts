@@ -2,10 +2,8 @@
  * S1-22, S3-19, S4-13: the rejection sampler on the device. K + 1 rows of a draft, judged in one submission: the verdicts
  * and the tokens of the definition, and the law of the output.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { lawOf, probabilities } from "../../../sampler/cpu.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import { drawDraft, judgeRow } from "../../../sampler/rejection.ts"
 import { gumbel, rowKey, Stream, tokenBits, uniform } from "../../../sampler/rng.ts"
 import type { DraftLaw, SampleRow } from "../../../sampler/row.ts"
@@ -13,8 +11,8 @@ import { logitsOf } from "../../../sampler/sampler.ts"
 import { normalOf, type RowOptions, randomOf, rowOf } from "../rows.ts"
 import { chiSquare } from "../statistics.ts"
 import { nearTie } from "../ties.ts"
+import { describeGpu, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 
 /** Whether float32 may judge otherwise: acceptance by a hair, or two replacements of nearly one score. */
@@ -39,18 +37,7 @@ function isNearVerdict(logits: Float32Array, row: SampleRow): boolean {
   return scores.length > 1 && scores[0].score - scores[1].score < scores[0].doubt + scores[1].doubt
 }
 
-describe.skipIf(!adapter)(`GPU judgement of drafts (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU judgement of drafts", () => {
   test("verdicts and tokens of the definition: drafts that were certain, and drafts of another law", async () => {
     const width = 3000
     const random = randomOf(81)

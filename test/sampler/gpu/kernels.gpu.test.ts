@@ -2,11 +2,10 @@
  * The kernels that only some rows reach: `radix`, `short`, the histogram of a warm start, the mirostat threshold; and
  * logits in half precision. Tokens of the definition, with nothing left to the CPU.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { TokenCounts } from "../../../sampler/counts.ts"
 import { lawOf, sampleRow } from "../../../sampler/cpu.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
+import { createGpuSampler } from "../../../sampler/gpu/sampler.ts"
 import { widenHalf } from "../../../sampler/half.ts"
 import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
@@ -14,21 +13,9 @@ import { logitsOf } from "../../../sampler/sampler.ts"
 import { pinned, survivors } from "../../../sampler/truncation.ts"
 import { normalOf, type RowOptions, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { compareRows } from "./compare.ts"
+import { describeGpu, device, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
-
-describe.skipIf(!adapter)(`GPU kernels (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU kernels", () => {
   /** Rows under whose seeds the tokens on both sides of a cut win the draw, if they are kept: one an offset from the cut. */
   function edgeRows(
     own: Float32Array,

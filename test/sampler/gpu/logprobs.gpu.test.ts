@@ -2,16 +2,14 @@
  * S1-02, S1-16, S3-07: log-probabilities on the device, in every mode: the values, ids and ranks of the definition, with
  * nothing read back but what was asked for.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { sampleRow } from "../../../sampler/cpu.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import type { RankedLogprob, SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
 import { normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { nearTie } from "../ties.ts"
+import { describeGpu, device, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 const modes = [
   "raw_logprobs",
@@ -21,18 +19,7 @@ const modes = [
   "processed_logits",
 ] as const
 
-describe.skipIf(!adapter)(`GPU log-probabilities (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU log-probabilities", () => {
   function bufferOf(logits: Float32Array): GPUBuffer {
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST
     const buffer = device.device.createBuffer({ size: logits.byteLength, usage })

@@ -3,12 +3,11 @@
  *
  * TOKENRAIL_TESTS=full makes the grid bigger.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { lawOf } from "../../../sampler/cpu.ts"
 import { MaskAtlas } from "../../../sampler/gpu/atlas.ts"
 import { packRow, RowFlag } from "../../../sampler/gpu/layout.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
+import { createGpuSampler } from "../../../sampler/gpu/sampler.ts"
 import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
@@ -16,22 +15,11 @@ import { pinned, survivors } from "../../../sampler/truncation.ts"
 import { maskOf, normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
 import { chiSquare, normalise } from "../statistics.ts"
 import { compareRows } from "./compare.ts"
+import { describeGpu, device, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 
-describe.skipIf(!adapter)(`GPU sampler (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU sampler", () => {
   /** Fails on a difference that is no near tie; returns how many were. */
   async function compare(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<number> {
     return (await compareRows(gpu, logits, width, rows)).tieCount

@@ -2,29 +2,16 @@
  * Stages that the device has only for rows of few legal tokens: typical, epsilon and eta cutoffs, XTC, dynamic temperature,
  * mirostat 1. Tokens of the definition, with nothing left to the CPU.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
+import { expect, test } from "vitest"
 import { TokenCounts } from "../../../sampler/counts.ts"
 import { sampleRow } from "../../../sampler/cpu.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import { normalOf, type RowOptions, randomOf, rowOf } from "../rows.ts"
 import { compareRows } from "./compare.ts"
+import { describeGpu, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 
-describe.skipIf(!adapter)(`GPU rare stages (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU rare stages", () => {
   const width = 40_000
   const counts = [2, 3, 31, 64, 255, 256, 257, 1000, 1024]
 

@@ -2,30 +2,17 @@
  * The tail of the law on the device, over 200,000 tokens; planted faults fail the same test. A software adapter takes a
  * second for four of these rows: few of them here. TOKENRAIL_TESTS=full: 18 nats and half a million draws, for a real GPU.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Device, openDevice } from "../../../runtime/device.ts"
-import { createGpuSampler, type GpuSampler } from "../../../sampler/gpu/sampler.ts"
+import { expect, test } from "vitest"
 import { rowOf } from "../rows.ts"
 import { leakyMask, tailOf } from "../tail.ts"
+import { describeGpu, gpu } from "./opened.ts"
 
-const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 const tail = tailOf(200_000, isFull ? 18 : 12, 60)
 const n = isFull ? 500_000 : 60
 const batch = isFull ? 500 : 30
 
-describe.skipIf(!adapter)(`GPU tail (${adapter ?? "no adapter"})`, () => {
-  let device: Device
-  let gpu: GpuSampler
-  beforeAll(async () => {
-    device = await openDevice()
-    gpu = await createGpuSampler(device.device, { shortRows: 0 })
-  }, 180_000)
-  afterAll(() => {
-    gpu.close()
-    device.close()
-  })
-
+describeGpu("GPU tail", () => {
   async function ratio(count: number, change: { mask?: Uint32Array; temperature?: number }): Promise<number> {
     const { mask = tail.mask, ...options } = change
     const row = rowOf(tail.width, { seed: 23, mask, ...options })
