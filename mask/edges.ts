@@ -36,7 +36,7 @@ export class Edges {
   /** First bytes of these characters. Shape [n, SetWords]. */
   private readonly before: Int32Array
 
-  /** One walk over the trie: 8 ms for 309,000 nodes. */
+  /** One walk over the trie: 22 ms and 8 MiB for 275,000 nodes, once a vocabulary. */
   constructor(trie: TokenTrie) {
     const { nodes } = trie
     const ends = new Int32Array(257)

@@ -44,12 +44,21 @@ export class Generations<T extends { readonly bytes: number }> {
     young.places.set(a, b, young.values.push(value) - 1)
     young.bytes += value.bytes
     if (2 * young.bytes <= this.maxBytes) return false
-    const free = this.old
-    free.places.clear()
-    free.values = []
-    free.bytes = 0
+    this.young = emptied(this.old)
     this.old = young
-    this.young = free
     return true
   }
+
+  /** Forgets everything. */
+  clear(): void {
+    emptied(this.young)
+    emptied(this.old)
+  }
+}
+
+function emptied<T>(generation: Generation<T>): Generation<T> {
+  generation.places.clear()
+  generation.values = []
+  generation.bytes = 0
+  return generation
 }

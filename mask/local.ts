@@ -61,7 +61,7 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept. Default 48 MiB. */
+  /** Bytes of entries that are kept, and a quarter more for what they share. Default 48 MiB. */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -115,15 +115,18 @@ export class LocalMasks {
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const local = this.make(list, state)
-    // No entry points at another's row for long: what is shared goes with the older half of the entries.
-    if (this.entries.set(list, state, local)) {
+    const isTurned = this.entries.set(list, state, local)
+    const isFull = 4 * this.sharedBytes > this.maxBytes
+    if (isTurned || isFull) {
       this.equals.clear()
       this.characters.clear()
-      if (4 * this.sharedBytes > this.maxBytes) {
-        this.slices.clear()
-        this.rootSlices.clear()
-        this.text.clear()
-      }
+    }
+    if (isFull) {
+      // Entries go too: they hold rows of what is shared.
+      this.entries.clear()
+      this.slices.clear()
+      this.rootSlices.clear()
+      this.text.clear()
     }
     return local
   }

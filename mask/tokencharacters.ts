@@ -6,6 +6,7 @@
  */
 import { wordCount } from "./bits.ts"
 import { afterFirst, afterNext } from "./characters.ts"
+import { Pairs } from "./counted.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** First bytes of characters that are not ASCII (RFC 3629 §4), and where the rows of all of them and of controls lie. */
@@ -32,15 +33,15 @@ export class TokenCharacters {
     this.words = wordCount(width)
     this.text = new Uint32Array(this.words)
     this.counts = new Uint16Array(width)
-    const tokens: number[] = []
+    const tokens = new Pairs()
     for (let token = 0; token < width; token++) {
       const count = this.read(values, offsets[token], offsets[token + 1], token)
       if (count === 0) continue
       this.text[token >>> 5] |= 1 << (token & 31)
       this.counts[token] = Math.min(count, 0xffff)
-      tokens.push(token)
+      tokens.push(token, this.counts[token])
     }
-    this.longest = Int32Array.from(tokens.sort((a, b) => this.counts[b] - this.counts[a]))
+    this.longest = tokens.sorted().values.reverse()
     this.having[Leads] = this.union(FirstLead, LastLead)
     this.having[Controls] = this.union(0, 0x1f)
   }

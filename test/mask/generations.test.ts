@@ -12,6 +12,8 @@ test("what is asked for again and again is never made twice", () => {
     expect(cache.get(0, 0)).toBe(hot)
   }
   expect(cache.get(1, 1)).toBeUndefined()
+  cache.clear()
+  expect([cache.bytes, cache.get(0, 0)]).toEqual([0, undefined])
 })
 
 test("a value is the last one that was set, or forgotten; bytes stay within the bound and one value", () => {
