@@ -11,6 +11,17 @@ import { checkLimit, type Limits } from "../errors.ts"
 /** Asks whether a part is productive; a `false` may turn out to be `true` later. */
 export type Lookup = (conjunction: number) => boolean
 
+/** A conjunction that is looked at. */
+interface Waiter {
+  /** Who asked for it. */
+  readonly waiters: Set<number>
+  /** How often it was looked at, and parts of it that have become productive since. */
+  runs: number
+  news: number
+}
+
+const newWaiter = (): Waiter => ({ waiters: new Set(), runs: 0, news: 0 })
+
 export class Satisfiability {
   private readonly limits: Limits
   /** Whether the conjunction has a value, given what is known of its parts. */
@@ -58,26 +69,40 @@ export class Satisfiability {
 
   private solve(root: number): boolean {
     /** Who has to be looked at again when a conjunction turns out to be productive. */
-    const waiting = new Map<number, Set<number>>([[root, new Set()]])
+    const waiting = new Map<number, Waiter>([[root, newWaiter()]])
     const queue = [root]
     const queued = new Set(queue)
+    /** Those that have news, but not enough to be looked at before everything else. */
+    const later = new Set<number>()
     let steps = 0
-    while (queue.length > 0) {
+    for (;;) {
+      if (queue.length === 0) {
+        for (const waiter of later) {
+          queue.push(waiter)
+          queued.add(waiter)
+        }
+        later.clear()
+        if (queue.length === 0) break
+      }
       const conjunction = queue.pop() as number
       queued.delete(conjunction)
+      later.delete(conjunction)
       if (this.known[conjunction] === true) continue
       checkLimit(this.limits, "satSteps", ++steps, "", "satisfiability")
+      const own = waiting.get(conjunction) as Waiter
+      own.runs++
+      own.news = 0
       const discovered: number[] = []
       const isProductive = this.evaluate(conjunction, (part) => {
         const known = this.settled(part)
         if (known !== undefined) return known
-        let waiters = waiting.get(part)
-        if (waiters === undefined) {
-          waiters = new Set()
-          waiting.set(part, waiters)
+        let found = waiting.get(part)
+        if (found === undefined) {
+          found = newWaiter()
+          waiting.set(part, found)
           discovered.push(part)
         }
-        waiters.add(conjunction)
+        found.waiters.add(conjunction)
         return false
       })
       if (isProductive) {
@@ -85,8 +110,13 @@ export class Satisfiability {
         this.ranks[conjunction] = this.nextRank()
         // Parts that were not needed after all have not been looked at.
         for (const part of discovered) waiting.delete(part)
-        for (const waiter of waiting.get(conjunction) as Set<number>) {
-          if (!queued.has(waiter) && this.known[waiter] !== true) {
+        for (const waiter of own.waiters) {
+          if (queued.has(waiter) || this.known[waiter] === true) continue
+          const entry = waiting.get(waiter) as Waiter
+          entry.news++
+          // What needs many parts is not looked at after each of them, only when it has twice as many news as before.
+          if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
+          else {
             queued.add(waiter)
             queue.push(waiter)
           }
