@@ -9,6 +9,7 @@
 import { GrammarError } from "../errors.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { Infinite } from "./conjunction.ts"
+import { DistinctValues } from "./distinct.ts"
 import type { Lookup } from "./satisfiable.ts"
 
 export interface ArrayProgress {
@@ -23,7 +24,23 @@ export interface ArrayProgress {
 /** A way to read an item: what it must satisfy, and the progress after it (its own value aside). */
 export interface ItemWay {
   readonly value: number
+  /** `value`, the values that it must differ from aside. */
+  readonly plain: number
   readonly progress: ArrayProgress
+}
+
+/** A way before its values are put together. */
+interface OpenWay {
+  readonly plain: number
+  readonly excluded: ReadonlySet<number>
+  readonly progress: ArrayProgress
+}
+
+/** Values that were seen: their identity, and how many are left that each `contains` may count. */
+interface Taken {
+  readonly id: number
+  readonly values: ReadonlySet<number>
+  readonly left: readonly number[]
 }
 
 /** What the rules need to know of values. */
@@ -37,8 +54,8 @@ export interface ItemValues {
 /** Positions that are counted one by one where `contains` counts too. */
 const MaxCounted = 1_000
 
-/** Steps of matching positions with values. */
-const MaxWork = 2_000_000
+/** Values looked at to find different ones for all positions, since somebody asked. */
+const MaxWork = 20_000_000
 
 /** Ways to count one item, by several `contains`; and ways that are looked at to find out whether one item may come. */
 const MaxWays = 1_024
@@ -51,8 +68,10 @@ export class ArrayRules {
   /** From this index on all positions and bounds are alike. */
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
+  private readonly takens = new WeakMap<readonly number[], Taken>()
+  private readonly seenIds = new Map<string, number>()
+  /** Values and ways looked at since somebody asked. */
   private work = 0
-  /** Ways looked at since somebody asked. */
   private tried = 0
 
   constructor(spec: ArraySpec, values: ItemValues) {
@@ -75,6 +94,7 @@ export class ArrayRules {
       )
     }
     this.tried = 0
+    this.work = 0
     return this.canFinish(this.start)
   }
 
@@ -87,7 +107,14 @@ export class ArrayRules {
   /** Ways to read one more item after which the array can be finished. The first counts as many matches as it can. */
   ways(progress: ArrayProgress): ItemWay[] {
     this.tried = 0
-    return this.steps(progress).filter((way) => this.canFinish(way.progress))
+    this.work = 0
+    return this.steps(progress)
+      .filter((way) => this.canFinish(way.progress))
+      .map(({ plain, excluded, progress }) => ({
+        value: excluded.size === 0 ? plain : this.values.and(plain, [...excluded]),
+        plain,
+        progress,
+      }))
   }
 
   /** Whether the item at `index` has finitely many values. */
@@ -102,21 +129,59 @@ export class ArrayRules {
   }
 
   /** Whether the array can be finished from `progress`. */
-  private canFinish(progress: ArrayProgress): boolean {
-    const key = `${progress.index} ${progress.counts} ${progress.seen}`
+  canFinish(progress: ArrayProgress): boolean {
+    const key = `${progress.index} ${progress.counts} ${this.taken(progress.seen).id}`
     const known = this.finishable.get(key)
     if (known !== undefined) return known
     let result = this.canClose(progress)
     if (!result) {
       // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
       this.finishable.set(key, false)
-      result =
-        this.canReachMin(progress) &&
-        this.hasMatchesLeft(progress) &&
-        (this.spec.contains.length === 0 || this.steps(progress).some((way) => this.canFinish(way.progress)))
+      try {
+        result =
+          this.canReachMin(progress) &&
+          this.hasMatchesLeft(progress) &&
+          (this.canMatchAll(progress) ?? this.steps(progress).some((way) => this.canFinish(way.progress)))
+      } catch (error) {
+        // Not known: the next one who asks is told the limit again.
+        this.finishable.delete(key)
+        throw error
+      }
     }
     this.finishable.set(key, result)
     return result
+  }
+
+  /**
+   * Whether each `contains` can reach its minimum, for progress from which the minimum of items can be reached. Null where
+   * bounds tie items together: elsewhere each is free to add its own, and what others add does no harm.
+   */
+  private canMatchAll({ index, counts, seen }: ArrayProgress): boolean | null {
+    const { contains, items, max } = this.spec
+    if (contains.length === 0) return true
+    const isUniform = index >= items.length - 1 && contains.every(({ from }) => index >= from)
+    if (!isUniform || max !== Infinite || contains.some((rule) => rule.max !== Infinite)) return null
+    const { values } = this.taken(seen)
+    return contains.every(
+      ({ min, fact }, i) =>
+        counts[i] >= min || this.hasOther(this.values.and(this.item(index), [fact]), values),
+    )
+  }
+
+  /** What is kept of a list of values seen. Lists are shared by all that is looked at from one progress. */
+  private taken(seen: readonly number[]): Taken {
+    let taken = this.takens.get(seen)
+    if (taken === undefined) {
+      const key = seen.join()
+      let id = this.seenIds.get(key)
+      if (id === undefined) {
+        id = this.seenIds.size
+        this.seenIds.set(key, id)
+      }
+      taken = { id, values: new Set(seen), left: this.spec.unique ? this.matchesLeft(seen) : [] }
+      this.takens.set(seen, taken)
+    }
+    return taken
   }
 
   private canReachMin({ index, seen }: ArrayProgress): boolean {
@@ -125,7 +190,7 @@ export class ArrayRules {
     for (let i = index; i < Math.min(min, items.length); i++)
       if (!this.values.isProductive(items[i])) return false
     if (min > items.length && !this.values.isProductive(items[items.length - 1])) return false
-    return !unique || this.canDiffer(index, new Set(seen))
+    return !unique || this.canDiffer(index, this.taken(seen).values)
   }
 
   /**
@@ -133,70 +198,74 @@ export class ArrayRules {
    * Asked before an item is read; that item uses up one value exactly when it is counted, so the answer stays right.
    */
   private hasMatchesLeft({ counts, seen }: ArrayProgress): boolean {
-    if (!this.spec.unique) return true
-    return this.spec.contains.every(({ from, min, fact }, i) => {
+    const { left } = this.taken(seen)
+    return left.every((count, i) => counts[i] + count >= this.spec.contains[i].min)
+  }
+
+  /** How many values that are not in `seen` each `contains` may count. */
+  private matchesLeft(seen: readonly number[]): number[] {
+    return this.spec.contains.map(({ from, fact }) => {
       const left = new Set<number>()
       for (let position = from; position < Math.max(this.spec.items.length, from + 1); position++) {
         const matches = this.values.differences(this.values.and(this.item(position), [fact]))
-        if (matches === null) return true
+        if (matches === null) return Number.POSITIVE_INFINITY
         for (const value of matches) left.add(value)
       }
       for (const value of seen) left.delete(value)
-      return counts[i] + left.size >= min
+      return left.size
     })
   }
 
   /** Whether the items from `index` to `min` can be chosen so that all differ from each other and from `seen`. */
   private canDiffer(index: number, seen: ReadonlySet<number>): boolean {
-    const { min } = this.spec
-    const takenBy = new Map<number, number>()
-    const place = (position: number, tried: Set<number>): boolean => {
-      for (const value of this.values.differences(this.item(position)) as readonly number[]) {
-        if (++this.work > MaxWork) {
-          throw new GrammarError(
-            "limit",
-            "",
-            "unique items over finite sets of values need more than " +
-              `${MaxWork} steps. Lower minItems or allow more values`,
-          )
-        }
-        if (seen.has(value) || tried.has(value)) continue
-        tried.add(value)
-        const holder = takenBy.get(value)
-        if (holder === undefined || place(holder, tried)) {
-          takenBy.set(value, position)
-          return true
-        }
-      }
-      return false
-    }
+    return this.distinctFrom(index, seen) !== null
+  }
+
+  /** Different values for the items from `index` to `min`, as far as these are finite; null where there are none. */
+  private distinctFrom(index: number, seen: ReadonlySet<number>): DistinctValues | null {
+    const { min, items } = this.spec
+    const chosen = new DistinctValues(seen, (work) => this.spend(work))
     for (let position = index; position < min; position++) {
+      const values = this.values.differences(this.item(position))
       // Infinitely many values: one is always left, here and at all later positions once they are alike.
-      if (this.values.differences(this.item(position)) === null) {
-        if (position >= this.spec.items.length - 1) return true
-      } else if (!place(position, new Set())) {
-        return false
-      }
+      if (values === null) {
+        if (position >= items.length - 1) break
+      } else if (!chosen.place(values)) return null
     }
-    return true
+    return chosen
+  }
+
+  private spend(work: number): void {
+    this.work += work
+    if (this.work <= MaxWork) return
+    throw new GrammarError(
+      "limit",
+      "",
+      `unique items over finite sets of values need more than ${MaxWork} steps. Lower minItems or allow more values`,
+    )
   }
 
   /** Values that the item at `index` must leave to the positions after it. */
-  private reserved(index: number, seen: readonly number[]): number[] {
-    const { min, items } = this.spec
-    const candidates = new Set<number>()
-    for (let position = index + 1; position < Math.min(min, index + 1 + items.length); position++) {
-      for (const value of this.values.differences(this.item(position)) ?? []) candidates.add(value)
-    }
-    return [...candidates].filter((value) => !this.canDiffer(index + 1, new Set([...seen, value])))
+  private reserved(index: number, seen: ReadonlySet<number>): number[] {
+    return this.distinctFrom(index + 1, seen)?.needed() ?? []
   }
 
-  private steps({ index, counts, seen }: ArrayProgress): ItemWay[] {
+  /** Whether an item of `conjunction` may differ from all in `excluded`. */
+  private hasOther(conjunction: number, excluded: ReadonlySet<number>): boolean {
+    if (!this.values.isProductive(conjunction)) return false
+    if (excluded.size === 0) return true
+    const values = this.values.differences(conjunction)
+    return values === null || values.some((value) => !excluded.has(value))
+  }
+
+  private steps({ index, counts, seen }: ArrayProgress): OpenWay[] {
     const { max, contains, unique } = this.spec
     if (index >= max) return []
-    const excluded = unique ? [...seen, ...this.reserved(index, seen)] : []
+    const { values: taken } = this.taken(seen)
+    const reserved = unique ? this.reserved(index, taken) : []
+    const excluded = reserved.length === 0 ? taken : new Set([...taken, ...reserved])
     const after = Math.min(index + 1, this.lastIndex)
-    let ways = [{ value: this.values.and(this.item(index), excluded), counts: [...counts] }]
+    let ways: { plain: number; counts: readonly number[] }[] = [{ plain: this.item(index), counts }]
     for (const [i, rule] of contains.entries()) {
       if (index < rule.from) continue
       const isBounded = rule.max !== Infinite
@@ -207,15 +276,20 @@ export class ArrayRules {
       const complement = isBounded || usesUp ? rule.complement : null
       ways = ways.flatMap((way) => [
         {
-          value: this.values.and(way.value, [rule.fact]),
+          plain: this.values.and(way.plain, [rule.fact]),
           counts: way.counts.with(i, Math.min(counts[i] + 1, isBounded ? rule.max + 1 : rule.min)),
         },
         {
-          value: complement === null ? way.value : this.values.and(way.value, [complement]),
+          plain: complement === null ? way.plain : this.values.and(way.plain, [complement]),
           counts: way.counts,
         },
       ])
       this.tried += ways.length
+      // Verdicts that exclude each other multiply no further.
+      ways = ways.filter(
+        (way) =>
+          way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, excluded),
+      )
       if (ways.length > MaxWays || this.tried > MaxTried) {
         const bound = ways.length > MaxWays ? MaxWays : MaxTried
         throw new GrammarError(
@@ -227,9 +301,9 @@ export class ArrayRules {
     }
     return ways
       .filter(
-        (way) =>
-          contains.every((rule, i) => way.counts[i] <= rule.max) && this.values.isProductive(way.value),
+        ({ plain, counts }) =>
+          contains.every((rule, i) => counts[i] <= rule.max) && this.hasOther(plain, excluded),
       )
-      .map((way) => ({ value: way.value, progress: { index: after, counts: way.counts, seen } }))
+      .map(({ plain, counts }) => ({ plain, excluded, progress: { index: after, counts, seen } }))
   }
 }

@@ -1,51 +1,316 @@
 /**
  * The values of a conjunction, where there are finitely many. Unique items must know when they run out.
  *
- * Scalars are spelled out by their own languages; containers are products of their parts. Anything with more than `cap`
- * values counts as infinite: more than that many items are never needed to notice.
+ * Scalars are spelled out by their own languages. Containers are products of their parts where nothing ties these
+ * together, else they are read member by member by the rules that read them from a text. Values that hold values of
+ * their own conjunction are a least fixpoint: from none, in rounds. After a few rounds that each made new ones there is
+ * no end to them, since every new value is a part of newer ones. Anything with more than `cap` values counts as
+ * infinite: more than that many items are never needed to notice.
  */
 import { GrammarError } from "../errors.ts"
+import { ArrayRules, type ItemValues } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
+import type { Conjunctions } from "./conjunction.ts"
+import { ObjectRules, type Progress } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { JsonNode } from "./reader.ts"
+import { valueKey } from "./value.ts"
 
-/** The values of a part, or null for infinitely many. */
-export type Values = (conjunction: number) => readonly JsonNode[] | null
+/** What there is to list. */
+export interface Listed {
+  /** Scalars of a conjunction; null for infinitely many. */
+  scalars(conjunction: number): readonly JsonNode[] | null
+  arrays(conjunction: number): readonly ArraySpec[]
+  objects(conjunction: number): readonly ObjectSpec[]
+}
+
+/** Null for infinitely many. */
+type Values = readonly JsonNode[] | null
+
+/** A conjunction whose values are being listed: those of the last round, and whether one of its parts asked for them. */
+interface Round {
+  readonly depth: number
+  values: readonly JsonNode[]
+  isAsked: boolean
+}
+
+/** Rounds that each make new values before there is taken to be no end to them. */
+const MaxRounds = 8
+
+/** Work to list the values of one conjunction: values looked at, and those that rules decide on. */
+const MaxSteps = 400_000
+const RulesWork = 16
 
 const range = { start: 0, end: 0 }
 
-export function arrayValues(spec: ArraySpec, values: Values, cap: number): JsonNode[] | null {
-  if (spec.max > 64) return null
-  const result: JsonNode[] = []
-  let rows: JsonNode[][] = [[]]
-  for (let length = 0; ; length++) {
-    if (length >= spec.min) for (const items of rows) result.push({ kind: "array", items, ...range })
-    if (length === spec.max || rows.length === 0) return result
-    const items = values(spec.items[Math.min(length, spec.items.length - 1)])
-    if (items === null || rows.length * items.length > cap || result.length > cap) return null
-    rows = rows.flatMap((row) => items.map((item) => [...row, item]))
-  }
-}
+export class FiniteValues {
+  private readonly all: Conjunctions
+  private readonly listed: Listed
+  private readonly cap: number
+  private readonly known = new Map<number, Values>()
+  private readonly facts = new Map<number, readonly number[] | null>()
+  /** Texts of values, short ones first. */
+  private readonly texts = new Map<number, { text: string; fact: number }[]>()
+  private readonly rounds = new Map<number, Round>()
+  /** The outermost of the rounds that the list so far depends on. */
+  private lowest = Number.POSITIVE_INFINITY
+  private steps = 0
 
-export function objectValues(spec: ObjectSpec, values: Values, cap: number): JsonNode[] | null {
-  if (spec.classes.length > 0 && spec.max > 0 && spec.names.length < spec.max) return null
-  let rows: [string, JsonNode][][] = [[]]
-  for (const { name, value, isRequired } of spec.names) {
-    const members = values(value)
-    if (members === null || rows.length * (members.length + 1) > cap) return null
-    rows = rows.flatMap((row) => [
-      ...(isRequired ? [] : [row]),
-      ...members.map((member): [string, JsonNode][] => [...row, [name, member]]),
-    ])
+  constructor(all: Conjunctions, listed: Listed, cap: number) {
+    this.all = all
+    this.listed = listed
+    this.cap = cap
   }
-  if (spec.obligationCount > 0) {
+
+  /** For each value the fact "differs from it"; null: infinitely many values. */
+  differences(conjunction: number): readonly number[] | null {
+    const known = this.facts.get(conjunction)
+    if (known !== undefined) return known
+    const values = this.of(conjunction)
+    const facts = values?.map((value) => this.different(value)) ?? null
+    if (this.known.has(conjunction)) this.facts.set(conjunction, facts)
+    return facts
+  }
+
+  /** A short text of a value of `conjunction` that none of these facts excludes; null if it has too many, or no plain one. */
+  shortestOther(conjunction: number, excluded: ReadonlySet<number>): string | null {
+    let texts = this.texts.get(conjunction)
+    if (texts === undefined) {
+      texts = []
+      this.texts.set(conjunction, texts)
+      for (const value of this.ofIfFew(conjunction)) {
+        const text = plainText(value)
+        if (text !== null) texts.push({ text, fact: this.different(value) })
+      }
+      texts.sort((a, b) => a.text.length - b.text.length)
+    }
+    return texts.find(({ fact }) => !excluded.has(fact))?.text ?? null
+  }
+
+  /** The values of `conjunction`; none where there are too many, or too many to find out. */
+  private ofIfFew(conjunction: number): readonly JsonNode[] {
+    try {
+      return this.of(conjunction) ?? []
+    } catch (error) {
+      if (error instanceof GrammarError && error.kind === "limit") return []
+      throw error
+    }
+  }
+
+  private different(value: JsonNode): number {
+    return this.all.fact({ kind: "equals", value, positive: false })
+  }
+
+  /** The values of `conjunction`, each once. */
+  private of(conjunction: number): Values {
+    const known = this.known.get(conjunction)
+    if (known !== undefined) return known
+    const outer = this.rounds.get(conjunction)
+    if (outer !== undefined) {
+      outer.isAsked = true
+      this.lowest = Math.min(this.lowest, outer.depth)
+      return outer.values
+    }
+    const depth = this.rounds.size
+    if (depth === 0) this.steps = 0
+    const round: Round = { depth, values: [], isAsked: false }
+    const before = this.lowest
+    this.lowest = Number.POSITIVE_INFINITY
+    this.rounds.set(conjunction, round)
+    let values: Values
+    try {
+      values = this.rest(conjunction, round)
+    } finally {
+      this.rounds.delete(conjunction)
+    }
+    const isFinal = this.lowest >= depth
+    this.lowest = isFinal ? before : Math.min(before, this.lowest)
+    // What depends on a round further out may still grow.
+    if (isFinal || values === null) this.known.set(conjunction, values)
+    return values
+  }
+
+  private rest(conjunction: number, round: Round): Values {
+    for (let count = 0; ; count++) {
+      round.isAsked = false
+      const values = this.list(conjunction)
+      if (values === null || !round.isAsked || values.length === round.values.length) return values
+      if (count === MaxRounds) return null
+      round.values = values
+    }
+  }
+
+  private list(conjunction: number): Values {
+    const scalars = this.listed.scalars(conjunction)
+    if (scalars === null) return null
+    const arrays = this.listed.arrays(conjunction)
+    const objects = this.listed.objects(conjunction)
+    if (arrays.length === 0 && objects.length === 0) return scalars
+    const distinct = new Map<string, JsonNode>()
+    for (const value of scalars) distinct.set(valueKey(value), value)
+    for (const values of this.containers(arrays, objects)) {
+      if (values === null) return null
+      for (const value of values) distinct.set(valueKey(value), value)
+      if (distinct.size > this.cap) return null
+    }
+    return [...distinct.values()]
+  }
+
+  private *containers(arrays: readonly ArraySpec[], objects: readonly ObjectSpec[]): Generator<Values> {
+    for (const spec of arrays) yield this.arrays(spec)
+    for (const spec of objects) yield this.objects(spec)
+  }
+
+  private hasValue(conjunction: number): boolean {
+    return conjunction !== this.all.never && this.of(conjunction)?.length !== 0
+  }
+
+  /** What rules ask, as far as this round knows. */
+  private get itemValues(): ItemValues {
+    return {
+      and: (conjunction, facts) => this.all.and(conjunction, facts),
+      isProductive: (conjunction) => this.hasValue(conjunction),
+      differences: (conjunction) => this.differences(conjunction),
+    }
+  }
+
+  private arrays(spec: ArraySpec): Values {
+    if (spec.unique || spec.contains.length > 0) return this.tiedArrays(spec)
+    const { items, min, max } = spec
+    const itemAt = (index: number) => items[Math.min(index, items.length - 1)]
+    if (min > max) return []
+    for (let i = 0; i < Math.min(min, items.length); i++) if (!this.hasValue(items[i])) return []
+    const result: JsonNode[] = []
+    let rows: JsonNode[][] = [[]]
+    for (let length = 0; ; length++) {
+      if (length >= min) for (const row of rows) result.push({ kind: "array", items: row, ...range })
+      if (length === max || rows.length === 0) return result
+      const values = this.of(itemAt(length))
+      if (values === null || rows.length * values.length > this.cap || result.length > this.cap) return null
+      this.spend(rows.length * values.length)
+      rows = rows.flatMap((row) => values.map((item) => [...row, item]))
+    }
+  }
+
+  /** Arrays whose items depend on each other. */
+  private tiedArrays(spec: ArraySpec): Values {
+    const domain = spec.items.length === 1 && spec.contains.length === 0 ? this.of(spec.items[0]) : null
+    if (domain !== null && hasMoreSequences(domain.length, spec.min, spec.max, this.cap)) return null
+    const rules = new ArrayRules(spec, this.itemValues)
+    if (!rules.isPossible()) return []
+    const result: JsonNode[] = []
+    const open = [{ row: [] as JsonNode[], progress: rules.start }]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { row, progress } = next
+      if (rules.canClose(progress)) result.push({ kind: "array", items: row, ...range })
+      for (const way of rules.ways(progress)) {
+        const values = this.of(way.plain)
+        if (values === null || result.length > this.cap) return null
+        this.spend(RulesWork * (1 + values.length))
+        for (const value of values) {
+          const different = this.different(value)
+          if (progress.seen.includes(different)) continue
+          const seen = spec.unique ? [...progress.seen, different].sort((a, b) => a - b) : progress.seen
+          const after = { ...way.progress, seen }
+          if (rules.canFinish(after)) open.push({ row: [...row, value], progress: after })
+        }
+      }
+    }
+    return result
+  }
+
+  private objects(spec: ObjectSpec): Values {
+    const { names, min, max } = spec
+    const required = names.filter(({ isRequired }) => isRequired)
+    if (min > max || required.length > max || required.some(({ value }) => !this.hasValue(value))) return []
+    const isFree = spec.obligationCount === 0 && min <= required.length && max >= names.length
+    if (!isFree || spec.classes.length > 0) return this.tiedObjects(spec)
+    if (names.some(({ value }) => this.listed.scalars(value) === null)) return null
+    let rows: [string, JsonNode][][] = [[]]
+    for (const { name, value, isRequired } of names) {
+      const members = this.of(value)
+      if (members === null || rows.length * (members.length + (isRequired ? 0 : 1)) > this.cap) return null
+      this.spend(rows.length * members.length)
+      rows = rows.flatMap((row) => [
+        ...(isRequired ? [] : [row]),
+        ...members.map((member): [string, JsonNode][] => [...row, [name, member]]),
+      ])
+    }
+    return rows.map(objectOf)
+  }
+
+  /** Objects whose members depend on each other, or may have any name of a class: read in the order of the names. */
+  private tiedObjects(spec: ObjectSpec): Values {
+    const { and, isProductive } = this.itemValues
+    const rules = new ObjectRules(spec, true, and, isProductive)
+    if (!rules.isPossible()) return []
+    const result: JsonNode[] = []
+    const open: { row: [string, JsonNode][]; progress: Progress }[] = [{ row: [], progress: rules.start }]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { row, progress } = next
+      if (rules.canClose(progress)) result.push(objectOf(row))
+      // Each class has names without end.
+      if (rules.availableClasses(progress).length > 0) return null
+      for (const index of rules.available(progress)) {
+        for (const way of rules.nameWays(progress, index)) {
+          const values = this.of(way.value)
+          if (values === null || result.length > this.cap) return null
+          this.spend(RulesWork * (1 + values.length))
+          for (const value of values)
+            open.push({ row: [...row, [spec.names[index].name, value]], progress: way.progress })
+        }
+      }
+    }
+    return result
+  }
+
+  private spend(steps: number): void {
+    this.steps += steps
+    if (this.steps <= MaxSteps) return
     throw new GrammarError(
       "limit",
       "",
-      "unique items that are objects with finitely many values under a negation. Simplify the not or oneOf around them",
+      `the values of items that must differ take more than ${MaxSteps} steps to list. Allow more values, or simplify the items`,
     )
   }
-  return rows
-    .filter((row) => row.length >= spec.min && row.length <= spec.max)
-    .map((row) => ({ kind: "object", keys: row.map(([name]) => name), members: new Map(row), ...range }))
+}
+
+/** Whether there are more than `cap` sequences of `min` to `max` different ones of so many values. */
+function hasMoreSequences(values: number, min: number, max: number, cap: number): boolean {
+  let count = 0
+  // Of each length at least as many as of the one before, as long as values are left.
+  let sequences = 1
+  for (let length = 0; length <= Math.min(max, values); length++) {
+    if (length >= min) count += sequences
+    if (count > cap || (sequences > cap && min <= values)) return true
+    sequences *= values - length
+  }
+  return false
+}
+
+function objectOf(row: readonly [string, JsonNode][]): JsonNode {
+  return { kind: "object", keys: row.map(([name]) => name), members: new Map(row), ...range }
+}
+
+/** The value as any policy lets it be written; null where its numbers may have to be spelled in another way. */
+function plainText(value: JsonNode): string | null {
+  switch (value.kind) {
+    case "number":
+      return /^-?[0-9.]{1,20}$/.test(value.text) ? value.text : null
+    case "string":
+      return value.value.isWellFormed() ? JSON.stringify(value.value) : null
+    case "array": {
+      const items = value.items.map(plainText)
+      return items.includes(null) ? null : `[${items.join()}]`
+    }
+    case "object": {
+      const members = value.keys.map((key) => {
+        const text = plainText(value.members.get(key) as JsonNode)
+        return text === null || !key.isWellFormed() ? null : `${JSON.stringify(key)}:${text}`
+      })
+      return members.includes(null) ? null : `{${members.join()}}`
+    }
+    default:
+      return value.kind
+  }
 }

@@ -11,14 +11,14 @@ import { toText } from "../lexeme/decimal.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type NumberCell, numbers } from "../lexeme/number.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
-import { type Escapes, stringLexeme } from "../lexeme/string.ts"
+import { type Escapes, shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { ArrayLanguage } from "./array.ts"
 import { ArrayRules, type ItemValues } from "./arrayrules.ts"
 import { type ArraySpec, arraySpec } from "./arrayspec.ts"
 import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
-import { arrayValues, objectValues } from "./finitevalues.ts"
+import { FiniteValues } from "./finitevalues.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import { ObjectLanguage } from "./object.ts"
 import { ObjectRules } from "./objectrules.ts"
@@ -38,7 +38,7 @@ import {
   TrueBit,
   wordAlgebra,
 } from "./scalar.ts"
-import { stringContent, stringTexts } from "./strings.ts"
+import { stringContent, stringExpr, stringTexts } from "./strings.ts"
 
 const decoder = new TextDecoder()
 
@@ -56,6 +56,8 @@ const nullAlgebra = wordAlgebra(Types.null)
 const MaxEqualities = 256
 const noText = new Uint8Array(0)
 const noSpecs: readonly never[] = []
+/** With fewer values excluded the next one is searched among the states, which is surely shortest. */
+const FewExcluded = 4
 /** Longest value that is written down for `shortest`, in UTF-16 units. */
 const MaxWitness = 1 << 20
 
@@ -89,7 +91,12 @@ export class JsonLanguage {
   private readonly witnesses = new Map<number, string>()
   /** Values around the one that is being written down. */
   private witnessDepth = 0
-  private readonly differences = new Map<number, readonly number[] | null>()
+  private readonly finite: FiniteValues
+  /** Short strings by conjunction, as far as they were asked for. */
+  private readonly stringLists = new Map<
+    number,
+    { found: { text: string; fact: number }[]; more: Generator<string> | null }
+  >()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
 
@@ -114,6 +121,15 @@ export class JsonLanguage {
       (conjunction, lookup) => this.evaluate(conjunction, lookup),
       (conjunction) => this.plain.rankOf(conjunction),
     )
+    this.finite = new FiniteValues(
+      this.all,
+      {
+        scalars: (conjunction) => this.finiteScalars(conjunction, limits.finiteValues),
+        arrays: (conjunction) => this.arraysOf(conjunction),
+        objects: (conjunction) => this.objectsOf(conjunction),
+      },
+      limits.finiteValues,
+    )
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
   }
 
@@ -132,39 +148,8 @@ export class JsonLanguage {
     return {
       and: (conjunction, facts) => this.and(conjunction, facts),
       isProductive,
-      differences: (conjunction) => this.differencesOf(conjunction),
+      differences: (conjunction) => this.finite.differences(conjunction),
     }
-  }
-
-  /** For each value of a finite conjunction the fact "differs from it"; null: infinitely many. */
-  private differencesOf(conjunction: number): readonly number[] | null {
-    let differences = this.differences.get(conjunction)
-    if (differences === undefined) {
-      const values = this.finiteValues(conjunction)
-      const facts = values?.map((value) => this.all.fact({ kind: "equals", value, positive: false }))
-      differences = facts === undefined ? null : [...new Set(facts)]
-      this.differences.set(conjunction, differences)
-    }
-    return differences
-  }
-
-  /** The values of `conjunction`, or null when there are infinitely many, or more than anyone will list. */
-  private finiteValues(conjunction: number, depth = 0): JsonNode[] | null {
-    const cap = this.limits.finiteValues
-    const values = depth > 8 ? null : this.finiteScalars(conjunction, cap)
-    if (values === null) return null
-    const parts = (part: number) => (this.isProductive(part) ? this.finiteValues(part, depth + 1) : [])
-    for (const spec of this.arraysOf(conjunction)) {
-      const arrays = arrayValues(spec, parts, cap)
-      if (arrays === null) return null
-      values.push(...arrays)
-    }
-    for (const spec of this.objectsOf(conjunction)) {
-      const objects = objectValues(spec, parts, cap)
-      if (objects === null) return null
-      values.push(...objects)
-    }
-    return values
   }
 
   /** For each value of a conjunction of scalars the fact "equals it"; null for containers, and for many. */
@@ -258,6 +243,8 @@ export class JsonLanguage {
   }
 
   private makeWitness(conjunction: number): string {
+    const other = this.otherValue(conjunction)
+    if (other !== null) return other
     let shortest: Uint8Array | null = null
     // What is surely longer is not spelled out: that may be a string of a million characters beside null.
     const scalars = this.scalarLexemes(conjunction).sort((a, b) => lexemes.least(a) - lexemes.least(b))
@@ -272,6 +259,8 @@ export class JsonLanguage {
         part !== this.all.never && this.isProductive(part) && this.rankOf(part) < rank
       for (const spec of this.arraysOf(conjunction)) {
         const start = new ArrayLanguage(spec, this, "", isLower).start()
+        // Items that must differ take much work: not for a text that will be too long.
+        if (start !== null && spec.unique && spec.min > 1) this.checkItems(spec, this.pathOf(conjunction))
         if (start !== null) return `[${start.finish(1, noText)}`
       }
       for (const spec of this.objectsOf(conjunction)) {
@@ -282,14 +271,63 @@ export class JsonLanguage {
     throw new Error(`internal: no witness for conjunction ${conjunction}`)
   }
 
+  private checkItems({ items, min }: ArraySpec, path: string): void {
+    let length = 0
+    for (const [i, item] of items.entries()) {
+      const count = i < items.length - 1 ? 1 : min - i
+      if (i >= min || count <= 0) break
+      length += count * this.witness(item).length
+      checkWitness(length, path)
+    }
+  }
+
+  /**
+   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short strings.
+   * Null: there is no such list.
+   */
+  private otherValue(conjunction: number): string | null {
+    const excluded = new Set(this.all.factsOf(conjunction).filter((id) => this.isExclusion(id)))
+    if (excluded.size < FewExcluded) return null
+    const lasting = this.withoutExclusions(conjunction)
+    return this.finite.shortestOther(lasting, excluded) ?? this.otherString(lasting, excluded)
+  }
+
+  private otherString(conjunction: number, excluded: ReadonlySet<number>): string | null {
+    let list = this.stringLists.get(conjunction)
+    if (list === undefined) {
+      const expr = stringExpr(this, conjunction)
+      list = { found: [], more: expr === null ? null : shortStrings(expr) }
+      this.stringLists.set(conjunction, list)
+    }
+    for (let i = 0; ; i++) {
+      if (i === list.found.length) {
+        const next = list.more?.next()
+        if (next === undefined || next.done === true) return null
+        const node: JsonNode = { kind: "string", value: next.value, start: 0, end: 0 }
+        list.found.push({
+          text: JSON.stringify(next.value),
+          fact: this.all.fact({ kind: "equals", value: node, positive: false }),
+        })
+      }
+      if (!excluded.has(list.found[i].fact)) return list.found[i].text
+    }
+  }
+
   /** Rank without what was added while reading: that unique items differ from those before them. */
   private rankOf(conjunction: number): number {
+    return this.satisfiability.rank(this.withoutExclusions(conjunction))
+  }
+
+  /** The conjunction of the facts that do not say that a value is not this one. */
+  withoutExclusions(conjunction: number): number {
     const facts = this.all.factsOf(conjunction)
-    const lasting = facts.filter((id) => {
-      const fact = this.all.facts[id]
-      return fact.kind !== "equals" || fact.positive
-    })
-    return this.satisfiability.rank(lasting.length === facts.length ? conjunction : this.all.of(lasting))
+    const lasting = facts.filter((id) => !this.isExclusion(id))
+    return lasting.length === facts.length ? conjunction : this.all.of(lasting)
+  }
+
+  private isExclusion(id: number): boolean {
+    const fact = this.all.facts[id]
+    return fact.kind === "equals" && !fact.positive
   }
 
   /** The language of `conjunction` within one scalar type. */
@@ -304,7 +342,8 @@ export class JsonLanguage {
       } else result = algebra.and(result, this.scalarOfFact(fact, algebra, formula))
     }
     // Unique items exclude thousands of values: all at once.
-    return excluded.length === 0 ? result : algebra.and(result, algebra.not(algebra.or(excluded)))
+    if (excluded.length === 0) return result
+    return algebra.without?.(result, excluded) ?? algebra.and(result, algebra.not(algebra.or(excluded)))
   }
 
   /** The strings of which `fact` holds. */

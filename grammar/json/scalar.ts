@@ -26,6 +26,8 @@ export interface Algebra<T> {
   /** Any of `parts`; `none` for no part. All at once: lists of thousands of values are common. */
   or(parts: readonly T[]): T
   not(a: T): T
+  /** `a` without the languages of these single values. Default: and, not, or. */
+  without?(a: T, values: readonly T[]): T
   /** What the keywords of this type say, `type`, `enum` and in-place keywords aside. */
   own(keywords: Keywords): T
   /** The language of one value of this type. */
@@ -218,6 +220,14 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
     let result = withoutPoints(cells.filter(isPoint))
     for (const cell of cells) if (!isPoint(cell)) result = numberAlgebra.and(result, complement(cell))
     return result
+  },
+  without(cells, values) {
+    const rest = cells.filter((cell) => !isPoint(cell))
+    const excluded = rest.length === 0 ? [] : numberAlgebra.not(numberAlgebra.or(values))
+    if (rest.length === cells.length) return numberAlgebra.and(cells, excluded)
+    const keys = new Set(values.map(numberAlgebra.keyOf))
+    const points = cells.filter((cell) => isPoint(cell) && !keys.has(numberAlgebra.keyOf([cell])))
+    return [...points, ...(rest.length === 0 ? [] : numberAlgebra.and(rest, excluded))]
   },
   own: (keywords) => (keywords.number === null ? [anyNumber] : prune([keywords.number])),
   value: (value) => (value.kind === "number" ? [pointCell(decimalOfNode(value))] : []),

@@ -5,12 +5,19 @@
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
 import { GrammarError } from "../errors.ts"
-import { exprContent, lengthContent, NoContent, namesContent, PlainTag } from "../lexeme/content.ts"
+import {
+  exprContent,
+  lengthContent,
+  NoContent,
+  namesContent,
+  PlainTag,
+  partsOfContent,
+} from "../lexeme/content.ts"
 import { Unbounded } from "../lexeme/counter.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
 import { exprLengths } from "../lexeme/lengths.ts"
-import { buildNames, ExcludedTag } from "../lexeme/names.ts"
+import { buildNames, ExcludedTag, withName } from "../lexeme/names.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
 import type { SchemaNode } from "./refs.ts"
@@ -65,13 +72,28 @@ export function stringTexts(language: JsonLanguage, conjunction: number, cap: nu
   return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
 }
 
+/** The strings of `conjunction` as one expression, where its lengths need no counting; null where they do. */
+export function stringExpr(language: JsonLanguage, conjunction: number): ExprId | null {
+  const { exprs: all, enums, excluded, min, max, isNever } = partsOf(language, conjunction)
+  if (isNever || enums.length > 0 || excluded.size > 0) return null
+  const expr = exprs.and([exprs.anyText, ...all])
+  const { low, high } = exprLengths(expr)
+  return min <= low && max >= high && !exprs.isNever(expr) ? expr : null
+}
+
 function makeContent(language: JsonLanguage, conjunction: number): number {
   const parts = partsOf(language, conjunction)
   if (parts.isNever || parts.min > parts.max) return NoContent
   const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
   if (parts.enums.length > 0) {
-    const texts = enumTexts(parts, expr).filter((text) => !parts.excluded.has(text))
-    return namesContent(trieOf(texts, PlainTag), NoContent)
+    const without = language.withoutExclusions(conjunction)
+    if (without === conjunction) return namesContent(trieOf(enumTexts(parts, expr), PlainTag), NoContent)
+    // Items that must differ: thousands of values without a few.
+    const listed = stringContent(language, without)
+    if (listed === NoContent) return NoContent
+    let names = partsOfContent(listed)[1]
+    for (const text of parts.excluded) names = withName(names, encoder.encode(text), 0)
+    return namesContent(names, NoContent)
   }
   // Bounds that every text of the pattern keeps need no counting.
   const { low, high } = exprLengths(expr)
