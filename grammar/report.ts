@@ -20,24 +20,45 @@ export interface Report {
 
 /** `notes` is asked when somebody looks at the keywords: most callers only want the grammar. */
 export function makeReport(notes: () => KeywordNote[], reason?: { path: string; message: string }): Report {
-  let known: { keywords: KeywordNote[]; counts: Report["counts"] } | null = null
-  const look = () => {
-    known ??= counted(notes())
-    return known
+  return new LazyReport(notes, reason)
+}
+
+/**
+ * Its getters are the class's. Those of an object literal are part of its hidden class, one for each object, which keeps
+ * what they close over (the whole schema) until the next full collection.
+ */
+class LazyReport implements Report {
+  readonly satisfiable: boolean
+  declare readonly reason?: { path: string; message: string }
+  private readonly notes: () => KeywordNote[]
+  private known: Pick<Report, "keywords" | "counts"> | null = null
+
+  constructor(notes: () => KeywordNote[], reason?: { path: string; message: string }) {
+    this.satisfiable = reason === undefined
+    if (reason !== undefined) this.reason = reason
+    this.notes = notes
   }
-  return {
-    satisfiable: reason === undefined,
-    ...(reason === undefined ? {} : { reason }),
-    get keywords() {
-      return look().keywords
-    },
-    get counts() {
-      return look().counts
-    },
+
+  get keywords(): KeywordNote[] {
+    return this.look().keywords
+  }
+
+  get counts(): Report["counts"] {
+    return this.look().counts
+  }
+
+  toJSON(): Report {
+    const { satisfiable, reason } = this
+    return { satisfiable, ...(reason === undefined ? {} : { reason }), ...this.look() }
+  }
+
+  private look(): Pick<Report, "keywords" | "counts"> {
+    this.known ??= counted(this.notes())
+    return this.known
   }
 }
 
-function counted(keywords: KeywordNote[]): { keywords: KeywordNote[]; counts: Report["counts"] } {
+function counted(keywords: KeywordNote[]): Pick<Report, "keywords" | "counts"> {
   const counts = { exact: 0, annotation: 0, relaxed: 0 }
   for (const { status } of keywords) counts[status]++
   return { keywords, counts }
