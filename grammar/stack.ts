@@ -10,11 +10,11 @@ export class StackTable {
   /** Top frame by stack; index 0 is unused. */
   readonly top: Frame[] = [undefined as unknown as Frame]
   /** The stack below the top frame. Shape [count]. */
-  private below = new Int32Array(64)
+  private below = new Int32Array(16)
   /** Number of frames. Shape [count]. */
-  private depths = new Int32Array(64)
+  private depths = new Int32Array(16)
   /** Number of frames that need the text read above them. Shape [count]. */
-  private captures = new Int32Array(64)
+  private captures = new Int32Array(16)
   /** Whether some frame is symbolic. */
   private readonly symbolic: boolean[] = [false]
 
@@ -27,9 +27,9 @@ export class StackTable {
     if (known >= 0) return known
     const id = this.top.push(frame) - 1
     if (id >= this.below.length) {
-      this.below = grown(this.below, 2 * this.below.length)
-      this.depths = grown(this.depths, 2 * this.depths.length)
-      this.captures = grown(this.captures, 2 * this.captures.length)
+      this.below = grown(this.below, 4 * this.below.length)
+      this.depths = grown(this.depths, 4 * this.depths.length)
+      this.captures = grown(this.captures, 4 * this.captures.length)
     }
     this.below[id] = stack
     this.depths[id] = this.depths[stack] + 1

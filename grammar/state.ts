@@ -11,7 +11,7 @@
 import { checkLimit, GrammarError } from "./errors.ts"
 import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { PairMap, TupleTable } from "./intern.ts"
+import { grown, PairMap, TupleTable } from "./intern.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 
@@ -23,7 +23,7 @@ const NoText = 0
 const Mark = 256
 
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
-export type Followers = Int32Array
+export type Followers = readonly number[]
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -48,9 +48,10 @@ export class States {
   private readonly followLists: Followers[] = []
   readonly start: number
 
-  /** Threads of the state under construction: lexeme state, stack, text, three values each. */
-  private scratch: number[] = []
-  private reading: number[] = []
+  /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
+  private scratch = new Int32Array(48)
+  private used = 0
+  private reading = new Int32Array(48)
 
   constructor(grammar: Grammar) {
     this.grammar = grammar
@@ -107,13 +108,13 @@ export class States {
   /** The state after `bytes[start .. end)`, or `DeadState`. */
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
     const count = this.states.length(state)
-    this.scratch.length = 0
+    this.used = 0
     for (let i = 0; i < count; i++) {
       const thread = this.states.at(state, i)
-      this.scratch.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
+      this.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
     }
     for (let at = start; at < end; at++) {
-      if (this.scratch.length === 0) return DeadState
+      if (this.used === 0) return DeadState
       this.readByte(bytes[at])
     }
     return this.internScratch()
@@ -207,12 +208,12 @@ export class States {
 
   /** Replaces the threads in `scratch` by those after `byte`. */
   private readByte(byte: number): void {
-    const { reading } = this
-    this.reading = this.scratch
-    this.scratch = reading
-    reading.length = 0
-    const before = this.reading
-    for (let i = 0; i < before.length; i += 3) {
+    const before = this.scratch
+    const end = this.used
+    this.scratch = this.reading
+    this.reading = before
+    this.used = 0
+    for (let i = 0; i < end; i += 3) {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
       const stack = before[i + 1]
@@ -252,19 +253,27 @@ export class States {
     return at
   }
 
+  private push(lexemeState: number, stack: number, text: number): void {
+    if (this.used === this.scratch.length) this.scratch = grown(this.scratch, 2 * this.used)
+    const { scratch } = this
+    scratch[this.used++] = lexemeState
+    scratch[this.used++] = stack
+    scratch[this.used++] = text
+  }
+
   /** Adds a thread to `scratch`, and whatever follows if its lexeme may end here. */
   private add(lexemeState: number, stack: number, text: number): void {
-    const { scratch } = this
-    for (let i = 0; i < scratch.length; i += 3) {
+    const { scratch, used } = this
+    for (let i = 0; i < used; i += 3) {
       if (scratch[i] === lexemeState && scratch[i + 1] === stack && scratch[i + 2] === text) return
     }
     if (lexemes.canContinue(lexemeState)) {
-      scratch.push(lexemeState, stack, text)
-      if (scratch.length > 3 * this.grammar.limits.threads) {
+      this.push(lexemeState, stack, text)
+      if (this.used > 3 * this.grammar.limits.threads) {
         checkLimit(
           this.grammar.limits,
           "threads",
-          scratch.length / 3,
+          this.used / 3,
           "",
           "readings of the text so far that are still open",
         )
@@ -299,13 +308,13 @@ export class States {
 
   /** The end of the text is thread 0: it sorts first. */
   private addDone(): void {
-    const { scratch } = this
-    for (let i = 0; i < scratch.length; i += 3) if (scratch[i] === Dead) return
-    scratch.push(Dead, EmptyStack, NoText)
+    const { scratch, used } = this
+    for (let i = 0; i < used; i += 3) if (scratch[i] === Dead) return
+    this.push(Dead, EmptyStack, NoText)
   }
 
   private expand(steps: readonly Step[], below: number): Followers {
-    const followers = new Int32Array(2 * steps.length)
+    const followers: number[] = []
     for (let i = 0; i < steps.length; i++) {
       const { lexeme, frames } = steps[i]
       let stack = below
@@ -317,19 +326,18 @@ export class States {
           `the text nests deeper than ${this.grammar.limits.stackDepth} levels. Raise limits.stackDepth`,
         )
       }
-      followers[2 * i] = lexeme
-      followers[2 * i + 1] = stack
+      followers.push(lexeme, stack)
     }
     return followers
   }
 
   private internScratch(): number {
-    const { scratch } = this
-    if (scratch.length === 3) {
+    const { scratch, used } = this
+    if (used === 3) {
       this.key[0] = this.threads.intern(scratch, 3)
       return this.states.intern(this.key, 1)
     }
-    const count = scratch.length / 3
+    const count = used / 3
     if (count > this.ids.length) this.ids = new Int32Array(2 * count)
     const { ids } = this
     for (let i = 0; i < count; i++) {

@@ -11,13 +11,13 @@ import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
 import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
 import { shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
+import { utf8 } from "../utf8.ts"
 import { checkWitness, type JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
 
-const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** Tags of declared names: one per distinct name, the same in all schemas, so that automata are shared. */
@@ -41,9 +41,9 @@ export class ObjectLanguage {
   readonly path: string
   private readonly language: JsonLanguage
   private readonly indexOf = new Map<number, number>()
-  private readonly frames = new Map<number, ObjectFrame>()
+  /** By id of their key. */
+  private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
-  private readonly keys = new Map<ObjectFrame, readonly Step[]>()
   /** Names of other keys by id, and interned lists of them. */
   private readonly otherIds = new Map<string, number>()
   private readonly otherNames: Uint8Array[] = []
@@ -202,14 +202,13 @@ export class ObjectLanguage {
     frameKey[3] = count
     frameKey[4] = unmet
     frameKey[5] = this.rules.ordered ? next : 0
-    frameKey.set(seen, 6)
+    for (let i = 0; i < seen.length; i++) frameKey[6 + i] = seen[i]
     const key = this.frameKeys.intern(frameKey)
-    let frame = this.frames.get(key)
-    if (frame === undefined) {
-      frame = new ObjectFrame(this, phase, { ...progress, count }, detail)
-      this.frames.set(key, frame)
+    if (key === this.frames.length) {
+      const bounded = count === progress.count ? progress : { ...progress, count }
+      this.frames.push(new ObjectFrame(this, phase, bounded, detail))
     }
-    return frame
+    return this.frames[key]
   }
 
   private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
@@ -226,12 +225,8 @@ export class ObjectLanguage {
 
   /** The lexemes of the keys that may come next under `frame`. */
   private keySteps(frame: ObjectFrame): readonly Step[] {
-    let steps = this.keys.get(frame)
-    if (steps === undefined) {
-      steps = this.makeKeySteps(frame.progress)
-      this.keys.set(frame, steps)
-    }
-    return steps
+    frame.keySteps ??= this.makeKeySteps(frame.progress)
+    return frame.keySteps
   }
 
   private makeKeySteps(progress: Progress): Step[] {
@@ -294,7 +289,7 @@ export class ObjectLanguage {
     const name = JSON.parse(decoder.decode(text)) as string
     let id = this.otherIds.get(name)
     if (id === undefined) {
-      id = this.otherNames.push(encoder.encode(name)) - 1
+      id = this.otherNames.push(utf8(name)) - 1
       this.otherIds.set(name, id)
     }
     return this.otherLists.intern([...this.otherLists.view(others), id].sort((a, b) => a - b))
@@ -314,6 +309,8 @@ class ObjectFrame extends Frame {
   readonly phase: number
   readonly progress: Progress
   readonly detail: number
+  /** Memo of its language: the keys that may come next; null before they are asked for. */
+  keySteps: readonly Step[] | null = null
 
   constructor(object: ObjectLanguage, phase: number, progress: Progress, detail: number) {
     super()

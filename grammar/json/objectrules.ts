@@ -28,6 +28,8 @@ export interface Progress {
 /** Obligations that one key could meet in different ways: every subset is a way to read it. */
 const MaxChances = 8
 
+const noClasses: readonly number[] = []
+
 /** One of the other keys is not known: masks ask what follows before the key's text is there. */
 export const UnknownKeys = -1
 
@@ -49,6 +51,8 @@ export class ObjectRules {
   private readonly and: (conjunction: number, facts: readonly number[]) => number
   private readonly isProductive: Lookup
   private readonly plans = new Map<string, Plan | null>()
+  /** 0 … classes - 1. */
+  private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
 
   constructor(
@@ -66,6 +70,7 @@ export class ObjectRules {
     for (let i = spec.names.length - 1; i >= 0; i--)
       this.offeredFrom[i] = this.offeredFrom[i + 1] + (this.isOffered[i] ? 1 : 0)
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
+    this.allClasses = this.classes.map((_, index) => index)
     this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
   }
 
@@ -105,7 +110,15 @@ export class ObjectRules {
 
   /** Whether some key may come next. */
   canContinue(progress: Progress): boolean {
-    return this.availableClasses(progress).length > 0 || this.available(progress).length > 0
+    if (this.availableClasses(progress).length > 0) return true
+    if (!this.isRoomy(progress)) return this.available(progress).length > 0
+    const { names } = this.spec
+    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
+      if (this.isSeen(progress, i)) continue
+      if (this.isOffered[i]) return true
+      if (this.ordered && names[i].isRequired) break
+    }
+    return false
   }
 
   /** Declared names that may be the next key, ascending. */
@@ -128,10 +141,10 @@ export class ObjectRules {
   }
 
   /** Classes that may give the next key. */
-  availableClasses(progress: Progress): number[] {
-    if (this.ordered && progress.requiredCount > 0) return []
-    if (this.isRoomy(progress)) return [...this.classes.keys()]
-    return [...this.classes.keys()].filter((c) => this.classWays(progress, c, progress.others).length > 0)
+  availableClasses(progress: Progress): readonly number[] {
+    if (this.ordered && progress.requiredCount > 0) return noClasses
+    if (this.allClasses.length === 0 || this.isRoomy(progress)) return this.allClasses
+    return this.allClasses.filter((c) => this.classWays(progress, c, progress.others).length > 0)
   }
 
   /** Ways to read declared name `index` next. */
@@ -234,13 +247,15 @@ export class ObjectRules {
     chances: readonly Chance[],
     after: (met: number) => Progress,
   ): KeyWay[] {
+    if (progress.unmet === 0 || chances.length === 0) {
+      const next = after(0)
+      return this.canFinish(next) ? [{ value, progress: next }] : []
+    }
     let free = 0
     const open: Chance[] = []
-    if (progress.unmet !== 0) {
-      for (const chance of chances) {
-        if (this.demand(value, [chance.fact]) === value) free |= chance.bits
-        else open.push(chance)
-      }
+    for (const chance of chances) {
+      if (this.demand(value, [chance.fact]) === value) free |= chance.bits
+      else open.push(chance)
     }
     const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
     if (useful.length > MaxChances) {

@@ -11,6 +11,7 @@ import { anyContent, exprContent } from "../lexeme/content.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
 import { exprLengths } from "../lexeme/lengths.ts"
+import { utf8 } from "../utf8.ts"
 import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Asserted, coverageOf } from "./coverage.ts"
 import type { KeywordReader } from "./keywordreader.ts"
@@ -19,8 +20,6 @@ import { type NameClass, nameClasses } from "./nameclasses.ts"
 import { type Event, MaxObligations, type Obligation } from "./obligations.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
-
-const encoder = new TextEncoder()
 
 export interface DeclaredName {
   readonly name: string
@@ -140,7 +139,7 @@ export function objectSpec(
     const value = name.isWellFormed() ? valueIdOf(name) : all.never
     return {
       name,
-      bytes: bytesOf(name),
+      bytes: utf8(name),
       value,
       isRequired: parts.required.has(name),
       chances: chances(value, (event) =>
@@ -176,17 +175,6 @@ export function objectSpec(
     obligationCount: parts.obligations.length,
     anything: all.anything,
   }
-}
-
-/** The name in UTF-8. Most names are short and plain, and the encoder is slow to start. */
-function bytesOf(name: string): Uint8Array {
-  const bytes = new Uint8Array(name.length)
-  for (let i = 0; i < bytes.length; i++) {
-    const unit = name.charCodeAt(i)
-    if (unit >= 0x80) return encoder.encode(name)
-    bytes[i] = unit
-  }
-  return bytes
 }
 
 /** The conjunction of the value of each name, by the facts of a branch; computed when asked. */

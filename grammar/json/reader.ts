@@ -34,7 +34,7 @@ export interface ReaderOptions {
 }
 
 const numberText = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const words = ["null", "true", "false"] as const
+const moreOfNumber = /[0-9.eE+-]/y
 const escapes = new Map([...'"\\/bfnrt'].map((letter, i) => [letter, '"\\/\b\f\n\r\t'[i]]))
 
 // UTF-16 units.
@@ -46,6 +46,9 @@ const OpenArray = 0x5b
 const CloseArray = 0x5d
 const OpenObject = 0x7b
 const CloseObject = 0x7d
+const SmallF = 0x66
+const SmallN = 0x6e
+const SmallT = 0x74
 
 /** Reads one JSON text. Throws `syntax` with line and column, `limit` when it nests too deep. */
 export function readJson(text: string, options: ReaderOptions = {}): JsonNode {
@@ -169,19 +172,16 @@ class Reader {
       const value = this.readString()
       return { kind: "string", value, start, end: this.at }
     }
-    for (const word of words) {
-      if (mark === word.charCodeAt(0) && this.text.startsWith(word, start)) {
-        this.at += word.length
-        return { kind: word, start, end: this.at }
-      }
+    const word = mark === SmallN ? "null" : mark === SmallT ? "true" : mark === SmallF ? "false" : null
+    if (word !== null && this.text.startsWith(word, start)) {
+      this.at += word.length
+      return { kind: word, start, end: this.at }
     }
     numberText.lastIndex = start
-    const match = numberText.exec(this.text)
-    if (match === null) throw this.error(`expected a value, found ${this.found()}`)
-    this.at += match[0].length
-    if (/[0-9.eE+-]/.test(this.text[this.at] ?? ""))
-      throw this.error(`malformed number, found ${this.found()}`)
-    return { kind: "number", text: match[0], start, end: this.at }
+    if (!numberText.test(this.text)) throw this.error(`expected a value, found ${this.found()}`)
+    this.at = moreOfNumber.lastIndex = numberText.lastIndex
+    if (moreOfNumber.test(this.text)) throw this.error(`malformed number, found ${this.found()}`)
+    return { kind: "number", text: this.text.slice(start, this.at), start, end: this.at }
   }
 
   private readString(): string {

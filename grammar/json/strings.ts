@@ -18,12 +18,11 @@ import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { finiteTexts, matchesText } from "../lexeme/finite.ts"
 import { exprLengths } from "../lexeme/lengths.ts"
 import { buildNames, ExcludedTag, withName } from "../lexeme/names.ts"
+import { utf8 } from "../utf8.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
 import type { SchemaNode } from "./refs.ts"
 import { compareNames } from "./value.ts"
-
-const encoder = new TextEncoder()
 
 /** What the facts say of strings: every part must hold. */
 interface Parts {
@@ -92,7 +91,7 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
     const listed = stringContent(language, without)
     if (listed === NoContent) return NoContent
     let names = partsOfContent(listed)[1]
-    for (const text of parts.excluded) names = withName(names, encoder.encode(text), 0)
+    for (const text of parts.excluded) names = withName(names, utf8(text), 0)
     return namesContent(names, NoContent)
   }
   // Bounds that every text of the pattern keeps need no counting.
@@ -105,7 +104,7 @@ function makeContent(language: JsonLanguage, conjunction: number): number {
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {
-  const entries = [...new Set(texts)].map((text) => ({ bytes: encoder.encode(text), tag }))
+  const entries = [...new Set(texts)].map((text) => ({ bytes: utf8(text), tag }))
   return buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
 }
 

@@ -297,8 +297,13 @@ function canReadSequence(content: number, ranges: readonly number[], at: number)
         canReadSequence(nextContent(content, byte), ranges, at + 2),
     )
   }
-  for (let byte = ranges[at]; byte <= ranges[at + 1]; byte++) {
-    if (canReadSequence(nextContent(content, byte), ranges, at + 2)) return true
+  // Bytes of one range of the expression lead to the same place, with a length or without.
+  const expr = table.at(table.at(content, 0) === ExprKind ? content : table.at(content, 1), 1)
+  const row = exprs.row(expr).slice()
+  for (let i = 0; i < row.length; i += 2) {
+    const low = Math.max(row[i] & 0xff, ranges[at])
+    if (low > Math.min(row[i] >>> 8, ranges[at + 1])) continue
+    if (canReadSequence(nextContent(content, low), ranges, at + 2)) return true
   }
   return false
 }

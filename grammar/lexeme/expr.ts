@@ -7,6 +7,7 @@
  * Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits,
  * RE# (POPL 2025).
  */
+import { utf8 } from "../utf8.ts"
 import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
@@ -25,8 +26,6 @@ import { anyChar, byteRange, codePoints } from "./sets.ts"
 export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge, TextLengths }
 export { Empty, Never }
 
-const encoder = new TextEncoder()
-
 export const exprs = {
   /** One character, and any text. */
   anyChar,
@@ -37,7 +36,7 @@ export const exprs = {
   codePoints,
   /** Exactly this text, or these bytes. */
   literal(text: string | Uint8Array): ExprId {
-    const bytes = typeof text === "string" ? encoder.encode(text) : text
+    const bytes = typeof text === "string" ? utf8(text) : text
     let id: ExprId = Empty
     for (let i = bytes.length - 1; i >= 0; i--) id = concat(byteRange(bytes[i], bytes[i]), id)
     return id

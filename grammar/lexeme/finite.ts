@@ -1,4 +1,5 @@
 /** Expressions and whole texts: membership, and finite languages spelled out. */
+import { utf8 } from "../utf8.ts"
 import { type ExprId, exprs } from "./expr.ts"
 
 /** Longer texts make a language count as infinite. */
@@ -53,12 +54,10 @@ export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
   return texts.map((bytes) => decoder.decode(bytes))
 }
 
-const encoder = new TextEncoder()
-
 /** Whether `expr` accepts `text`. Half surrogate pairs are in no language. */
 export function matchesText(expr: ExprId, text: string): boolean {
   if (!text.isWellFormed()) return false
   let rest = expr
-  for (const byte of encoder.encode(text)) rest = exprs.derivative(rest, byte)
+  for (const byte of utf8(text)) rest = exprs.derivative(rest, byte)
   return exprs.nullable(rest)
 }

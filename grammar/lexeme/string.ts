@@ -171,7 +171,7 @@ function expandBody(policy: number, content: number, row: Row): void {
   let isSpelled = false
   if (overlay === null) {
     contentRow(content, scratch)
-    const contents = Int32Array.from(scratch)
+    const contents = scratch.slice()
     isSpelled = escapesAscii(policy, contents)
     if (content !== anyContent && isNearlyAny(contents)) {
       // "Anything but …": the plain string except along what is forbidden.
@@ -191,10 +191,8 @@ function expandBody(policy: number, content: number, row: Row): void {
       }
   } else {
     row.base = state(mode, overlay.base)
-    row.bytes = overlay.bytes.filter((byte) => byte >= 0x20 && byte !== Quote && byte !== Slash)
+    row.bytes = withMarks(overlay.bytes)
     for (const byte of row.bytes) row.targets[byte] = state(mode, nextContent(content, byte))
-    row.bytes.push(Quote, Slash)
-    row.bytes.sort((a, b) => a - b)
   }
   row.targets[Quote] = close
   row.targets[Slash] = isSpelled || canEscape(policy, content) ? state(Backslash | policy, content) : Dead
@@ -202,6 +200,18 @@ function expandBody(policy: number, content: number, row: Row): void {
     // No escape can spell the next byte of a name: from here it is the base's string.
     row.targets[Slash] = lexemes.next(row.base, Slash)
   }
+}
+
+/** `bytes`, which ascend, less those that need an escape, with the quote and the backslash. */
+function withMarks(bytes: readonly number[]): number[] {
+  const all: number[] = []
+  let at = 0
+  for (const mark of [Quote, Slash, 0x100]) {
+    for (; at < bytes.length && bytes[at] < mark; at++) if (bytes[at] >= 0x20) all.push(bytes[at])
+    if (bytes[at] === mark) at++
+    if (mark < 0x100) all.push(mark)
+  }
+  return all
 }
 
 /** Whether some character of ASCII may come next that an escape spells: the usual reason for a backslash, at hand. */
