@@ -12,9 +12,12 @@
  */
 const FirstRoom = 16
 
-/** Room for more than `room`: at once what lies outside of V8's heap anyway, then twice as much each time. */
-function moreThan(room: number): number {
-  return Math.max(8 * FirstRoom, 2 * room)
+/** Above so many integers tables grow by a half: of the largest ones half would lie empty. */
+const LargeRoom = 1 << 18
+
+/** Room for more than `room` integers: at once what lies outside of V8's heap anyway, then twice as much each time. */
+export function moreThan(room: number): number {
+  return room < LargeRoom ? Math.max(8 * FirstRoom, 2 * room) : Math.ceil(1.5 * room)
 }
 
 /** Mixes one more value into a hash. Multiply-xorshift on 32 bits; the constants are MurmurHash3's (Appleby 2011). */
@@ -102,7 +105,7 @@ export class TupleTable {
 
   private rehash(): void {
     const old = this.slots
-    const slots = new Int32Array(moreThan(old.length))
+    const slots = new Int32Array(Math.max(8 * FirstRoom, 2 * old.length))
     const mask = slots.length - 1
     for (let from = 0; from < old.length; from += 2) {
       if (old[from] === 0) continue

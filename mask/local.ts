@@ -8,7 +8,7 @@
  * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
-import { grown, PairMap } from "../grammar/intern.ts"
+import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
@@ -61,7 +61,7 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept, and a quarter more for what they share. Default 48 MiB. */
+  /** Bytes of entries that are kept, and a quarter more for what they share. Default 36 MiB. */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -95,7 +95,7 @@ export class LocalMasks {
   constructor(vocabulary: Vocabulary, options: LocalOptions = {}) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
-    this.maxBytes = options.maxBytes ?? 48 << 20
+    this.maxBytes = options.maxBytes ?? 36 << 20
     this.entries = new Generations(this.maxBytes)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
@@ -142,7 +142,7 @@ export class LocalMasks {
 
   /** The state under which `lexemeState` shares its local masks, memoised. */
   private clamp(lexemeState: number): number {
-    if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, 2 * lexemeState)
+    if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
     if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.reach)
     return this.clamped[lexemeState]
   }

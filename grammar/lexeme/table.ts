@@ -10,7 +10,7 @@
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
 import { GrammarError } from "../errors.ts"
-import { grown, TupleTable } from "../intern.ts"
+import { grown, moreThan, TupleTable } from "../intern.ts"
 import type { Reach } from "./measure.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
@@ -124,8 +124,8 @@ export class LexemeTable {
     const id = this.tuples.intern(key, 4)
     if (id === count) {
       if (id >= this.tags.length) {
-        this.tags = grown(this.tags, 2 * this.tags.length)
-        this.rows = grown(this.rows, 2 * this.rows.length)
+        this.tags = grown(this.tags, moreThan(this.tags.length))
+        this.rows = grown(this.rows, moreThan(this.rows.length))
       }
       this.tags[id] = this.kinds[kind].tag(a, b, c)
     }
@@ -324,7 +324,7 @@ export class LexemeTable {
   private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array): number {
     const start = this.edgeEnd
     this.edgeEnd += 2 + 2 * bytes.length
-    if (this.edgeEnd > this.edges.length) this.edges = grown(this.edges, 2 * this.edgeEnd)
+    if (this.edgeEnd > this.edges.length) this.edges = grown(this.edges, moreThan(this.edgeEnd))
     this.edges[start] = base
     this.edges[start + 1] = bytes.length
     for (let i = 0; i < bytes.length; i++) {
