@@ -380,8 +380,11 @@ export class JsonLanguage {
     const and = (part: number, facts: readonly number[]) => this.and(part, facts)
     return (
       this.arraysOf(conjunction).some((spec) => new ArrayRules(spec, this.itemValues(lookup)).isPossible()) ||
-      this.objectsOf(conjunction).some((spec) =>
-        new ObjectRules(spec, this.policy.order === "schema", and, lookup).isPossible(),
+      this.objectsOf(conjunction).some(
+        (spec) =>
+          // Required members first: others are mostly not needed, and each asked for is looked at.
+          spec.names.every(({ isRequired, value }) => !isRequired || lookup(value)) &&
+          new ObjectRules(spec, this.policy.order === "schema", and, lookup).isPossible(),
       )
     )
   }

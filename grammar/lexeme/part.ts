@@ -36,10 +36,17 @@ export function shortestOf(
   choices: readonly (readonly [byte: string, part: Part | null])[],
   limit: number,
 ): string | null {
+  const live = choices.filter(([, part]) => part !== null)
+  // One way only, as behind the first digits of narrow bounds: deepening at each of them would multiply.
+  if (live.length === 1) {
+    const [[byte, part]] = live
+    const rest = part?.shortest(limit - byte.length) ?? null
+    return rest === null ? null : byte + rest
+  }
   // Deepening: a long search in one choice must not come before a short completion in the next.
   for (let bound = Math.min(4, limit); ; bound = Math.min(bound * 2, limit)) {
     let best: string | null = null
-    for (const [byte, part] of choices) {
+    for (const [byte, part] of live) {
       const rest: string | null = part?.shortest((best === null ? bound : best.length) - byte.length) ?? null
       if (rest !== null) best = byte + rest
     }

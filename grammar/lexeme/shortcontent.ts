@@ -16,7 +16,7 @@ import {
 } from "./content.ts"
 import type { ExprId } from "./expr.ts"
 import { nameChild, nameTag } from "./names.ts"
-import { at, ConcatKind, kindOf, LoopKind } from "./nodes.ts"
+import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "./nodes.ts"
 import type { ShortestTexts } from "./shortest.ts"
 import { leastName, shortestName, shortestOther } from "./shortname.ts"
 import type { Completion } from "./table.ts"
@@ -82,6 +82,13 @@ function named(names: number, base: number, texts: ShortestTexts, isSearched: bo
  * that is surely cheapest, one byte a character.
  */
 function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
+  if (kindOf(expr) === OrKind) {
+    for (let i = 1; i < length(expr); i++) {
+      const text = stretched(at(expr, i), min, max, texts)
+      if (text !== null && texts.costOf(text) <= Math.max(min, texts.least(expr))) return text
+    }
+    return null
+  }
   if (!texts.isExact(expr)) return null
   const parts: { bytes: Uint8Array; times: number; most: number }[] = []
   for (let rest = expr; ; rest = at(rest, 2)) {
@@ -102,9 +109,9 @@ function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts)
     part.times += more
     missing -= more * size
   }
-  const length = parts.reduce((sum, { bytes, times }) => sum + times * count(bytes), 0)
+  const characters = parts.reduce((sum, { bytes, times }) => sum + times * count(bytes), 0)
   const cost = parts.reduce((sum, { bytes, times }) => sum + times * texts.costOf(bytes), 0)
-  if (length < min || length > max || cost > Math.max(min, texts.least(expr))) return null
+  if (characters < min || characters > max || cost > Math.max(min, texts.least(expr))) return null
   const made = new Uint8Array(parts.reduce((sum, { bytes, times }) => sum + times * bytes.length, 0))
   let end = 0
   for (const { bytes, times } of parts) {

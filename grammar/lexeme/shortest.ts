@@ -33,8 +33,9 @@ export const MaxShortest = 1 << 20
 
 const MaxCost = 0x1fffffff
 
-/** Derivatives that one search looks at; no text that a model should write takes as many. */
+/** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
 const MaxSearched = 200_000
+const MaxRanges = 1_000_000
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
@@ -273,6 +274,7 @@ export class ShortestTexts {
     }
     add(root, 0, 0)
     let searched = 0
+    let ranges = 0
     for (let bound = 0; bound < open.length; bound++) {
       for (let id = open[bound]?.pop(); id !== undefined; id = open[bound].pop()) {
         const { cost } = from.get(id) as { cost: number }
@@ -288,15 +290,16 @@ export class ShortestTexts {
           return
         }
         if (isNever(id)) continue
-        if (++searched > MaxSearched) {
+        if (++searched > MaxSearched || ranges > MaxRanges) {
           throw new GrammarError(
             "limit",
             "",
-            `the search for a shortest text of a pattern visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
+            `the search for a shortest text of a pattern visited ${searched} automaton states and ${ranges} transitions, above the bounds of ${MaxSearched} and ${MaxRanges}. Use smaller repeat counts or fewer lookarounds`,
           )
         }
         // A copy: measuring what follows may ask for other rows.
         const row = Array.from(derivativeRow(id))
+        ranges += row.length / 2
         const choices: { byte: number; next: ExprId }[] = []
         for (let i = 0; i < row.length; i += 2)
           choices.push({ byte: this.cheapest(row[i]), next: row[i + 1] })
