@@ -6,7 +6,7 @@
 import { GrammarError } from "../errors.ts"
 import { compare as compareDecimals, type Decimal } from "../lexeme/decimal.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
-import { lcm, modulusOf } from "../lexeme/modulus.ts"
+import { isMultipleOf, lcm, type Modulus, modulusOf } from "../lexeme/modulus.ts"
 import { at, ConcatKind, kindOf, length, SetKind } from "../lexeme/nodes.ts"
 import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number.ts"
 import { Types } from "./conjunction.ts"
@@ -213,7 +213,18 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
         `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`,
       )
     }
-    return prune(a.flatMap((x) => b.map((y) => meet(x, y))).filter((cell) => cell !== null))
+    const cells: NumberCell[] = []
+    for (const x of a) {
+      for (const y of b) {
+        if (isBelow(x, y) || isBelow(y, x)) continue
+        if (covers(y, x)) cells.push(x.spelling === undefined ? x : { ...x, spelling: undefined })
+        else {
+          const cell = meet(x, y)
+          if (cell !== null && !numbers.isEmpty([cell])) cells.push(cell)
+        }
+      }
+    }
+    return cells
   },
   or: (parts) => (parts.some(isAll) ? [anyNumber] : parts.flat()),
   not(cells) {
@@ -310,6 +321,47 @@ function common(divisors: readonly Decimal[]): readonly Decimal[] {
     "",
     `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${MaxDigits}. Use fewer of them`,
   )
+}
+
+/** Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one value. */
+function covers(a: NumberCell, b: NumberCell): boolean {
+  if (a.form !== "any") return false
+  const { multipleOf, notMultipleOf } = a
+  if (multipleOf.length + notMultipleOf.length > 0) {
+    if (!isPoint(b)) return false
+    const value = b.min as Decimal
+    if (!multipleOf.every((q) => isMultipleOf(value, divisorOf(q)))) return false
+    if (notMultipleOf.some((q) => isMultipleOf(value, divisorOf(q)))) return false
+  }
+  return (
+    isWithin(a.min, a.minExclusive, b.min, b.minExclusive, 1) &&
+    isWithin(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
+  )
+}
+
+/** Whether a bound leaves all that another one leaves; `sign` as in `tighter`. */
+function isWithin(
+  wide: Decimal | null,
+  wideExclusive: boolean,
+  narrow: Decimal | null,
+  narrowExclusive: boolean,
+  sign: 1 | -1,
+): boolean {
+  if (wide === null) return true
+  if (narrow === null) return false
+  const order = sign * compareDecimals(narrow, wide)
+  return order > 0 || (order === 0 && (narrowExclusive || !wideExclusive))
+}
+
+const divisors = new WeakMap<Decimal, Modulus>()
+
+function divisorOf(value: Decimal): Modulus {
+  let modulus = divisors.get(value)
+  if (modulus === undefined) {
+    modulus = modulusOf(value)
+    divisors.set(value, modulus)
+  }
+  return modulus
 }
 
 /** Whether all of `a` is less than all of `b`. */
