@@ -11,6 +11,7 @@ import type { ArraySpec } from "./arrayspec.ts"
 import { Infinite } from "./conjunction.ts"
 import { DistinctValues } from "./distinct.ts"
 import type { Lookup } from "./satisfiable.ts"
+import { UniqueCounts } from "./uniquecounts.ts"
 
 export interface ArrayProgress {
   /** Items read, saturating where positions no longer differ. */
@@ -41,6 +42,10 @@ interface Taken {
   readonly id: number
   readonly values: ReadonlySet<number>
   readonly left: readonly number[]
+  /** How many values of a conjunction are left, as far as it was asked. */
+  readonly lefts: Map<number, number>
+  /** By index: the values that are left. */
+  readonly unique: Map<number, UniqueCounts | null>
 }
 
 /** What the rules need to know of values. */
@@ -108,13 +113,47 @@ export class ArrayRules {
   ways(progress: ArrayProgress): ItemWay[] {
     this.tried = 0
     this.work = 0
-    return this.steps(progress)
-      .filter((way) => this.canFinish(way.progress))
-      .map(({ plain, excluded, progress }) => ({
-        value: excluded.size === 0 ? plain : this.values.and(plain, [...excluded]),
+    // Where all positions are alike an item uses up one value exactly when it is counted: the answer before it is enough.
+    const isFree = (this.canMatchAll(progress) ?? this.canMatchOne(progress)) !== null
+    const unique = isFree ? null : this.uniqueCounts(progress)
+    const ways: ItemWay[] = []
+    for (const { plain, excluded, progress: after } of this.steps(progress)) {
+      const barred = [...excluded]
+      if (unique === null) {
+        if (!this.canFinish(after)) continue
+      } else {
+        // Values that another item cannot do without, or with which too many would be counted.
+        const left = (this.values.differences(plain) as readonly number[]).filter(
+          (value) => !excluded.has(value),
+        )
+        const wrong = left.filter((value) => !unique.canFinishAfter(value, after.index, after.counts))
+        if (wrong.length === left.length) continue
+        barred.push(...wrong)
+      }
+      ways.push({
+        value: barred.length === 0 ? plain : this.values.and(plain, barred),
         plain,
-        progress,
-      }))
+        progress: after,
+      })
+    }
+    return ways
+  }
+
+  /** The values of unique items that are counted, as far as they are finitely many; else null. */
+  private uniqueCounts({ index, seen }: ArrayProgress): UniqueCounts | null {
+    if (!this.spec.unique || this.spec.contains.length === 0) return null
+    const { values, unique } = this.taken(seen)
+    let counts = unique.get(index)
+    if (counts === undefined) {
+      counts = UniqueCounts.from(this.spec, this, this.values, index, values)
+      unique.set(index, counts)
+    }
+    return counts
+  }
+
+  /** The index after the item at `index`: the last one from which on all are alike. */
+  after(index: number): number {
+    return Math.min(index + 1, this.lastIndex)
   }
 
   /** Whether the item at `index` has finitely many values. */
@@ -141,7 +180,10 @@ export class ArrayRules {
         result =
           this.canReachMin(progress) &&
           this.hasMatchesLeft(progress) &&
-          (this.canMatchAll(progress) ?? this.steps(progress).some((way) => this.canFinish(way.progress)))
+          (this.canMatchAll(progress) ??
+            this.canMatchOne(progress) ??
+            this.uniqueCounts(progress)?.canFinish(progress.index, progress.counts) ??
+            this.steps(progress).some((way) => this.canFinish(way.progress)))
       } catch (error) {
         // Not known: the next one who asks is told the limit again.
         this.finishable.delete(key)
@@ -168,6 +210,36 @@ export class ArrayRules {
     )
   }
 
+  /**
+   * As `canMatchAll`, for one `contains` from where all positions are alike: a items that it counts and b that it does
+   * not, as many as there are values left, can be chosen within all bounds.
+   */
+  private canMatchOne({ index, counts, seen }: ArrayProgress): boolean | null {
+    const { contains, items, min, max } = this.spec
+    const [rule] = contains
+    if (contains.length > 1 || rule.complement === null || index < Math.max(items.length - 1, rule.from))
+      return null
+    const item = this.item(index)
+    const matching = this.left(this.values.and(item, [rule.fact]), seen)
+    const other = this.left(this.values.and(item, [rule.complement]), seen)
+    const least = Math.max(0, rule.min - counts[0])
+    const most = Math.min(rule.max - counts[0], matching)
+    return least <= most && index + least <= max && index + most + other >= min
+  }
+
+  /** How many different items of `conjunction` may still come. */
+  private left(conjunction: number, seen: readonly number[]): number {
+    const values = this.spec.unique ? this.values.differences(conjunction) : null
+    if (values === null) return this.values.isProductive(conjunction) ? Number.POSITIVE_INFINITY : 0
+    const { values: taken, lefts } = this.taken(seen)
+    let left = lefts.get(conjunction)
+    if (left === undefined) {
+      left = values.reduce((count, value) => count + (taken.has(value) ? 0 : 1), 0)
+      lefts.set(conjunction, left)
+    }
+    return left
+  }
+
   /** What is kept of a list of values seen. Lists are shared by all that is looked at from one progress. */
   private taken(seen: readonly number[]): Taken {
     let taken = this.takens.get(seen)
@@ -178,7 +250,13 @@ export class ArrayRules {
         id = this.seenIds.size
         this.seenIds.set(key, id)
       }
-      taken = { id, values: new Set(seen), left: this.spec.unique ? this.matchesLeft(seen) : [] }
+      taken = {
+        id,
+        values: new Set(seen),
+        lefts: new Map(),
+        unique: new Map(),
+        left: this.spec.unique ? this.matchesLeft(seen) : [],
+      }
       this.takens.set(seen, taken)
     }
     return taken
@@ -252,10 +330,11 @@ export class ArrayRules {
 
   /** Whether an item of `conjunction` may differ from all in `excluded`. */
   private hasOther(conjunction: number, excluded: ReadonlySet<number>): boolean {
-    if (!this.values.isProductive(conjunction)) return false
-    if (excluded.size === 0) return true
-    const values = this.values.differences(conjunction)
-    return values === null || values.some((value) => !excluded.has(value))
+    // Values that are listed are there, whatever is known of their rank.
+    const values = this.spec.unique ? this.values.differences(conjunction) : null
+    return values === null
+      ? this.values.isProductive(conjunction)
+      : values.some((value) => !excluded.has(value))
   }
 
   private steps({ index, counts, seen }: ArrayProgress): OpenWay[] {
@@ -264,7 +343,7 @@ export class ArrayRules {
     const { values: taken } = this.taken(seen)
     const reserved = unique ? this.reserved(index, taken) : []
     const excluded = reserved.length === 0 ? taken : new Set([...taken, ...reserved])
-    const after = Math.min(index + 1, this.lastIndex)
+    const after = this.after(index)
     let ways: { plain: number; counts: readonly number[] }[] = [{ plain: this.item(index), counts }]
     for (const [i, rule] of contains.entries()) {
       if (index < rule.from) continue

@@ -26,7 +26,7 @@ import { type ObjectSpec, objectSpec } from "./objectspec.ts"
 import { typesOf } from "./oneof.ts"
 import { PlainSchemas } from "./plain.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
-import type { JsonNode } from "./reader.ts"
+import { type JsonNode, readJson } from "./reader.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
 import {
   type Algebra,
@@ -41,6 +41,7 @@ import {
 import { stringContent, stringExpr, stringTexts } from "./strings.ts"
 
 const decoder = new TextDecoder()
+const encoder = new TextEncoder()
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
@@ -58,6 +59,8 @@ const noText = new Uint8Array(0)
 const noSpecs: readonly never[] = []
 /** With fewer values excluded the next one is searched among the states, which is surely shortest. */
 const FewExcluded = 4
+/** Integers tried in a row before the next one is taken to be far away. */
+const MaxMisses = 1_000
 /** Longest value that is written down for `shortest`, in UTF-16 units. */
 const MaxWitness = 1 << 20
 
@@ -92,10 +95,10 @@ export class JsonLanguage {
   /** Values around the one that is being written down. */
   private witnessDepth = 0
   private readonly finite: FiniteValues
-  /** Short strings by conjunction, as far as they were asked for. */
-  private readonly stringLists = new Map<
+  /** Short scalars by conjunction, as far as they were asked for. */
+  private readonly scalarLists = new Map<
     number,
-    { found: { text: string; fact: number }[]; more: Generator<string> | null }
+    { found: { text: string; fact: number }[]; more: Generator<string> }
   >()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
@@ -282,35 +285,44 @@ export class JsonLanguage {
   }
 
   /**
-   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short strings.
+   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short scalars.
    * Null: there is no such list.
    */
   private otherValue(conjunction: number): string | null {
     const excluded = new Set(this.all.factsOf(conjunction).filter((id) => this.isExclusion(id)))
     if (excluded.size < FewExcluded) return null
     const lasting = this.withoutExclusions(conjunction)
-    return this.finite.shortestOther(lasting, excluded) ?? this.otherString(lasting, excluded)
+    return this.finite.shortestOther(lasting, excluded) ?? this.otherScalar(lasting, excluded)
   }
 
-  private otherString(conjunction: number, excluded: ReadonlySet<number>): string | null {
-    let list = this.stringLists.get(conjunction)
+  private otherScalar(conjunction: number, excluded: ReadonlySet<number>): string | null {
+    let list = this.scalarLists.get(conjunction)
     if (list === undefined) {
-      const expr = stringExpr(this, conjunction)
-      list = { found: [], more: expr === null ? null : shortStrings(expr) }
-      this.stringLists.set(conjunction, list)
+      list = { found: [], more: this.shortScalars(conjunction) }
+      this.scalarLists.set(conjunction, list)
     }
     for (let i = 0; ; i++) {
       if (i === list.found.length) {
-        const next = list.more?.next()
-        if (next === undefined || next.done === true) return null
-        const node: JsonNode = { kind: "string", value: next.value, start: 0, end: 0 }
-        list.found.push({
-          text: JSON.stringify(next.value),
-          fact: this.all.fact({ kind: "equals", value: node, positive: false }),
-        })
+        const next = list.more.next()
+        if (next.done === true) return null
+        const fact = this.all.fact({ kind: "equals", value: readJson(next.value), positive: false })
+        list.found.push({ text: next.value, fact })
       }
       if (!excluded.has(list.found[i].fact)) return list.found[i].text
     }
+  }
+
+  /** Texts of small integers of `conjunction`, or else of short strings. */
+  private *shortScalars(conjunction: number): Generator<string> {
+    const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
+    const lexeme = numberLexeme(numbers.start(cells, this.policy.numbers))
+    for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
+      if (lexemes.tags[lexemes.run(lexeme, encoder.encode(`${i}`))] === 0) continue
+      yield `${i}`
+      misses = -1
+    }
+    const expr = stringExpr(this, conjunction)
+    if (expr !== null) for (const text of shortStrings(expr)) yield JSON.stringify(text)
   }
 
   /** Rank without what was added while reading: that unique items differ from those before them. */

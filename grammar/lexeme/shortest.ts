@@ -35,7 +35,7 @@ const MaxCost = 0x1fffffff
 
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
 const MaxSearched = 200_000
-const MaxRanges = 1_000_000
+const MaxRanges = 700_000
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
