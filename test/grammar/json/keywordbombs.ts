@@ -250,4 +250,102 @@ export const keywordBombs: Record<string, () => unknown> = {
   sizeEnumNumbers: () => ({ enum: n(200_000, (i) => i * 7) }),
   sizeNested: () => kind("array", { items: { const: n(1_000, (i) => n(50, (j) => i * j)) } }),
   sizeNotConst: () => kind("array", { not: { const: n(3_000, (i) => i) } }),
+  // Counts, differences and references that meet in one array or object.
+  permutation: () =>
+    kind("array", {
+      prefixItems: n(9, () => ({ enum: n(9, (i) => i + 1) })),
+      items: false,
+      minItems: 9,
+      uniqueItems: true,
+      allOf: n(9, (i) => ({ contains: { const: i + 1 } })),
+    }),
+  containsUnique: () =>
+    kind("array", { contains: { type: "integer" }, minContains: 1_000, uniqueItems: true }),
+  containsUniqueEnum: () =>
+    kind("array", {
+      items: { enum: n(3_000, (i) => i) },
+      contains: { minimum: 1_000 },
+      minContains: 1_000,
+      maxContains: 1_500,
+      uniqueItems: true,
+    }),
+  containsPigeons: () =>
+    kind("array", {
+      items: { enum: n(6, (i) => i) },
+      allOf: n(6, (i) => ({ contains: { const: i }, minContains: 5, maxContains: 6 })),
+      minItems: 37,
+    }),
+  containsUnevaluated: () =>
+    kind("array", {
+      allOf: n(8, (i) => ({ contains: { multipleOf: [2, 3, 5, 7, 11, 13, 17, 19][i] } })),
+      unevaluatedItems: { type: "string" },
+      minItems: 20,
+    }),
+  uniqueLevels: () =>
+    kind("array", {
+      uniqueItems: true,
+      minItems: 2,
+      items: n(12, (i) => i).reduce<object>((items) => kind("array", { items, minItems: 1, maxItems: 1 }), {
+        type: "boolean",
+      }),
+    }),
+  uniquePairs: () =>
+    kind("array", {
+      uniqueItems: true,
+      minItems: 6,
+      items: kind("array", { uniqueItems: true, minItems: 2, maxItems: 2, items: { enum: [1, 2, 3] } }),
+    }),
+  uniqueChain: () =>
+    kind("array", {
+      uniqueItems: true,
+      minItems: 401,
+      prefixItems: [...n(400, (i) => ({ enum: [i, i + 1] })), { enum: [0] }],
+      items: false,
+    }),
+  uniqueRange: () =>
+    kind("array", {
+      uniqueItems: true,
+      minItems: 1_000,
+      items: { type: "integer", minimum: 1, maximum: 1_000 },
+    }),
+  uniquePattern: () =>
+    kind("array", { uniqueItems: true, minItems: 1_000, items: { type: "string", pattern: "^[a-z]+$" } }),
+  refMutual: () => ({
+    $ref: "#/$defs/d1",
+    $defs: o(20, (i) => [
+      `d${i}`,
+      kind("object", {
+        properties: o(20, (j) => [
+          `p${j}`,
+          { allOf: [{ $ref: `#/$defs/d${j}` }, { $ref: `#/$defs/d${(i + j) % 20}` }] },
+        ]),
+        required: i % 3 ? [] : [`p${(i * 7) % 20}`],
+      }),
+    ]),
+  }),
+  numbersHoles: () =>
+    kind("number", {
+      allOf: n(2_000, (i) => ({ not: { exclusiveMinimum: i * 0.37, maximum: i * 0.37 + 0.1 } })),
+    }),
+  numbersEnumNot: () => ({
+    enum: n(20_000, (i) => i / 8),
+    allOf: n(20, (i) => ({ not: { multipleOf: i + 3 } })),
+  }),
+  numbersSkewed: () =>
+    kind("integer", {
+      minimum: `RAW${"1".repeat(300)}`,
+      maximum: `RAW${"1".repeat(299)}2`,
+      multipleOf: 2,
+    }),
+  numbersCoprime: () =>
+    kind("integer", { allOf: n(60, (i) => ({ multipleOf: 2 * i * i + 2 * i + 41 })), minimum: 1 }),
+  stringLettersLong: () =>
+    kind("string", {
+      pattern: "^\\p{L}[\\p{L}\\p{M}\\p{N} ]*\\p{Lu}$",
+      minLength: 500_000,
+      maxLength: 1_000_000,
+    }),
+  stringNotLong: () => kind("string", { not: { const: "ab".repeat(500_000) }, minLength: 1_000_000 }),
+  stringKeysInAnyOrder: () =>
+    kind("string", { pattern: `^${n(9, (i) => `(?=(.*,)?k${i}=)`).join("")}[^,]*(,[^,]*){8}$` }),
 }
