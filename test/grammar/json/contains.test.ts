@@ -42,9 +42,9 @@ function randomArray(random: () => number): object {
 }
 
 describe("contains over few values", () => {
-  test.each([1, 2, 3])("random arrays, seed %i", (seed) => {
+  test.each([1, 2, 3])("random arrays, seed %i", { timeout: 60_000 }, (seed) => {
     const random = randomOf(seed)
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 25; i++) {
       const schema = randomArray(random)
       const validator = new Validator(JSON.stringify(schema))
       const valid = arrays.filter((text) => validator.accepts(text))
