@@ -263,8 +263,8 @@ export const keywordBombs: Record<string, () => unknown> = {
     kind("array", { contains: { type: "integer" }, minContains: 1_000, uniqueItems: true }),
   containsUniqueEnum: () =>
     kind("array", {
-      items: { enum: n(3_000, (i) => i) },
-      contains: { minimum: 1_000 },
+      items: { enum: n(3_000, (i) => 10_000 + i) },
+      contains: { minimum: 11_000 },
       minContains: 1_000,
       maxContains: 1_500,
       uniqueItems: true,
