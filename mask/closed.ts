@@ -10,7 +10,7 @@ import { DeadState } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
 import { sharedLocals } from "./fsm.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
-import { emptyRecipe, idsRecipe, type Recipe } from "./recipe.ts"
+import { emptyRecipe, idsRecipe, type Recipe, rowRecipe } from "./recipe.ts"
 import type { TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
@@ -134,7 +134,7 @@ export class ClosedFsm implements TokenMachine {
   private stored(mask: number): Recipe {
     const { maskOffsets, maskValues } = this.tables
     const words = maskValues.subarray(maskOffsets[mask] + 1, maskOffsets[mask + 1])
-    if (maskValues[maskOffsets[mask]] === RowMask) return { ...emptyRecipe, row: words }
+    if (maskValues[maskOffsets[mask]] === RowMask) return rowRecipe(words)
     return idsRecipe(new Int32Array(words.buffer, words.byteOffset, words.length))
   }
 
@@ -153,7 +153,7 @@ export class ClosedFsm implements TokenMachine {
     if (this.isAccepting(state)) for (const id of vocabulary.endIds) set(id)
     this.walkCount++
     this.walkedBytes += row.byteLength
-    return { ...emptyRecipe, row }
+    return rowRecipe(row)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Tokens by their number of characters, and the rows of those that have at most so many. */
 import { grown } from "../grammar/intern.ts"
 import { wordCount } from "./bits.ts"
-import { emptyRecipe, idsRecipe, type Recipe } from "./recipe.ts"
+import { idsRecipe, type Recipe, rowRecipe } from "./recipe.ts"
 
 export class CountedTokens {
   private readonly width: number
@@ -34,7 +34,7 @@ export class CountedTokens {
   /** The mask of the tokens with at most `bound` characters. */
   recipe(bound: number): Recipe {
     const isSparse = this.countUpTo(bound) < this.width / 64
-    return isSparse ? idsRecipe(this.ids(bound)) : { ...emptyRecipe, row: this.row(bound) }
+    return isSparse ? idsRecipe(this.ids(bound)) : rowRecipe(this.row(bound))
   }
 
   /** Tokens with at most `bound` characters. */

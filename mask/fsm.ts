@@ -12,7 +12,7 @@ import { wordCount } from "./bits.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
-import { emptyRecipe, idsRecipe, listedCount, type Recipe, unite, writeRecipe } from "./recipe.ts"
+import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export interface FsmOptions {
@@ -157,7 +157,7 @@ export class TokenFsm implements TokenMachine {
   private keepRow(kept: Kept): void {
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     writeRecipe(kept.recipe, row)
-    kept.recipe = { ...emptyRecipe, row }
+    kept.recipe = rowRecipe(row)
     this.charge(row.byteLength)
   }
 

@@ -23,6 +23,8 @@ import {
   listedCount,
   noIds,
   type Recipe,
+  recipe,
+  rowRecipe,
   setIds,
   unite,
   without,
@@ -183,13 +185,10 @@ export class LocalMasks {
     for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
     parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
-    const recipe = this.compact(unite(parts))
-    const isOwn = recipe.row !== null && !parts.some(({ row }) => row === recipe.row)
-    return {
-      ...recipe,
-      exits: this.lists.exits(exits),
-      bytes: entryBytes + 4 * (listedCount(recipe) + (isOwn ? recipe.row.length : 0)),
-    }
+    const mask = this.compact(unite(parts))
+    const isOwn = mask.row !== null && !parts.some(({ row }) => row === mask.row)
+    const bytes = entryBytes + 4 * (listedCount(mask) + (isOwn ? mask.row.length : 0))
+    return entry(mask, this.lists.exits(exits), bytes)
   }
 
   /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
@@ -247,21 +246,22 @@ export class LocalMasks {
   }
 
   /** Many ids as a row. */
-  private compact(recipe: Recipe): Recipe {
-    if (recipe.row !== null || listedCount(recipe) < this.vocabulary.width / 64) return recipe
+  private compact(mask: Recipe): Recipe {
+    if (mask.row !== null || listedCount(mask) < this.vocabulary.width / 64) return mask
     const row = new Uint32Array(wordCount(this.vocabulary.width))
-    writeRecipe(recipe, row)
-    return { ...emptyRecipe, row }
+    writeRecipe(mask, row)
+    return rowRecipe(row)
   }
 
   /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
   private along(list: number, byte: number, next: number): Local {
     const children = this.lists.children(list, byte)
-    if (children < 0) return { ...emptyRecipe, exits: noIds, bytes: entryBytes }
+    if (children < 0) return entry(emptyRecipe, noIds, entryBytes)
     const inner = this.local(children, next)
     const own = this.lists.tokens(children)
-    if (own.length === 0) return { ...inner, bytes: entryBytes }
-    return { ...inner, ids: [...inner.ids, own], bytes: entryBytes + 4 * own.length }
+    if (own.length === 0) return entry(inner, inner.exits, entryBytes)
+    const { row, common, removed, ids, exits } = inner
+    return entry(recipe(row, common, removed, [...ids, own]), exits, entryBytes + 4 * own.length)
   }
 
   private walked(list: number, state: number): Local {
@@ -274,7 +274,7 @@ export class LocalMasks {
     const exits = this.lists.exits(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
       const ids = this.lists.withDuplicates(tokens.subarray(0, tokenCount))
-      return { ...idsRecipe(ids), exits, bytes: entryBytes + 4 * ids.length }
+      return entry(idsRecipe(ids), exits, entryBytes + 4 * ids.length)
     }
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
@@ -283,7 +283,7 @@ export class LocalMasks {
         for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
       }
     }
-    return { ...emptyRecipe, row, exits, bytes: entryBytes + row.byteLength }
+    return entry(rowRecipe(row), exits, entryBytes + row.byteLength)
   }
 
   /** A string that may hold any character: the tokens inside, and where it closes. */
@@ -298,12 +298,16 @@ export class LocalMasks {
     const lists = this.lists.exits(exits)
     const inside = tokens.recipe(room)
     if (inside.row === null || !isUnbounded) {
-      return { ...inside, common, exits: lists, bytes: entryBytes + 4 * common.length }
+      return entry(
+        recipe(inside.row, common, inside.removed, inside.ids),
+        lists,
+        entryBytes + 4 * common.length,
+      )
     }
     // The plain string is under every open object's keys: worth a row that has it all.
     const row = inside.row.slice()
     setIds(row, common)
-    return { ...emptyRecipe, row, exits: lists, bytes: entryBytes + row.byteLength }
+    return entry(rowRecipe(row), lists, entryBytes + row.byteLength)
   }
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
@@ -322,16 +326,11 @@ export class LocalMasks {
     if (plain.row === null) {
       const before = [plain.common, ...plain.ids].map((ids) => without(ids, taken))
       const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
-      return { ...emptyRecipe, ids: nonEmpty([...before, added]), exits, bytes }
+      return entry(recipe(null, noIds, noIds, nonEmpty([...before, added])), exits, bytes)
     }
-    return {
-      row: plain.row,
-      common: plain.common,
-      removed: joined(plain.removed, taken),
-      ids: nonEmpty([...plain.ids.map((ids) => without(ids, taken)), added]),
-      exits,
-      bytes: entryBytes + 4 * (taken.length + added.length),
-    }
+    const ids = nonEmpty([...plain.ids.map((ids) => without(ids, taken)), added])
+    const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids)
+    return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
   }
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
@@ -385,6 +384,11 @@ export class LocalMasks {
     }
     return this.lists.byTag(byTag)
   }
+}
+
+/** All entries are this literal's, see `recipe`. */
+function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
+  return { row, common, removed, ids, exits, bytes }
 }
 
 function nonEmpty(lists: readonly Int32Array[]): Int32Array[] {

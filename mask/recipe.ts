@@ -20,12 +20,29 @@ export interface Recipe {
 
 export const noIds = new Int32Array(0)
 
+const noLists: readonly Int32Array[] = []
+
+/** All recipes are one literal's: copies by spreading are slower to make and to read, since each has a class of its own. */
+export function recipe(
+  row: Uint32Array | null,
+  common: Int32Array,
+  removed: Int32Array,
+  ids: readonly Int32Array[],
+): Recipe {
+  return { row, common, removed, ids }
+}
+
 /** The mask of nothing. */
-export const emptyRecipe: Recipe = { row: null, common: noIds, removed: noIds, ids: [] }
+export const emptyRecipe: Recipe = recipe(null, noIds, noIds, noLists)
+
+/** The mask that `row` is. */
+export function rowRecipe(row: Uint32Array): Recipe {
+  return recipe(row, noIds, noIds, noLists)
+}
 
 /** The mask of the tokens in `ids`. */
 export function idsRecipe(ids: Int32Array): Recipe {
-  return ids.length === 0 ? emptyRecipe : { ...emptyRecipe, ids: [ids] }
+  return ids.length === 0 ? emptyRecipe : recipe(null, noIds, noIds, [ids])
 }
 
 /** Ids in the lists of `recipe`, the dense row aside. */
@@ -35,11 +52,11 @@ export function listedCount({ common, removed, ids }: Recipe): number {
   return count
 }
 
-/** Writes `recipe` into `row`. */
-export function writeRecipe(recipe: Recipe, row: Uint32Array): void {
-  const { common, removed, ids } = recipe
-  if (recipe.row === null) row.fill(0)
-  else row.set(recipe.row)
+/** Writes `mask` into `row`. */
+export function writeRecipe(mask: Recipe, row: Uint32Array): void {
+  const { common, removed, ids } = mask
+  if (mask.row === null) row.fill(0)
+  else row.set(mask.row)
   setIds(row, common)
   for (let i = 0; i < removed.length; i++) row[removed[i] >>> 5] &= ~(1 << (removed[i] & 31))
   for (let k = 0; k < ids.length; k++) setIds(row, ids[k])
@@ -60,8 +77,8 @@ export function unite(parts: readonly Recipe[]): Recipe {
     for (let k = 0; k < part.ids.length; k++) ids.push(part.ids[k])
     if (part !== first && part.common.length > 0) ids.push(part.common)
   }
-  if (first === null) return { row: null, common: noIds, removed: noIds, ids }
-  return { row: first.row, common: first.common, removed: first.removed, ids }
+  if (first === null) return recipe(null, noIds, noIds, ids)
+  return recipe(first.row, first.common, first.removed, ids)
 }
 
 /** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
@@ -85,7 +102,7 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
     setIds(row, without(part.common, part.removed))
     for (const ids of part.ids) setIds(row, ids)
   }
-  return { ...emptyRecipe, row }
+  return rowRecipe(row)
 }
 
 export function setIds(row: Uint32Array, ids: Int32Array): void {

@@ -7,7 +7,7 @@
 import { countAllowed } from "./bits.ts"
 import { Pairs } from "./counted.ts"
 import { Edges, type EdgesAfter } from "./edges.ts"
-import { emptyRecipe, idsRecipe, type Recipe } from "./recipe.ts"
+import { idsRecipe, type Recipe, rowRecipe } from "./recipe.ts"
 import { type Group, grouped } from "./slices.ts"
 import { TokenCharacters } from "./tokencharacters.ts"
 import type { TokenTrie } from "./trie.ts"
@@ -67,7 +67,7 @@ export class RootSlice {
     const count = countAllowed(row)
     if (count >= row.length / 2) {
       if (row !== this.row) this.charge(row.byteLength)
-      return { ...emptyRecipe, row }
+      return rowRecipe(row)
     }
     this.charge(4 * count)
     return idsRecipe(idsOf(row, count))
