@@ -205,7 +205,9 @@ export class ObjectLanguage {
     for (let i = 0; i < seen.length; i++) frameKey[6 + i] = seen[i]
     const key = this.frameKeys.intern(frameKey)
     if (key === this.frames.length) {
-      const bounded = count === progress.count ? progress : { ...progress, count }
+      const { requiredCount } = progress
+      const bounded =
+        count === progress.count ? progress : { seen, others, count, unmet, next, requiredCount }
       this.frames.push(new ObjectFrame(this, phase, bounded, detail))
     }
     return this.frames[key]

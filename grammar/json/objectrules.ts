@@ -171,13 +171,10 @@ export class ObjectRules {
   classWays(progress: Progress, index: number, others: number): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered ? this.spec.names.length : 0
-    return this.ways(progress, value, chances, (met) => ({
-      ...progress,
-      others,
-      count: progress.count + 1,
-      unmet: progress.unmet & ~met,
-      next,
-    }))
+    const { seen, count, unmet, requiredCount } = progress
+    return this.ways(progress, value, chances, (met) => {
+      return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount }
+    })
   }
 
   /** A declared name that has to come, or that a plan reads to meet an obligation; -1 if there is none. */
