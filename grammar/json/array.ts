@@ -86,8 +86,13 @@ export class ArrayLanguage {
       return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
     }
     const isFree = spec.contains.length === 0 && at.index >= spec.items.length - 1
-    if (isFree && spec.min - at.index > FewItems && !this.rules.isFinite(at.index)) {
-      const more = this.freshItems(this.rules.item(at.index), spec.min - at.index, at.seen)
+    if (isFree && spec.min - at.index > FewItems) {
+      const values = this.rules.listed(at.index)
+      const count = spec.min - at.index
+      const more =
+        values === null
+          ? this.freshItems(this.rules.item(at.index), count, at.seen)
+          : this.listedItems(values, count, at.seen)
       if (more !== null) return `${phase === Phase.Item ? "," : ""}${more.join()}]`
     }
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
@@ -126,13 +131,34 @@ export class ArrayLanguage {
     return items.length < count ? null : items
   }
 
+  /** `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear. */
+  private listedItems(values: readonly number[], count: number, seen: readonly number[]): string[] | null {
+    const { all } = this.language
+    const taken = new Set(seen)
+    const items: string[] = []
+    let length = 0
+    for (let i = 0; i < values.length && items.length < count; i++) {
+      const fact = all.facts[values[i]]
+      if (taken.has(values[i]) || fact.kind !== "equals") continue
+      if (fact.value.kind === "object" || fact.value.kind === "array") continue
+      // Alone: beside the list that it comes from each value would be looked for again.
+      const same = all.of([all.fact({ kind: "equals", value: fact.value, positive: true })])
+      if (!this.language.isProductive(same)) continue
+      const item = this.language.witness(same)
+      items.push(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+    }
+    return items.length < count ? null : items
+  }
+
   /** `progress` after an item with this text: unique items remember its value. */
   private afterItem(progress: ArrayProgress, text: Uint8Array | null): ArrayProgress {
     if (!this.rules.spec.unique) return progress
     if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
     const value = readJson(decoder.decode(text))
     const different = this.language.all.fact({ kind: "equals", value, positive: false })
-    return { ...progress, seen: [...progress.seen, different].sort((a, b) => a - b) }
+    return { ...progress, seen: inserted(progress.seen, different) }
   }
 
   /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
@@ -181,4 +207,11 @@ class ArrayFrame extends Frame {
   expect(sample: string): Expectation {
     return { what: describeSample(sample), example: sample, path: this.array.path }
   }
+}
+
+/** `list`, which ascends, with `value`. */
+function inserted(list: readonly number[], value: number): number[] {
+  let at = list.length
+  while (at > 0 && list[at - 1] > value) at--
+  return list.toSpliced(at, 0, value)
 }

@@ -158,7 +158,12 @@ export class ArrayRules {
 
   /** Whether the item at `index` has finitely many values. */
   isFinite(index: number): boolean {
-    return this.values.differences(this.item(index)) !== null
+    return this.listed(index) !== null
+  }
+
+  /** The values of the item at `index`, each as the fact that it is not the one; null where there is no end of them. */
+  listed(index: number): readonly number[] | null {
+    return this.values.differences(this.item(index))
   }
 
   /** What the item at `index` must satisfy, counts aside. */
