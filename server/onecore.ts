@@ -9,7 +9,7 @@ import { constants } from "node:os"
 import { setFlagsFromString } from "node:v8"
 
 const Flag = "--single-threaded"
-/** glibc: large arrays that tables have grown out of go back to the system (420 → 375 MB at the end of MaskBench). */
+/** glibc: large arrays that tables have grown out of go back to the system (400 → 385 MB at the peak of MaskBench). */
 const memory = { MALLOC_MMAP_THRESHOLD_: "1048576", MALLOC_ARENA_MAX: "1" }
 
 /** Whether the program should start again: one core, and V8 would use helper threads. */
@@ -40,7 +40,7 @@ export function settle(): void {
   if (!process.execArgv.includes(Flag)) return
   // Compilation is waited for: with less inlined it takes 0.8 instead of 1.4 s of a MaskBench run.
   setFlagsFromString("--max-inlined-bytecode-size-cumulative=300")
-  // What the warm-up keeps tells nothing of what a request keeps: a third of the scavenges' time, p99.9 a token 0.7 ×.
+  // What the warm-up keeps tells nothing of what a request keeps: two fifths less time in scavenges, p99.9 a token 0.7 ×.
   setFlagsFromString("--no-allocation-site-pretenuring")
   if (process.channel === undefined) return
   process.channel.unref()

@@ -110,23 +110,15 @@ export class ObjectRules {
 
   /** Whether some key may come next. */
   canContinue(progress: Progress): boolean {
-    if (this.availableClasses(progress).length > 0) return true
-    if (!this.isRoomy(progress)) return this.available(progress).length > 0
-    const { names } = this.spec
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
-      if (this.isSeen(progress, i)) continue
-      if (this.isOffered[i]) return true
-      if (this.ordered && names[i].isRequired) break
-    }
-    return false
+    return this.availableClasses(progress).length > 0 || this.available(progress, 1).length > 0
   }
 
-  /** Declared names that may be the next key, ascending. */
-  available(progress: Progress): number[] {
+  /** Declared names that may be the next key, ascending; the first `most` of them. */
+  available(progress: Progress, most = Number.POSITIVE_INFINITY): number[] {
     const { names } = this.spec
     const available: number[] = []
     const isRoomy = this.isRoomy(progress)
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
+    for (let i = this.ordered ? progress.next : 0; i < names.length && available.length < most; i++) {
       if (this.isSeen(progress, i)) continue
       if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) available.push(i)
       if (this.ordered && names[i].isRequired) break

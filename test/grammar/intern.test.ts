@@ -38,6 +38,14 @@ test("growth keeps every tuple: long ones, and ten thousand of them", () => {
   expect(table.bytes).toBeGreaterThan(4 * (5_000 + 10_000))
 })
 
+test("large tables, which grow by less, keep every tuple", () => {
+  const table = new TupleTable()
+  for (let i = 0; i < 200_000; i++) table.intern([i, i + 1, 7])
+  for (let i = 0; i < 200_000; i += 997)
+    expect([...table.view(table.intern([i, i + 1, 7]))]).toEqual([i, i + 1, 7])
+  expect(table.count).toBe(200_000)
+})
+
 test("a length shortens the tuple; a length is part of the identity", () => {
   const table = new TupleTable()
   expect(table.intern([1, 2, 3], 2)).toBe(table.intern([1, 2]))

@@ -23,6 +23,26 @@ const cases: [name: string, schema: unknown, prefix: string][] = [
     "[",
   ],
   [
+    "many unique values out of a list",
+    {
+      type: "array",
+      minItems: 60,
+      uniqueItems: true,
+      items: { enum: Array.from({ length: 99 }, (_, i) => `é"${i}`) },
+    },
+    '["é\\"5",',
+  ],
+  [
+    "many unique values, scalars and others",
+    {
+      type: "array",
+      minItems: 20,
+      uniqueItems: true,
+      items: { enum: [1, "a", null, true, { b: 1 }, [1], ...Array.from({ length: 20 }, (_, i) => i + 0.5)] },
+    },
+    "[[1],1.5",
+  ],
+  [
     "the one value that contains asks for",
     { type: "array", contains: { enum: [1] }, uniqueItems: true },
     "[2,",
