@@ -9,9 +9,10 @@ import { TupleTable } from "../intern.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { type ArrayProgress, ArrayRules } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
-import { checkWitness, type JsonLanguage } from "./language.ts"
+import type { JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
+import { checkWitness } from "./witnesslength.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

@@ -4,15 +4,15 @@
  * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
  * conjunction; branches that nothing satisfies are never entered.
  */
-import { GrammarError, type Limits } from "../errors.ts"
+import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { NoContent } from "../lexeme/content.ts"
 import { toText } from "../lexeme/decimal.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type NumberCell, numbers } from "../lexeme/number.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
-import { type Escapes, shortStrings, stringLexeme } from "../lexeme/string.ts"
-import { Dead, lexemes } from "../lexeme/table.ts"
+import { type Escapes, stringLexeme } from "../lexeme/string.ts"
+import { Dead } from "../lexeme/table.ts"
 import { ArrayLanguage } from "./array.ts"
 import { ArrayRules, type ItemValues } from "./arrayrules.ts"
 import { type ArraySpec, arraySpec } from "./arrayspec.ts"
@@ -26,7 +26,7 @@ import { type ObjectSpec, objectSpec } from "./objectspec.ts"
 import { typesOf } from "./oneof.ts"
 import { PlainSchemas } from "./plain.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
-import { type JsonNode, readJson } from "./reader.ts"
+import type { JsonNode } from "./reader.ts"
 import { type Lookup, Satisfiability } from "./satisfiable.ts"
 import {
   type Algebra,
@@ -38,10 +38,8 @@ import {
   TrueBit,
   wordAlgebra,
 } from "./scalar.ts"
-import { stringContent, stringExpr, stringTexts } from "./strings.ts"
-
-const decoder = new TextDecoder()
-const encoder = new TextEncoder()
+import { stringContent, stringTexts } from "./strings.ts"
+import { Witnesses } from "./witness.ts"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
@@ -55,27 +53,12 @@ const booleanAlgebra = wordAlgebra(Types.boolean)
 const nullAlgebra = wordAlgebra(Types.null)
 /** Values of one property that alternatives are split by. */
 const MaxEqualities = 256
-const noText = new Uint8Array(0)
 const noSpecs: readonly never[] = []
-/** With fewer values excluded the next one is searched among the states, which is surely shortest. */
-const FewExcluded = 4
-/** Integers tried in a row before the next one is taken to be far away. */
-const MaxMisses = 1_000
-/** Longest value that is written down for `shortest`, in UTF-16 units. */
-const MaxWitness = 1 << 20
-
 const words: readonly (readonly [bit: number, text: string])[] = [
   [NullBit, "null"],
   [FalseBit, "false"],
   [TrueBit, "true"],
 ]
-
-/** Throws `limit` when a value that is written down to complete a text has more than `MaxWitness` characters. */
-export function checkWitness(length: number, path: string): void {
-  if (length <= MaxWitness) return
-  const what = `its shortest value has ${length} characters or more, above the bound of ${MaxWitness}`
-  throw new GrammarError("limit", path, `${what}. Lower the counts of the schema`)
-}
 
 export class JsonLanguage {
   readonly policy: SurfacePolicy
@@ -91,15 +74,8 @@ export class JsonLanguage {
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
-  private readonly witnesses = new Map<number, string>()
-  /** Values around the one that is being written down. */
-  private witnessDepth = 0
+  private readonly witnesses: Witnesses
   private readonly finite: FiniteValues
-  /** Short scalars by conjunction, as far as they were asked for. */
-  private readonly scalarLists = new Map<
-    number,
-    { found: { text: string; fact: number }[]; more: Generator<string> }
-  >()
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
 
@@ -133,6 +109,7 @@ export class JsonLanguage {
       },
       limits.finiteValues,
     )
+    this.witnesses = new Witnesses(this, this.finite)
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
   }
 
@@ -208,11 +185,10 @@ export class JsonLanguage {
   }
 
   /** One lexeme a scalar type that has values. */
-  private scalarLexemes(conjunction: number): number[] {
+  scalarLexemes(conjunction: number): number[] {
     const content = stringContent(this, conjunction)
     const string = content === NoContent ? Dead : stringLexeme(content, this.policy.escapes)
-    const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
-    const number = numberLexeme(numbers.start(cells, this.policy.numbers))
+    const number = this.numberLexemeOf(conjunction)
     const bits =
       this.scalar(conjunction, booleanAlgebra, this.booleans) |
       this.scalar(conjunction, nullAlgebra, this.nulls)
@@ -220,114 +196,20 @@ export class JsonLanguage {
     return [string, number, exprLexeme(exprs.or(texts))].filter((lexeme) => lexeme !== Dead)
   }
 
-  /**
-   * A short text of `conjunction`, which must be productive: a scalar if there is one, else the first container whose
-   * parts are all of lower rank, so that the recursion ends.
-   */
-  witness(conjunction: number): string {
-    let text = this.witnesses.get(conjunction)
-    if (text === undefined) {
-      const bound = this.limits.stackDepth
-      if (this.witnessDepth >= bound) {
-        const what = `its shortest value nests deeper than ${bound} levels`
-        throw new GrammarError("limit", this.pathOf(conjunction), `${what}. Raise limits.stackDepth`)
-      }
-      this.witnessDepth++
-      try {
-        text = this.makeWitness(conjunction)
-      } finally {
-        this.witnessDepth--
-      }
-      // Values that hold each other twice double at every level.
-      checkWitness(text.length, this.pathOf(conjunction))
-      this.witnesses.set(conjunction, text)
-    }
-    return text
-  }
-
-  private makeWitness(conjunction: number): string {
-    const other = this.otherValue(conjunction)
-    if (other !== null) return other
-    let shortest: Uint8Array | null = null
-    // What is surely longer is not spelled out: that may be a string of a million characters beside null.
-    const scalars = this.scalarLexemes(conjunction).sort((a, b) => lexemes.least(a) - lexemes.least(b))
-    for (const lexeme of scalars) {
-      if (shortest !== null && lexemes.least(lexeme) >= shortest.length) break
-      const { bytes } = lexemes.shortest(lexeme)
-      if (shortest === null || bytes.length < shortest.length) shortest = bytes
-    }
-    if (shortest !== null) return decoder.decode(shortest)
-    for (const rank of [this.rankOf(conjunction), this.satisfiability.rank(conjunction)]) {
-      const isLower = (part: number) =>
-        part !== this.all.never && this.isProductive(part) && this.rankOf(part) < rank
-      for (const spec of this.arraysOf(conjunction)) {
-        const start = new ArrayLanguage(spec, this, "", isLower).start()
-        // Items that must differ take much work: not for a text that will be too long.
-        if (start !== null && spec.unique && spec.min > 1) this.checkItems(spec, this.pathOf(conjunction))
-        if (start !== null) return `[${start.finish(1, noText)}`
-      }
-      for (const spec of this.objectsOf(conjunction)) {
-        const start = new ObjectLanguage(spec, this, "", isLower).start()
-        if (start !== null) return `{${start.finish(1, noText)}`
-      }
-    }
-    throw new Error(`internal: no witness for conjunction ${conjunction}`)
-  }
-
-  private checkItems({ items, min }: ArraySpec, path: string): void {
-    let length = 0
-    for (const [i, item] of items.entries()) {
-      const count = i < items.length - 1 ? 1 : min - i
-      if (i >= min || count <= 0) break
-      length += count * this.witness(item).length
-      checkWitness(length, path)
-    }
-  }
-
-  /**
-   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short scalars.
-   * Null: there is no such list.
-   */
-  private otherValue(conjunction: number): string | null {
-    const excluded = new Set(this.all.factsOf(conjunction).filter((id) => this.isExclusion(id)))
-    if (excluded.size < FewExcluded) return null
-    const lasting = this.withoutExclusions(conjunction)
-    return this.finite.shortestOther(lasting, excluded) ?? this.otherScalar(lasting, excluded)
-  }
-
-  private otherScalar(conjunction: number, excluded: ReadonlySet<number>): string | null {
-    let list = this.scalarLists.get(conjunction)
-    if (list === undefined) {
-      list = { found: [], more: this.shortScalars(conjunction) }
-      this.scalarLists.set(conjunction, list)
-    }
-    for (let i = 0; ; i++) {
-      if (i === list.found.length) {
-        const next = list.more.next()
-        if (next.done === true) return null
-        const fact = this.all.fact({ kind: "equals", value: readJson(next.value), positive: false })
-        list.found.push({ text: next.value, fact })
-      }
-      if (!excluded.has(list.found[i].fact)) return list.found[i].text
-    }
-  }
-
-  /** Texts of small integers of `conjunction`, or else of short strings. */
-  private *shortScalars(conjunction: number): Generator<string> {
+  /** The lexeme of the numbers of `conjunction`; `Dead` if there are none. */
+  numberLexemeOf(conjunction: number): number {
     const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
-    const lexeme = numberLexeme(numbers.start(cells, this.policy.numbers))
-    for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
-      if (lexemes.tags[lexemes.run(lexeme, encoder.encode(`${i}`))] === 0) continue
-      yield `${i}`
-      misses = -1
-    }
-    const expr = stringExpr(this, conjunction)
-    if (expr !== null) for (const text of shortStrings(expr)) yield JSON.stringify(text)
+    return numberLexeme(numbers.start(cells, this.policy.numbers))
   }
 
-  /** Rank without what was added while reading: that unique items differ from those before them. */
-  private rankOf(conjunction: number): number {
-    return this.satisfiability.rank(this.withoutExclusions(conjunction))
+  /** A short text of `conjunction`, which must be productive. */
+  witness(conjunction: number): string {
+    return this.witnesses.of(conjunction)
+  }
+
+  /** The rank of a productive conjunction: it has a value whose parts are all of lower rank. */
+  rank(conjunction: number): number {
+    return this.satisfiability.rank(conjunction)
   }
 
   /** The conjunction of the facts that do not say that a value is not this one. */
@@ -337,7 +219,8 @@ export class JsonLanguage {
     return lasting.length === facts.length ? conjunction : this.all.of(lasting)
   }
 
-  private isExclusion(id: number): boolean {
+  /** Whether fact `id` says that a value is not this one. */
+  isExclusion(id: number): boolean {
     const fact = this.all.facts[id]
     return fact.kind === "equals" && !fact.positive
   }
@@ -401,7 +284,7 @@ export class JsonLanguage {
     )
   }
 
-  private objectsOf(conjunction: number): readonly ObjectSpec[] {
+  objectsOf(conjunction: number): readonly ObjectSpec[] {
     if (!this.plain.isPossible(conjunction, Types.object)) return noSpecs
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
@@ -416,7 +299,7 @@ export class JsonLanguage {
     return specs
   }
 
-  private arraysOf(conjunction: number): readonly ArraySpec[] {
+  arraysOf(conjunction: number): readonly ArraySpec[] {
     if (!this.plain.isPossible(conjunction, Types.array)) return noSpecs
     let specs = this.arraySpecs.get(conjunction)
     if (specs === undefined) {

@@ -12,11 +12,12 @@ import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
 import { shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
-import { checkWitness, type JsonLanguage } from "./language.ts"
+import type { JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { compareNames } from "./value.ts"
+import { checkWitness } from "./witnesslength.ts"
 
 const decoder = new TextDecoder()
 

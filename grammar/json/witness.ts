@@ -1,0 +1,153 @@
+/**
+ * Witnesses: one short text of each conjunction that has a value, to complete texts with.
+ *
+ * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
+ */
+import { GrammarError } from "../errors.ts"
+import { shortStrings } from "../lexeme/string.ts"
+import { Dead, lexemes } from "../lexeme/table.ts"
+import { utf8 } from "../utf8.ts"
+import { ArrayLanguage } from "./array.ts"
+import type { ArraySpec } from "./arrayspec.ts"
+import type { FiniteValues } from "./finitevalues.ts"
+import type { JsonLanguage } from "./language.ts"
+import { ObjectLanguage } from "./object.ts"
+import { readJson } from "./reader.ts"
+import { stringExpr } from "./strings.ts"
+import { checkWitness } from "./witnesslength.ts"
+
+const decoder = new TextDecoder()
+const noText = new Uint8Array(0)
+/** With fewer values excluded the next one is searched among the states, which is surely shortest. */
+const FewExcluded = 4
+/** Integers tried in a row before the next one is taken to be far away. */
+const MaxMisses = 1_000
+
+export class Witnesses {
+  private readonly language: JsonLanguage
+  private readonly finite: FiniteValues
+  private readonly known = new Map<number, string>()
+  /** Values around the one that is being written down. */
+  private depth = 0
+  /** Short scalars by conjunction, as far as they were asked for. */
+  private readonly scalars = new Map<
+    number,
+    { found: { text: string; fact: number }[]; more: Generator<string> }
+  >()
+
+  constructor(language: JsonLanguage, finite: FiniteValues) {
+    this.language = language
+    this.finite = finite
+  }
+
+  /** Throws `limit` when it nests too deep or gets too long. */
+  of(conjunction: number): string {
+    let text = this.known.get(conjunction)
+    if (text === undefined) {
+      const bound = this.language.limits.stackDepth
+      if (this.depth >= bound) {
+        const what = `its shortest value nests deeper than ${bound} levels`
+        throw new GrammarError("limit", this.language.pathOf(conjunction), `${what}. Raise limits.stackDepth`)
+      }
+      this.depth++
+      try {
+        text = this.make(conjunction)
+      } finally {
+        this.depth--
+      }
+      // Values that hold each other twice double at every level.
+      checkWitness(text.length, this.language.pathOf(conjunction))
+      this.known.set(conjunction, text)
+    }
+    return text
+  }
+
+  private make(conjunction: number): string {
+    const other = this.otherValue(conjunction)
+    if (other !== null) return other
+    let shortest: Uint8Array | null = null
+    // What is surely longer is not spelled out: that may be a string of a million characters beside null.
+    const scalars = this.language
+      .scalarLexemes(conjunction)
+      .sort((a, b) => lexemes.least(a) - lexemes.least(b))
+    for (const lexeme of scalars) {
+      if (shortest !== null && lexemes.least(lexeme) >= shortest.length) break
+      const { bytes } = lexemes.shortest(lexeme)
+      if (shortest === null || bytes.length < shortest.length) shortest = bytes
+    }
+    if (shortest !== null) return decoder.decode(shortest)
+    for (const rank of [this.rankOf(conjunction), this.language.rank(conjunction)]) {
+      const isLower = (part: number) =>
+        part !== this.language.all.never && this.language.isProductive(part) && this.rankOf(part) < rank
+      for (const spec of this.language.arraysOf(conjunction)) {
+        const start = new ArrayLanguage(spec, this.language, "", isLower).start()
+        // Items that must differ take much work: not for a text that will be too long.
+        if (start !== null && spec.unique && spec.min > 1)
+          this.checkItems(spec, this.language.pathOf(conjunction))
+        if (start !== null) return `[${start.finish(1, noText)}`
+      }
+      for (const spec of this.language.objectsOf(conjunction)) {
+        const start = new ObjectLanguage(spec, this.language, "", isLower).start()
+        if (start !== null) return `{${start.finish(1, noText)}`
+      }
+    }
+    throw new Error(`internal: no witness for conjunction ${conjunction}`)
+  }
+
+  private checkItems({ items, min }: ArraySpec, path: string): void {
+    let length = 0
+    for (const [i, item] of items.entries()) {
+      const count = i < items.length - 1 ? 1 : min - i
+      if (i >= min || count <= 0) break
+      length += count * this.of(item).length
+      checkWitness(length, path)
+    }
+  }
+
+  /**
+   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short scalars.
+   * Null: there is no such list.
+   */
+  private otherValue(conjunction: number): string | null {
+    const excluded = new Set(
+      this.language.all.factsOf(conjunction).filter((id) => this.language.isExclusion(id)),
+    )
+    if (excluded.size < FewExcluded) return null
+    const lasting = this.language.withoutExclusions(conjunction)
+    return this.finite.shortestOther(lasting, excluded) ?? this.otherScalar(lasting, excluded)
+  }
+
+  private otherScalar(conjunction: number, excluded: ReadonlySet<number>): string | null {
+    let list = this.scalars.get(conjunction)
+    if (list === undefined) {
+      list = { found: [], more: this.shortScalars(conjunction) }
+      this.scalars.set(conjunction, list)
+    }
+    for (let i = 0; ; i++) {
+      if (i === list.found.length) {
+        const next = list.more.next()
+        if (next.done === true) return null
+        const fact = this.language.all.fact({ kind: "equals", value: readJson(next.value), positive: false })
+        list.found.push({ text: next.value, fact })
+      }
+      if (!excluded.has(list.found[i].fact)) return list.found[i].text
+    }
+  }
+
+  /** Texts of small integers of `conjunction`, or else of short strings. */
+  private *shortScalars(conjunction: number): Generator<string> {
+    const lexeme = this.language.numberLexemeOf(conjunction)
+    for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
+      if (lexemes.tags[lexemes.run(lexeme, utf8(`${i}`))] === 0) continue
+      yield `${i}`
+      misses = -1
+    }
+    const expr = stringExpr(this.language, conjunction)
+    if (expr !== null) for (const text of shortStrings(expr)) yield JSON.stringify(text)
+  }
+
+  /** Rank without what was added while reading: that unique items differ from those before them. */
+  private rankOf(conjunction: number): number {
+    return this.language.rank(this.language.withoutExclusions(conjunction))
+  }
+}
