@@ -6,7 +6,7 @@
  * and the conditions under which it may stand idle.
  */
 import { GrammarError } from "../errors.ts"
-import { and, anyText, concat, loop, members, or } from "./build.ts"
+import { and, anyText, concat, loop, or } from "./build.ts"
 import {
   Asserts,
   at,
@@ -25,6 +25,7 @@ import {
   LookKind,
   LooksBack,
   LoopKind,
+  members,
   Never,
   NeverKind,
   Nullable,

@@ -9,6 +9,7 @@
  * (they are re-associated and distributed over `or`); see `assertions.ts`.
  */
 import { GrammarError } from "../errors.ts"
+import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
   AndKind,
   Asserts,
@@ -25,6 +26,7 @@ import {
   kindOf,
   LoopKind,
   length,
+  members,
   Never,
   Nullable,
   OrKind,
@@ -43,7 +45,7 @@ const MaxTerms = 4096
 
 /**
  * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} = X{a+c,b+d};
- * X·X{c,d} = X{c+1,d+1}. Not re-associated in general: a derivative would rebuild a long body on every byte.
+ * X·X{c,d} = X{c+1,d+1}; X?·X{c,d} = X{c,d+1}. Not re-associated in general: a derivative would rebuild a long body on every byte.
  */
 export function concat(head: ExprId, tail: ExprId): ExprId {
   if (head === Never || tail === Never) return Never
@@ -67,6 +69,11 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
     }
   }
   const next = kindOf(tail) === ConcatKind ? at(tail, 1) : tail
+  const optional = (facts & Inherited) === 0 ? optionalBody(head) : -1
+  if (optional >= 0 && (next === head || (kindOf(next) === LoopKind && at(next, 1) === optional))) {
+    const [min, max] = next === head ? [0, 1] : [at(next, 2), at(next, 3)]
+    return concat(loop(optional, min, addBounds(max, 1)), next === tail ? Empty : at(tail, 2))
+  }
   if (kindOf(next) === LoopKind && (facts & Inherited) === 0) {
     const rest = next === tail ? Empty : at(tail, 2)
     if (head === at(next, 1)) {
@@ -82,6 +89,11 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
   return intern([ConcatKind, head, tail], made)
 }
 
+/** X of X?; -1 for other expressions. */
+function optionalBody(id: ExprId): ExprId {
+  return kindOf(id) === OrKind && length(id) === 3 && at(id, 1) === Empty ? at(id, 2) : -1
+}
+
 function addBounds(a: number, b: number): number {
   return a === Unbounded || b === Unbounded ? Unbounded : a + b
 }
@@ -89,13 +101,6 @@ function addBounds(a: number, b: number): number {
 function multiplyBounds(a: number, b: number): number {
   if (a === 0 || b === 0) return 0
   return a === Unbounded || b === Unbounded || a * b >= Unbounded ? Unbounded : a * b
-}
-
-/** Operands of an `or` or `and` node. */
-export function members(id: ExprId): ExprId[] {
-  const ids: ExprId[] = []
-  for (let i = 1; i < length(id); i++) ids.push(at(id, i))
-  return ids
 }
 
 /** Ascending, without duplicates, in place. Operands are few: insertion sort. */
@@ -118,7 +123,7 @@ function sortIds(ids: ExprId[]): ExprId[] {
 /**
  * Laws: ∅ | r = r; Σ* | r = Σ*; r | r = r; sets unite, also before equal tails; ε | r = r if ε ∈ r;
  * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r; r | ¬r = Σ*;
- * what a wider operand with the same loop in front contains is dropped, see `dropDominated`.
+ * h·r | r = h·r if ε ∈ h; what a wider operand with the same loop in front contains is dropped, see `dropDominated`.
  */
 export function or(ids: readonly ExprId[]): ExprId {
   const parts: ExprId[] = []
@@ -145,6 +150,7 @@ export function or(ids: readonly ExprId[]): ExprId {
 /** The operands with one law applied wherever it can be, or null when none can. */
 function mergeParts(parts: ExprId[]): ExprId[] | null {
   let hasAnd = false
+  let hasOpen = false
   let changed = false
   let set = -1
   // Heads (sets) and loops by their tails.
@@ -174,6 +180,7 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
       const head = kind === LoopKind ? id : at(id, 1)
       const tail = kind === LoopKind ? Empty : at(id, 2)
       const headKind = kindOf(head)
+      hasOpen ||= kind === ConcatKind && isNullable(head)
       if (headKind !== SetKind && headKind !== LoopKind) continue
       if (headKind === LoopKind && at(head, 2) === 1 && parts.includes(tail)) {
         parts[parts.indexOf(tail)] = Never
@@ -205,50 +212,8 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
   }
   if (changed) return parts
   const dropped = dropDominated(parts)
-  return (hasAnd && absorb(parts)) || dropped ? parts : null
-}
-
-/** Operands with a loop in front that are compared with each other, and how deep. */
-const MaxCompared = 128
-const MaxCompareDepth = 8
-
-/**
- * Drops operands that are contained in another with the same loop in front: `X{0,3}·s·Y{0,5}` in `X{0,9}·s·Y{0,7}`. Where
- * counted loops can be entered at several places, only the widest of what is left of them remain. True if it did. In place.
- */
-function dropDominated(parts: ExprId[]): boolean {
-  const counted: number[] = []
-  for (let i = 0; i < parts.length; i++) if (loopInFront(parts[i]) >= 0) counted.push(i)
-  if (counted.length < 2 || counted.length > MaxCompared) return false
-  let dropped = false
-  for (const i of counted) {
-    for (const j of counted) {
-      if (i === j || parts[i] === Never || parts[j] === Never) continue
-      if (loopInFront(parts[i]) !== loopInFront(parts[j])) continue
-      if (!isWithin(parts[i], parts[j], MaxCompareDepth)) continue
-      parts[i] = Never
-      dropped = true
-    }
-  }
-  return dropped
-}
-
-/** What is repeated at the beginning of `id`, a bounded number of times; -1 where nothing is. */
-function loopInFront(id: ExprId): ExprId {
-  let front = id
-  while (kindOf(front) === ConcatKind) front = at(front, 1)
-  return front !== id && kindOf(front) === LoopKind && at(front, 3) !== Unbounded ? at(front, 1) : -1
-}
-
-/** Whether every text of `a` is one of `b`, as far as their forms tell. */
-function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
-  if (a === b) return true
-  if (depth === 0) return false
-  if (kindOf(a) === ConcatKind && kindOf(b) === ConcatKind)
-    return isWithin(at(a, 1), at(b, 1), depth - 1) && isWithin(at(a, 2), at(b, 2), depth - 1)
-  if (kindOf(a) === LoopKind && kindOf(b) === LoopKind)
-    return at(a, 1) === at(b, 1) && at(b, 2) <= at(a, 2) && at(a, 3) <= at(b, 3)
-  return kindOf(a) === SetKind && kindOf(b) === SetKind && uniteSets(b, a) === b
+  const dropsTails = hasOpen && dropTails(parts)
+  return (hasAnd && absorb(parts)) || dropped || dropsTails ? parts : null
 }
 
 /** One expression for two operands with the same tail whose heads are sets or loops of one body; -1 if there is none. */
@@ -263,29 +228,6 @@ function joinHeads(a: ExprId, b: ExprId): ExprId {
   const [minA, maxA, minB, maxB] = [at(headA, 2), at(headA, 3), at(headB, 2), at(headB, 3)]
   if (at(headA, 1) !== at(headB, 1) || minB > addBounds(maxA, 1) || minA > addBounds(maxB, 1)) return -1
   return concat(loop(at(headA, 1), Math.min(minA, minB), Math.max(maxA, maxB)), tail)
-}
-
-/** Drops conjunctions that another operand contains; true if it did. In place. */
-function absorb(parts: ExprId[]): boolean {
-  let dropped = false
-  for (let i = 0; i < parts.length; i++) {
-    const id = parts[i]
-    if (kindOf(id) !== AndKind) continue
-    const factors = members(id)
-    for (const other of parts) {
-      if (other === id || other === Never) continue
-      const contains =
-        kindOf(other) === AndKind
-          ? length(other) < length(id) && members(other).every((factor) => factors.includes(factor))
-          : factors.includes(other)
-      if (contains) {
-        parts[i] = Never
-        dropped = true
-        break
-      }
-    }
-  }
-  return dropped
 }
 
 /**

@@ -56,9 +56,32 @@ export function makeDecimal(digits: bigint, exponent: number): Decimal {
   return { sign: digits < 0n ? -1 : 1, digits: stripped, exponent: exponent + zeros }
 }
 
-/** Decimal digits of a positive integer. */
+/** Numbers that count in a float, and the most digits whose power of ten is kept. */
+const Few = 10n ** 15n
+const ManyDigits = 2_000
+/** 10^n where it was asked for. */
+const powers: bigint[] = []
+
+function powerOf(exponent: number): bigint {
+  powers[exponent] ??= 10n ** BigInt(exponent)
+  return powers[exponent]
+}
+
+/** Decimal digits of a positive integer. Few are counted, many bounded by their bits: writing them out is quadratic. */
 export function digitCount(digits: bigint): number {
-  return digits.toString().length
+  if (digits < Few) {
+    const value = Number(digits)
+    let count = 1
+    for (let bound = 10; value >= bound; bound *= 10) count++
+    return count
+  }
+  const hex = digits.toString(16)
+  const bits = 4 * hex.length - 3 + Math.floor(Math.log2(Number.parseInt(hex[0], 16)))
+  // 2^(bits − 1) ≤ digits < 2^bits.
+  let count = Math.floor((bits - 1) * Math.log10(2))
+  if (count > ManyDigits) return digits.toString().length
+  while (digits >= powerOf(count)) count++
+  return count
 }
 
 /** The power of ten just above |value|: 10^(adjusted − 1) ≤ |value| < 10^adjusted. −Infinity for zero. */

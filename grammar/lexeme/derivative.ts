@@ -15,7 +15,7 @@
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
-import { and, anyText, concat, diff, loop, members, or } from "./build.ts"
+import { and, anyText, concat, diff, loop, or } from "./build.ts"
 import { machineRow, unfoldMachine } from "./machine.ts"
 import {
   AndKind,
@@ -39,6 +39,7 @@ import {
   LoopKind,
   length,
   MachineKind,
+  members,
   Never,
   NeverKind,
   Nullable,

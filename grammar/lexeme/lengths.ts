@@ -11,11 +11,14 @@ import {
   ConcatKind,
   DiffKind,
   Empty,
+  EmptyKind,
   type ExprId,
+  isNullable,
   kindOf,
   LoopKind,
   length,
   MachineKind,
+  NeverKind,
   OrKind,
   ScopeKind,
   SetKind,
@@ -49,11 +52,13 @@ function compute(id: ExprId, depth: number): TextLengths {
       return union
     }
     case ConcatKind: {
-      // Words are long chains: from head to tail without a call for each.
-      let sum = nothingRead
-      let rest = id
-      for (; kindOf(rest) === ConcatKind; rest = at(rest, 2)) sum = plus(sum, exprLengths(at(rest, 1), depth))
-      return plus(sum, exprLengths(rest, depth))
+      const { links, last } = chainOf(id, known)
+      let sum = exprLengths(last, depth)
+      for (let i = links.length - 1; i >= 0; i--) {
+        sum = plus(exprLengths(at(links[i], 1), depth), sum)
+        if (i % Milestone === 0) known.set(links[i], sum)
+      }
+      return sum
     }
     case OrKind: {
       let union = exprLengths(at(id, 1), depth)
@@ -69,10 +74,8 @@ function compute(id: ExprId, depth: number): TextLengths {
       }
       return { ...anything, low, high }
     }
-    case DiffKind: {
-      const { low, high } = exprLengths(at(id, 1), depth)
-      return { ...anything, low, high }
-    }
+    case DiffKind:
+      return leftOf(id, depth)
     case LoopKind:
       return times(exprLengths(at(id, 1), depth), at(id, 2), at(id, 3))
     case ScopeKind:
@@ -83,6 +86,85 @@ function compute(id: ExprId, depth: number): TextLengths {
       // Assertions read nothing; whether they ever hold is not known.
       return { ...anything, high: 0 }
   }
+}
+
+/**
+ * What is left of all texts without those of an expression: of each length that it has no text of, or too few, some are.
+ * Inside a character there are at least 16 ways to end it, so nothing but the empty text is ever alone.
+ */
+function leftOf(id: ExprId, depth: number): TextLengths {
+  const { low, high } = exprLengths(at(id, 1), depth)
+  const removed = at(id, 2)
+  const taken = Math.min(lengthOfMore(mostTexts(removed, depth)), exprLengths(removed, depth).high + 1)
+  if (taken >= Unbounded || high < Unbounded) return { ...anything, low, high }
+  return { low, high, from: taken === 1 && isNullable(id) ? 0 : taken, to: Unbounded }
+}
+
+/** Characters that there are: U+0000 to U+10FFFF without the surrogates. */
+const Characters = 0x110000 - 0x800
+
+/** A length, at least 1, of which and above which there are more than `count` texts. */
+function lengthOfMore(count: number): number {
+  return count < Characters ? 1 : 2 + Math.floor(Math.log(count) / Math.log(Characters))
+}
+
+const counts = new Map<ExprId, number>()
+
+/** At least as many as `id` has texts; infinite where that is not told at once. */
+function mostTexts(id: ExprId, depth: number): number {
+  const before = counts.get(id)
+  if (before !== undefined) return before
+  if (depth > MaxDepth) return Number.POSITIVE_INFINITY
+  const count = countTexts(id, depth + 1)
+  counts.set(id, count)
+  return count
+}
+
+function countTexts(id: ExprId, depth: number): number {
+  switch (kindOf(id)) {
+    case NeverKind:
+      return 0
+    case EmptyKind:
+      return 1
+    case SetKind: {
+      let sum = 0
+      for (let i = 1; i < length(id); i += 2)
+        sum += ((at(id, i) >>> 8) - (at(id, i) & 0xff) + 1) * mostTexts(at(id, i + 1), depth)
+      return sum
+    }
+    case ConcatKind: {
+      const { links, last } = chainOf(id, counts)
+      let product = mostTexts(last, depth)
+      for (let i = links.length - 1; i >= 0; i--) {
+        product *= mostTexts(at(links[i], 1), depth)
+        if (i % Milestone === 0) counts.set(links[i], product)
+      }
+      return product
+    }
+    case OrKind: {
+      let sum = 0
+      for (let i = 1; i < length(id); i++) sum += mostTexts(at(id, i), depth)
+      return sum
+    }
+    case LoopKind: {
+      const [body, max] = [mostTexts(at(id, 1), depth), at(id, 3)]
+      if (max === Unbounded) return Number.POSITIVE_INFINITY
+      return (max + 1) * Math.max(1, body ** max)
+    }
+    default:
+      return Number.POSITIVE_INFINITY
+  }
+}
+
+/** Of a long chain every so many links are remembered: who reads it asks again behind each byte. */
+const Milestone = 64
+
+/** The links of a concatenation up to one that is known: words are long chains, followed without a call for each. */
+function chainOf(id: ExprId, known: ReadonlyMap<ExprId, unknown>): { links: ExprId[]; last: ExprId } {
+  const links: ExprId[] = []
+  let last = id
+  for (; kindOf(last) === ConcatKind && !known.has(last); last = at(last, 2)) links.push(last)
+  return { links, last }
 }
 
 /** A byte out of `range`, and then `next`: characters count at their first byte. */

@@ -1,7 +1,7 @@
 /**
  * What can be read off an expression without deriving it: its text form, and its key for a bounded number of bytes.
  */
-import { concat, loop, members, or } from "./build.ts"
+import { concat, loop, or } from "./build.ts"
 import { derivative } from "./derivative.ts"
 import { clampedMachine } from "./machine.ts"
 import {
@@ -20,6 +20,7 @@ import {
   LoopKind,
   length,
   MachineKind,
+  members,
   Never,
   NeverKind,
   OrKind,

@@ -33,7 +33,7 @@ export interface Interval {
 const known = new Map<string, Modulus>()
 
 function makeModulus(odd: bigint, twos: number, fives: number): Modulus {
-  const key = `${odd}*${twos}*${fives}`
+  const key = `${odd.toString(16)}*${twos}*${fives}`
   let modulus = known.get(key)
   if (modulus === undefined) {
     const exponent = Math.min(twos, fives)
@@ -70,8 +70,13 @@ export function shiftModulus(modulus: Modulus, places: number): Modulus {
 }
 
 export function lcm(a: Modulus, b: Modulus): Modulus {
-  const odd = (a.odd / gcd(a.odd, b.odd)) * b.odd
-  return makeModulus(odd, Math.max(a.twos, b.twos), Math.max(a.fives, b.fives))
+  if (a === b) return a
+  const common = a.odd === 1n || b.odd === 1n ? 1n : gcd(a.odd, b.odd)
+  const [twos, fives] = [Math.max(a.twos, b.twos), Math.max(a.fives, b.fives)]
+  // One of them is a multiple of the other more often than not.
+  if (common === b.odd && twos === a.twos && fives === a.fives) return a
+  if (common === a.odd && twos === b.twos && fives === b.fives) return b
+  return makeModulus((a.odd / common) * b.odd, twos, fives)
 }
 
 function gcd(a: bigint, b: bigint): bigint {
@@ -191,14 +196,14 @@ export function firstRest(
 ): bigint | null {
   const grid = powerOfTen(power)
   const step = multiple === null ? grid : lcm(multiple, grid)
-  const others = excluded.map((modulus) => lcm(modulus, step))
-  if (others.includes(step)) return null
   const slice = intersect(
     range,
     makeDecimal(significand, power + digits),
     makeDecimal(significand + 1n, power + digits),
   )
-  if (slice === null) return null
+  if (slice === null || firstMember(slice, step, [], false) === null) return null
+  const others = excluded.map((modulus) => lcm(modulus, step))
+  if (others.includes(step)) return null
   const value = firstMember(slice, step, others, false)
   return value === null ? null : scaledTo(value, power) - significand * 10n ** BigInt(digits)
 }

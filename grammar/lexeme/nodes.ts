@@ -95,6 +95,13 @@ export function length(id: ExprId): number {
   return table.offsets[id + 1] - table.offsets[id]
 }
 
+/** Operands of an `or` or `and` node. */
+export function members(id: ExprId): ExprId[] {
+  const ids: ExprId[] = []
+  for (let i = 1; i < length(id); i++) ids.push(at(id, i))
+  return ids
+}
+
 export function flags(id: ExprId): number {
   return flagsOf[id]
 }

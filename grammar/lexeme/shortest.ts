@@ -303,15 +303,17 @@ export class ShortestTexts {
         const choices: { byte: number; next: ExprId }[] = []
         for (let i = 0; i < row.length; i += 2)
           choices.push({ byte: this.cheapest(row[i]), next: row[i + 1] })
-        // Last in, first out: the byte that is preferred among equals is pushed last.
-        choices.sort((a, b) => place(b.byte) - place(a.byte))
+        choices.sort((a, b) => place(a.byte) - place(b.byte))
+        const reached: ExprId[] = []
         for (const { byte, next } of choices) {
           const total = cost + this.costs[byte]
           const known = from.get(next)?.cost
           if (known !== undefined && known <= total) continue
           from.set(next, { before: id, byte, cost: total })
-          add(next, total, bound)
+          reached.push(next)
         }
+        // Last in, first out: what the preferred byte leads to is pushed last.
+        for (const next of reached.reverse()) add(next, (from.get(next) as { cost: number }).cost, bound)
       }
     }
     throw new Error(`internal: expression ${root} has no text`)

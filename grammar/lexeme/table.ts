@@ -21,6 +21,11 @@ const MaxEdges = 16
 const ChunkRows = 1 << 10
 /** Longest text that `shortest` writes down, in bytes. */
 const MaxShortest = 1 << 20
+/** States that one search for a shortest text meets, and those among them whose kind is asked to look for its rest. */
+const MaxSearched = 50_000
+const MaxRests = 12
+/** Digits and letters before control characters: among equals the first one is written. */
+const FirstByte = 0x30
 
 /** Collects the edges of one state while its kind expands it. */
 export interface Row {
@@ -216,6 +221,8 @@ export class LexemeTable {
     from.set(state, { before: Dead, byte: 0, length: 0 })
     /** States to look at, by the least length that a text through them can have. */
     const open: number[][] = []
+    /** The rest behind a state, where a kind has looked for it. */
+    const rests = new Map<number, Completion | null>()
     const add = (at: number, length: number, atLeast: number) => {
       // The bound may fall along a path (an escape spells a character in six bytes): never back to a list that is done.
       const bound = Math.max(length + this.least(at), atLeast)
@@ -226,21 +233,44 @@ export class LexemeTable {
     for (let bound = this.least(state); bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
         if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
-        const rest = this.known(next, false)
-        if (rest !== null)
-          return { bytes: Uint8Array.from([...this.pathTo(next, state, from), ...rest.bytes]), tag: rest.tag }
-        const length = (from.get(next)?.length as number) + 1
-        // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
-        for (let i = 255, last = Dead; i >= 0; i--) {
-          const byte = (i + 0x30) & 0xff
+        const { length } = from.get(next) as { length: number }
+        let rest = this.known(next, false) ?? rests.get(next) ?? null
+        if (rest === null && next !== state && rests.size < MaxRests && !rests.has(next)) {
+          rest = this.known(next, true)
+          rests.set(next, rest)
+        }
+        if (rest !== null) {
+          const end = length + rest.bytes.length
+          if (end <= bound)
+            return {
+              bytes: Uint8Array.from([...this.pathTo(next, state, from), ...rest.bytes]),
+              tag: rest.tag,
+            }
+          // Its turn comes when nothing shorter is left.
+          open[end] ??= []
+          open[end].unshift(next)
+          continue
+        }
+        if (from.size > MaxSearched) {
+          throw new GrammarError(
+            "limit",
+            "",
+            `the search for a shortest text met ${from.size} states of a lexeme, above the bound of ${MaxSearched}. Use smaller repeat counts, fewer lookarounds or fewer names`,
+          )
+        }
+        const reached: number[] = []
+        for (let i = 0, last = Dead; i < 256; i++) {
+          const byte = (i + FirstByte) & 0xff
           const target = this.next(next, byte)
           if (target === last) continue
           last = target
           const known = target === Dead ? 0 : from.get(target)?.length
-          if (known !== undefined && known <= length) continue
-          from.set(target, { before: next, byte, length })
-          add(target, length, bound)
+          if (known !== undefined && known <= length + 1) continue
+          from.set(target, { before: next, byte, length: length + 1 })
+          reached.push(target)
         }
+        // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
+        for (const target of reached.reverse()) add(target, length + 1, bound)
       }
     }
     throw new Error(`internal: lexeme state ${state} has no way to an end`)

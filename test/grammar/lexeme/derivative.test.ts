@@ -178,6 +178,7 @@ test("∅ has no way on", () => {
 })
 
 test("a chain of optional parts that would take quadratic space is refused", () => {
-  const chain = parseRegex(`^${"(?:ab)?".repeat(8000)}$`, { mode: "search", path: "" })
+  const parts = Array.from({ length: 5000 }, (_, i) => `(?:a${i}b)?`).join("")
+  const chain = parseRegex(`^${parts}$`, { mode: "search", path: "" })
   expect(() => exprs.derivative(chain, 0x61)).toThrow(/too many ways to go on/)
 })

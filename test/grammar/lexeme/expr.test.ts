@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Empty, type ExprId, exprs, Never } from "../../../grammar/lexeme/expr.ts"
 import { reachOf } from "../../../grammar/lexeme/measure.ts"
+import { parseRegex } from "../../../grammar/regex/parse.ts"
 import { stringsOver } from "../../oracle/texts.ts"
 
 const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
@@ -26,6 +27,14 @@ describe("laws: both sides are one expression", () => {
     ["a{2,9}·Σ* = a{2}·Σ*", concat(loop(a, 2, 9), anyText), concat(loop(a, 2, 2), anyText)],
     ["a·a* = a+", concat(a, loop(a, 0, Number.POSITIVE_INFINITY)), loop(a, 1, Number.POSITIVE_INFINITY)],
     ["a{1,2}·a{3,4} = a{4,6}", concat(loop(a, 1, 2), loop(a, 3, 4)), loop(a, 4, 6)],
+    ["a?·a? = a{0,2}", concat(loop(a, 0, 1), loop(a, 0, 1)), loop(a, 0, 2)],
+    ["a?·a{3,4} = a{3,5}", concat(loop(a, 0, 1), loop(a, 3, 4)), loop(a, 3, 5)],
+    ["a?·a?·b = a{0,2}·b", concat(loop(a, 0, 1), concat(loop(a, 0, 1), b)), concat(loop(a, 0, 2), b)],
+    [
+      "ab | a?·b*·ab = a?·b*·ab",
+      or([concat(a, b), concat(loop(a, 0, 1), concat(loop(b, 0, Number.POSITIVE_INFINITY), concat(a, b)))]),
+      concat(loop(a, 0, 1), concat(loop(b, 0, Number.POSITIVE_INFINITY), concat(a, b))),
+    ],
     ["∅ | a = a", or([Never, a]), a],
     ["no alternative = ∅", or([]), Never],
     ["a | b = b | a", or([a, b]), or([b, a])],
@@ -89,6 +98,22 @@ test("what is dropped beside a wider operand is in it: counted loops by definiti
         expect([text, accepts(expr, text)]).toEqual([text, regexps.some((regexp) => regexp.test(text))])
     }),
     { seed: 21, numRuns: 60 },
+  )
+})
+
+test("what follows optional parts is dropped beside them: runs of them by definition", () => {
+  const part = fc.constantFrom("a?", "b?", "(?:ab)?", "a*", "[ab]", "(?:ba)*", "b", "a{0,2}", "(?:a|bb)?")
+  const run = fc.array(part, { minLength: 2, maxLength: 6 })
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 1, maxLength: 3 }), fc.nat(3), (runs, skipped) => {
+      const texts = runs.map((parts) => parts.join(""))
+      const pattern = `^(?:${[...texts, runs[0].slice(skipped).join("")].join("|")})$`
+      const expr = parseRegex(pattern, { mode: "search", path: "" })
+      const regexp = new RegExp(pattern)
+      for (const text of stringsOver(["a", "b"], 7))
+        expect([pattern, text, accepts(expr, text)]).toEqual([pattern, text, regexp.test(text)])
+    }),
+    { seed: 22, numRuns: 150 },
   )
 })
 

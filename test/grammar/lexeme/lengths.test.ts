@@ -42,6 +42,17 @@ test.each([
   expect(exprLengths(parseRegex(pattern, { mode: "match", path: "" }))).toEqual({ low, high, from, to })
 })
 
+test.each([
+  ["all but one text", exprs.not(exprs.literal("abé")), 0, 1],
+  ["all but the empty text", exprs.not(exprs.loop(exprs.anyChar, 0, 0)), 1, 1],
+  ["all but what has few texts", exprs.not(exprs.loop(exprs.literal("ab"), 1, 40)), 0, 1],
+  ["all but what has many", exprs.not(exprs.loop(exprs.anyChar, 1, 2)), 3, 3],
+])("%s", (_name, expr, from, first) => {
+  expect(exprLengths(expr)).toEqual({ low: 0, high: 0x7fffffff, from, to: 0x7fffffff })
+  expect(wrong(expr)).toEqual([])
+  expect(has(expr, first)).toBe(true)
+})
+
 describe("bounds are right", () => {
   const atoms = ["a", "[bc]", "é", ".", "ab", "", "\\d", "💩", "(?=a)", "(?!b)", "^", "$", "\\b"]
   const random = randomOf(17)

@@ -1,0 +1,118 @@
+/**
+ * Operands of a choice that another one contains, told from their forms: they are dropped.
+ *
+ * Each function takes the operands of one `or`, ascending and without duplicates, drops some in place (∅ is left) and says
+ * whether it did. What is dropped makes fewer and smaller states; what is not is no mistake.
+ */
+import {
+  AndKind,
+  at,
+  ConcatKind,
+  type ExprId,
+  isSurelyNullable,
+  kindOf,
+  LoopKind,
+  length,
+  members,
+  Never,
+  OrKind,
+  SetKind,
+  Unbounded,
+} from "./nodes.ts"
+import { uniteSets } from "./sets.ts"
+
+/** Links of the chains of optional heads that are looked at for one choice. */
+const MaxLinks = 2_000
+
+/**
+ * Drops operands that are what follows an optional head of another: of `a?b?c`, `b?c` and `c` the first is all. So of a
+ * long run of optional parts one way to go on is left for each byte, not one for each part.
+ */
+export function dropTails(parts: ExprId[]): boolean {
+  let dropped = false
+  const places = new Map(parts.map((id, i) => [id, i]))
+  const drop = (id: ExprId) => {
+    const place = places.get(id)
+    if (place === undefined) return
+    parts[place] = Never
+    dropped = true
+  }
+  const walked = new Set<ExprId>()
+  for (let i = 0; i < parts.length; i++) {
+    let link = parts[i]
+    while (kindOf(link) === ConcatKind && !walked.has(link) && walked.size < MaxLinks) {
+      walked.add(link)
+      if (!isSurelyNullable(at(link, 1))) break
+      link = at(link, 2)
+      if (kindOf(link) === OrKind) for (let j = 1; j < length(link); j++) drop(at(link, j))
+      else drop(link)
+    }
+  }
+  return dropped
+}
+
+/** Operands with a loop in front that are compared with each other, and how deep. */
+const MaxCompared = 128
+const MaxCompareDepth = 8
+
+/**
+ * Drops operands that are contained in another with the same loop in front: `X{0,3}·s·Y{0,5}` in `X{0,9}·s·Y{0,7}`. Where
+ * counted loops can be entered at several places, only the widest of what is left of them remain.
+ */
+export function dropDominated(parts: ExprId[]): boolean {
+  const counted: number[] = []
+  for (let i = 0; i < parts.length; i++) if (loopInFront(parts[i]) >= 0) counted.push(i)
+  if (counted.length < 2 || counted.length > MaxCompared) return false
+  let dropped = false
+  for (const i of counted) {
+    for (const j of counted) {
+      if (i === j || parts[i] === Never || parts[j] === Never) continue
+      if (loopInFront(parts[i]) !== loopInFront(parts[j])) continue
+      if (!isWithin(parts[i], parts[j], MaxCompareDepth)) continue
+      parts[i] = Never
+      dropped = true
+    }
+  }
+  return dropped
+}
+
+/** What is repeated at the beginning of `id`, a bounded number of times; -1 where nothing is. */
+function loopInFront(id: ExprId): ExprId {
+  let front = id
+  while (kindOf(front) === ConcatKind) front = at(front, 1)
+  return front !== id && kindOf(front) === LoopKind && at(front, 3) !== Unbounded ? at(front, 1) : -1
+}
+
+/** Whether every text of `a` is one of `b`, as far as their forms tell. */
+function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
+  if (a === b) return true
+  if (depth === 0) return false
+  if (kindOf(a) === ConcatKind && kindOf(b) === ConcatKind)
+    return isWithin(at(a, 1), at(b, 1), depth - 1) && isWithin(at(a, 2), at(b, 2), depth - 1)
+  if (kindOf(a) === LoopKind && kindOf(b) === LoopKind)
+    return at(a, 1) === at(b, 1) && at(b, 2) <= at(a, 2) && at(a, 3) <= at(b, 3)
+  return kindOf(a) === SetKind && kindOf(b) === SetKind && uniteSets(b, a) === b
+}
+
+/** Drops conjunctions that another operand contains. */
+export function absorb(parts: ExprId[]): boolean {
+  let dropped = false
+  for (let i = 0; i < parts.length; i++) {
+    const id = parts[i]
+    if (kindOf(id) !== AndKind) continue
+    const factors = members(id)
+    for (const other of parts) {
+      if (other === id || other === Never) continue
+      const contains =
+        kindOf(other) === AndKind
+          ? length(other) < length(id) && members(other).every((factor) => factors.includes(factor))
+          : factors.includes(other)
+      if (contains) {
+        parts[i] = Never
+        dropped = true
+        break
+      }
+    }
+  }
+  return dropped
+}
