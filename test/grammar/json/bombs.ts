@@ -5,6 +5,7 @@
  */
 import { chain, n, nest, o } from "./bombshapes.ts"
 import { keywordBombs } from "./keywordbombs.ts"
+import { puzzleBombs } from "./puzzlebombs.ts"
 
 const periods = [2, 3, 5, 7, 11, 13]
 const primes = n(113, (i) => i + 1).filter(
@@ -30,6 +31,7 @@ const formats = [
 
 export const bombs: Record<string, () => unknown> = {
   ...keywordBombs,
+  ...puzzleBombs,
   deepProperties: () => nest(400, (x) => ({ type: "object", properties: { a: x }, required: ["a"] })),
   deepItems: () => nest(400, (x) => ({ items: x })),
   deepNot: () => nest(400, (x) => ({ not: x })),
