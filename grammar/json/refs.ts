@@ -35,6 +35,9 @@ interface Scope {
   readonly entered: Map<Resource, Scope>
 }
 
+/** Scopes are copies of the schema: with n dynamic anchors of different names there can be 2ⁿ. */
+const MaxScopes = 4096
+
 const noPlaces: ReadonlyMap<string, Location> = new Map()
 
 export interface GraphOptions {
@@ -145,16 +148,23 @@ export class SchemaGraph {
       for (const [name, location] of resource.dynamicAnchors) {
         if (!places.has(name)) places.set(name, location)
       }
-      scope = this.scope(places)
+      scope = this.scope(places, resource)
       outer.entered.set(resource, scope)
     }
     return scope
   }
 
-  private scope(places: ReadonlyMap<string, Location>): Scope {
+  private scope(places: ReadonlyMap<string, Location>, resource: Resource): Scope {
     const key = [...places].map(([name, { value }]) => `${name} ${this.locationId(value)}`).sort()
     let scope = this.scopes.get(key.join("\n"))
     if (scope === undefined) {
+      if (this.scopes.size === MaxScopes) {
+        throw new GrammarError(
+          "limit",
+          resource.pointer,
+          `dynamic anchors: more than ${MaxScopes} ways to meet them first. Use fewer, or $ref`,
+        )
+      }
       scope = { places, nodes: new Map(), entered: new Map() }
       this.scopes.set(key.join("\n"), scope)
     }
