@@ -18,8 +18,17 @@ const ManyBranches = 16
 /** So many clauses about the value of one property make it worth to go through its values. */
 const MinValueClauses = 6
 
+/** So many pairs of branches are compared in the time that it takes to look at a fact. */
+const PairsPerFact = 4
+
+/** So many facts are looked at in a step of the satisfiability test. */
+const WorkPerStep = 2
+
 /** What judging an alternative costs, in facts looked at. */
 const StatusWork = 8
+
+/** What comparing with a fact costs, in facts looked at. */
+const ComparisonWork = 1 / 8
 
 /** Clauses left to the frame; `some` facts are obligations too. */
 const KeptClauses = MaxObligations - 6
@@ -30,6 +39,8 @@ export interface ValueTest {
   mayHaveValue(conjunction: number): boolean
   /** False only when no object satisfies these facts. */
   isPossibleObject(facts: readonly number[]): boolean
+  /** Whether this is part of a larger question, whose work counts as a whole. */
+  isWithinQuestion(): boolean
   /** The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or containers. */
   valuesOf(conjunction: number): readonly number[] | null
 }
@@ -55,7 +66,7 @@ export class Branches {
   private readonly limits: Limits
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
-  /** Facts and clauses looked at so far in this search. */
+  /** Facts and clauses looked at so far for one question. */
   private work = 0
 
   constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
@@ -67,7 +78,7 @@ export class Branches {
 
   /** The branches of `conjunction` for the type with bit `type`. */
   of(conjunction: number, type: number): Branch[] {
-    this.work = 0
+    if (!this.test.isWithinQuestion()) this.work = 0
     const done: Branch[] = []
     const open: Partial[] = []
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
@@ -87,6 +98,8 @@ export class Branches {
         const next = this.close(partial, alternative, type)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
+        // Each of its names is looked up in each of its facts.
+        if (isMany) this.spend(next.facts.length ** 2 * ComparisonWork)
         if (!isMany || this.test.isPossibleObject(next.facts)) open.push(next)
       }
     }
@@ -102,7 +115,7 @@ export class Branches {
         new Set<number | string>([...facts, ...clauses.map((clause) => clause.join("|"))]),
     )
     const isKept = sets.map(() => true)
-    this.spend(branches.length ** 2)
+    this.spend(branches.length ** 2 / PairsPerFact)
     for (const [i, set] of sets.entries()) {
       isKept[i] = !sets.some((other, j) => {
         if (i === j || !isKept[j] || other.size > set.size) return false
@@ -154,7 +167,13 @@ export class Branches {
 
   private spend(work: number): void {
     this.work += work
-    checkLimit(this.limits, "satSteps", this.work, "", "work to combine alternatives")
+    checkLimit(
+      this.limits,
+      "satSteps",
+      Math.floor(this.work / WorkPerStep),
+      "",
+      "work to combine alternatives",
+    )
   }
 
   private expand(id: number, type: number): Expansion {
@@ -175,14 +194,13 @@ export class Branches {
     let partial = from
     for (;;) {
       if (partial.clauses.length === 0) return partial
-      const known = new Known(this.all, this.reader, partial.facts, type, {
-        ...this.test,
-        mayHaveValue: (conjunction) => {
-          // Scalars are combined pairwise.
-          this.spend(this.all.factsOf(conjunction).length ** 2)
-          return this.test.mayHaveValue(conjunction)
-        },
-      })
+      const mayHaveValue = (conjunction: number) => {
+        // Scalars are combined pairwise.
+        this.spend(this.all.factsOf(conjunction).length ** 2)
+        return this.test.mayHaveValue(conjunction)
+      }
+      const spend = (workPerFact: number) => this.spend(workPerFact * partial.facts.length)
+      const known = new Known(this.all, this.reader, partial.facts, type, mayHaveValue, spend)
       this.spend(partial.facts.length)
       const clauses: Alternative[][] = []
       let unit: Alternative | null = null
@@ -322,7 +340,9 @@ export class Branches {
 /** What the facts of a branch say about other facts. */
 class Known {
   private readonly all: Conjunctions
-  private readonly test: ValueTest
+  private readonly mayHaveValue: (conjunction: number) => boolean
+  /** Called before something is looked for among all facts, with what it costs for each of them. */
+  private readonly spend: (workPerFact: number) => void
   private readonly facts: ReadonlySet<number>
   private readonly absent = new Set<string>()
   private readonly present = new Set<string>()
@@ -335,10 +355,12 @@ class Known {
     reader: KeywordReader,
     facts: readonly number[],
     type: number,
-    test: ValueTest,
+    mayHaveValue: (conjunction: number) => boolean,
+    spend: (workPerFact: number) => void,
   ) {
     this.all = all
-    this.test = test
+    this.mayHaveValue = mayHaveValue
+    this.spend = spend
     this.facts = new Set(facts)
     for (const id of facts) {
       const fact = all.facts[id]
@@ -374,6 +396,7 @@ class Known {
       case "never":
         return "fails"
       case "schema":
+        this.spend(ComparisonWork)
         return this.all.isContradiction([...this.facts, this.all.schema(fact.node, fact.positive)])
           ? "fails"
           : "open"
@@ -386,9 +409,9 @@ class Known {
       case "property": {
         if (this.members === null || this.absent.has(fact.name)) return "holds"
         const value = this.value(fact.name)
-        if (!this.test.mayHaveValue(this.all.and(value, [fact.fact])))
+        if (!this.mayHaveValue(this.all.and(value, [fact.fact])))
           return this.present.has(fact.name) ? "fails" : "open"
-        if (!this.test.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
+        if (!this.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
         return "open"
       }
       default:
@@ -398,12 +421,13 @@ class Known {
 
   private isImpossible(name: string): boolean {
     if (this.absent.has(name)) return true
-    return this.members !== null && !this.test.mayHaveValue(this.value(name))
+    return this.members !== null && !this.mayHaveValue(this.value(name))
   }
 
   private value(name: string): number {
     let value = this.values.get(name)
     if (value === undefined) {
+      this.spend(1)
       value = (this.members as (name: string) => number)(name)
       this.values.set(name, value)
     }

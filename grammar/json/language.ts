@@ -91,6 +91,7 @@ export class JsonLanguage {
     this.booleans = new ScalarFormula(booleanAlgebra, reader)
     this.nulls = new ScalarFormula(nullAlgebra, reader)
     this.branches = new Branches(this.all, reader, limits, {
+      isWithinQuestion: () => this.satisfiability.isSolving,
       mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
       isPossibleObject: (facts) => this.isPossibleObject(facts),
       valuesOf: (conjunction) => this.equalitiesOf(conjunction),

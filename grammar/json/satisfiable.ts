@@ -32,6 +32,7 @@ export class Satisfiability {
   private readonly known: (boolean | undefined)[] = []
   private readonly ranks: number[] = []
   private rankCount = 0
+  private depth = 0
 
   constructor(
     limits: Limits,
@@ -67,7 +68,21 @@ export class Satisfiability {
     return this.isProductive(conjunction) ? this.ranks[conjunction] : Number.POSITIVE_INFINITY
   }
 
+  /** Whether a question is being answered; what is asked meanwhile is part of it. */
+  get isSolving(): boolean {
+    return this.depth > 0
+  }
+
   private solve(root: number): boolean {
+    this.depth++
+    try {
+      return this.search(root)
+    } finally {
+      this.depth--
+    }
+  }
+
+  private search(root: number): boolean {
     /** Who has to be looked at again when a conjunction turns out to be productive. */
     const waiting = new Map<number, Waiter>([[root, newWaiter()]])
     const queue = [root]
