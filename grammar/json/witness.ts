@@ -20,8 +20,19 @@ const decoder = new TextDecoder()
 const noText = new Uint8Array(0)
 /** With fewer values excluded the next one is searched among the states, which is surely shortest. */
 const FewExcluded = 4
+/** Values within values that are written by recursion; what lies deeper is written first, by itself. */
+const MaxRecursion = 64
 /** Integers tried in a row before the next one is taken to be far away. */
 const MaxMisses = 1_000
+
+/** Thrown where recursion gets deep, caught where it began. */
+class Deferred {
+  readonly conjunction: number
+
+  constructor(conjunction: number) {
+    this.conjunction = conjunction
+  }
+}
 
 export class Witnesses {
   private readonly language: JsonLanguage
@@ -42,23 +53,45 @@ export class Witnesses {
 
   /** Throws `limit` when it nests too deep or gets too long. */
   of(conjunction: number): string {
-    let text = this.known.get(conjunction)
-    if (text === undefined) {
-      const bound = this.language.limits.stackDepth
-      if (this.depth >= bound) {
-        const what = `its shortest value nests deeper than ${bound} levels`
-        throw new GrammarError("limit", this.language.pathOf(conjunction), `${what}. Raise limits.stackDepth`)
-      }
-      this.depth++
+    const text = this.known.get(conjunction)
+    if (text !== undefined) return text
+    if (this.depth === 0) return this.outermost(conjunction)
+    if (this.depth === MaxRecursion) throw new Deferred(conjunction)
+    return this.write(conjunction)
+  }
+
+  /** Each value that lies too deep is written before those around it are begun once more. */
+  private outermost(conjunction: number): string {
+    const pending = [conjunction]
+    const bound = this.language.limits.stackDepth
+    for (;;) {
+      const next = pending[pending.length - 1]
       try {
-        text = this.make(conjunction)
-      } finally {
-        this.depth--
+        const text = this.write(next)
+        pending.pop()
+        if (pending.length === 0) return text
+      } catch (error) {
+        if (!(error instanceof Deferred)) throw error
+        pending.push(error.conjunction)
+        if (pending.length * MaxRecursion > bound) {
+          const what = `its shortest value nests deeper than ${bound} levels`
+          throw new GrammarError("limit", this.language.pathOf(next), `${what}. Raise limits.stackDepth`)
+        }
       }
-      // Values that hold each other twice double at every level.
-      checkWitness(text.length, this.language.pathOf(conjunction))
-      this.known.set(conjunction, text)
     }
+  }
+
+  private write(conjunction: number): string {
+    this.depth++
+    let text: string
+    try {
+      text = this.make(conjunction)
+    } finally {
+      this.depth--
+    }
+    // Values that hold each other twice double at every level.
+    checkWitness(text.length, this.language.pathOf(conjunction))
+    this.known.set(conjunction, text)
     return text
   }
 
