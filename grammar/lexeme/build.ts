@@ -286,12 +286,7 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
       }
       case DiffKind:
         if (negative < 0) negative = i
-        else if (at(parts[negative], 1) === at(id, 1)) {
-          parts[negative] = diff(at(id, 1), or([at(parts[negative], 2), at(id, 2)]))
-          // Neutral: the merged operand is at the same place in the text.
-          parts[i] = parts[negative]
-          return parts
-        }
+        else if (at(parts[negative], 1) === at(id, 1)) return joinNegatives(parts, at(id, 1))
         break
       case OrKind:
         if (members(id).some((member) => parts.includes(member))) {
@@ -306,6 +301,13 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
     if (kindOf(removed) === OrKind && members(removed).some((id) => parts.includes(id))) return [Never]
   }
   return changed ? parts.filter((id) => id !== anyText) : null
+}
+
+/** The differences from `universe` as one, all at once: there may be thousands. */
+function joinNegatives(parts: readonly ExprId[], universe: ExprId): ExprId[] {
+  const isNegative = (id: ExprId) => kindOf(id) === DiffKind && at(id, 1) === universe
+  const removed = parts.filter(isNegative).map((id) => at(id, 2))
+  return [diff(universe, or(removed)), ...parts.filter((id) => !isNegative(id))]
 }
 
 function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {

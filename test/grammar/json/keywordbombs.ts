@@ -155,7 +155,7 @@ export const keywordBombs: Record<string, () => unknown> = {
   wideOneOfNumbers: () => kind("number", { oneOf: n(5_000, (i) => ({ minimum: i, maximum: i + 1 })) }),
   wideAllOf10000: () => kind("object", { allOf: n(10_000, (i) => ({ required: [`k${i % 100}`] })) }),
   wideAllOfPatterns: () => kind("string", { allOf: n(60, (i) => ({ pattern: `${i}` })) }),
-  wideAllOfNotConst: () => kind("string", { allOf: n(5_000, (i) => ({ not: { const: `text ${i}` } })) }),
+  wideAllOfNotConst: () => kind("string", { allOf: n(12_000, (i) => ({ not: { const: `text ${i}` } })) }),
   wideAllOfMultipleOf: () => kind("integer", { allOf: n(2_000, (i) => ({ multipleOf: i + 1 })) }),
   wideIfNested: () =>
     kind("object", {
