@@ -6,12 +6,15 @@
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
+import { shortStrings } from "../lexeme/string.ts"
 import { lexemes } from "../lexeme/table.ts"
-import { type ArrayProgress, ArrayRules } from "./arrayrules.ts"
+import { type ArrayProgress, ArrayRules, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
+import { ItemSteps } from "./itemsteps.ts"
 import type { JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
+import { countedStringExpr } from "./strings.ts"
 import { checkWitness } from "./witnesslength.ts"
 
 const encoder = new TextEncoder()
@@ -23,6 +26,11 @@ const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 /** Up to this many unique items are made one after the other, each as short as it can be. */
 const FewItems = 16
 
+/** Beginnings of texts that are looked at for each item that is needed. */
+const PathsOfItem = 20
+
+const nothing: readonly number[] = []
+
 /** In place of the values seen: one of them is not known. */
 const UnknownItem: readonly number[] = [-1]
 
@@ -30,12 +38,15 @@ export class ArrayLanguage {
   readonly rules: ArrayRules
   readonly path: string
   private readonly language: JsonLanguage
+  private readonly items: ItemSteps
+  private last: { readonly progress: ArrayProgress; readonly ways: readonly ItemWay[] } | null = null
   private readonly frames = new Map<number, ArrayFrame>()
   private readonly frameKeys = new TupleTable()
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
   constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
     this.language = language
+    this.items = new ItemSteps(language)
     this.path = path
     this.rules = new ArrayRules(spec, language.itemValues(isProductive))
   }
@@ -52,15 +63,16 @@ export class ArrayLanguage {
       const after = this.afterItem(progress, text)
       // An unknown item leaves at least one other value wherever there are infinitely many; else each token is tried.
       const hasMore =
-        after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.rules.ways(after).length > 0
+        after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.ways(after).length > 0
       if (hasMore) steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, after)] })
       if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
       return steps
     }
     const isUnknown = progress.seen === UnknownItem
-    for (const way of this.rules.ways(isUnknown ? { ...progress, seen: [] } : progress)) {
-      const below = this.frame(Phase.Item, isUnknown ? { ...way.progress, seen: UnknownItem } : way.progress)
-      for (const { lexeme, frames } of this.language.valueSteps(way.value))
+    for (const way of this.ways(isUnknown ? { ...progress, seen: nothing } : progress)) {
+      const { plain, barred, progress: after } = way
+      const below = this.frame(Phase.Item, isUnknown ? { ...after, seen: UnknownItem } : after)
+      for (const { lexeme, frames } of this.items.of(plain, after.seen, barred))
         steps.push({ lexeme, frames: [below, ...frames] })
     }
     if (phase === Phase.Start && this.rules.canClose(progress))
@@ -97,8 +109,9 @@ export class ArrayLanguage {
       if (more !== null) return `${phase === Phase.Item ? "," : ""}${more.join()}]`
     }
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
-      const [way] = this.rules.ways(at)
-      const item = this.language.witness(way.value)
+      const [way] = this.ways(at)
+      if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
+      const item = this.language.witness(this.rules.valueOf(way))
       items.push(item)
       length += item.length + 1
       checkWitness(length, this.path)
@@ -108,28 +121,33 @@ export class ArrayLanguage {
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
   }
 
-  /** `count` different scalars of `conjunction` that are not in `seen`; null where plain numbers and texts are too few. */
+  /** `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and texts are too few. */
   private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
     const { all } = this.language
     const taken = new Set(seen)
     const lexemesOf = this.language.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
-    const items: string[] = []
+    const items = new Set<string>()
     let length = 0
-    for (let i = 0; i < 4 * count && items.length < count; i++) {
-      for (const item of [`${i}`, `"${i}"`]) {
-        const isValue = lexemesOf.some(
-          ({ lexeme }) => lexemes.tags[lexemes.run(lexeme, encoder.encode(item))] !== 0,
-        )
-        if (!isValue) continue
-        if (taken.size > 0 && taken.has(all.fact({ kind: "equals", value: readJson(item), positive: false })))
-          continue
-        items.push(item)
-        length += item.length + 1
-        checkWitness(length, this.path)
-        break
+    const offer = (item: string): boolean => {
+      const bytes = encoder.encode(item)
+      if (items.has(item) || !lexemesOf.some(({ lexeme }) => lexemes.tags[lexemes.run(lexeme, bytes)] !== 0))
+        return false
+      if (taken.size > 0 && taken.has(all.fact({ kind: "equals", value: readJson(item), positive: false })))
+        return false
+      items.add(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+      return true
+    }
+    for (let i = 0; i < 4 * count && items.size < count; i++) if (!offer(`${i}`)) offer(`"${i}"`)
+    const expr = items.size < count ? countedStringExpr(this.language, conjunction) : null
+    if (expr !== null) {
+      for (const text of shortStrings(expr, PathsOfItem * (count + seen.length))) {
+        if (items.size === count) break
+        offer(JSON.stringify(text))
       }
     }
-    return items.length < count ? null : items
+    return items.size < count ? null : [...items]
   }
 
   /** `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear. */
@@ -159,12 +177,18 @@ export class ArrayLanguage {
     if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
     const value = readJson(decoder.decode(text))
     const different = this.language.all.fact({ kind: "equals", value, positive: false })
-    return { ...progress, seen: inserted(progress.seen, different) }
+    return { ...progress, seen: this.items.with(progress.seen, different) }
   }
 
   /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
   mayRunOut(progress: ArrayProgress): boolean {
     return this.rules.isFinite(progress.index)
+  }
+
+  /** The rules' ways, asked for at the end of an item and again behind its comma. */
+  private ways(progress: ArrayProgress): readonly ItemWay[] {
+    if (this.last?.progress !== progress) this.last = { progress, ways: this.rules.ways(progress) }
+    return this.last.ways
   }
 
   private frame(phase: number, progress: ArrayProgress): ArrayFrame {
@@ -208,11 +232,4 @@ class ArrayFrame extends Frame {
   expect(sample: string): Expectation {
     return { what: describeSample(sample), example: sample, path: this.array.path }
   }
-}
-
-/** `list`, which ascends, with `value`. */
-function inserted(list: readonly number[], value: number): number[] {
-  let at = list.length
-  while (at > 0 && list[at - 1] > value) at--
-  return list.toSpliced(at, 0, value)
 }

@@ -7,10 +7,12 @@
  * need distinct representatives, a bipartite matching (Kuhn 1955; Hall 1935).
  */
 import { GrammarError } from "../errors.ts"
+import { TupleTable } from "../intern.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { Infinite } from "./conjunction.ts"
 import { DistinctValues } from "./distinct.ts"
 import type { Lookup } from "./satisfiable.ts"
+import { Taken } from "./taken.ts"
 import { UniqueCounts } from "./uniquecounts.ts"
 
 export interface ArrayProgress {
@@ -22,31 +24,16 @@ export interface ArrayProgress {
   readonly seen: readonly number[]
 }
 
-/** A way to read an item: what it must satisfy, and the progress after it (its own value aside). */
+/** A way to read an item, and the progress after it (its own value aside). */
 export interface ItemWay {
-  readonly value: number
-  /** `value`, the values that it must differ from aside. */
+  /** What the item must satisfy, values aside. */
   readonly plain: number
+  /** Facts "differs from this value" that it must satisfy beside those in `progress.seen`. */
+  readonly barred: readonly number[]
   readonly progress: ArrayProgress
 }
 
-/** A way before its values are put together. */
-interface OpenWay {
-  readonly plain: number
-  readonly excluded: ReadonlySet<number>
-  readonly progress: ArrayProgress
-}
-
-/** Values that were seen: their identity, and how many are left that each `contains` may count. */
-interface Taken {
-  readonly id: number
-  readonly values: ReadonlySet<number>
-  readonly left: readonly number[]
-  /** How many values of a conjunction are left, as far as it was asked. */
-  readonly lefts: Map<number, number>
-  /** By index: the values that are left. */
-  readonly unique: Map<number, UniqueCounts | null>
-}
+const nothing: readonly number[] = []
 
 /** What the rules need to know of values. */
 export interface ItemValues {
@@ -74,7 +61,9 @@ export class ArrayRules {
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
   private readonly takens = new WeakMap<readonly number[], Taken>()
-  private readonly seenIds = new Map<string, number>()
+  private readonly seenIds = new TupleTable()
+  /** The values of finite conjunctions, as sets. */
+  private readonly domains = new Map<number, ReadonlySet<number>>()
   /** Values and ways looked at since somebody asked. */
   private work = 0
   private tried = 0
@@ -117,26 +106,27 @@ export class ArrayRules {
     const isFree = (this.canMatchAll(progress) ?? this.canMatchOne(progress)) !== null
     const unique = isFree ? null : this.uniqueCounts(progress)
     const ways: ItemWay[] = []
-    for (const { plain, excluded, progress: after } of this.steps(progress)) {
-      const barred = [...excluded]
+    for (const { plain, barred, progress: after } of this.steps(progress)) {
       if (unique === null) {
-        if (!this.canFinish(after)) continue
-      } else {
-        // Values that another item cannot do without, or with which too many would be counted.
-        const left = (this.values.differences(plain) as readonly number[]).filter(
-          (value) => !excluded.has(value),
-        )
-        const wrong = left.filter((value) => !unique.canFinishAfter(value, after.index, after.counts))
-        if (wrong.length === left.length) continue
-        barred.push(...wrong)
+        if (this.canFinish(after)) ways.push({ plain, barred, progress: after })
+        continue
       }
-      ways.push({
-        value: barred.length === 0 ? plain : this.values.and(plain, barred),
-        plain,
-        progress: after,
-      })
+      // Values that another item cannot do without, or with which too many would be counted.
+      const { values: taken } = this.taken(progress.seen)
+      const reserved = new Set(barred)
+      const left = (this.values.differences(plain) as readonly number[]).filter(
+        (value) => !taken.has(value) && !reserved.has(value),
+      )
+      const wrong = left.filter((value) => !unique.canFinishAfter(value, after.index, after.counts))
+      if (wrong.length < left.length) ways.push({ plain, barred: [...barred, ...wrong], progress: after })
     }
     return ways
+  }
+
+  /** All that an item read in this way satisfies. */
+  valueOf({ plain, barred, progress }: ItemWay): number {
+    const excluded = barred.length === 0 ? progress.seen : [...progress.seen, ...barred]
+    return excluded.length === 0 ? plain : this.values.and(plain, excluded)
   }
 
   /** The values of unique items that are counted, as far as they are finitely many; else null. */
@@ -208,10 +198,9 @@ export class ArrayRules {
     if (contains.length === 0) return true
     const isUniform = index >= items.length - 1 && contains.every(({ from }) => index >= from)
     if (!isUniform || max !== Infinite || contains.some((rule) => rule.max !== Infinite)) return null
-    const { values } = this.taken(seen)
     return contains.every(
       ({ min, fact }, i) =>
-        counts[i] >= min || this.hasOther(this.values.and(this.item(index), [fact]), values),
+        counts[i] >= min || this.hasOther(this.values.and(this.item(index), [fact]), seen, nothing),
     )
   }
 
@@ -236,32 +225,36 @@ export class ArrayRules {
   private left(conjunction: number, seen: readonly number[]): number {
     const values = this.spec.unique ? this.values.differences(conjunction) : null
     if (values === null) return this.values.isProductive(conjunction) ? Number.POSITIVE_INFINITY : 0
-    const { values: taken, lefts } = this.taken(seen)
+    const { lefts } = this.taken(seen)
     let left = lefts.get(conjunction)
     if (left === undefined) {
-      left = values.reduce((count, value) => count + (taken.has(value) ? 0 : 1), 0)
+      const domain = this.domain(conjunction, values)
+      left = domain.size
+      if (seen.length < domain.size) {
+        for (const value of seen) if (domain.has(value)) left--
+      } else {
+        const { values: taken } = this.taken(seen)
+        for (const value of domain) if (taken.has(value)) left--
+      }
       lefts.set(conjunction, left)
     }
     return left
+  }
+
+  private domain(conjunction: number, values: readonly number[]): ReadonlySet<number> {
+    let domain = this.domains.get(conjunction)
+    if (domain === undefined) {
+      domain = new Set(values)
+      this.domains.set(conjunction, domain)
+    }
+    return domain
   }
 
   /** What is kept of a list of values seen. Lists are shared by all that is looked at from one progress. */
   private taken(seen: readonly number[]): Taken {
     let taken = this.takens.get(seen)
     if (taken === undefined) {
-      const key = seen.join()
-      let id = this.seenIds.get(key)
-      if (id === undefined) {
-        id = this.seenIds.size
-        this.seenIds.set(key, id)
-      }
-      taken = {
-        id,
-        values: new Set(seen),
-        lefts: new Map(),
-        unique: new Map(),
-        left: this.spec.unique ? this.matchesLeft(seen) : [],
-      }
+      taken = new Taken(this.seenIds.intern(seen), seen)
       this.takens.set(seen, taken)
     }
     return taken
@@ -273,7 +266,7 @@ export class ArrayRules {
     for (let i = index; i < Math.min(min, items.length); i++)
       if (!this.values.isProductive(items[i])) return false
     if (min > items.length && !this.values.isProductive(items[items.length - 1])) return false
-    return !unique || this.canDiffer(index, this.taken(seen).values)
+    return !unique || this.canDiffer(index, seen)
   }
 
   /**
@@ -281,8 +274,10 @@ export class ArrayRules {
    * Asked before an item is read; that item uses up one value exactly when it is counted, so the answer stays right.
    */
   private hasMatchesLeft({ counts, seen }: ArrayProgress): boolean {
-    const { left } = this.taken(seen)
-    return left.every((count, i) => counts[i] + count >= this.spec.contains[i].min)
+    if (!this.spec.unique) return true
+    const taken = this.taken(seen)
+    taken.left ??= this.matchesLeft(seen)
+    return taken.left.every((count, i) => counts[i] + count >= this.spec.contains[i].min)
   }
 
   /** How many values that are not in `seen` each `contains` may count. */
@@ -300,8 +295,10 @@ export class ArrayRules {
   }
 
   /** Whether the items from `index` to `min` can be chosen so that all differ from each other and from `seen`. */
-  private canDiffer(index: number, seen: ReadonlySet<number>): boolean {
-    return this.distinctFrom(index, seen) !== null
+  private canDiffer(index: number, seen: readonly number[]): boolean {
+    if (index >= this.spec.items.length - 1)
+      return this.spec.min <= index || this.left(this.item(index), seen) >= this.spec.min - index
+    return this.distinctFrom(index, this.taken(seen).values) !== null
   }
 
   /** Different values for the items from `index` to `min`, as far as these are finite; null where there are none. */
@@ -329,25 +326,31 @@ export class ArrayRules {
   }
 
   /** Values that the item at `index` must leave to the positions after it. */
-  private reserved(index: number, seen: ReadonlySet<number>): number[] {
-    return this.distinctFrom(index + 1, seen)?.needed() ?? []
+  private reserved(index: number, seen: readonly number[]): readonly number[] {
+    const { items, min } = this.spec
+    const { values: taken } = this.taken(seen)
+    if (index + 1 < items.length - 1) return this.distinctFrom(index + 1, taken)?.needed() ?? nothing
+    // All alike: each value that is left is needed, or none.
+    const item = this.item(index + 1)
+    if (min <= index + 1 || this.left(item, seen) !== min - index - 1) return nothing
+    return (this.values.differences(item) as readonly number[]).filter((value) => !taken.has(value))
   }
 
-  /** Whether an item of `conjunction` may differ from all in `excluded`. */
-  private hasOther(conjunction: number, excluded: ReadonlySet<number>): boolean {
+  /** Whether an item of `conjunction` may differ from all in `seen` and in `barred`. */
+  private hasOther(conjunction: number, seen: readonly number[], barred: readonly number[]): boolean {
+    if (barred.length === 0) return this.left(conjunction, seen) > 0
     // Values that are listed are there, whatever is known of their rank.
     const values = this.spec.unique ? this.values.differences(conjunction) : null
-    return values === null
-      ? this.values.isProductive(conjunction)
-      : values.some((value) => !excluded.has(value))
+    if (values === null) return this.values.isProductive(conjunction)
+    const { values: taken } = this.taken(seen)
+    const reserved = new Set(barred)
+    return values.some((value) => !taken.has(value) && !reserved.has(value))
   }
 
-  private steps({ index, counts, seen }: ArrayProgress): OpenWay[] {
+  private steps({ index, counts, seen }: ArrayProgress): ItemWay[] {
     const { max, contains, unique } = this.spec
     if (index >= max) return []
-    const { values: taken } = this.taken(seen)
-    const reserved = unique ? this.reserved(index, taken) : []
-    const excluded = reserved.length === 0 ? taken : new Set([...taken, ...reserved])
+    const barred = unique ? this.reserved(index, seen) : nothing
     const after = this.after(index)
     let ways: { plain: number; counts: readonly number[] }[] = [{ plain: this.item(index), counts }]
     for (const [i, rule] of contains.entries()) {
@@ -372,7 +375,7 @@ export class ArrayRules {
       // Verdicts that exclude each other multiply no further.
       ways = ways.filter(
         (way) =>
-          way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, excluded),
+          way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, seen, barred),
       )
       if (ways.length > MaxWays || this.tried > MaxTried) {
         const bound = ways.length > MaxWays ? MaxWays : MaxTried
@@ -386,8 +389,8 @@ export class ArrayRules {
     return ways
       .filter(
         ({ plain, counts }) =>
-          contains.every((rule, i) => counts[i] <= rule.max) && this.hasOther(plain, excluded),
+          contains.every((rule, i) => counts[i] <= rule.max) && this.hasOther(plain, seen, barred),
       )
-      .map(({ plain, counts }) => ({ plain, excluded, progress: { index: after, counts, seen } }))
+      .map(({ plain, counts }) => ({ plain, barred, progress: { index: after, counts, seen } }))
   }
 }

@@ -80,6 +80,14 @@ export function stringExpr(language: JsonLanguage, conjunction: number): ExprId 
   return min <= low && max >= high && !exprs.isNever(expr) ? expr : null
 }
 
+/** The strings of `conjunction` as one expression, their lengths in it; null for lists of strings. */
+export function countedStringExpr(language: JsonLanguage, conjunction: number): ExprId | null {
+  const { exprs: all, enums, excluded, min, max, isNever } = partsOf(language, conjunction)
+  if (isNever || enums.length > 0) return null
+  const others = [...excluded].map((text) => exprs.literal(text))
+  return exprs.and([...all, exprs.loop(exprs.anyChar, min, max), exprs.not(exprs.or(others))])
+}
+
 function makeContent(language: JsonLanguage, conjunction: number): number {
   const parts = partsOf(language, conjunction)
   if (parts.isNever || parts.min > parts.max) return NoContent

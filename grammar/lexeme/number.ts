@@ -10,6 +10,7 @@
  * their plain decimal, and at most max(32, what bounds, moduli and constants need) digits on either side of the point.
  * Needs beyond `PlainDigits` digits are written with exponents rather than refused. Policy `all` is RFC 8259.
  */
+import { grown, TupleTable } from "../intern.ts"
 import {
   cellKey,
   type Half,
@@ -45,41 +46,69 @@ const symbols = new Uint8Array(256).fill(Other)
 for (const [symbol, byte] of symbolBytes.entries()) symbols[byte] = symbol
 symbols[0x45] = Exponent
 
+/** States of more parts are made from what each part was found to lead to. */
+const FewParts = 4
+
+/** A cell, and what it was made into: nothing yet, a constant among others, or its part. */
+export interface CellEntry {
+  readonly cell: NumberCell
+  part?: Part | null
+}
+
 interface State {
   readonly parts: readonly Part[]
+  /** The parts by number, ascending. */
+  readonly partIds: readonly number[]
   readonly accepting: boolean
   bytes: readonly number[] | null
   shortest: Uint8Array | null
 }
 
 class Numbers {
-  private readonly states: State[] = [{ parts: [], accepting: false, bytes: [], shortest: null }]
-  private readonly ids = new Map<string, number>([["", Dead]])
+  private readonly states: State[] = []
+  /** States by their parts' numbers. */
+  private readonly ids = new TupleTable()
+  /** Parts that were met, the first of each key, and their numbers. */
+  private readonly parts: Part[] = []
+  private readonly partIds = new Map<string, number>()
+  /** Number of the next part + 2 where it was asked for. Shape [parts, 16], row-major; 0 = not computed yet, 1 = none. */
+  private partTable = new Int32Array(0)
   /** Next state + 1. Shape [S, 16], row-major; 0 = not computed yet, so 1 = dead. */
   private table = new Int32Array(Stride * 256)
 
   /** Start states of single cells by policy and content. */
   private readonly starts = new Map<string, number>()
 
+  constructor() {
+    this.intern([])
+  }
+
   /** Start state of the union; 0 when nothing satisfies it. Costs the digits of the cells once for each. */
   start(cells: readonly NumberCell[], policy: NumberPolicy): number {
-    if (cells.length !== 1) return this.makeStart(cells, policy)
+    if (cells.length !== 1)
+      return this.startOf(
+        cells.map((cell) => ({ cell })),
+        policy,
+      )
     const key = `${policy} ${cellKey(cells[0])}`
     let state = this.starts.get(key)
     if (state === undefined) {
-      state = this.makeStart(cells, policy)
+      state = this.startOf([{ cell: cells[0] }], policy)
       this.starts.set(key, state)
     }
     return state
   }
 
-  private makeStart(cells: readonly NumberCell[], policy: NumberPolicy): number {
+  /** As `start`, and keeps in each entry what its cell was made into; `policy` is always the same for an entry. */
+  startOf(entries: readonly CellEntry[], policy: NumberPolicy): number {
     const parts: Part[] = []
     const points: Points = { texts: [], values: [], notDigits: [] }
-    for (const cell of cells) {
-      if (policy === "plain" ? pushPlain(cell, points) : pushAll(cell, points)) continue
-      const part = policy === "plain" ? plainPart(cell) : allPart(cell)
-      if (part !== null) parts.push(part)
+    for (const entry of entries) {
+      if (entry.part === undefined) {
+        if (policy === "plain" ? pushPlain(entry.cell, points) : pushAll(entry.cell, points)) continue
+        entry.part = policy === "plain" ? plainPart(entry.cell) : allPart(entry.cell)
+      }
+      if (entry.part !== null) parts.push(entry.part)
     }
     for (const part of [
       textsPart(points.texts),
@@ -88,7 +117,7 @@ class Numbers {
     ]) {
       if (part !== null) parts.push(part)
     }
-    return this.intern(parts)
+    return this.intern(parts.map((part) => this.partId(part)))
   }
 
   /** Dead or a state from which an accepting one can be reached. */
@@ -131,18 +160,18 @@ class Numbers {
   }
 
   private fill(state: number, symbol: number, at: number): number {
-    const { parts } = this.states[state]
-    const rests: Part[] = []
+    const { parts, partIds } = this.states[state]
+    const rests: number[] = []
     if (symbol === Exponent) {
       const spans: Span[] = []
       for (const part of parts) spans.push(...part.exponents())
       const rest = exponentPart(spans)
-      if (rest !== null) rests.push(rest)
+      if (rest !== null) rests.push(this.partId(rest))
     }
     if (symbol !== Other) {
-      for (const part of parts) {
-        const rest = part.next(symbol)
-        if (rest !== null) rests.push(rest)
+      for (const id of partIds) {
+        const rest = partIds.length > FewParts ? this.nextPart(id, symbol) : this.makeNextPart(id, symbol)
+        if (rest >= 0) rests.push(rest)
       }
     }
     const next = this.intern(rests)
@@ -150,30 +179,51 @@ class Numbers {
     return next
   }
 
-  private intern(parts: readonly Part[]): number {
-    let distinct = parts
-    let key = ""
-    if (parts.length === 1) key = parts[0].key
-    else if (parts.length > 1) {
-      const byKey = new Map<string, Part>()
-      for (const part of parts) byKey.set(part.key, part)
-      distinct = [...byKey.values()]
-      key = [...byKey.keys()].sort().join("\n")
+  /** As `makeNextPart`, from memory: parts of thousands recur in many states. */
+  private nextPart(id: number, symbol: number): number {
+    const at = id * Stride + symbol
+    if (at >= this.partTable.length) {
+      this.partTable = grown(this.partTable, Math.max(2 * this.partTable.length, this.parts.length * Stride))
     }
-    let id = this.ids.get(key)
+    let known = this.partTable[at]
+    if (known === 0) {
+      known = this.makeNextPart(id, symbol) + 2
+      this.partTable[at] = known
+    }
+    return known - 2
+  }
+
+  /** Number of the part after `symbol`, -1 for none. */
+  private makeNextPart(id: number, symbol: number): number {
+    const rest = this.parts[id].next(symbol)
+    return rest === null ? -1 : this.partId(rest)
+  }
+
+  private partId(part: Part): number {
+    let id = this.partIds.get(part.key)
     if (id === undefined) {
-      id = this.states.length
-      this.ids.set(key, id)
+      id = this.parts.push(part) - 1
+      this.partIds.set(part.key, id)
+    }
+    return id
+  }
+
+  /** The state of these parts, in any order. */
+  private intern(partIds: readonly number[]): number {
+    let distinct = partIds
+    if (partIds.length > 1) distinct = [...new Set(partIds)].sort((a, b) => a - b)
+    const id = this.ids.intern(distinct)
+    if (id === this.states.length) {
+      const parts = distinct.map((part) => this.parts[part])
       this.states.push({
-        parts: distinct,
-        accepting: distinct.some((part) => part.accepting),
-        bytes: null,
+        parts,
+        partIds: distinct,
+        accepting: parts.some((part) => part.accepting),
+        bytes: id === Dead ? [] : null,
         shortest: null,
       })
       if (this.states.length * Stride > this.table.length) {
-        const table = new Int32Array(this.table.length * 2)
-        table.set(this.table)
-        this.table = table
+        this.table = grown(this.table, this.table.length * 2)
       }
     }
     return id

@@ -77,9 +77,9 @@ export class ShortestTexts {
 
   /**
    * Texts of `id`, short ones first, without end where there are infinitely many; of bytes that lead the same way only
-   * some.
+   * some. At most `maxPaths` beginnings are looked at.
    */
-  *enumerate(id: ExprId): Generator<Uint8Array> {
+  *enumerate(id: ExprId, maxPaths = Number.POSITIVE_INFINITY): Generator<Uint8Array> {
     interface Path {
       readonly id: ExprId
       readonly before: Path | null
@@ -94,8 +94,10 @@ export class ShortestTexts {
       open[bound].push(path)
     }
     add({ id, before: null, byte: 0, cost: 0 })
+    let paths = 0
     for (let bound = 0; bound < open.length; bound++) {
       for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
+        if (++paths > maxPaths) return
         if (isNullable(path.id)) {
           const bytes: number[] = []
           for (let at = path; at.before !== null; at = at.before) bytes.push(at.byte)

@@ -103,9 +103,12 @@ const spelledTexts = new ShortestTexts(
   }),
 )
 
-/** Texts of `expr`, those with a short spelling first, without end where there are infinitely many. */
-export function* shortStrings(expr: ExprId): Generator<string> {
-  for (const bytes of spelledTexts.enumerate(expr)) yield decoder.decode(bytes)
+/**
+ * Texts of `expr`, those with a short spelling first, without end where there are infinitely many; `maxPaths` as in
+ * `ShortestTexts.enumerate`.
+ */
+export function* shortStrings(expr: ExprId, maxPaths?: number): Generator<string> {
+  for (const bytes of spelledTexts.enumerate(expr, maxPaths)) yield decoder.decode(bytes)
 }
 
 /** Most that a character costs in `spelledTexts`. */
