@@ -8,13 +8,28 @@ const MaxBytes = 1_000
 /** Expression → number of its texts, saturating. */
 const counts = new Map<ExprId, number>()
 const Many = 2 ** 31
+/** After so many new expressions it is worth to look whether short texts are too many already. */
+const ManyMade = 2_000
+/** Characters of those short texts. */
+const ShortText = 48
 
-/** How many texts `expr` has, `Many` standing for that many and for infinitely many. Linear in its states and ranges. */
-function countTexts(expr: ExprId): number {
+/**
+ * How many texts `expr` has, `Many` standing for more than `maxCount` that are short, for `Many` and for infinitely many.
+ * Linear in its states and ranges.
+ */
+function countTexts(expr: ExprId, maxCount: number): number {
   const open = new Set<ExprId>()
+  const before = exprs.count
+  let isShortKnown = false
+  let hasManyShort = false
   const count = (state: ExprId): number => {
     const known = counts.get(state)
     if (known !== undefined) return known
+    if (!isShortKnown && exprs.count - before > ManyMade) {
+      isShortKnown = true
+      hasManyShort = hasMoreShort(expr, maxCount)
+    }
+    if (hasManyShort) return Many
     // A live state that can reach itself makes the language infinite.
     if (open.has(state) || open.size > MaxBytes) return Many
     open.add(state)
@@ -26,15 +41,36 @@ function countTexts(expr: ExprId): number {
       total = Math.min(Many, total + width * count(ranges[i + 1]))
     }
     open.delete(state)
-    counts.set(state, total)
+    // What was cut short says nothing of this state.
+    if (!hasManyShort) counts.set(state, total)
     return total
   }
   return exprs.isNever(expr) ? 0 : count(expr)
 }
 
+/** Whether more than `maxCount` texts of `expr` have at most `ShortText` bytes: counted by length, without looking back. */
+function hasMoreShort(expr: ExprId, maxCount: number): boolean {
+  let ways = new Map<ExprId, number>([[expr, 1]])
+  let total = 0
+  for (let length = 0; length <= ShortText && ways.size > 0; length++) {
+    const longer = new Map<ExprId, number>()
+    for (const [state, texts] of ways) {
+      if (exprs.nullable(state)) total += texts
+      if (total > maxCount) return true
+      const ranges = Array.from(exprs.row(state))
+      for (let i = 0; i < ranges.length; i += 2) {
+        const width = (ranges[i] >>> 8) - (ranges[i] & 0xff) + 1
+        longer.set(ranges[i + 1], (longer.get(ranges[i + 1]) ?? 0) + width * texts)
+      }
+    }
+    ways = longer
+  }
+  return false
+}
+
 /** The texts of `expr` in byte order, or null when there are infinitely many or more than `maxCount`. */
 export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
-  if (countTexts(expr) > maxCount) return null
+  if (countTexts(expr, maxCount) > maxCount) return null
   const texts: Uint8Array[] = []
   const path: number[] = []
   const visit = (state: ExprId): void => {
