@@ -4,6 +4,7 @@
  * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
  * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
  */
+import { GrammarError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { shortStrings } from "../lexeme/string.ts"
@@ -25,6 +26,9 @@ const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
 /** Up to this many unique items are made one after the other, each as short as it can be. */
 const FewItems = 16
+
+/** Longest item that `shortest` compares with others, in UTF-16 units. */
+const MaxUniqueItem = 1 << 17
 
 /** Beginnings of texts that are looked at for each item that is needed. */
 const PathsOfItem = 20
@@ -116,6 +120,7 @@ export class ArrayLanguage {
       length += item.length + 1
       checkWitness(length, this.path)
       if (this.rules.canClose(way.progress)) break
+      this.checkUnique(item)
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
@@ -169,6 +174,16 @@ export class ArrayLanguage {
       checkWitness(length, this.path)
     }
     return items.length < count ? null : items
+  }
+
+  /** An item that others must differ from is read back: not where it is absurdly long. */
+  private checkUnique(item: string): void {
+    if (!this.rules.spec.unique || item.length <= MaxUniqueItem) return
+    throw new GrammarError(
+      "limit",
+      this.path,
+      `a shortest item that others must differ from has ${item.length} characters, above the bound of ${MaxUniqueItem}. Lower the counts of the items`,
+    )
   }
 
   /** `progress` after an item with this text: unique items remember its value. */

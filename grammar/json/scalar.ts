@@ -195,6 +195,9 @@ const MaxCells = 20_000
 /** Pairs of cells that a `oneOf` compares. */
 const MaxMeets = 1_000_000
 
+/** Cells of one list that another one is searched for. */
+const FewCells = 4
+
 /** Divisors that one cell keeps apart. */
 const FewDivisors = 16
 
@@ -213,17 +216,9 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
         `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`,
       )
     }
+    if (b.length <= FewCells && areAscending(a) && areAscending(b)) return meetAscending(a, b)
     const cells: NumberCell[] = []
-    for (const x of a) {
-      for (const y of b) {
-        if (isBelow(x, y) || isBelow(y, x)) continue
-        if (covers(y, x)) cells.push(x.spelling === undefined ? x : { ...x, spelling: undefined })
-        else {
-          const cell = meet(x, y)
-          if (cell !== null && !numbers.isEmpty([cell])) cells.push(cell)
-        }
-      }
-    }
+    for (const x of a) for (const y of b) pushMeet(x, y, cells)
     return cells
   },
   or: (parts) => (parts.some(isAll) ? [anyNumber] : parts.flat()),
@@ -321,6 +316,67 @@ function common(divisors: readonly Decimal[]): readonly Decimal[] {
     "",
     `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${MaxDigits}. Use fewer of them`,
   )
+}
+
+/** Adds what `x` and `y` have in common to `cells`. */
+function pushMeet(x: NumberCell, y: NumberCell, cells: NumberCell[]): void {
+  if (isBelow(x, y) || isBelow(y, x)) return
+  if (covers(y, x)) {
+    cells.push(x.spelling === undefined ? x : { ...x, spelling: undefined })
+    return
+  }
+  const cell = meet(x, y)
+  if (cell !== null && !numbers.isEmpty([cell])) cells.push(cell)
+}
+
+/** Lists that are known to ascend: each cell is below the next, no value is in two. */
+const ascending = new WeakSet<readonly NumberCell[]>()
+
+function areAscending(cells: readonly NumberCell[]): boolean {
+  return cells.length <= 1 || ascending.has(cells) || (cells.length <= FewCells && isAscending(cells))
+}
+
+function isAscending(cells: readonly NumberCell[]): boolean {
+  for (let i = 1; i < cells.length; i++) {
+    const { max, maxExclusive } = cells[i - 1]
+    const { min, minExclusive } = cells[i]
+    if (max === null || min === null) return false
+    const order = compareDecimals(max, min)
+    if (order > 0 || (order === 0 && !maxExclusive && !minExclusive)) return false
+  }
+  return true
+}
+
+/** The intersection of many cells with few, both ascending: those far from the ends of the few are taken as they are. */
+function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): readonly NumberCell[] {
+  const cells: NumberCell[] = []
+  for (const y of b) {
+    const start = firstNot(a, (x) => isBelow(x, y))
+    const end = Math.max(
+      start,
+      firstNot(a, (x) => !isBelow(y, x)),
+    )
+    const isInterval = y.form === "any" && y.multipleOf.length + y.notMultipleOf.length === 0
+    for (let i = start; i < end; i++) {
+      // A cell with others on both sides that are not beyond y lies within its ends.
+      const isInside = isInterval && i - start >= 2 && end - i >= 3 && a[i].spelling === undefined
+      if (isInside) cells.push(a[i])
+      else pushMeet(a[i], y, cells)
+    }
+  }
+  ascending.add(cells)
+  return cells
+}
+
+/** The first index from which on `test` no longer holds. */
+function firstNot(cells: readonly NumberCell[], test: (cell: NumberCell) => boolean): number {
+  let [low, high] = [0, cells.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(cells[middle])) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one value. */

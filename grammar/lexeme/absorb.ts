@@ -13,7 +13,6 @@ import {
   kindOf,
   LoopKind,
   length,
-  members,
   Never,
   OrKind,
   SetKind,
@@ -97,22 +96,37 @@ function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
 /** Drops conjunctions that another operand contains. */
 export function absorb(parts: ExprId[]): boolean {
   let dropped = false
+  const others = new Set(parts)
+  /** A bit for each factor of a conjunction, so that most pairs are told apart at once. */
+  const factors = parts.map((id) => (kindOf(id) === AndKind ? factorBits(id) : -1))
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
     if (kindOf(id) !== AndKind) continue
-    const factors = members(id)
-    for (const other of parts) {
-      if (other === id || other === Never) continue
-      const contains =
-        kindOf(other) === AndKind
-          ? length(other) < length(id) && members(other).every((factor) => factors.includes(factor))
-          : factors.includes(other)
-      if (contains) {
-        parts[i] = Never
-        dropped = true
-        break
-      }
-    }
+    let isContained = false
+    for (let j = 1; j < length(id) && !isContained; j++) isContained = others.has(at(id, j))
+    for (let j = 0; j < parts.length && !isContained; j++)
+      isContained = (factors[j] & ~factors[i]) === 0 && kindOf(parts[j]) === AndKind && hasFewer(parts[j], id)
+    if (!isContained) continue
+    parts[i] = Never
+    others.delete(id)
+    dropped = true
   }
   return dropped
+}
+
+function factorBits(id: ExprId): number {
+  let bits = 0
+  for (let i = 1; i < length(id); i++) bits |= 1 << (at(id, i) & 31)
+  return bits
+}
+
+/** Whether the factors of `a` are some but not all of the factors of `b`; both ascend. */
+function hasFewer(a: ExprId, b: ExprId): boolean {
+  if (length(a) >= length(b)) return false
+  let j = 1
+  for (let i = 1; i < length(a); i++) {
+    while (j < length(b) && at(b, j) < at(a, i)) j++
+    if (j === length(b) || at(b, j) !== at(a, i)) return false
+  }
+  return true
 }

@@ -61,26 +61,47 @@ export interface Name {
 
 /** The trie of `entries`: distinct names in ascending byte order. Linear in their bytes; names may be of any length. */
 export function buildNames(entries: readonly Name[]): number {
-  /** The nodes of the last name's beginnings, by depth. Later names add to them, so they are not interned yet. */
-  const open: number[][] = [[0]]
+  /**
+   * The nodes of the last name's beginnings, by depth. Later names add to them, so they are not interned yet; null for
+   * those that hold nothing but the way to the next one.
+   */
+  const open: (number[] | null)[] = [[0]]
   let last: Uint8Array = new Uint8Array(0)
   const closeBelow = (depth: number) => {
+    if (open.length <= depth + 1) return
+    let child = -1
     while (open.length > depth + 1) {
-      const node = intern(open.pop() as number[])
-      open[open.length - 1].push(last[open.length - 1], node)
+      const node = open.pop()
+      const byte = last[open.length]
+      if (node) {
+        if (child >= 0) node.push(byte, child)
+        child = intern(node)
+      } else {
+        single[1] = byte
+        single[2] = child
+        child = intern(single)
+      }
     }
+    const parent = open[depth] ?? [0]
+    open[depth] = parent
+    parent.push(last[depth], child)
   }
   for (const { bytes, tag } of entries) {
     let common = 0
     while (common < last.length && last[common] === bytes[common]) common++
     closeBelow(common)
-    while (open.length <= bytes.length) open.push([0])
-    open[bytes.length][0] = tag
+    while (open.length <= bytes.length) open.push(null)
+    const end = open[bytes.length] ?? [0]
+    open[bytes.length] = end
+    end[0] = tag
     last = bytes
   }
   closeBelow(0)
-  return intern(open[0])
+  return intern(open[0] as number[])
 }
+
+/** A node without a tag and with one child. */
+const single = new Int32Array(3)
 
 /** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
 export function withName(node: number, name: Uint8Array, tag: number): number {

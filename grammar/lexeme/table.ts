@@ -22,7 +22,7 @@ const ChunkRows = 1 << 10
 /** Longest text that `shortest` writes down, in bytes. */
 const MaxShortest = 1 << 20
 /** States that one search for a shortest text meets, and those among them whose kind is asked to look for its rest. */
-const MaxSearched = 50_000
+const MaxSearched = 30_000
 const MaxRests = 12
 /** Digits and letters before control characters: among equals the first one is written. */
 const FirstByte = 0x30

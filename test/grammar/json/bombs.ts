@@ -29,6 +29,8 @@ const formats = [
   ...["uri-template", "json-pointer", "relative-json-pointer", "uuid", "regex", "idn-email", "iri-reference"],
 ]
 
+const word = { type: "string", pattern: "^[a-z]{1,40}$" }
+
 export const bombs: Record<string, () => unknown> = {
   ...keywordBombs,
   ...puzzleBombs,
@@ -533,6 +535,47 @@ export const bombs: Record<string, () => unknown> = {
     minProperties: 1,
     additionalProperties: false,
   }),
+  // Thousands of unique items, long runs of optional parts, complements of long texts.
+  uniqueWords: () => ({ type: "array", uniqueItems: true, minItems: 3_000, items: word }),
+  uniqueWordsRead: () => ({ type: "array", uniqueItems: true, minItems: 600, items: word }),
+  uniqueEmails: () => ({
+    type: "array",
+    uniqueItems: true,
+    minItems: 1_000,
+    items: { type: "string", format: "email" },
+  }),
+  uniqueLookaheads: () => ({
+    type: "array",
+    uniqueItems: true,
+    minItems: 500,
+    items: { type: "string", pattern: "^(?=.*[a-z])(?=.*\\d)[a-z0-9]{3,8}$" },
+  }),
+  uniqueAnything: () => ({ type: "array", uniqueItems: true, minItems: 1_000 }),
+  uniqueIntegersRead: () => ({
+    type: "array",
+    uniqueItems: true,
+    minItems: 1_000,
+    items: { type: "integer" },
+  }),
+  uniqueSixths: () => ({
+    type: "array",
+    uniqueItems: true,
+    minItems: 800,
+    items: { type: "number", multipleOf: 0.06, minimum: -7, not: { multipleOf: 0.9 } },
+  }),
+  stringOptionalLetters: () => ({
+    type: "string",
+    pattern: `^${"a?b?c?".repeat(250)}${"abc".repeat(250)}$`,
+  }),
+  stringOptionalWords: () => ({ type: "string", pattern: `^${n(300, (i) => `(?:a${i}b)?`).join("")}x$` }),
+  stringOptionalRuns: () => ({ type: "string", pattern: `^${"a*b?".repeat(400)}c{300}$` }),
+  stringNotAccents: () => ({
+    type: "string",
+    not: { enum: n(40, (i) => "é".repeat(500 * i)) },
+    minLength: 10_000,
+    maxLength: 30_000,
+  }),
+  stringNotFew: () => ({ type: "string", not: { pattern: "^[ab]{0,2000}$" }, minLength: 5_000 }),
 }
 
 /** The JSON text of the bomb `name`. */
