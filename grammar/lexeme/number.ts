@@ -210,8 +210,7 @@ class Numbers {
 
   /** The state of these parts, in any order. */
   private intern(partIds: readonly number[]): number {
-    let distinct = partIds
-    if (partIds.length > 1) distinct = [...new Set(partIds)].sort((a, b) => a - b)
+    const distinct = partIds.length > 1 ? ascending(partIds) : partIds
     const id = this.ids.intern(distinct)
     if (id === this.states.length) {
       const parts = distinct.map((part) => this.parts[part])
@@ -228,6 +227,13 @@ class Numbers {
     }
     return id
   }
+}
+
+function ascending(ids: readonly number[]): number[] {
+  const sorted = Int32Array.from(ids).sort()
+  const distinct: number[] = []
+  for (const id of sorted) if (id !== distinct[distinct.length - 1]) distinct.push(id)
+  return distinct
 }
 
 function shortestText(parts: readonly Part[]): Uint8Array {

@@ -7,7 +7,7 @@
  * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
  */
 import { GrammarError } from "../errors.ts"
-import { derivativeRow, isNever } from "./derivative.ts"
+import { derivative, derivativeRow, isNever } from "./derivative.ts"
 import { machineLengths } from "./machine.ts"
 import {
   AndKind,
@@ -39,6 +39,10 @@ const MaxRanges = 350_000
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
+
+/** Beginnings that are looked at between two texts, and expressions whose cheapest texts are looked for, in one list. */
+const MaxBetween = 30_000
+const MaxMeasured = 2_000
 
 /** Digits and letters before control characters: among equals the first one is written. */
 const FirstByte = 0x30
@@ -77,7 +81,7 @@ export class ShortestTexts {
 
   /**
    * Texts of `id`, short ones first, without end where there are infinitely many; of bytes that lead the same way only
-   * some. At most `maxPaths` beginnings are looked at.
+   * some. At most `maxPaths` beginnings are looked at; throws `limit` where too many lead to no further text.
    */
   *enumerate(id: ExprId, maxPaths = Number.POSITIVE_INFINITY): Generator<Uint8Array> {
     interface Path {
@@ -88,19 +92,31 @@ export class ShortestTexts {
     }
     const edgesOf = new Map<ExprId, { byte: number; next: ExprId }[]>()
     const open: Path[][] = []
+    /** What the texts of expressions without a form cost at least: looked for once each. */
+    const exact = new Map<ExprId, number>()
     const add = (path: Path) => {
-      const bound = path.cost + this.least(path.id)
+      const bound = path.cost + (exact.get(path.id) ?? this.least(path.id))
       open[bound] ??= []
       open[bound].push(path)
     }
     add({ id, before: null, byte: 0, cost: 0 })
-    let paths = 0
+    let [paths, since] = [0, 0]
     for (let bound = 0; bound < open.length; bound++) {
       for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
         if (++paths > maxPaths) return
+        if (++since > MaxBetween) throw tooFarApart()
+        if (!this.isExact(path.id) && !exact.has(path.id) && exact.size < MaxMeasured) {
+          if (isNever(path.id)) continue
+          this.measureTexts(path.id, exact)
+          if (path.cost + (exact.get(path.id) as number) > bound) {
+            add(path)
+            continue
+          }
+        }
         if (isNullable(path.id)) {
           const bytes: number[] = []
           for (let at = path; at.before !== null; at = at.before) bytes.push(at.byte)
+          since = 0
           yield Uint8Array.from(bytes.reverse())
         }
         let edges = edgesOf.get(path.id)
@@ -111,6 +127,19 @@ export class ShortestTexts {
         for (const { byte, next } of edges)
           add({ id: next, before: path, byte, cost: path.cost + this.costs[byte] })
       }
+    }
+  }
+
+  /** Looks for a cheapest text of `id`; writes what it costs, and what the rests of it cost, into `exact`. */
+  private measureTexts(id: ExprId, exact: Map<ExprId, number>): void {
+    const text = this.textOf(id)
+    let cost = this.costOf(text)
+    let rest = id
+    exact.set(rest, cost)
+    for (const byte of text) {
+      rest = derivative(rest, byte)
+      cost -= this.costs[byte]
+      exact.set(rest, cost)
     }
   }
 
@@ -324,6 +353,14 @@ export class ShortestTexts {
 
 /** Texts that are written as they are. */
 export const rawTexts = new ShortestTexts(new Uint8Array(256).fill(1))
+
+function tooFarApart(): GrammarError {
+  return new GrammarError(
+    "limit",
+    "",
+    `the texts of a pattern lie more than ${MaxBetween} beginnings apart. Use fewer lookarounds, or lower the number of names or items`,
+  )
+}
 
 function checkLength(bytes: number): void {
   if (bytes <= MaxShortest) return

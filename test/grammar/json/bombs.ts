@@ -575,6 +575,12 @@ export const bombs: Record<string, () => unknown> = {
     minLength: 10_000,
     maxLength: 30_000,
   }),
+  keysLookaheads: () => ({
+    type: "object",
+    propertyNames: { pattern: "^(?=.*x)(?=.*\\d)(?!.*--)[a-z0-9-]{12,40}$" },
+    minProperties: 40,
+    additionalProperties: { type: "null" },
+  }),
   stringNotFew: () => ({ type: "string", not: { pattern: "^[ab]{0,2000}$" }, minLength: 5_000 }),
 }
 
