@@ -8,7 +8,7 @@
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { PairMap, TupleTable } from "../intern.ts"
 import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
-import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
+import { buildNames, ExcludedTag, excludedNames, NoNames, withName } from "../lexeme/names.ts"
 import { shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
@@ -45,10 +45,10 @@ export class ObjectLanguage {
   /** By id of their key. */
   private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
-  /** Names of other keys by id, and interned lists of them. */
-  private readonly otherIds = new Map<string, number>()
-  private readonly otherNames: Uint8Array[] = []
-  private readonly otherLists = new TupleTable()
+  /** Sets of other keys, as tries of excluded names: the set before the last key and that key. */
+  private readonly lastOthers = new Map<number, { before: number; name: Uint8Array }>()
+  /** (trie, set of other keys) → the trie without those keys. */
+  private readonly withoutOthers = new PairMap()
   /** (trie, 2 × name + whether names that may not come are left out) → the trie with that name turned around. */
   private readonly turned = new PairMap()
   private all: number | undefined
@@ -66,7 +66,6 @@ export class ObjectLanguage {
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
-    this.otherLists.intern([])
     for (const [index, { name }] of spec.names.entries()) this.indexOf.set(tagOfName(name), index)
   }
 
@@ -170,7 +169,7 @@ export class ObjectLanguage {
   /** Names of the first class that are neither declared nor read yet. */
   private *freshNames({ others }: Progress): Generator<string> {
     const taken = new Set(this.rules.spec.names.map(({ name }) => name))
-    for (const id of this.otherLists.view(others)) taken.add(decoder.decode(this.otherNames[id]))
+    for (const name of excludedNames(others)) taken.add(decoder.decode(name))
     for (const name of shortStrings(this.rules.classes[0].expr)) if (!taken.has(name)) yield name
   }
 
@@ -243,11 +242,8 @@ export class ObjectLanguage {
     if (classes.length === 0) add(namesContent(this.namesWith(available, true), NoContent), 0)
     for (const [rank, c] of classes.entries()) {
       // The first class reads the declared names along with its own: one thread instead of two.
-      let trie = rank === 0 ? this.namesWith(available, false) : this.excludedNames()
-      if (progress.others > 0) {
-        for (const id of this.otherLists.view(progress.others))
-          trie = withName(trie, this.otherNames[id], ExcludedTag)
-      }
+      const declared = rank === 0 ? this.namesWith(available, false) : this.allExcluded()
+      const trie = this.exclude(progress.others, declared)
       add(namesContent(trie, this.rules.classes[c].content), c)
     }
     return steps
@@ -260,7 +256,7 @@ export class ObjectLanguage {
   private namesWith(available: readonly number[], areLeftOut: boolean): number {
     const { names } = this.rules.spec
     const isMost = 2 * available.length > names.length
-    let trie = isMost ? this.allNames() : areLeftOut ? NoNames : this.excludedNames()
+    let trie = isMost ? this.allNames() : areLeftOut ? NoNames : this.allExcluded()
     for (let i = 0, next = 0; i < names.length; i++) {
       const isAvailable = available[next] === i
       if (isAvailable) next++
@@ -282,20 +278,41 @@ export class ObjectLanguage {
     return this.all
   }
 
-  private excludedNames(): number {
+  private allExcluded(): number {
     this.excluded ??= trieOf(this.rules.spec.names.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
     return this.excluded
   }
 
   private othersAfter(others: number, text: Uint8Array | null): number {
     if (text === null || others === UnknownKeys) return UnknownKeys
-    const name = JSON.parse(decoder.decode(text)) as string
-    let id = this.otherIds.get(name)
-    if (id === undefined) {
-      id = this.otherNames.push(utf8(name)) - 1
-      this.otherIds.set(name, id)
+    const name = utf8(JSON.parse(decoder.decode(text)) as string)
+    const after = withName(others, name, ExcludedTag)
+    if (!this.lastOthers.has(after)) this.lastOthers.set(after, { before: others, name })
+    return after
+  }
+
+  /** `trie` without the other keys, of which mostly all but the last are excluded already. */
+  private exclude(others: number, trie: number): number {
+    if (others === NoNames || others === UnknownKeys) return trie
+    const missing: number[] = []
+    let result = trie
+    for (let set = others; set !== NoNames; set = this.othersBefore(set).before) {
+      const known = this.withoutOthers.get(trie, set)
+      if (known >= 0) {
+        result = known
+        break
+      }
+      missing.push(set)
     }
-    return this.otherLists.intern([...this.otherLists.view(others), id].sort((a, b) => a - b))
+    for (const set of missing.reverse()) {
+      result = withName(result, this.othersBefore(set).name, ExcludedTag)
+      this.withoutOthers.set(trie, set, result)
+    }
+    return result
+  }
+
+  private othersBefore(set: number): { before: number; name: Uint8Array } {
+    return this.lastOthers.get(set) as { before: number; name: Uint8Array }
   }
 }
 

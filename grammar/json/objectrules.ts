@@ -14,7 +14,7 @@ import type { Lookup } from "./satisfiable.ts"
 export interface Progress {
   /** Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names / 32)]. */
   readonly seen: Int32Array
-  /** Interned list of the other keys read, or `UnknownKeys`. */
+  /** Set of the other keys read: a trie of excluded names, 0 for none; or `UnknownKeys`. */
   readonly others: number
   readonly count: number
   /** Bit set of obligations that are not met yet. */
@@ -159,7 +159,7 @@ export class ObjectRules {
     })
   }
 
-  /** Ways to read a key of class `index` next, after which the list of other keys is `others`. */
+  /** Ways to read a key of class `index` next, after which the set of other keys is `others`. */
   classWays(progress: Progress, index: number, others: number): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered ? this.spec.names.length : 0
