@@ -7,6 +7,8 @@
 import { GrammarError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
+import { firstMultiples } from "../lexeme/cell.ts"
+import { toPlainText } from "../lexeme/decimal.ts"
 import { shortStrings } from "../lexeme/string.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { type ArrayProgress, ArrayRules, type ItemWay } from "./arrayrules.ts"
@@ -15,6 +17,7 @@ import { ItemSteps } from "./itemsteps.ts"
 import type { JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
+import { numberAlgebra, ScalarFormula } from "./scalar.ts"
 import { countedStringExpr } from "./strings.ts"
 import { checkWitness } from "./witnesslength.ts"
 
@@ -29,6 +32,12 @@ const FewItems = 16
 
 /** Longest item that `shortest` compares with others, in UTF-16 units. */
 const MaxUniqueItem = 1 << 17
+
+/** Small integers that are tried although none was a value. */
+const MaxMisses = 200
+
+/** Places of numbers that are written out. */
+const MaxPlaces = 400
 
 /** Beginnings of texts that are looked at for each item that is needed. */
 const PathsOfItem = 20
@@ -144,7 +153,17 @@ export class ArrayLanguage {
       checkWitness(length, this.path)
       return true
     }
-    for (let i = 0; i < 4 * count && items.size < count; i++) if (!offer(`${i}`)) offer(`"${i}"`)
+    // Where none of the first is a value the others are hardly any.
+    for (let i = 0; i < 4 * count && items.size < count && (i < MaxMisses || items.size > 0); i++)
+      if (!offer(`${i}`)) offer(`"${i}"`)
+    if (items.size < count) {
+      const formula = new ScalarFormula(numberAlgebra, this.language.reader)
+      const cells = this.language.scalar(conjunction, numberAlgebra, formula)
+      for (const value of firstMultiples(cells, count + seen.length)) {
+        if (items.size === count) break
+        if (Math.abs(value.exponent) < MaxPlaces) offer(toPlainText(value))
+      }
+    }
     const expr = items.size < count ? countedStringExpr(this.language, conjunction) : null
     if (expr !== null) {
       for (const text of shortStrings(expr, PathsOfItem * (count + seen.length))) {

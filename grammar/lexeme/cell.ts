@@ -166,6 +166,23 @@ export function valuesOf(cells: readonly NumberCell[], cap: number): Decimal[] |
   return values.length > cap ? null : values
 }
 
+/** Up to `count` multiples in each of the cells, from zero up; cells without a divisor are left out. */
+export function firstMultiples(cells: readonly NumberCell[], count: number): Decimal[] {
+  const values: Decimal[] = []
+  for (const cell of cells) {
+    const half = halvesOf(cell).positive
+    if (half === null || half.multiple === null) continue
+    let { range } = half
+    for (let i = 0; i < count && (range.hi === null || compare(range.lo, range.hi) < 0); i++) {
+      const value = firstMember(range, half.multiple, half.excluded, false)
+      if (value === null) break
+      values.push(value)
+      range = { ...range, lo: value, loOpen: true }
+    }
+  }
+  return values
+}
+
 function distinct(values: Decimal[]): void {
   values.sort(compare)
   let kept = 0

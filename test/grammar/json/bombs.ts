@@ -563,6 +563,12 @@ export const bombs: Record<string, () => unknown> = {
     minItems: 800,
     items: { type: "number", multipleOf: 0.06, minimum: -7, not: { multipleOf: 0.9 } },
   }),
+  uniqueMultiples: () => ({
+    type: "array",
+    uniqueItems: true,
+    minItems: 2_000,
+    items: { type: "integer", multipleOf: "RAW123456789.987654321" },
+  }),
   stringOptionalLetters: () => ({
     type: "string",
     pattern: `^${"a?b?c?".repeat(250)}${"abc".repeat(250)}$`,
