@@ -9,6 +9,7 @@ import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { firstMultiples } from "../lexeme/cell.ts"
 import { toPlainText } from "../lexeme/decimal.ts"
+import { numbers } from "../lexeme/number.ts"
 import { shortStrings } from "../lexeme/string.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { type ArrayProgress, ArrayRules, type ItemWay } from "./arrayrules.ts"
@@ -142,10 +143,12 @@ export class ArrayLanguage {
     const lexemesOf = this.language.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
     const items = new Set<string>()
     let length = 0
-    const offer = (item: string): boolean => {
+    const isRead = (item: string): boolean => {
       const bytes = encoder.encode(item)
-      if (items.has(item) || !lexemesOf.some(({ lexeme }) => lexemes.tags[lexemes.run(lexeme, bytes)] !== 0))
-        return false
+      return lexemesOf.some(({ lexeme }) => lexemes.tags[lexemes.run(lexeme, bytes)] !== 0)
+    }
+    const offer = (item: string, isAccepted = isRead): boolean => {
+      if (items.has(item) || !isAccepted(item)) return false
       if (taken.size > 0 && taken.has(all.fact({ kind: "equals", value: readJson(item), positive: false })))
         return false
       items.add(item)
@@ -159,9 +162,12 @@ export class ArrayLanguage {
     if (items.size < count) {
       const formula = new ScalarFormula(numberAlgebra, this.language.reader)
       const cells = this.language.scalar(conjunction, numberAlgebra, formula)
+      const start = numbers.start(cells, this.language.policy.numbers)
+      // A lexeme would look where every byte leads.
+      const isNumber = (item: string) => numbers.accepts(start, encoder.encode(item))
       for (const value of firstMultiples(cells, count + seen.length)) {
         if (items.size === count) break
-        if (Math.abs(value.exponent) < MaxPlaces) offer(toPlainText(value))
+        if (Math.abs(value.exponent) < MaxPlaces) offer(toPlainText(value), isNumber)
       }
     }
     const expr = items.size < count ? countedStringExpr(this.language, conjunction) : null

@@ -127,6 +127,13 @@ class Numbers {
     return known !== 0 ? known - 1 : this.fill(state, symbols[byte], at)
   }
 
+  /** Whether the numeral `bytes` leads from `state` to an accepting one. */
+  accepts(state: number, bytes: Uint8Array): boolean {
+    let at = state
+    for (const byte of bytes) at = this.next(at, byte)
+    return this.isAccepting(at)
+  }
+
   isAccepting(state: number): boolean {
     return this.states[state].accepting
   }
