@@ -4,7 +4,6 @@
  * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
  * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
  */
-import { GrammarError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { firstMultiples } from "../lexeme/cell.ts"
@@ -12,15 +11,17 @@ import { toPlainText } from "../lexeme/decimal.ts"
 import { numbers } from "../lexeme/number.ts"
 import { shortStrings } from "../lexeme/string.ts"
 import { lexemes } from "../lexeme/table.ts"
-import { type ArrayProgress, ArrayRules, type ItemWay } from "./arrayrules.ts"
+import { type ArrayProgress, ArrayRules, type ItemValues, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
+import type { Conjunctions } from "./conjunction.ts"
 import { ItemSteps } from "./itemsteps.ts"
 import type { JsonLanguage } from "./language.ts"
 import { readJson } from "./reader.ts"
 import type { Lookup } from "./satisfiable.ts"
 import { numberAlgebra, ScalarFormula } from "./scalar.ts"
 import { countedStringExpr } from "./strings.ts"
-import { checkWitness } from "./witnesslength.ts"
+import { hasTwins, TwinLanguage } from "./twins.ts"
+import { checkCompared, checkWitness } from "./witnesslength.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -30,9 +31,6 @@ const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
 /** Up to this many unique items are made one after the other, each as short as it can be. */
 const FewItems = 16
-
-/** Longest item that `shortest` compares with others, in UTF-16 units. */
-const MaxUniqueItem = 1 << 17
 
 /** Small integers that are tried although none was a value. */
 const MaxMisses = 200
@@ -48,7 +46,23 @@ const nothing: readonly number[] = []
 /** In place of the values seen: one of them is not known. */
 const UnknownItem: readonly number[] = [-1]
 
-export class ArrayLanguage {
+/** Whether an array of `spec` exists, given which values do. */
+export function isPossibleArray(spec: ArraySpec, all: Conjunctions, values: ItemValues): boolean {
+  return spec.twins ? hasTwins(spec, all, values) : new ArrayRules(spec, values).isPossible()
+}
+
+/** The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+export function arrayLanguage(
+  spec: ArraySpec,
+  language: JsonLanguage,
+  path: string,
+  isProductive: Lookup,
+): { start(): Frame | null } {
+  const Language = spec.twins ? TwinLanguage : ArrayLanguage
+  return new Language(spec, language, path, isProductive)
+}
+
+class ArrayLanguage {
   readonly rules: ArrayRules
   readonly path: string
   private readonly language: JsonLanguage
@@ -130,7 +144,7 @@ export class ArrayLanguage {
       length += item.length + 1
       checkWitness(length, this.path)
       if (this.rules.canClose(way.progress)) break
-      this.checkUnique(item)
+      if (spec.unique) checkCompared(item.length, this.path)
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
@@ -199,16 +213,6 @@ export class ArrayLanguage {
       checkWitness(length, this.path)
     }
     return items.length < count ? null : items
-  }
-
-  /** An item that others must differ from is read back: not where it is absurdly long. */
-  private checkUnique(item: string): void {
-    if (!this.rules.spec.unique || item.length <= MaxUniqueItem) return
-    throw new GrammarError(
-      "limit",
-      this.path,
-      `a shortest item that others must differ from has ${item.length} characters, above the bound of ${MaxUniqueItem}. Lower the counts of the items`,
-    )
   }
 
   /** `progress` after an item with this text: unique items remember its value. */

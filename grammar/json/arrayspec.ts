@@ -2,7 +2,6 @@
  * What one branch says about arrays: the conjunction of the item at each index, bounds on their number, `contains`
  * rules, and whether items must differ.
  */
-import { GrammarError } from "../errors.ts"
 import { type Conjunctions, type Fact, Infinite, Types } from "./conjunction.ts"
 import { coverageOf } from "./coverage.ts"
 import type { KeywordReader } from "./keywordreader.ts"
@@ -29,6 +28,8 @@ export interface ArraySpec {
   readonly contains: readonly ContainsRule[]
   /** No two items are equal. */
   readonly unique: boolean
+  /** Some two items are equal. */
+  readonly twins: boolean
 }
 
 /** The spec of the branch that consists of `facts`, for arrays. */
@@ -42,6 +43,7 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
   let min = 0
   let max = Infinite
   let unique = false
+  let twins = false
   const addContains = (from: number, fact: number, low: number, high: number) => {
     contains.push({
       from,
@@ -77,12 +79,9 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
       max = Math.min(max, fact.max)
     } else if (fact.kind === "item") {
       single.push(fact)
-    } else if (fact.kind === "unique" && !fact.positive) {
-      throw new GrammarError(
-        "unsupported",
-        "",
-        "the negation of uniqueItems is not supported. Rewrite the not or oneOf around it",
-      )
+    } else if (fact.kind === "unique") {
+      if (fact.positive) unique = true
+      else twins = true
     } else if (fact.kind === "contains") {
       addContains(fact.from, fact.fact, fact.min, fact.max)
     }
@@ -109,6 +108,8 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
     for (const fact of single) if (fact.index === index) here.push(fact.fact)
     items.push(all.of(here))
   }
+  // None is both.
+  if (unique && twins) max = -1
   // `contains` with no bound at all says nothing.
   return {
     items,
@@ -116,5 +117,6 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
     max,
     contains: contains.filter((rule) => rule.min > 0 || rule.max !== Infinite),
     unique,
+    twins,
   }
 }

@@ -9,7 +9,6 @@ import { makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./coverage.ts"
 import { KeywordReader } from "./keywordreader.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
-import { refuseNegatedUnique } from "./polarity.ts"
 import { fromValue, type JsonNode, readJson } from "./reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs.ts"
@@ -72,10 +71,8 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
     isQueued[node.id] = true
     checkLimit(limits, "nodes", queue.push(node), node.pointer, "schemas that can be reached")
   }
-  let isUnique = false
   for (const node of queue) {
     const keywords = reader.of(node)
-    isUnique ||= keywords.unique
     for (const child of keywords.below) add(child)
     if (keywords.unevaluatedProperties !== null || keywords.unevaluatedItems !== null) {
       for (const child of inPlaceSchemas(reader, node)) {
@@ -84,7 +81,6 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
       }
     }
   }
-  if (isUnique) refuseNegatedUnique(reader, root)
 }
 
 function startSteps(language: JsonLanguage, value: number): readonly Step[] {

@@ -175,6 +175,10 @@ export class FiniteValues {
   }
 
   private arrays(spec: ArraySpec): Values {
+    if (spec.twins) {
+      const arrays = this.arrays({ ...spec, twins: false })
+      return arrays?.filter((array) => array.kind === "array" && hasEqualItems(array.items)) ?? null
+    }
     if (spec.unique || spec.contains.length > 0) return this.tiedArrays(spec)
     const { items, min, max } = spec
     const itemAt = (index: number) => items[Math.min(index, items.length - 1)]
@@ -273,6 +277,10 @@ export class FiniteValues {
       `the values of items that must differ take more than ${MaxSteps} steps to list. Allow more values, or simplify the items`,
     )
   }
+}
+
+function hasEqualItems(items: readonly JsonNode[]): boolean {
+  return new Set(items.map(valueKey)).size < items.length
 }
 
 /** Whether there are more than `cap` sequences of `min` to `max` different ones of so many values. */

@@ -13,8 +13,8 @@ import { type NumberCell, numbers } from "../lexeme/number.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
 import { type Escapes, stringLexeme } from "../lexeme/string.ts"
 import { Dead } from "../lexeme/table.ts"
-import { ArrayLanguage } from "./array.ts"
-import { ArrayRules, type ItemValues } from "./arrayrules.ts"
+import { arrayLanguage, isPossibleArray } from "./array.ts"
+import type { ItemValues } from "./arrayrules.ts"
 import { type ArraySpec, arraySpec } from "./arrayspec.ts"
 import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
@@ -178,7 +178,7 @@ export class JsonLanguage {
       if (start !== null) steps.push({ lexeme: this.tokens.openObject, frames: [start] })
     }
     for (const spec of this.arraysOf(conjunction)) {
-      const start = new ArrayLanguage(spec, this, this.pathOf(conjunction), isProductive).start()
+      const start = arrayLanguage(spec, this, this.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openArray, frames: [start] })
     }
     for (const lexeme of this.scalarLexemes(conjunction)) steps.push({ lexeme, frames: [] })
@@ -275,7 +275,7 @@ export class JsonLanguage {
     if (!numbers.isEmpty(this.scalar(conjunction, numberAlgebra, this.numbers))) return true
     const and = (part: number, facts: readonly number[]) => this.and(part, facts)
     return (
-      this.arraysOf(conjunction).some((spec) => new ArrayRules(spec, this.itemValues(lookup)).isPossible()) ||
+      this.arraysOf(conjunction).some((spec) => isPossibleArray(spec, this.all, this.itemValues(lookup))) ||
       this.objectsOf(conjunction).some(
         (spec) =>
           // Required members first: others are mostly not needed, and each asked for is looked at.

@@ -7,7 +7,7 @@ import { GrammarError } from "../errors.ts"
 import { shortStrings } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
-import { ArrayLanguage } from "./array.ts"
+import { arrayLanguage } from "./array.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import type { FiniteValues } from "./finitevalues.ts"
 import type { JsonLanguage } from "./language.ts"
@@ -113,7 +113,7 @@ export class Witnesses {
       const isLower = (part: number) =>
         part !== this.language.all.never && this.language.isProductive(part) && this.rankOf(part) < rank
       for (const spec of this.language.arraysOf(conjunction)) {
-        const start = new ArrayLanguage(spec, this.language, "", isLower).start()
+        const start = arrayLanguage(spec, this.language, "", isLower).start()
         // Items that must differ take much work: not for a text that will be too long.
         if (start !== null && spec.unique && spec.min > 1)
           this.checkItems(spec, this.language.pathOf(conjunction))

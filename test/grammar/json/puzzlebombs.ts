@@ -8,6 +8,20 @@ const obj = (rest: object) => ({ type: "object", ...rest })
 const arr = (rest: object) => ({ type: "array", ...rest })
 
 export const puzzleBombs: Record<string, () => unknown> = {
+  twinsLong: () => arr({ not: { uniqueItems: true }, minItems: 5_000, maxItems: 100_000 }),
+  twinsWide: () =>
+    arr({ not: { uniqueItems: true }, prefixItems: n(300, (i) => ({ enum: [i, i + 150] })), items: false }),
+  twinsNone: () =>
+    arr({ not: { uniqueItems: true }, prefixItems: n(300, (i) => ({ const: i })), items: false }),
+  twinsCounted: () =>
+    arr({
+      not: { uniqueItems: true },
+      allOf: n(5, (i) => ({ contains: { multipleOf: i + 2 }, minContains: 3, maxContains: 9 })),
+      items: { type: "integer" },
+    }),
+  twinsNested: () => nest(60, (x) => arr({ not: { uniqueItems: true }, items: x, maxItems: 2 })),
+  twinsDoubled: () => chain(40, (x) => arr({ not: { uniqueItems: true }, prefixItems: [x, x], minItems: 2 })),
+  twinsOfOneOf: () => arr({ oneOf: n(12, (i) => ({ uniqueItems: true, items: { maximum: i } })) }),
   uniqueManyObjects: () => arr({ minItems: 300, uniqueItems: true, items: { type: "object" } }),
   uniqueManyArrays: () => arr({ minItems: 300, uniqueItems: true, items: { type: "array" } }),
   uniqueManyObjectsReq: () =>

@@ -75,10 +75,3 @@ test("a satisfiable schema has no reason, and each keyword is noted once", () =>
     "/properties/c/format": "unknown format",
   })
 })
-
-test("what cannot be negated is refused before the first token, with its place", () => {
-  const schema = { prefixItems: [{ not: { uniqueItems: true } }] }
-  expect(() => compile({ kind: "json", schema })).toThrow(
-    "/prefixItems/0/not/uniqueItems: the negation of uniqueItems",
-  )
-})
