@@ -20,6 +20,7 @@ import { Branches } from "./branches.ts"
 import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
 import { FiniteValues } from "./finitevalues.ts"
 import type { KeywordReader } from "./keywordreader.ts"
+import { numberAlgebra } from "./numberalgebra.ts"
 import { ObjectLanguage } from "./object.ts"
 import { ObjectRules } from "./objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./objectspec.ts"
@@ -32,7 +33,6 @@ import {
   type Algebra,
   FalseBit,
   NullBit,
-  numberAlgebra,
   ScalarFormula,
   stringAlgebra,
   TrueBit,

@@ -14,10 +14,10 @@ import { numbers, pointCell } from "../lexeme/number.ts"
 import { AllTypes, type Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"
+import { numberAlgebra } from "./numberalgebra.ts"
 import { areDisjoint } from "./oneof.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
-import { numberAlgebra } from "./scalar.ts"
 import { decimalOfNode } from "./value.ts"
 
 export interface Plain {

@@ -1,7 +1,7 @@
 /** Numbers as unions of cells: complements and lists against the reference, value by value. */
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
-import { numberAlgebra } from "../../../grammar/json/scalar.ts"
+import { numberAlgebra } from "../../../grammar/json/numberalgebra.ts"
 import { parseDecimal, toPlainText } from "../../../grammar/lexeme/decimal.ts"
 import { anyNumber, type NumberCell, pointCell } from "../../../grammar/lexeme/number.ts"
 import { TokenFsm } from "../../../mask/index.ts"
