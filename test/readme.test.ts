@@ -79,7 +79,6 @@ test("the two commands name scripts of the package", () => {
 const content = (part: object) => ({ messages: [{ role: "user", content: [part] }] })
 const schema = (value: object) => ({ structured_outputs: { json: value } })
 test.each<[what: string, fields: object]>([
-  ["the negation of `uniqueItems`", schema({ not: { uniqueItems: true } })],
   ["references to documents", schema({ $ref: "http://example.com/other" })],
   ["back-references", { structured_outputs: { regex: "(a|b)\\1" } }],
   ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],

@@ -4,7 +4,7 @@ Examples that begin alike (one schema and several texts, one text and several an
 beginning once, then every continuation, which sees the beginning and itself alone and whose positions go on from the
 beginning.
 
-Weights: 1 on the answer, KEY_WEIGHT on its keys where no schema told them (they arrive forced), PROMPT_WEIGHT on a share of
+Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, KEY_WEIGHT on its keys where no schema told them (they arrive forced), PROMPT_WEIGHT on a share of
 the prompt. In some examples runs of JSON punctuation are split into single characters, since a constrained output may
 arrive in other tokens than the tokenizer's own.
 """
@@ -16,7 +16,8 @@ from tokenizers import Tokenizer
 
 from corpus import Maker, render, unmark
 
-KEY_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.05, 0.1, 0.12
+KEY_WEIGHT, TOOL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.05, 4.0, 0.1, 0.12
+NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
 LONGEST = 800
 POOL, TAIL = 160, 40
 
@@ -55,11 +56,11 @@ class Batches:
         splits = self.r.random() < 0.1
         ids, weights = list(prompt), [PROMPT_WEIGHT] * len(prompt)
         key_weight = KEY_WEIGHT if example["kind"] == "bare" else 1.0
-        at = 0
+        at, named = 0, answer.find('", "arguments"') if example["kind"] == "tool" else 0
         for token, (start, end) in zip(encoded.ids, encoded.offsets):
             while at < len(keys) and keys[at][1] <= start:
                 at += 1
-            weight = key_weight if at < len(keys) and start >= keys[at][0] else 1.0
+            weight = key_weight if at < len(keys) and start >= keys[at][0] else TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
             pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
             ids += pieces
             weights += [weight] * len(pieces)

@@ -107,14 +107,32 @@ class Maker:
 
     def field_name(self, concept):
         name = self.r.choice(side(concept.names, self.h) if self.r.random() < 0.8 else concept.names)
+        if not self.h and self.r.random() < 0.3:
+            name = self.varied(name, concept)
         if self.r.random() < 0.08 and " " not in name:
             name = f"{self.r.choice(self.nouns)} {name}"  # customer email, invoice total
         return name
 
+    def varied(self, name, concept):
+        """A training name with a word more, a word less, in another order, or with words of another name of the fact."""
+        r, words = self.r, name.split(" ")
+        p = r.random()
+        if p < 0.35:
+            words.insert(r.choice([0, len(words)]), r.choice(EXTRAS) if r.random() < 0.6 else coin(r))
+        elif p < 0.6:
+            other = r.choice(side(concept.names, False)).split(" ")
+            words = list(dict.fromkeys([r.choice(words), *other] if r.random() < 0.5 else [*words, r.choice(other)]))
+        elif p < 0.8 and len(words) > 1:
+            r.shuffle(words)
+        elif len(words) > 2:
+            words.pop(r.randrange(len(words)))
+        made = " ".join(words)
+        return name if is_held_out(made) else made
+
     def made_up_field(self, is_easy=False):
         r, p = self.r, self.r.random()
-        noun = r.choice(side(NOUNS, self.h)) if p < 0.85 else made_up(r, self.h)
-        name = noun if r.random() < 0.35 else f"{r.choice(side(QUALIFIERS + ADJECTIVES + NOUNS, self.h))} {noun}"
+        noun = known(r, self.h, NOUNS) if p < 0.85 else made_up(r, self.h)
+        name = noun if r.random() < 0.35 else f"{known(r, self.h, QUALIFIERS + ADJECTIVES + NOUNS)} {noun}"
         if not is_easy and r.random() < 0.16:
             return self.made_up_choice(name) if r.random() < 0.6 else self.made_up_flag(name)
         kind = r.choice(EASY_KINDS if is_easy else list(KINDS))
@@ -123,6 +141,7 @@ class Maker:
     def made_up_choice(self, name):
         """One of some labels; the text says the label, in its own spelling."""
         r, pool = self.r, side(ADJECTIVES + THINGS + NOUNS + QUALIFIERS, self.h)
+        pool = pool + [coin(r) for _ in range(0 if self.h else len(pool) // 2)]
         labels = {" ".join(r.sample(pool, r.choice([1, 1, 1, 2]))) for _ in range(r.randint(2, 5))}
         style = r.choice(["snake", "kebab", "spaces", "upper", "title"])
 
@@ -313,7 +332,7 @@ class Maker:
         """
         r = self.r
         p = r.random()
-        if p < 0.1 * difficulty:
+        if p < TOOL_SHARE * difficulty:
             return self.tool_calls(difficulty, size)
         domain = r.choice(DOMAINS)
         plan = self.plan(domain, difficulty)
@@ -414,11 +433,20 @@ class Maker:
                         "parameters": object_schema([(f.name, f.schema) for f in plan.fields])}
             tools.append({"type": "function", "function": function})
         examples = []
-        for i in r.sample(range(len(plans)), min(size, len(plans))):
+        for i in r.sample(range(len(plans)), min(size, len(plans))) if size < 3 else r.choices(range(len(plans)), k=size + 2):
             text, members = self.realise(plans[i], r.random() < 0.7)
+            if r.random() < 0.6:
+                text = self.wish(plans[i]) + r.choice([" ", " ", "\n"]) + text
             answer = f'<tool_call>\n{{"name": "{plans[i].tool}", "arguments": {write(members, False)}}}\n</tool_call>'
             examples.append({"messages": [{"role": "user", "content": text}], "answer": answer, "tools": tools, "kind": "tool"})
         return examples
+
+
+    def wish(self, plan):
+        """What somebody wants, in the words of one of the domain's tools; often not the name of the tool at hand."""
+        words = self.r.choice(plan.domain["tools"]).split("_")
+        said = self.r.choice(WISHES).format(verb=words[0], noun=" ".join(words[1:]), title=" ".join(words).capitalize())
+        return said[0].upper() + said[1:]
 
 
 class Field:
@@ -445,6 +473,10 @@ class Plan:
             yield from field.inner or [field]
 
 
+TOOL_SHARE = 0.16
+WISHES = ["please {verb} the {noun}.", "I want to {verb} a {noun}.", "{title}:", "can you {verb} this {noun}?", "we need to {verb} a {noun}.",
+          "could you {verb} a {noun} for me?", "time to {verb} the {noun}.", "{title}, please.", "new {noun}:", "about the {noun}:",
+          "help me {verb} the {noun}.", "this {noun} is for you to {verb}.", "one more {noun} to {verb}."]
 GREETINGS = ["Hello,", "Hi there!", "Dear team,", "Good morning,", "Best regards", "Thanks a lot!", "Thank you.", "Hey,", "Kind regards",
              "Please see below.", "FYI", "Sorry for the late reply.", "Have a nice day!", "Let me know if you need anything else.",
              "As discussed:", "Quick note:", "Here are the details.", "See you soon.", "No further questions.", "Cheers"]

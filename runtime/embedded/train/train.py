@@ -103,7 +103,7 @@ def work(rank, a, model, done, counts, stopped):
         model.zero_grad(set_to_none=True)
         step += 1
         counts[rank] = torch.tensor([step, batches.tokens, batches.examples])
-        answer = weights == 1
+        answer = weights >= 1
         hit = (logits.argmax(-1) == targets)[answer].float().mean().item()
         value = losses.detach()[answer].mean().item()
         mean = value if mean is None else 0.97 * mean + 0.03 * value

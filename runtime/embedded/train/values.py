@@ -15,15 +15,22 @@ def text(value: str):
 
 
 def made_up(r: Random, held_out: bool, low=2, high=3) -> str:
-    """A pronounceable word that is on the asked side of the split."""
+    """A pronounceable word that is on the asked side of the split; in training, two in three of pieces of known words."""
+    if not held_out and r.random() < 0.67:
+        return coin(r)
     while True:
         word = "".join(r.choice(SYLLABLES) for _ in range(r.randint(low, high))) + r.choice(ENDS)
         if is_held_out(word) == held_out:
             return word
 
 
-def name_word(r, held_out, known):
-    return made_up(r, held_out).capitalize() if r.random() < 0.5 else r.choice(side(known, held_out))
+def known(r, held_out, words):
+    """One of the words; in training a third of them are made up, since there are too few to learn copying from."""
+    return coin(r) if not held_out and r.random() < 0.33 else r.choice(side(words, held_out))
+
+
+def name_word(r, held_out, words):
+    return made_up(r, held_out).capitalize() if r.random() < 0.5 else known(r, held_out, words).capitalize()
 
 
 def first_name(r, h):
@@ -63,7 +70,7 @@ def city(r, h):
 
 
 def country(r, h):
-    return text(r.choice(side(COUNTRIES, h)))
+    return text(known(r, h, COUNTRIES).capitalize())
 
 
 def street(r, h):
@@ -112,11 +119,11 @@ def flight(r, h):
 
 def product(r, h):
     p = r.random()
-    thing = r.choice(side(THINGS, h))
+    thing = known(r, h, THINGS)
     if p < 0.3:
-        return text(f"{r.choice(side(ADJECTIVES, h))} {thing}")
+        return text(f"{known(r, h, ADJECTIVES)} {thing}")
     if p < 0.5:
-        return text(f"{r.choice(side(NOUNS + THINGS, h))} {thing}{'s' if r.random() < 0.4 and thing[-1] not in 'shxoy' else ''}")
+        return text(f"{known(r, h, NOUNS + THINGS)} {thing}{'s' if r.random() < 0.4 and thing[-1] not in 'shxoy' else ''}")
     if p < 0.65:
         return text(f"{made_up(r, h).capitalize()} {thing}")
     if p < 0.8:
@@ -126,19 +133,19 @@ def product(r, h):
 
 def phrase(r, h):
     """Something to do: write the report, check the new pump valve."""
-    what = r.choice(side(THINGS + NOUNS, h))
+    what = known(r, h, THINGS + NOUNS)
     if r.random() < 0.4:
-        what = f"{r.choice(side(ADJECTIVES + NOUNS, h))} {what}"
-    return text(f"{r.choice(side(VERBS, h))} {r.choice(['the', 'the', 'the', 'a', 'all', 'our'])} {what}")
+        what = f"{known(r, h, ADJECTIVES + NOUNS)} {what}"
+    return text(f"{known(r, h, VERBS)} {r.choice(['the', 'the', 'the', 'a', 'all', 'our'])} {what}")
 
 
 def thing(r, h):
-    return text(r.choice(side(THINGS, h)))
+    return text(known(r, h, THINGS))
 
 
 def title(r, h):
     n = r.randint(2, 4)
-    words = [r.choice(side(ADJECTIVES + THINGS + NOUNS, h)) if r.random() < 0.8 else made_up(r, h) for _ in range(n)]
+    words = [known(r, h, ADJECTIVES + THINGS + NOUNS) if r.random() < 0.8 else made_up(r, h) for _ in range(n)]
     p = r.random()
     if p < 0.35:
         return text(" ".join(w.capitalize() for w in words))
@@ -148,11 +155,11 @@ def title(r, h):
 
 
 def word(r, h):
-    return text(made_up(r, h) if r.random() < 0.5 else r.choice(side(ADJECTIVES + THINGS, h)))
+    return text(made_up(r, h) if r.random() < 0.5 else known(r, h, ADJECTIVES + THINGS))
 
 
 def job(r, h):
-    j = r.choice(side(JOBS, h))
+    j = known(r, h, JOBS)
     return text(r.choice([j, "senior " + j, "junior " + j, "head " + j]) if r.random() < 0.5 else j)
 
 

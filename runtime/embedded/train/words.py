@@ -5,10 +5,12 @@ training or to the held-out side, so that the two never share a name, a made-up 
 """
 
 import zlib
+from functools import lru_cache
 
 HELD_OUT_SHARE = 8
 
 
+@lru_cache(maxsize=1 << 16)
 def is_held_out(word: str) -> bool:
     """One word in eight is never seen in training; the choice depends on the word alone."""
     return zlib.crc32(word.lower().encode()) % HELD_OUT_SHARE == 0
@@ -109,3 +111,25 @@ NUMBERS = dict(enumerate(SMALL)) | {13: "thirteen", 14: "fourteen", 15: "fifteen
 VERBS = """write check send call clean order book prepare print update review test fix plan move paint count sort pack sign read copy
 answer visit repair replace measure translate publish compare collect deliver return cancel finish discuss install remove open
 close find buy sell draw water feed wash cut build carry file scan save restore rename renew confirm""".split()
+
+EXTRAS = "given stated noted exact known value info text field entry data detail said our this new actual main".split()
+
+
+def fragments():
+    """Beginnings, middles and ends of the training side's words."""
+    words = [w.lower() for w in side(FIRST + LAST + CITIES + COUNTRIES + STREETS + ADJECTIVES + THINGS + NOUNS + QUALIFIERS + FILLER + JOBS + VERBS, False)]
+    heads = [w[:n] for w in words for n in (1, 2, 3, 4) if n < len(w)]
+    middles = [w[i:i + n] for w in words for n in (1, 2, 3) for i in range(1, len(w) - n)]
+    tails = [w[-n:] for w in words for n in (2, 3, 4) if n < len(w)]
+    return heads, middles, tails
+
+
+HEADS, MIDDLES, TAILS = fragments()
+
+
+def coin(r) -> str:
+    """A new word of pieces of known ones: any piece may follow any other, so that copying it cannot be done from memory."""
+    while True:
+        word = r.choice(HEADS) + "".join(r.choice(MIDDLES) for _ in range(r.choice([0, 0, 0, 1, 1, 2]))) + r.choice(TAILS)
+        if not is_held_out(word):
+            return word
