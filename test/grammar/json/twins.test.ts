@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { States } from "../../../grammar/state.ts"
 import { randomOf } from "../../oracle.ts"
+import { randomInstances, randomSchema, type SchemaValue } from "../../schemas.ts"
 import { Validator } from "../../validate.ts"
 
 const texts =
@@ -123,5 +124,49 @@ describe("two equal items", () => {
     { type: "array", ...twins, contains: {}, maxContains: 1 },
   ])("none: %j", (schema) => {
     expect(compile({ kind: "json", schema }, { surface: "conform" }).report.satisfiable).toBe(false)
+  })
+
+  const unique = { uniqueItems: true }
+  test.each<[name: string, around: (schema: SchemaValue) => SchemaValue]>([
+    ["not, beside it", (schema) => ({ allOf: [schema], not: unique })],
+    [
+      "oneOf",
+      (schema) => ({
+        oneOf: [
+          { allOf: [schema], ...unique },
+          { type: "array", maxItems: 3 },
+        ],
+      }),
+    ],
+    ["if", (schema) => ({ if: unique, then: schema, else: { minItems: 2 } })],
+    ["not, around it", (schema) => ({ not: { allOf: [schema], ...unique } })],
+    ["in items", (schema) => ({ type: "array", items: { allOf: [schema], not: unique } })],
+  ])("random schemas: %s", (name, around) => {
+    let valid = 0
+    for (let seed = 1; seed <= 60; seed++) {
+      const inner = randomSchema(seed, { depth: 2, without: ["recursion"] })
+      if (typeof inner === "boolean") continue
+      const schema = around(inner)
+      const told = JSON.stringify(schema)
+      const validator = new Validator(told)
+      const { grammar } = compile(
+        { kind: "json", schema: told },
+        { surface: "conform", unsatisfiable: "empty" },
+      )
+      const states = new States(grammar)
+      const random = randomOf(seed)
+      const pick = () => texts[Math.floor(random() * texts.length)]
+      const lists = Array.from({ length: 10 }, () => {
+        const few = [pick(), pick()]
+        return `[${Array.from({ length: Math.floor(random() * 5) }, () => few[Math.floor(random() * 2)]).join()}]`
+      })
+      for (const text of [...randomInstances(schema, seed), ...lists]) {
+        const isValid = validator.accepts(text)
+        if (isValid) valid++
+        const isRead = states.isAccepting(states.advance(states.start, encoder.encode(text)))
+        expect([name, seed, text, isRead]).toEqual([name, seed, text, isValid])
+      }
+    }
+    expect(valid).toBeGreaterThan(20)
   })
 })
