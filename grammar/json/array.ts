@@ -4,13 +4,14 @@
  * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
  * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
  */
-import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import type { Frame, Step } from "../frame.ts"
 import { TupleTable } from "../intern.ts"
 import { firstMultiples } from "../lexeme/cell.ts"
 import { toPlainText } from "../lexeme/decimal.ts"
 import { numbers } from "../lexeme/number.ts"
 import { shortStrings } from "../lexeme/string.ts"
 import { lexemes } from "../lexeme/table.ts"
+import { ArrayFrame, type ArrayReader, Phase } from "./arrayframe.ts"
 import { type ArrayProgress, ArrayRules, type ItemValues, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import type { Conjunctions } from "./conjunction.ts"
@@ -26,9 +27,6 @@ import { checkCompared, checkWitness } from "./witnesslength.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-
-/** Where the reader is within the array. */
-const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
 /** Up to this many unique items are made one after the other, each as short as it can be. */
 const FewItems = 16
@@ -63,13 +61,13 @@ export function arrayLanguage(
   return new Language(spec, language, path, isProductive)
 }
 
-class ArrayLanguage {
+class ArrayLanguage implements ArrayReader<ArrayProgress> {
   readonly rules: ArrayRules
   readonly path: string
   private readonly language: JsonLanguage
   private readonly items: ItemSteps
   private last: { readonly progress: ArrayProgress; readonly ways: readonly ItemWay[] } | null = null
-  private readonly frames = new Map<number, ArrayFrame>()
+  private readonly frames = new Map<number, ArrayFrame<ArrayProgress>>()
   private readonly frameKeys = new TupleTable()
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
@@ -85,7 +83,7 @@ class ArrayLanguage {
     return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
   }
 
-  follow({ phase, progress }: ArrayFrame, text: Uint8Array | null): readonly Step[] {
+  follow({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array | null): readonly Step[] {
     const { tokens } = this.language
     const steps: Step[] = []
     if (phase === Phase.Item) {
@@ -110,7 +108,7 @@ class ArrayLanguage {
   }
 
   /** What completes the array after what was read above `frame` ended. */
-  finish({ phase, progress }: ArrayFrame, text: Uint8Array): string {
+  finish({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []
     let length = 0
@@ -226,7 +224,7 @@ class ArrayLanguage {
   }
 
   /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
-  mayRunOut(progress: ArrayProgress): boolean {
+  private mayRunOut(progress: ArrayProgress): boolean {
     return this.rules.isFinite(progress.index)
   }
 
@@ -236,45 +234,16 @@ class ArrayLanguage {
     return this.last.ways
   }
 
-  private frame(phase: number, progress: ArrayProgress): ArrayFrame {
+  private frame(phase: number, progress: ArrayProgress): ArrayFrame<ArrayProgress> {
     const key = this.frameKeys.intern([phase, progress.index, ...progress.counts, ...progress.seen])
     let frame = this.frames.get(key)
     if (frame === undefined) {
-      frame = new ArrayFrame(this, phase, progress)
+      const isItem = phase === Phase.Item
+      const isSymbolic =
+        progress.seen === UnknownItem && (isItem || (phase === Phase.Comma && this.mayRunOut(progress)))
+      frame = new ArrayFrame(this, phase, progress, isItem && this.rules.spec.unique, isSymbolic)
       this.frames.set(key, frame)
     }
     return frame
-  }
-}
-
-class ArrayFrame extends Frame {
-  override readonly needsText: boolean
-  override readonly isSymbolic: boolean
-  override readonly leastBytes = 1
-  readonly array: ArrayLanguage
-  readonly phase: number
-  readonly progress: ArrayProgress
-
-  constructor(array: ArrayLanguage, phase: number, progress: ArrayProgress) {
-    super()
-    this.array = array
-    this.phase = phase
-    this.progress = progress
-    this.needsText = phase === Phase.Item && array.rules.spec.unique
-    this.isSymbolic =
-      progress.seen === UnknownItem &&
-      (phase === Phase.Item || (phase === Phase.Comma && array.mayRunOut(progress)))
-  }
-
-  follow(_tag: number, text: Uint8Array | null): readonly Step[] {
-    return this.array.follow(this, text)
-  }
-
-  finish(_tag: number, text: Uint8Array): string {
-    return this.array.finish(this, text)
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: this.array.path }
   }
 }

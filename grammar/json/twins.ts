@@ -7,8 +7,9 @@
  * no reading is a dead end. One reading waits for each value that was marked.
  */
 import { GrammarError } from "../errors.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import type { Frame, Step } from "../frame.ts"
 import { PairMap, TupleTable } from "../intern.ts"
+import { ArrayFrame, type ArrayReader, Phase } from "./arrayframe.ts"
 import {
   type ItemWay as ArrayItemWay,
   type ArrayProgress,
@@ -24,9 +25,6 @@ import { checkCompared, checkWitness } from "./witnesslength.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-
-/** Where the reader is within the array. */
-const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
 // The first twin where it is no fact "equals this value".
 /** None was marked yet. */
@@ -204,11 +202,11 @@ export function hasTwins(spec: ArraySpec, all: Conjunctions, values: ItemValues)
   return new TwinRules(spec, all, values).isPossible()
 }
 
-export class TwinLanguage {
+export class TwinLanguage implements ArrayReader<Progress> {
   readonly path: string
   private readonly rules: TwinRules
   private readonly language: JsonLanguage
-  private readonly frames = new Map<number, TwinFrame>()
+  private readonly frames = new Map<number, ArrayFrame<Progress>>()
   private readonly frameKeys = new TupleTable()
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
@@ -225,7 +223,7 @@ export class TwinLanguage {
     return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
   }
 
-  follow({ phase, progress }: TwinFrame, text: Uint8Array | null): readonly Step[] {
+  follow({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array | null): readonly Step[] {
     const { tokens } = this.language
     const steps: Step[] = []
     if (phase === Phase.Item) {
@@ -246,7 +244,7 @@ export class TwinLanguage {
   }
 
   /** What completes the array after what was read above `frame` ended: twins as soon as there can be. */
-  finish({ phase, progress }: TwinFrame, text: Uint8Array): string {
+  finish({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []
     let length = 0
@@ -275,44 +273,15 @@ export class TwinLanguage {
     return { array: progress.array, twin: this.language.all.fact({ kind: "equals", value, positive: true }) }
   }
 
-  private frame(phase: number, progress: Progress, isSymbolic = false): TwinFrame {
+  private frame(phase: number, progress: Progress, isSymbolic = false): ArrayFrame<Progress> {
     const { index, counts } = progress.array
     const key = this.frameKeys.intern([phase, index, progress.twin, isSymbolic ? 1 : 0, ...counts])
     let frame = this.frames.get(key)
     if (frame === undefined) {
-      frame = new TwinFrame(this, phase, progress, isSymbolic)
+      const needsText = phase === Phase.Item && progress.twin === ThisItem
+      frame = new ArrayFrame(this, phase, progress, needsText, isSymbolic)
       this.frames.set(key, frame)
     }
     return frame
-  }
-}
-
-class TwinFrame extends Frame {
-  override readonly needsText: boolean
-  override readonly isSymbolic: boolean
-  override readonly leastBytes = 1
-  readonly array: TwinLanguage
-  readonly phase: number
-  readonly progress: Progress
-
-  constructor(array: TwinLanguage, phase: number, progress: Progress, isSymbolic: boolean) {
-    super()
-    this.array = array
-    this.phase = phase
-    this.progress = progress
-    this.needsText = phase === Phase.Item && progress.twin === ThisItem
-    this.isSymbolic = isSymbolic
-  }
-
-  follow(_tag: number, text: Uint8Array | null): readonly Step[] {
-    return this.array.follow(this, text)
-  }
-
-  finish(_tag: number, text: Uint8Array): string {
-    return this.array.finish(this, text)
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: this.array.path }
   }
 }
