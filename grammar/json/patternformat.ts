@@ -37,6 +37,7 @@ import {
   term,
   termEdges,
 } from "./patternplaces.ts"
+import { fewestLeft } from "./patternrest.ts"
 import { propertyExpressions } from "./properties.ts"
 
 interface Configuration {
@@ -109,7 +110,7 @@ class PatternMachine implements CharacterMachine {
   /** A pattern that is whole may go on with any letters; else only its closing parentheses are known to do. */
   lengths(state: number): TextLengths {
     const { place, seen } = this.configurations[state]
-    const low = this.isAccepting(state) ? 0 : 1
+    const low = fewestLeft(place, seen)
     const isClosable =
       place.at === "term" &&
       seen.missing.length === 0 &&
@@ -117,7 +118,7 @@ class PatternMachine implements CharacterMachine {
     const from = seen.stack.length
     return isClosable
       ? { low, high: Unbounded, from, to: Unbounded }
-      : { low: 0, high: Unbounded, from: 1, to: 0 }
+      : { low, high: Unbounded, from: 1, to: 0 }
   }
 
   private edgesAt(place: Place, seen: Seen, go: Go) {

@@ -33,7 +33,7 @@ export type Place =
 
 type Term = Extract<Place, { at: "term" }>
 type ClassPlace = Extract<Place, { at: "class" }>
-type NamePlace = Extract<Place, { at: "name" }>
+export type NamePlace = Extract<Place, { at: "name" }>
 /** Where the value of a character matters later: names, and atoms that may start a range. */
 type Wide = ClassPlace | NamePlace
 

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
 import { formatExpr } from "../../../grammar/json/format.ts"
 import { exprs } from "../../../grammar/lexeme/expr.ts"
+import { Never } from "../../../grammar/lexeme/nodes.ts"
+import { rawTexts } from "../../../grammar/lexeme/shortest.ts"
 
 function accepts(text: string): boolean {
   let left = formatExpr("regex")!
@@ -146,6 +148,21 @@ test("agrees with the host on 4,000 texts", () => {
   }
   expect(wrong).toEqual([])
   expect(patterns).toBeGreaterThan(400)
+})
+
+test("every beginning of a pattern has a shortest end", () => {
+  const beginnings = new Set<string>()
+  for (const text of [...accepted, "(?<ab>(?:\\k<c", "\\k<é>\\9(?<", "(?<a>)(?<a", "(?<a>)\\k<", "[\\u{1", "(a{2,"]) {
+    for (let end = 0; end <= text.length; end++) beginnings.add(text.slice(0, end))
+  }
+  for (const beginning of beginnings) {
+    let left = formatExpr("regex")!
+    for (const byte of new TextEncoder().encode(beginning)) left = exprs.derivative(left, byte)
+    if (left === Never) continue
+    const end = new TextDecoder().decode(rawTexts.textOf(left))
+    expect(isPattern(beginning + end), beginning + end).toBe(true)
+    expect(rawTexts.least(left), beginning).toBeLessThanOrEqual(end.length)
+  }
 })
 
 test("takes part in intersections", () => {

@@ -1,0 +1,100 @@
+/**
+ * How many characters a pattern still needs at least to be whole: what guides the search for its shortest end.
+ *
+ * Each open group takes a parenthesis, each missing name a group `(?<n>)`, each missing number a group `()`; the rest is
+ * what the place itself must end with. Exact between terms and in names, where a search would meet every name there is.
+ */
+import type { NamePlace, Place, Seen } from "./patternplaces.ts"
+
+/** At most as many characters (code points) as any text that completes the pattern; one that has begun does not count. */
+export function fewestLeft(place: Place, seen: Seen): number {
+  switch (place.at) {
+    case "term":
+      return wholeCost(seen, place.reference)
+    case "open":
+      return Math.max(wholeCost(seen) - 1, seen.stack.length + 1)
+    case "special":
+      return Math.max(wholeCost(seen) - 2, seen.stack.length + 2)
+    case "angle":
+      return Math.max(wholeCost(seen) - 3, seen.stack.length + 2)
+    case "name":
+      return place.isGroup ? declarationCost(begun(place, seen), seen) : referenceCost(begun(place, seen), seen)
+    case "reference":
+      return 1 + referenceCost(begun({ at: "name", name: "", isGroup: false }, seen), seen)
+    case "character": {
+      const { place: reader, base, more } = place
+      if (reader.at === "class") return wholeCost(seen) + 1
+      const name = begunWith(reader.name, base, more)
+      return reader.isGroup ? declarationCost(name, seen) : referenceCost(name, seen)
+    }
+    case "class":
+      return wholeCost(seen) + 1
+    default: {
+      const isInClass = "inside" in place && place.inside !== null
+      return wholeCost(seen) + ownCost(place) + (isInClass ? 1 : 0)
+    }
+  }
+}
+
+/** What the inside of a quantifier or an escape must at least end with. */
+function ownCost(place: Place): number {
+  switch (place.at) {
+    case "least":
+      return place.digits === "" ? 2 : 1
+    case "hex":
+      return place.length - place.digits.length
+    case "unicode":
+      return "{0}".length
+    case "braced":
+      return place.isEmpty ? 2 : 1
+    default:
+      return 1
+  }
+}
+
+/** What must follow between terms. */
+function wholeCost({ stack, groups, needed, missing }: Seen, reference = 0, more = 0): number {
+  const unnamed = Math.max(0, Math.max(needed, reference) - groups - missing.length - more)
+  return missing.reduce((sum, name) => sum + sizeOf(name) + "(?<>)".length, stack.length) + 2 * unnamed
+}
+
+/** A name of which `size` characters are read: whether another one may be what it becomes, and whether it may end here. */
+interface Begun {
+  readonly size: number
+  readonly mayBe: (name: string) => boolean
+  readonly mayEnd: boolean
+}
+
+function begun({ name, isGroup }: NamePlace, { names }: Seen): Begun {
+  const mayEnd = name !== "" && !(isGroup && names.includes(name))
+  return { size: sizeOf(name), mayBe: (other) => other.startsWith(name), mayEnd }
+}
+
+/** A name whose last character has begun: it is one of a block of `64 ** more` code points. */
+function begunWith(name: string, base: number, more: number): Begun {
+  const mayBe = (other: string) => {
+    const point = other.startsWith(name) ? (other.codePointAt(name.length) ?? -1) : -1
+    return point >= base && point < base + 64 ** more
+  }
+  return { size: sizeOf(name) + 1, mayBe, mayEnd: true }
+}
+
+/** Inside the name of a group: it may become one that is missing, or a new one. */
+function declarationCost({ size, mayBe, mayEnd }: Begun, seen: Seen): number {
+  const another = wholeCost(seen, 0, 1) + (mayEnd ? 0 : 1) + ">)".length
+  return seen.missing.some(mayBe) ? Math.min(another, wholeCost(seen) - "(?<".length - size) : another
+}
+
+/** Inside the name of a reference: it may become one that is known, or one more that is missing. */
+function referenceCost({ size, mayBe }: Begun, seen: Seen): number {
+  const whole = Math.max(size, 1)
+  let least = whole - size + ">".length + "(?<>)".length + whole
+  for (const known of [...seen.names, ...seen.missing]) {
+    if (mayBe(known)) least = Math.min(least, sizeOf(known) - size + ">".length)
+  }
+  return wholeCost(seen) + least
+}
+
+function sizeOf(name: string): number {
+  return [...name].length
+}
