@@ -99,23 +99,76 @@ export class TupleTable {
     this.offsets[id + 1] = start + length
     this.slots[slot] = id + 1
     this.slots[slot + 1] = hash
-    if (8 * this.count > 3 * this.slots.length) this.rehash()
+    if (8 * this.count > 3 * this.slots.length) this.slots = rehashed(this.slots)
     return id
   }
+}
 
-  private rehash(): void {
-    const old = this.slots
-    const slots = new Int32Array(Math.max(8 * FirstRoom, 2 * old.length))
+/** Four integers ↔ dense ids from 0: as `TupleTable`, with nothing to look up for where a tuple lies. Only grows. */
+export class QuadTable {
+  /** Ids made so far. */
+  count = 0
+  /** Shape [count, 4]. */
+  private values = new Int32Array(FirstRoom)
+  /** As in `TupleTable`. */
+  private slots = new Int32Array(FirstRoom)
+
+  /** The id of (a, b, c, d); equal tuples get equal ids. */
+  intern(a: number, b: number, c: number, d: number): number {
+    const hash = finish(mix(mix(mix(mix(4, a), b), c), d))
+    const { slots, values } = this
     const mask = slots.length - 1
-    for (let from = 0; from < old.length; from += 2) {
-      if (old[from] === 0) continue
-      let slot = (2 * old[from + 1]) & mask
-      while (slots[slot] !== 0) slot = (slot + 2) & mask
-      slots[slot] = old[from]
-      slots[slot + 1] = old[from + 1]
+    let slot = (2 * hash) & mask
+    for (; slots[slot] !== 0; slot = (slot + 2) & mask) {
+      if (slots[slot + 1] !== hash) continue
+      const at = 4 * slots[slot] - 4
+      if (values[at] === a && values[at + 1] === b && values[at + 2] === c && values[at + 3] === d)
+        return at / 4
     }
-    this.slots = slots
+    return this.add(a, b, c, d, hash, slot)
   }
+
+  /** Value `index` of tuple `id`. */
+  at(id: number, index: number): number {
+    return this.values[4 * id + index]
+  }
+
+  /** Tuple `id`, without a copy; valid until the next `intern`. */
+  view(id: number): Int32Array {
+    return this.values.subarray(4 * id, 4 * id + 4)
+  }
+
+  get bytes(): number {
+    return 4 * (this.values.length + this.slots.length)
+  }
+
+  private add(a: number, b: number, c: number, d: number, hash: number, slot: number): number {
+    const at = 4 * this.count
+    if (at + 4 > this.values.length) this.values = grown(this.values, moreThan(this.values.length))
+    this.values[at] = a
+    this.values[at + 1] = b
+    this.values[at + 2] = c
+    this.values[at + 3] = d
+    this.count++
+    this.slots[slot] = this.count
+    this.slots[slot + 1] = hash
+    if (8 * this.count > 3 * this.slots.length) this.slots = rehashed(this.slots)
+    return this.count - 1
+  }
+}
+
+/** Twice as many slots of ids and hashes. */
+function rehashed(old: Int32Array): Int32Array<ArrayBuffer> {
+  const slots = new Int32Array(Math.max(8 * FirstRoom, 2 * old.length))
+  const mask = slots.length - 1
+  for (let from = 0; from < old.length; from += 2) {
+    if (old[from] === 0) continue
+    let slot = (2 * old[from + 1]) & mask
+    while (slots[slot] !== 0) slot = (slot + 2) & mask
+    slots[slot] = old[from]
+    slots[slot + 1] = old[from + 1]
+  }
+  return slots
 }
 
 const FirstPairs = FirstRoom / 4

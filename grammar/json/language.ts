@@ -6,7 +6,7 @@
  */
 import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
-import { NoContent } from "../lexeme/content.ts"
+import { anyContent, NoContent } from "../lexeme/content.ts"
 import { toText } from "../lexeme/decimal.ts"
 import { type ExprId, exprs } from "../lexeme/expr.ts"
 import { type NumberCell, numbers } from "../lexeme/number.ts"
@@ -60,6 +60,18 @@ const words: readonly (readonly [bit: number, text: string])[] = [
   [TrueBit, "true"],
 ]
 
+/** By bits of `words`; 0 is not known yet. */
+const wordLexemes = new Int32Array(8)
+
+/** The lexeme of some of the words; `Dead` for none. */
+function wordLexeme(bits: number): number {
+  if (bits !== 0 && wordLexemes[bits] === 0) {
+    const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
+    wordLexemes[bits] = exprLexeme(exprs.or(texts))
+  }
+  return wordLexemes[bits]
+}
+
 export class JsonLanguage {
   readonly policy: SurfacePolicy
   readonly limits: Limits
@@ -78,6 +90,7 @@ export class JsonLanguage {
   private readonly finite: FiniteValues
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
+  private anyNumber: number | undefined
 
   /** `isBlind`: prove everything, see `plain.ts`. */
   constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits, isBlind = false) {
@@ -185,22 +198,41 @@ export class JsonLanguage {
     return steps
   }
 
-  /** One lexeme a scalar type that has values. */
+  /** One lexeme a scalar type that has values. Types of which all values will do have the same one in all schemas. */
   scalarLexemes(conjunction: number): number[] {
-    const content = stringContent(this, conjunction)
-    const string = content === NoContent ? Dead : stringLexeme(content, this.policy.escapes)
-    const number = this.numberLexemeOf(conjunction)
-    const bits =
-      this.scalar(conjunction, booleanAlgebra, this.booleans) |
-      this.scalar(conjunction, nullAlgebra, this.nulls)
-    const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
-    return [string, number, exprLexeme(exprs.or(texts))].filter((lexeme) => lexeme !== Dead)
+    const { all, possible } = this.plain.ofConjunction(conjunction)
+    const lexemesOf: number[] = []
+    const add = (lexeme: number) => {
+      if (lexeme !== Dead) lexemesOf.push(lexeme)
+    }
+    if ((possible & Types.string) !== 0) {
+      const content = (all & Types.string) !== 0 ? anyContent : stringContent(this, conjunction)
+      add(stringLexeme(content, this.policy.escapes))
+    }
+    if ((possible & Types.number) !== 0) add(this.numberLexemeOf(conjunction))
+    const wordTypes = possible & (Types.boolean | Types.null)
+    if (wordTypes !== 0) add(wordLexeme(this.wordsOf(conjunction, wordTypes & ~all, wordTypes & all)))
+    return lexemesOf
+  }
+
+  /** Bits of the words of `conjunction`: of the types `some` those that it allows, of the types `all` all. */
+  private wordsOf(conjunction: number, some: number, all: number): number {
+    let bits = 0
+    if ((all & Types.boolean) !== 0) bits |= booleanAlgebra.all
+    else if ((some & Types.boolean) !== 0) bits |= this.scalar(conjunction, booleanAlgebra, this.booleans)
+    if ((all & Types.null) !== 0) bits |= nullAlgebra.all
+    else if ((some & Types.null) !== 0) bits |= this.scalar(conjunction, nullAlgebra, this.nulls)
+    return bits
   }
 
   /** The lexeme of the numbers of `conjunction`; `Dead` if there are none. */
   numberLexemeOf(conjunction: number): number {
-    const cells = this.scalar(conjunction, numberAlgebra, this.numbers)
-    return numberLexeme(numbers.start(cells, this.policy.numbers))
+    if ((this.plain.ofConjunction(conjunction).all & Types.number) === 0)
+      return numberLexeme(
+        numbers.start(this.scalar(conjunction, numberAlgebra, this.numbers), this.policy.numbers),
+      )
+    this.anyNumber ??= numberLexeme(numbers.start(numberAlgebra.all, this.policy.numbers))
+    return this.anyNumber
   }
 
   /** A short text of `conjunction`, which must be productive. */

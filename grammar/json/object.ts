@@ -8,31 +8,18 @@
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { PairMap, TupleTable } from "../intern.ts"
 import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
-import { buildNames, ExcludedTag, excludedNames, NoNames, withName } from "../lexeme/names.ts"
+import { ExcludedTag, excludedNames, NoNames, withName } from "../lexeme/names.ts"
 import { shortStrings, stringLexeme } from "../lexeme/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
+import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import type { JsonLanguage } from "./language.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
 import type { Lookup } from "./satisfiable.ts"
-import { compareNames } from "./value.ts"
 import { checkWitness } from "./witnesslength.ts"
 
 const decoder = new TextDecoder()
-
-/** Tags of declared names: one per distinct name, the same in all schemas, so that automata are shared. */
-const FirstNameTag = ExcludedTag + 1
-const nameTags = new Map<string, number>()
-
-function tagOfName(name: string): number {
-  let tag = nameTags.get(name)
-  if (tag === undefined) {
-    tag = FirstNameTag + nameTags.size
-    nameTags.set(name, tag)
-  }
-  return tag
-}
 
 /** Where the reader is within the object. */
 const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
@@ -49,10 +36,7 @@ export class ObjectLanguage {
   private readonly lastOthers = new Map<number, { before: number; name: Uint8Array }>()
   /** (trie, set of other keys) → the trie without those keys. */
   private readonly withoutOthers = new PairMap()
-  /** (trie, 2 × name + whether names that may not come are left out) → the trie with that name turned around. */
-  private readonly turned = new PairMap()
-  private all: number | undefined
-  private excluded: number | undefined
+  private readonly tries: KeyTries
   private readonly frameKey: Int32Array
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
@@ -66,6 +50,7 @@ export class ObjectLanguage {
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
+    this.tries = new KeyTries(spec.names)
     for (const [index, { name }] of spec.names.entries()) this.indexOf.set(tagOfName(name), index)
   }
 
@@ -239,48 +224,14 @@ export class ObjectLanguage {
       const lexeme = stringLexeme(content, this.language.policy.escapes)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.frame(Phase.Key, progress, keyClass)] })
     }
-    if (classes.length === 0) add(namesContent(this.namesWith(available, true), NoContent), 0)
+    if (classes.length === 0) add(namesContent(this.tries.of(available, true), NoContent), 0)
     for (const [rank, c] of classes.entries()) {
       // The first class reads the declared names along with its own: one thread instead of two.
-      const declared = rank === 0 ? this.namesWith(available, false) : this.allExcluded()
+      const declared = rank === 0 ? this.tries.of(available, false) : this.tries.allExcluded()
       const trie = this.exclude(progress.others, declared)
       add(namesContent(trie, this.rules.classes[c].content), c)
     }
     return steps
-  }
-
-  /**
-   * The declared names in `available` (ascending) with their tags; the others excluded, or left out where no class could
-   * read them. Made name by name from none or from all, whichever is nearer: objects mostly go on from a set just seen.
-   */
-  private namesWith(available: readonly number[], areLeftOut: boolean): number {
-    const { names } = this.rules.spec
-    const isMost = 2 * available.length > names.length
-    let trie = isMost ? this.allNames() : areLeftOut ? NoNames : this.allExcluded()
-    for (let i = 0, next = 0; i < names.length; i++) {
-      const isAvailable = available[next] === i
-      if (isAvailable) next++
-      if (isAvailable === isMost) continue
-      const key = 2 * i + (areLeftOut ? 1 : 0)
-      let turned = this.turned.get(trie, key)
-      if (turned < 0) {
-        const { name, bytes } = names[i]
-        turned = withName(trie, bytes, isAvailable ? tagOfName(name) : areLeftOut ? 0 : ExcludedTag)
-        this.turned.set(trie, key, turned)
-      }
-      trie = turned
-    }
-    return trie
-  }
-
-  private allNames(): number {
-    this.all ??= trieOf(this.rules.spec.names.map(({ bytes, name }) => ({ bytes, tag: tagOfName(name) })))
-    return this.all
-  }
-
-  private allExcluded(): number {
-    this.excluded ??= trieOf(this.rules.spec.names.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
-    return this.excluded
   }
 
   private othersAfter(others: number, text: Uint8Array | null): number {
@@ -314,10 +265,6 @@ export class ObjectLanguage {
   private othersBefore(set: number): { before: number; name: Uint8Array } {
     return this.lastOthers.get(set) as { before: number; name: Uint8Array }
   }
-}
-
-function trieOf(entries: { bytes: Uint8Array; tag: number }[]): number {
-  return entries.length === 0 ? NoNames : buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
 }
 
 class ObjectFrame extends Frame {

@@ -18,7 +18,9 @@ export function fewestLeft(place: Place, seen: Seen): number {
     case "angle":
       return Math.max(wholeCost(seen) - 3, seen.stack.length + 2)
     case "name":
-      return place.isGroup ? declarationCost(begun(place, seen), seen) : referenceCost(begun(place, seen), seen)
+      return place.isGroup
+        ? declarationCost(begun(place, seen), seen)
+        : referenceCost(begun(place, seen), seen)
     case "reference":
       return 1 + referenceCost(begun({ at: "name", name: "", isGroup: false }, seen), seen)
     case "character": {

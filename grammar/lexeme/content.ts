@@ -9,7 +9,7 @@
  * - a length: another content with at least `min` and at most `max` more characters.
  * Content 0 is dead: from every other id some text is still accepted.
  */
-import { TupleTable } from "../intern.ts"
+import { QuadTable } from "../intern.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { finiteTexts } from "./finite.ts"
@@ -42,17 +42,8 @@ export const NamesKind = 1
 export const LengthKind = 2
 
 /** [kind, a, b, c]; id 0 is taken by the dead content. */
-const table = new TupleTable()
-table.intern([-1, 0, 0, 0])
-const key = new Int32Array(4)
-
-function intern(kind: number, a: number, b: number, c: number): number {
-  key[0] = kind
-  key[1] = a
-  key[2] = b
-  key[3] = c
-  return table.intern(key, 4)
-}
+const table = new QuadTable()
+table.intern(-1, 0, 0, 0)
 
 /** Bytes of all contents. */
 export function contentBytes(): number {
@@ -64,22 +55,21 @@ const dead = new Set<number>()
 
 /** Texts of `expr`. */
 export function exprContent(expr: ExprId): number {
-  return exprs.isNever(expr) ? NoContent : intern(ExprKind, expr, 0, 0)
+  return exprs.isNever(expr) ? NoContent : table.intern(ExprKind, expr, 0, 0)
 }
 
 /** The names of trie `names` with their tags, and otherwise the texts of `base`. */
 export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
   const known = table.count
-  const id = intern(NamesKind, names, base, 0)
+  const id = table.intern(NamesKind, names, base, 0)
+  if (base === anyContent || hasUsableName(names)) return id
   if (id === known && !hasText(names, base)) dead.add(id)
   return dead.has(id) ? NoContent : id
 }
 
-/** Whether some name may be used, or the base has a text that is not excluded. */
+/** Whether the base has a text that is not excluded. */
 function hasText(names: number, base: number): boolean {
-  if (base === anyContent) return true
-  if (hasUsableName(names)) return true
   if (base === NoContent) return false
   const texts = finiteTexts(exprOf(base), excludedCount(names))
   if (texts === null) return true
@@ -111,7 +101,7 @@ export function lengthContent(inner: number, min: number, max: number): number {
   // A bound that all texts keep says nothing.
   const { low, high } = exprLengths(expr)
   const [needed, most] = [least <= low ? 0 : least, max >= high ? Unbounded : max]
-  return needed === 0 && most === Unbounded ? inner : intern(LengthKind, inner, needed, most)
+  return needed === 0 && most === Unbounded ? inner : table.intern(LengthKind, inner, needed, most)
 }
 
 /** Every text. */
@@ -119,6 +109,7 @@ export const anyContent = exprContent(exprs.anyText)
 
 /** What remains of `content` after `byte`. */
 export function nextContent(content: number, byte: number): number {
+  if (content === anyContent && byte < 0x80) return anyContent
   switch (table.at(content, 0)) {
     case ExprKind:
       return exprContent(exprs.derivative(table.at(content, 1), byte))

@@ -10,7 +10,7 @@
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
 import { GrammarError } from "../errors.ts"
-import { grown, moreThan, TupleTable } from "../intern.ts"
+import { grown, moreThan, QuadTable } from "../intern.ts"
 import type { Reach } from "./measure.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
@@ -59,7 +59,7 @@ export interface LexemeKind {
 }
 
 export class LexemeTable {
-  private readonly tuples = new TupleTable()
+  private readonly tuples = new QuadTable()
   private readonly kinds: LexemeKind[] = []
   /** Tag of the text that ends in a state; 0 = not accepting. Shape [S]. */
   tags = new Int32Array(1024)
@@ -72,14 +72,13 @@ export class LexemeTable {
   /** Wide rows, `ChunkRows` a chunk: growing by copy would stall. Shape [chunks][ChunkRows, 256], lexeme states. */
   chunks: Int32Array[] = []
   private edgeEnd = 1
-  private readonly key = new Int32Array(4)
   private wideCount = 0
   /** One scratch row for each expansion that is under way: a kind may look at other states while it fills its own. */
   private readonly scratch: Row[] = []
   private depth = 0
 
   constructor() {
-    this.tuples.intern([-1]) // the dead state
+    this.tuples.intern(-1, 0, 0, 0) // the dead state
     this.rows[Dead] = -1
     this.edgeEnd = 3 // base 0, no edges
   }
@@ -121,12 +120,7 @@ export class LexemeTable {
   /** The state [kind, a, b, c]. */
   state(kind: number, a: number, b = 0, c = 0): number {
     const count = this.tuples.count
-    const { key } = this
-    key[0] = kind
-    key[1] = a
-    key[2] = b
-    key[3] = c
-    const id = this.tuples.intern(key, 4)
+    const id = this.tuples.intern(kind, a, b, c)
     if (id === count) {
       if (id >= this.tags.length) {
         this.tags = grown(this.tags, moreThan(this.tags.length))

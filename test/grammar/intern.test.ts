@@ -1,7 +1,7 @@
 /** Hash-consing: equal content, equal id; ids are dense, contents survive growth. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { grown, PairMap, TupleTable } from "../../grammar/intern.ts"
+import { grown, PairMap, QuadTable, TupleTable } from "../../grammar/intern.ts"
 
 const tuples = fc.array(fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 5 }), { maxLength: 400 })
 
@@ -51,6 +51,25 @@ test("a length shortens the tuple; a length is part of the identity", () => {
   expect(table.intern([1, 2, 3], 2)).toBe(table.intern([1, 2]))
   expect(table.intern([0])).not.toBe(table.intern([0, 0]))
   expect(table.intern([])).not.toBe(table.intern([0]))
+})
+
+test("a table of fours gives the ids that a table of any tuples gives", () => {
+  const value = fc.integer({ min: -2, max: 3 })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(value, value, value, value), { maxLength: 700 }), (list) => {
+      const [quads, tuples] = [new QuadTable(), new TupleTable()]
+      for (const quad of list) expect(quads.intern(...quad)).toBe(tuples.intern(quad))
+      expect(quads.count).toBe(tuples.count)
+      for (let id = 0; id < quads.count; id++) {
+        expect([...quads.view(id)]).toEqual([...tuples.view(id)])
+        expect(quads.at(id, 3)).toBe(tuples.at(id, 3))
+      }
+    }),
+    { seed: 2, numRuns: 100 },
+  )
+  const large = new QuadTable()
+  for (let i = 0; i < 100_000; i++) expect(large.intern(i, 1, -i, 2)).toBe(i)
+  for (let i = 0; i < 100_000; i += 991) expect(large.intern(i, 1, -i, 2)).toBe(i)
 })
 
 test("PairMap is a Map of pairs", () => {

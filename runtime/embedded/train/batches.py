@@ -4,9 +4,12 @@ Examples that begin alike (one schema and several texts, one text and several an
 beginning once, then every continuation, which sees the beginning and itself alone and whose positions go on from the
 beginning.
 
-Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, KEY_WEIGHT on its keys where no schema told them (they arrive forced), PROMPT_WEIGHT on a share of
-the prompt. In some examples runs of JSON punctuation are split into single characters, since a constrained output may
-arrive in other tokens than the tokenizer's own.
+Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, PROMPT_WEIGHT on a share of the prompt.
+
+Keys that no schema told arrive by the constraint: of the tokens that begin what is left of the key, the likeliest. They
+should be those that the tokenizer would have written, or the key is no longer the word that the text knows. So there the
+loss is taken among those tokens alone (`rivals`), with KEY_WEIGHT. Besides, in some examples keys and runs of JSON
+punctuation come in other tokens than the tokenizer's own.
 """
 
 from random import Random
@@ -16,7 +19,7 @@ from tokenizers import Tokenizer
 
 from corpus import Maker, render, unmark
 
-KEY_WEIGHT, TOOL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.05, 4.0, 0.1, 0.12
+KEY_WEIGHT, TOOL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.3, 4.0, 0.1, 0.12
 NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
 LONGEST = 800
 POOL, TAIL = 160, 40
@@ -26,7 +29,7 @@ class Row:
     """Tokens of one row with position and part (0 the shared beginning, 1 … the continuations), and what they predict."""
 
     def __init__(self):
-        self.ids, self.positions, self.parts, self.goals = [], [], [], []  # goals: (index, target, weight)
+        self.ids, self.positions, self.parts, self.goals = [], [], [], []  # goals: (index, target, weight or rivals)
 
     def add(self, ids, weights, start, part):
         """ids that follow `start` others; ids[0] is not a goal, since what comes before it may lie elsewhere in the row."""
@@ -34,7 +37,7 @@ class Row:
         self.ids += ids
         self.positions += range(start, start + len(ids))
         self.parts += [part] * len(ids)
-        self.goals += [(at + i, target, weight) for i, (target, weight) in enumerate(zip(ids[1:], weights[1:]))]
+        self.goals += [(at + i, target, weight) for i, (target, weight) in enumerate(zip(ids[1:], weights[1:])) if weight]
 
 
 class Batches:
@@ -45,22 +48,53 @@ class Batches:
         vocab = self.tokenizer.get_vocab()
         runs = [t for t in vocab if len(t) > 1 and all(c in '{}[]",:' for c in t)]
         self.split = {vocab[t]: [vocab[c] for c in t] for t in runs}
+        # Byte-level tokens of printable ASCII are spelled as they are, but for the space.
+        self.words = {t: i for t, i in vocab.items() if all("!" <= c <= "~" for c in t)} | {" ": vocab["Ġ"]}
+        self.longest = max(map(len, self.words))
         self.examples = self.tokens = 0
         self.pool = []
 
+    def beginnings(self, text):
+        """The tokens that `text` begins with: (length, id), short ones first."""
+        ends = range(1, min(len(text), self.longest) + 1)
+        return [(end, self.words[text[:end]]) for end in ends if text[:end] in self.words]
+
+    def other_pieces(self, text):
+        """`text` in tokens that are not chosen well, as a mask allows them; None where a character has no token of its own."""
+        pieces = []
+        while text:
+            found = self.beginnings(text)
+            if not found:
+                return None
+            end, token = found[0] if self.r.random() < 0.5 else self.r.choice(found)
+            pieces.append(token)
+            text = text[end:]
+        return pieces
+
     def encode(self, example):
-        """Ids of prompt and answer, and the weight of predicting each of them."""
+        """Ids of prompt and answer, what predicting each of them weighs (or its rivals), and the prompt's length."""
         prompt = self.tokenizer.encode(render(example)).ids
         answer, keys, _ = unmark(example["answer"])
         encoded = self.tokenizer.encode(answer)
-        splits = self.r.random() < 0.1
+        splits, respells = self.r.random() < 0.1, self.r.random() < 0.3
         ids, weights = list(prompt), [PROMPT_WEIGHT] * len(prompt)
-        key_weight = KEY_WEIGHT if example["kind"] == "bare" else 1.0
         at, named = 0, answer.find('", "arguments"') if example["kind"] == "tool" else 0
+        respelled = -1  # the key that was written in other pieces
         for token, (start, end) in zip(encoded.ids, encoded.offsets):
             while at < len(keys) and keys[at][1] <= start:
                 at += 1
-            weight = key_weight if at < len(keys) and start >= keys[at][0] else TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
+            if example["kind"] == "bare" and at < len(keys) and start >= keys[at][0]:
+                if at == respelled:
+                    continue
+                if respells and start == keys[at][0] and self.r.random() < 0.6 and (pieces := self.other_pieces(answer[start:keys[at][1]])):
+                    ids += pieces
+                    weights += [0] * len(pieces)
+                    respelled = at
+                    continue
+                ids.append(token)
+                weights.append([other for _, other in self.beginnings(answer[start:keys[at][1]]) if other != token])
+                continue
+            weight = TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
             pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
             ids += pieces
             weights += [weight] * len(pieces)
@@ -87,7 +121,8 @@ class Batches:
     def next(self, difficulty):
         """
         inputs [B, S], positions [B, S], seen [B, 1, S, S] (0 where a token sees another, else a large negative number),
-        targets [N], weights [N], picked [N]: where in the flattened batch they are predicted.
+        targets [N], weights [N], picked [N]: where in the flattened batch they are predicted; keyed [K]: which of the N are
+        pieces of keys; rivals [K, R]: what they are chosen among, the target first, filled up with -1.
         """
         while len(self.pool) < POOL:
             size = self.r.choice([1, 2, 3, 3, 4])
@@ -105,12 +140,16 @@ class Batches:
             chosen.append(self.pool.pop(start))
         inputs = torch.zeros(len(chosen), width, dtype=torch.long)
         positions, parts = inputs.clone(), torch.full_like(inputs, -1)
-        targets, weighing, picked = [], [], []
+        targets, weighing, picked, keyed, rivals = [], [], [], [], []
         for i, (row, count) in enumerate(chosen):
             n = len(row.ids)
             inputs[i, :n], positions[i, :n], parts[i, :n] = torch.tensor(row.ids), torch.tensor(row.positions), torch.tensor(row.parts)
             for index, target, weight in row.goals:
                 if weight != PROMPT_WEIGHT or self.r.random() < PROMPT_SHARE:
+                    if isinstance(weight, list):
+                        keyed.append(len(targets))
+                        rivals.append([target, *weight])
+                        weight = 0.0
                     targets.append(target)
                     weighing.append(weight)
                     picked.append(i * width + index)
@@ -118,4 +157,7 @@ class Batches:
             self.tokens += n
         same = (parts[:, :, None] == parts[:, None, :]) | (parts == 0)[:, None, :]
         seen = torch.where(same.tril_(), 0.0, -1e9)[:, None]
-        return inputs, positions, seen, torch.tensor(targets), torch.tensor(weighing), torch.tensor(picked)
+        most = max(map(len, rivals), default=1)
+        rivals = torch.tensor([row + [-1] * (most - len(row)) for row in rivals], dtype=torch.long).reshape(-1, most)
+        keyed = torch.tensor(keyed, dtype=torch.long)
+        return inputs, positions, seen, torch.tensor(targets), torch.tensor(weighing), torch.tensor(picked), keyed, rivals

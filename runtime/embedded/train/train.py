@@ -22,7 +22,7 @@ import torch
 import torch.multiprocessing as mp
 import torch.nn.functional as F
 
-from batches import Batches
+from batches import KEY_WEIGHT, Batches
 from model import Model
 
 POLYNOMIALS = [(8.287212, -23.595887, 17.300387), (4.107059, -2.947850, 0.544843), (3.948691, -2.908902, 0.551819), (3.318420, -2.488488, 0.510049)]
@@ -75,7 +75,7 @@ def work(rank, a, model, done, counts, stopped):
     batches = Batches(a.tokenizer, 7919 * rank + a.seed + done["steps"], a.tokens)
     hidden_of = torch.compile(model.hidden, dynamic=True) if a.compile else model.hidden
     begin = saved = time.time()
-    mean = right = None
+    mean = right = keys_right = None
 
     def save():
         steps, tokens, examples = (int(n) for n in counts.sum(0))
@@ -88,12 +88,14 @@ def work(rank, a, model, done, counts, stopped):
     step = 0
     while not stopped.is_set() and (progress := (time.time() - begin) / 60 / a.minutes) < 1:
         difficulty = a.start + (a.final - a.start) * min(1.0, progress / a.ramp)
-        inputs, positions, seen, targets, weights, picked = batches.next(difficulty)
+        inputs, positions, seen, targets, weights, picked, keyed, rivals = batches.next(difficulty)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             hidden = hidden_of(inputs, positions, seen).reshape(-1, model.c["width"])[picked]
             logits = F.linear(hidden, model.embed.weight)
         losses = F.cross_entropy(logits.float(), targets, reduction="none")
-        loss = (losses * weights).sum() / weights.sum()
+        among = logits[keyed].float().gather(1, rivals.clamp(min=0)).masked_fill(rivals < 0, -1e9)
+        key_losses = -F.log_softmax(among, dim=1)[:, 0]
+        loss = ((losses * weights).sum() + KEY_WEIGHT * key_losses.sum()) / (weights.sum() + KEY_WEIGHT * len(keyed))
         loss.backward()
         rate = min(1.0, (step + 1) / 20) * max(0.02, 1 - progress)
         muon.step(a.muon * rate)
@@ -108,10 +110,12 @@ def work(rank, a, model, done, counts, stopped):
         value = losses.detach()[answer].mean().item()
         mean = value if mean is None else 0.97 * mean + 0.03 * value
         right = hit if right is None else 0.97 * right + 0.03 * hit
+        chosen = (among.argmax(1) == 0).float().mean().item() if len(keyed) else 1.0
+        keys_right = chosen if keys_right is None else 0.97 * keys_right + 0.03 * chosen
         if step % 20 == 0 and rank == 0:
             steps, tokens, examples = (int(n) for n in counts.sum(0))
             print(f"minute {(time.time() - begin) / 60:.1f} steps {steps} tokens {tokens} examples {examples} "
-                  f"answer loss {mean:.3f} right {right:.3f} tokens/s {tokens / (time.time() - begin):.0f}", flush=True)
+                  f"answer loss {mean:.3f} right {right:.3f} keys {keys_right:.3f} tokens/s {tokens / (time.time() - begin):.0f}", flush=True)
         if rank == 0 and time.time() - saved > 240:
             save()
             saved = time.time()
