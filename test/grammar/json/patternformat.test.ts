@@ -152,7 +152,15 @@ test("agrees with the host on 4,000 texts", () => {
 
 test("every beginning of a pattern has a shortest end", () => {
   const beginnings = new Set<string>()
-  for (const text of [...accepted, "(?<ab>(?:\\k<c", "\\k<é>\\9(?<", "(?<a>)(?<a", "(?<a>)\\k<", "[\\u{1", "(a{2,"]) {
+  for (const text of [
+    ...accepted,
+    "(?<ab>(?:\\k<c",
+    "\\k<é>\\9(?<",
+    "(?<a>)(?<a",
+    "(?<a>)\\k<",
+    "[\\u{1",
+    "(a{2,",
+  ]) {
     for (let end = 0; end <= text.length; end++) beginnings.add(text.slice(0, end))
   }
   for (const beginning of beginnings) {
