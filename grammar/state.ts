@@ -19,6 +19,8 @@ import { EmptyStack, StackTable } from "./stack.ts"
 export const DeadState = 0
 /** Text that nobody asks for. */
 const NoText = 0
+/** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
+const FewThreads = 15
 /** In a text: a frame that needs what follows was pushed here. */
 const Mark = 256
 
@@ -49,9 +51,9 @@ export class States {
   readonly start: number
 
   /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
-  private scratch = new Int32Array(48)
+  private scratch = new Int32Array(FewThreads)
   private used = 0
-  private reading = new Int32Array(48)
+  private reading = new Int32Array(FewThreads)
 
   constructor(grammar: Grammar) {
     this.grammar = grammar

@@ -59,7 +59,6 @@ export class TokenFsm implements TokenMachine {
   private kept: (Kept | undefined)[] = []
   /** Drafts by shape. */
   private drafts: ((Kept & Draft) | undefined)[] = []
-  private readonly endIds: Int32Array
   private keptBytes = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
@@ -70,7 +69,6 @@ export class TokenFsm implements TokenMachine {
     this.states = new States(grammar)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
-    this.endIds = Int32Array.from(vocabulary.endIds)
   }
 
   get start(): number {
@@ -122,7 +120,7 @@ export class TokenFsm implements TokenMachine {
     const shape = this.states.shape(state)
     let draft = this.drafts[shape]
     if (draft === undefined) {
-      const { recipe, unknown } = this.builder.build(state, this.endIds)
+      const { recipe, unknown } = this.builder.build(state, this.locals.endIds)
       draft = { recipe, uses: 0, unknown }
       this.charge(96 + 8 * recipe.ids.length)
       this.drafts[shape] = draft

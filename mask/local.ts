@@ -75,6 +75,8 @@ export class LocalMasks {
   readonly vocabulary: Vocabulary
   readonly trie: TokenTrie
   readonly lists: NodeLists
+  /** What may end a text. */
+  readonly endIds: Int32Array
   /** Trie nodes visited by full walks, and their number: for `stats`. */
   walkCount = 0
   private readonly maxBytes: number
@@ -97,6 +99,7 @@ export class LocalMasks {
   constructor(vocabulary: Vocabulary, options: LocalOptions = {}) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
+    this.endIds = Int32Array.from(vocabulary.endIds)
     this.maxBytes = options.maxBytes ?? 36 << 20
     this.entries = new Generations(this.maxBytes)
     this.isPlain = options.isPlain ?? false

@@ -19,12 +19,13 @@ export interface Draft {
   readonly unknown: readonly number[]
 }
 
+/** (node list, lexeme state, stack) triples that are in the mask which is being made. */
+const seen = new TripleSet()
+
 /** Collects the components of one state's mask. */
 export class MaskBuilder {
   private readonly states: States
   private readonly locals: LocalMasks
-  /** (node list, lexeme state, stack) triples already added. */
-  private readonly seen = new TripleSet()
   private parts: Recipe[] = []
   private unknown: number[] = []
 
@@ -35,7 +36,7 @@ export class MaskBuilder {
 
   /** The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. */
   build(state: number, endIds: Int32Array): Draft {
-    this.seen.clear()
+    seen.clear()
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
@@ -64,7 +65,7 @@ export class MaskBuilder {
 
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
   private addRead(list: number, lexemeState: number, stack: number): void {
-    if (!this.seen.add(list, lexemeState, stack)) return
+    if (!seen.add(list, lexemeState, stack)) return
     const local = this.locals.local(list, lexemeState)
     this.addPart(local)
     const { exits } = local

@@ -148,8 +148,19 @@ export const defaultDialect: Dialect = {
 
 const metaschemaUri = /^https?:\/\/json-schema\.org\/(?:draft\/(2019-09|2020-12)|(draft-0[3467]))\/schema#?$/
 
+/** Dialects by the names asked for so far: there are few that name one. */
+const byName = new Map<string, Dialect>()
+
 /** A draft by name (`draft-07`, `07`, `2020-12`) or by the URI of its metaschema; null: neither. */
 export function draftDialectOf(name: string): Dialect | null {
+  const known = byName.get(name)
+  if (known !== undefined) return known
+  const dialect = namedDialect(name)
+  if (dialect !== null) byName.set(name, dialect)
+  return dialect
+}
+
+function namedDialect(name: string): Dialect | null {
   const match = metaschemaUri.exec(name)
   if (match !== null) return byDraft.get(match[1] ?? match[2]) ?? null
   if (/^https?:\/\/json-schema\.org\/schema#?$/.test(name)) return defaultDialect

@@ -167,8 +167,9 @@ function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen:
 function enumTexts(parts: Parts, expr: ExprId): string[] {
   const [first, ...others] = parts.enums
   const rest = others.map((values) => new Set(values))
+  const isBounded = parts.min > 0 || parts.max !== Number.POSITIVE_INFINITY
   return first.filter((text) => {
-    const length = [...text].length
+    const length = isBounded ? [...text].length : 0
     if (length < parts.min || length > parts.max) return false
     return rest.every((values) => values.has(text)) && (expr === exprs.anyText || matchesText(expr, text))
   })
