@@ -195,7 +195,8 @@ function expandBody(policy: number, content: number, row: Row): void {
   } else {
     row.base = state(mode, overlay.base)
     row.bytes = withMarks(overlay.bytes)
-    for (const byte of row.bytes) row.targets[byte] = state(mode, nextContent(content, byte))
+    for (const byte of row.bytes)
+      if (byte !== Quote && byte !== Slash) row.targets[byte] = state(mode, nextContent(content, byte))
   }
   row.targets[Quote] = close
   row.targets[Slash] = isSpelled || canEscape(policy, content) ? state(Backslash | policy, content) : Dead

@@ -98,6 +98,8 @@ class Batches:
             pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
             ids += pieces
             weights += [weight] * len(pieces)
+        if example.get("cut"):
+            return ids, weights, len(prompt)
         return ids + [self.end], weights + [1.0], len(prompt)
 
     def row(self, group):

@@ -333,7 +333,7 @@ class Maker:
         r = self.r
         p = r.random()
         if p < TOOL_SHARE * difficulty:
-            return self.tool_calls(difficulty, size)
+            return self.tool_drill(8) if size > 1 and r.random() < DRILL_SHARE else self.tool_calls(difficulty, size)
         domain = r.choice(DOMAINS)
         plan = self.plan(domain, difficulty)
         while not plan.fields:
@@ -442,6 +442,41 @@ class Maker:
         return examples
 
 
+    def tool_drill(self, size):
+        """
+        Tools with made-up names and short texts that ask for one of them, in words of its name or its description: choosing
+        alone, many times in one list. `cut`: the answer goes on, but not here.
+        """
+        r, nouns, tools, words = self.r, [], [], []
+        verbs = r.sample(TOOL_VERBS, r.choice([1, 2, 3]))
+        while len(tools) < r.choice([2, 3, 3, 4, 5]):
+            noun = coin(r) if r.random() < 0.3 else known(r, self.h, NOUNS + THINGS)
+            if r.random() < 0.25:
+                noun = f"{known(r, self.h, QUALIFIERS + ADJECTIVES)} {noun}"
+            verb = r.choice(verbs)
+            if noun in nouns:
+                continue
+            nouns.append(noun)
+            # Described in other words, or in its own.
+            doing, thing = (verb, noun) if r.random() < 0.5 else (r.choice(TOOL_VERBS), coin(r) if r.random() < 0.5 else known(r, self.h, NOUNS + THINGS))
+            about = r.choice(TOOL_PURPOSES).format(verb=doing, noun=thing)
+            fields = [self.made_up_field(True) for _ in range(r.choice([0, 0, 1, 1, 2]))]
+            parameters = object_schema(list({style_key(f.key, "snake"): self.schema(f) for f in fields}.items()))
+            name = style_key(f"{verb} {noun}", r.choice(["snake", "snake", "camel"]))
+            tools.append({"type": "function", "function": {"name": name, "description": about[0].upper() + about[1:], "parameters": parameters}})
+            words.append([(verb, noun), (verb, noun), (doing, thing)])
+        examples = []
+        for i in (r.randrange(len(tools)) for _ in range(size)):
+            verb, noun = r.choice(words[i])
+            said = r.choice(WISHES).format(verb=verb, noun=noun, title=f"{verb} {noun}".capitalize())
+            text = [said[0].upper() + said[1:]] + [self.filler() for _ in range(r.choice([0, 0, 1, 2]))]
+            if r.random() < 0.4:
+                r.shuffle(text)
+            answer = f'<tool_call>\n{{"name": "{tools[i]["function"]["name"]}", "arguments": {{'
+            examples.append({"messages": [{"role": "user", "content": r.choice([" ", "\n"]).join(text)}], "answer": answer, "tools": tools,
+                             "kind": "tool", "cut": True})
+        return examples
+
     def wish(self, plan):
         """What somebody wants, in the words of one of the domain's tools; often not the name of the tool at hand."""
         words = self.r.choice(plan.domain["tools"]).split("_")
@@ -473,7 +508,11 @@ class Plan:
             yield from field.inner or [field]
 
 
-TOOL_SHARE = 0.16
+TOOL_SHARE, DRILL_SHARE = 0.2, 0.4
+TOOL_VERBS = """store record register add save log create update book send open close find cancel report rent schedule start submit
+order get set check change remove reserve print plan share delete list call move""".split()
+TOOL_PURPOSES = ["{verb} the {noun}.", "{verb} a {noun}.", "Use this to {verb} the {noun}.", "Use this for the {noun}.", "All about the {noun}.",
+                 "For people who want to {verb} a {noun}.", "Needed when somebody wants to {verb} the {noun}."]
 WISHES = ["please {verb} the {noun}.", "I want to {verb} a {noun}.", "{title}:", "can you {verb} this {noun}?", "we need to {verb} a {noun}.",
           "could you {verb} a {noun} for me?", "time to {verb} the {noun}.", "{title}, please.", "new {noun}:", "about the {noun}:",
           "help me {verb} the {noun}.", "this {noun} is for you to {verb}.", "one more {noun} to {verb}."]
