@@ -1,4 +1,5 @@
 /** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
+import { withinTime } from "./deadline.ts"
 import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
 import { compileJsonSchema } from "./json/compile.ts"
@@ -69,8 +70,16 @@ export function compile(
   options: CompileOptions = {},
 ): { grammar: Grammar; report: Report } {
   trimTables()
-  const preset = options.surface === "conform" ? conform : generate
   const limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits }
+  return withinTime(limits.compileMs, () => compileWithin(input, options, limits))
+}
+
+function compileWithin(
+  input: GrammarInput,
+  options: CompileOptions,
+  limits: Limits,
+): { grammar: Grammar; report: Report } {
+  const preset = options.surface === "conform" ? conform : generate
   const key = () => keyOf(input, options)
   const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
   switch (input.kind) {

@@ -39,6 +39,8 @@ export interface Limits {
   choices: number
   /** Source of one regular expression, in UTF-16 units. */
   regexBytes: number
+  /** Wall time of one compilation, in milliseconds. Infinity by default: all other bounds are counts. */
+  compileMs: number
 }
 
 export const defaultLimits: Readonly<Limits> = {
@@ -51,6 +53,7 @@ export const defaultLimits: Readonly<Limits> = {
   stackDepth: 1_024,
   choices: 200_000,
   regexBytes: 64 << 10,
+  compileMs: Number.POSITIVE_INFINITY,
 }
 
 /** Throws a `limit` error when `value` is above the bound `name`. */

@@ -5,6 +5,7 @@
  * satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so far imply is dropped or made a fact,
  * then one choice is made. The choices prefer "is this property there": exclusive, and it settles many clauses.
  */
+import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Alternative, type Expansion, expandFact } from "./expand.ts"
@@ -162,6 +163,7 @@ export class Branches {
 
   private spend(work: number): void {
     this.work += work
+    checkTime()
     checkLimit(
       this.limits,
       "satSteps",

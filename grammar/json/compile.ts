@@ -2,6 +2,7 @@
  * `compileJsonSchema`: schema text to grammar. Reads the schema without loss, resolves references, reads every keyword
  * that can be reached, tests satisfiability, and begins the language at the root.
  */
+import { checkTime } from "../deadline.ts"
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
@@ -72,6 +73,7 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
     checkLimit(limits, "nodes", queue.push(node), node.pointer, "schemas that can be reached")
   }
   for (const node of queue) {
+    checkTime()
     const keywords = reader.of(node)
     for (const child of keywords.below) add(child)
     if (keywords.unevaluatedProperties !== null || keywords.unevaluatedItems !== null) {

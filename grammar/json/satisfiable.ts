@@ -6,6 +6,7 @@
  * looked at again. What is still unproductive when nothing changes has no value, however deep one looks. The order in
  * which conjunctions become productive is a rank: a witness is built from parts of lower rank only, so it is finite.
  */
+import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 
 /** Asks whether a part is productive; a `false` may turn out to be `true` later. */
@@ -104,6 +105,7 @@ export class Satisfiability {
       later.delete(conjunction)
       if (this.known[conjunction] === true) continue
       checkLimit(this.limits, "satSteps", ++steps, "", "satisfiability")
+      checkTime()
       const own = waiting.get(conjunction) as Waiter
       own.runs++
       own.news = 0

@@ -12,6 +12,7 @@
  * head it must read what the head reads, so each expression has a second row, its *shift*: the same expression after
  * a byte was read in front of it. Only expressions that look back change by a shift.
  */
+import { checkTime } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
@@ -390,6 +391,7 @@ function search(id: ExprId, budget: number, maxMade = MaxMade): number {
   const parents = [-1]
   const seen = new Set(found)
   for (let i = 0; i < found.length; i++) {
+    checkTime()
     const row = rowOf(found[i])
     for (let j = rows.offsets[row]; j < rows.offsets[row + 1]; j += 2) {
       const target = rows.values[j + 1]

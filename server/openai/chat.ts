@@ -36,6 +36,9 @@ export interface ChatOptions {
   served: (elapsedMs: number) => void
 }
 
+/** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
+const CompileMs = 2_000
+
 /** One chat completion. Never rejects: every failure is a response. */
 export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
   let constraint: Constraint | null = null
@@ -49,7 +52,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     const seed = chatRequest.options.seed ?? randomSeed()
     const generation = await engine.start(chatRequest.messages, {
       ...chatRequest.options,
-      ...(constraint && { constraint: constraint.input }),
+      ...(constraint && { constraint: constraint.input, limits: { compileMs: CompileMs } }),
       ...found.policies.compile,
       ...(constraint && options.onLength && { onLength: options.onLength }),
       ...found.policies.generate,

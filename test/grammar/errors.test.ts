@@ -48,6 +48,7 @@ test("a limit holds at the bound and is broken above it", () => {
 /** Not plain to see: whether it has a value depends on whether its parts have. */
 const inner = { type: "object", properties: { b: { pattern: "^a", not: { const: "a" } } }, required: ["b"] }
 const nested = { type: "object", properties: { a: inner }, required: ["a"], not: { required: ["c"] } }
+const names = Array.from({ length: 500 }, (_, i) => `n${i}`)
 const bounded: [limit: keyof Limits, bound: number, input: GrammarInput][] = [
   ["schemaBytes", 10, json('{"type": "string"}')],
   ["schemaDepth", 16, json(JSON.stringify(deep))],
@@ -55,9 +56,16 @@ const bounded: [limit: keyof Limits, bound: number, input: GrammarInput][] = [
   ["satSteps", 1, json(nested)],
   ["choices", 2, { kind: "choice", options: ["a", "b", "c"] }],
   ["regexBytes", 4, { kind: "regex", pattern: "aaaaa" }],
+  ["compileMs", 0, json({ properties: Object.fromEntries(names.map((name) => [name, { type: "null" }])) })],
 ]
 
 describe("limits", () => {
+  test("compileMs: a search for texts is stopped, and leaves nothing behind", () => {
+    const hard: GrammarInput = { kind: "regex", pattern: "(?=(?:.{37})*$)(?=(?:.{41})+$).+" }
+    expect(refusal(hard, { limits: { compileMs: 0 } }).message).toContain("limits.compileMs")
+    expect(() => compile(hard)).not.toThrow()
+  })
+
   test.each(bounded)("%s: %i", (limit, bound, input) => {
     const error = refusal(input, { limits: { [limit]: bound } })
     expect(error.kind).toBe("limit")

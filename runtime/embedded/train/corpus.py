@@ -28,8 +28,9 @@ def parts(text, mark):
 class Concept:
     """One kind of fact: how its field may be called and how a text may state it."""
 
-    def __init__(self, key, kind, names, clauses, options=None):
-        self.key, self.kind, self.names, self.clauses, self.options = key, kind, names, clauses, options
+    def __init__(self, key, kind, names, clauses, options=None, synonyms=None):
+        self.key, self.kind, self.names, self.clauses = key, kind, names, clauses
+        self.options, self.synonyms = options, synonyms  # phrases and other names by label
 
 
 def load():
@@ -41,8 +42,8 @@ def load():
     for line in (HERE / "choices.txt").read_text().splitlines():
         if line and line[0] != "#":
             key, names, *options = cells(line)
-            options = {o.split("=")[0].strip(): parts(o.split("=")[1], ";") for o in options}
-            concepts[key] = Concept(key, "choice", parts(names, ","), [], options)
+            labels = [(parts(o.split("=")[0], " / "), parts(o.split("=")[1], ";")) for o in options]
+            concepts[key] = Concept(key, "choice", parts(names, ","), [], {l[0]: phrases for l, phrases in labels}, {l[0]: l for l, _ in labels})
     for line in (HERE / "flags.txt").read_text().splitlines():
         if line and line[0] != "#":
             key, names, yes, no = cells(line)
@@ -95,7 +96,7 @@ class Maker:
         if concept.kind in ("choice", "flag"):
             label = self.r.choice(list(concept.options))
             literal = label if concept.kind == "flag" else json.dumps(label)
-            return self.r.choice(concept.options[label]), literal
+            return self.r.choice(side(concept.options[label], self.h)), literal
         return KINDS[concept.kind](self.r, self.h)
 
     def schema(self, concept):
@@ -128,6 +129,16 @@ class Maker:
             words.pop(r.randrange(len(words)))
         made = " ".join(words)
         return name if is_held_out(made) else made
+
+    def relabelled(self, concept):
+        """A choice as somebody else's schema has it: some of its labels, in another order, under other names."""
+        r = self.r
+        if concept.synonyms is None or r.random() < 0.4:
+            return concept
+        labels = r.sample(list(concept.options), max(2, len(concept.options) - r.choice([0, 0, 1])))
+        spell = r.choice([str, str, str, str.upper, str.capitalize, lambda label: label.replace(" ", "_")])
+        options = {spell(label if r.random() < 0.4 else r.choice(concept.synonyms[label])): concept.options[label] for label in labels}
+        return Concept(concept.key, "choice", concept.names, concept.clauses, options)
 
     def made_up_field(self, is_easy=False):
         r, p = self.r, self.r.random()
@@ -238,17 +249,17 @@ class Maker:
                     keys = slots(sentence)
                     if not any(k in plan.concepts for k in keys) and len(plan.concepts) + len(keys) <= most + 1:
                         for k in keys:
-                            plan.add(k, CONCEPTS[k], self.field_name(CONCEPTS[k]))
+                            plan.add(k, self.relabelled(CONCEPTS[k]), self.field_name(CONCEPTS[k]))
             rest = [k for k in domain["concepts"] if k not in plan.concepts]
             low = 0 if plan.concepts else 2
             more = r.randint(low, max(2, most - len(plan.concepts))) if r.random() < 0.7 else low
             for k in r.sample(rest, min(more, len(rest))):
-                plan.add(k, CONCEPTS[k], self.field_name(CONCEPTS[k]))
+                plan.add(k, self.relabelled(CONCEPTS[k]), self.field_name(CONCEPTS[k]))
         stated = set(plan.concepts)
         # Things that the text may not have: null.
         pool = [k for k in domain["concepts"] if k not in plan.concepts]
         for _ in range(r.choice([0, 0, 0, 1, 1, 2]) if difficulty > 0.5 else r.choice([0, 0, 1])):
-            concept = self.made_up_field() if is_made_up or r.random() < 0.3 or not pool else CONCEPTS[r.choice(pool)]
+            concept = self.made_up_field() if is_made_up or r.random() < 0.3 or not pool else self.relabelled(CONCEPTS[r.choice(pool)])
             if concept.key not in plan.concepts and not any(n in concept.names for n in plan.names.values()):
                 plan.add(concept.key, concept, self.field_name(concept))
         style, used, fields = r.choice(STYLES), set(), []

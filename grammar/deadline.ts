@@ -1,0 +1,36 @@
+/**
+ * `limits.compileMs`: the time that one compilation may take, for servers that must answer. All other bounds count, and
+ * end at the same place on every machine; this one is the net below them.
+ */
+import { GrammarError } from "./errors.ts"
+
+/** Questions between two looks at the clock. */
+const Stride = 64
+
+let deadline = Number.POSITIVE_INFINITY
+let bound = 0
+let questions = 0
+
+/** What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed. */
+export function withinTime<T>(ms: number, run: () => T): T {
+  if (ms === Number.POSITIVE_INFINITY) return run()
+  deadline = performance.now() + ms
+  bound = ms
+  questions = 0
+  try {
+    return run()
+  } finally {
+    deadline = Number.POSITIVE_INFINITY
+  }
+}
+
+/** Asked in every loop of a compilation that may run long. Throws `limit` when its time is over; else nearly free. */
+export function checkTime(): void {
+  if (deadline === Number.POSITIVE_INFINITY || ++questions % Stride !== 0) return
+  if (performance.now() <= deadline) return
+  throw new GrammarError(
+    "limit",
+    "",
+    `compiling takes more than the bound of ${bound} ms. Raise limits.compileMs or make the input smaller`,
+  )
+}
