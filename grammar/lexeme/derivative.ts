@@ -355,7 +355,7 @@ function sweep(
 const Live = 1
 const Dead = 2
 const verdicts = new ExprMemo()
-const MaxSearched = 50_000
+const MaxSearched = 40_000
 const MaxSearchedInPart = 2_000
 /** New expressions, most of them parts of states. */
 const MaxMade = 400_000

@@ -34,8 +34,8 @@ export const MaxShortest = 1 << 20
 const MaxCost = 0x1fffffff
 
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
-const MaxSearched = 200_000
-const MaxRanges = 700_000
+const MaxSearched = 100_000
+const MaxRanges = 350_000
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
