@@ -1,6 +1,8 @@
 /**
  * `limits.compileMs`: the time that one compilation may take, for servers that must answer. All other bounds count, and
- * end at the same place on every machine; this one is the net below them.
+ * end at the same place on every machine; this one is the net below them. It is looked at where alternatives are combined,
+ * satisfiability is tested and texts are searched for; between two looks lies work that is bounded by counts: of the tests'
+ * 338 schema bombs, given 0.1 s, 14 take above 0.3 s and the slowest (one text of 1 MB) 1.0 s. Node 20, one core.
  */
 import { GrammarError } from "./errors.ts"
 
@@ -24,7 +26,7 @@ export function withinTime<T>(ms: number, run: () => T): T {
   }
 }
 
-/** Asked in every loop of a compilation that may run long. Throws `limit` when its time is over; else nearly free. */
+/** Asked in the loops of a compilation. Throws `limit` when its time is over; else nearly free. */
 export function checkTime(): void {
   if (deadline === Number.POSITIVE_INFINITY || ++questions % Stride !== 0) return
   if (performance.now() <= deadline) return

@@ -39,7 +39,7 @@ export interface Limits {
   choices: number
   /** Source of one regular expression, in UTF-16 units. */
   regexBytes: number
-  /** Wall time of one compilation, in milliseconds. Infinity by default: all other bounds are counts. */
+  /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
   compileMs: number
 }
 
