@@ -46,6 +46,8 @@ export class TupleTable {
    * one line of memory and a hit only what it compares.
    */
   private slots = new Int32Array(FirstRoom)
+  /** Slots in use. */
+  private filled = 0
 
   /** The id of `tuple[0 .. length)`; equal tuples get equal ids. */
   intern(tuple: ArrayLike<number>, length = tuple.length): number {
@@ -59,7 +61,24 @@ export class TupleTable {
       const id = slots[slot] - 1
       if (slots[slot + 1] === hash && this.equals(id, tuple, length)) return id
     }
-    return this.add(tuple, length, hash, slot)
+    const id = this.append(tuple, length)
+    this.slots[slot] = id + 1
+    this.slots[slot + 1] = hash
+    if (8 * ++this.filled > 3 * this.slots.length) this.slots = rehashed(this.slots)
+    return id
+  }
+
+  /** A new id for a tuple that is not there; `intern` does not find it. */
+  append(tuple: ArrayLike<number>, length = tuple.length): number {
+    const id = this.count++
+    const start = this.offsets[id]
+    if (id + 2 > this.offsets.length) this.offsets = grown(this.offsets, moreThan(this.offsets.length))
+    if (start + length > this.values.length) {
+      this.values = grown(this.values, Math.max(moreThan(this.values.length), start + length))
+    }
+    for (let i = 0; i < length; i++) this.values[start + i] = tuple[i]
+    this.offsets[id + 1] = start + length
+    return id
   }
 
   /** Length of tuple `id`. */
@@ -86,21 +105,6 @@ export class TupleTable {
     if (this.offsets[id + 1] - start !== length) return false
     for (let i = 0; i < length; i++) if (this.values[start + i] !== tuple[i]) return false
     return true
-  }
-
-  private add(tuple: ArrayLike<number>, length: number, hash: number, slot: number): number {
-    const id = this.count++
-    const start = this.offsets[id]
-    if (id + 2 > this.offsets.length) this.offsets = grown(this.offsets, moreThan(this.offsets.length))
-    if (start + length > this.values.length) {
-      this.values = grown(this.values, Math.max(moreThan(this.values.length), start + length))
-    }
-    for (let i = 0; i < length; i++) this.values[start + i] = tuple[i]
-    this.offsets[id + 1] = start + length
-    this.slots[slot] = id + 1
-    this.slots[slot + 1] = hash
-    if (8 * this.count > 3 * this.slots.length) this.slots = rehashed(this.slots)
-    return id
   }
 }
 

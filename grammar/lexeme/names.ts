@@ -4,7 +4,7 @@
  * A node is the tuple [tag, byte, child, byte, child, …] with ascending bytes; equal sets of suffixes are one integer,
  * whatever schema they come from. Sets are values: switching one name off makes a new root and shares all the rest.
  */
-import { TupleTable } from "../intern.ts"
+import { grown, moreThan, TupleTable } from "../intern.ts"
 
 /** The empty set. */
 export const NoNames = 0
@@ -12,40 +12,61 @@ export const NoNames = 0
 export const ExcludedTag = 2
 
 const nodes = new TupleTable()
-/** Whether some name of the node may be used, by node. */
-const usable: boolean[] = []
-/** Names of the node that may not be used, by node. */
-const excludedCounts: number[] = []
+/** Twice the names of a node that may not be used; odd: some may. By node. Shape [≥ nodes]. */
+let uses = new Int32Array(16)
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
-  const count = nodes.count
-  const node = nodes.intern(tuple, length)
-  if (node === count) {
-    let isUsable = tuple[0] !== 0 && tuple[0] !== ExcludedTag
-    for (let i = 2; i < length && !isUsable; i += 2) isUsable = usable[tuple[i]]
-    usable.push(isUsable)
-    let excludedCount = tuple[0] === ExcludedTag ? 1 : 0
-    for (let i = 2; i < length; i += 2) excludedCount += excludedCounts[tuple[i]]
-    excludedCounts.push(excludedCount)
+  if (length === 3 && tuple[0] === 0) {
+    const beside = nodeBeside(tuple[1], tuple[2])
+    if (beside >= 0) return beside
   }
+  const { count } = nodes
+  // Nothing can lie above the newest node yet.
+  const isFirst = length === 3 && tuple[0] === 0 && tuple[2] === count - 1
+  const node = isFirst ? nodes.append(tuple, 3) : nodes.intern(tuple, length)
+  if (node === count) addUses(node, tuple, length)
   return node
+}
+
+/**
+ * The node without a tag whose one child is `child`, if it was made right after that one; else -1. It lies beside its
+ * child and is found there, not by its hash: a name that was met before costs a step through memory a byte, no look-up.
+ */
+function nodeBeside(byte: number, child: number): number {
+  const { count, offsets, values } = nodes
+  const node = child + 1
+  if (node >= count) return -1
+  const at = offsets[node]
+  const isAbove = offsets[node + 1] === at + 3 && values[at] === 0 && values[at + 2] === child
+  return isAbove && values[at + 1] === byte ? node : -1
+}
+
+function addUses(node: number, tuple: ArrayLike<number>, length: number): void {
+  if (node === uses.length) uses = grown(uses, moreThan(node))
+  let excluded = tuple[0] === ExcludedTag ? 1 : 0
+  let isUsable = tuple[0] !== 0 && excluded === 0
+  for (let i = 2; i < length; i += 2) {
+    excluded += uses[tuple[i]] >>> 1
+    if ((uses[tuple[i]] & 1) === 1) isUsable = true
+  }
+  uses[node] = 2 * excluded + (isUsable ? 1 : 0)
 }
 
 intern([0])
 
 /** Whether some name of `node` may be used. */
 export function hasUsableName(node: number): boolean {
-  return usable[node]
+  return (uses[node] & 1) === 1
 }
 
 /** How many names of `node` may not be used. */
 export function excludedCount(node: number): number {
-  return excludedCounts[node]
+  return uses[node] >>> 1
 }
 
 /** Bytes of all tries. */
 export function nameTableBytes(): number {
-  return nodes.bytes + 9 * nodes.count
+  return nodes.bytes + uses.byteLength
 }
 
 /** Nodes made so far; a child has a smaller number than its parents. */
