@@ -34,6 +34,15 @@ export interface ReadOptions {
   unknownKeywords: "ignore" | "error"
 }
 
+/** A keyword's value, and what it is said about. */
+interface KeywordPlace {
+  readonly keywords: Keywords
+  readonly node: SchemaNode
+  readonly members: Members
+  readonly value: JsonNode
+  readonly path: string
+}
+
 /** Reads nodes once each. */
 export class KeywordReader {
   readonly graph: SchemaGraph
@@ -112,18 +121,20 @@ export class KeywordReader {
     for (const keyword of value.keys) {
       if (overridden && !besideRef.has(keyword)) continue
       const known = node.dialect.keywords.get(keyword)
-      const path = `${node.pointer}/${encodeToken(keyword)}`
       if (known === undefined) {
         if (this.options.unknownKeywords === "error" && !isKeywordSomewhere(keyword)) {
           throw new GrammarError(
             "unsupported",
-            path,
+            `${node.pointer}/${encodeToken(keyword)}`,
             'unknown keyword. Remove it, or pass unknownKeywords: "ignore"',
           )
         }
       } else if (constrains(known)) {
-        const member = value.members.get(keyword) as JsonNode
-        const remark = this.readKeyword(keywords, node, value.members, keyword, member, path)
+        const { members } = value
+        const member = members.get(keyword) as JsonNode
+        // What constrains is a keyword of a draft: nothing in it is escaped.
+        const place = { keywords, node, members, value: member, path: `${node.pointer}/${keyword}` }
+        const remark = this.readKeyword(place, keyword)
         if (remark !== undefined) this.remark(node, keyword, remark)
       }
     }
@@ -140,25 +151,10 @@ export class KeywordReader {
   }
 
   /** Puts one keyword in its place. Returns the reason when it has no effect here. */
-  private readKeyword(
-    keywords: Keywords,
-    node: SchemaNode,
-    members: Members,
-    keyword: string,
-    value: JsonNode,
-    path: string,
-  ): string | undefined {
+  private readKeyword(place: KeywordPlace, keyword: string): string | undefined {
     const { graph } = this
+    const { keywords, node, members, value, path } = place
     const { dialect } = node
-    const add = (target: SchemaNode): SchemaNode => {
-      keywords.below = keywords.below.length === 0 ? [target] : append(keywords.below, target)
-      return target
-    }
-    const child = () => add(graph.below(node, value, path))
-    const list = () => schemaList(value, path).map((item, i) => add(graph.below(node, item, `${path}/${i}`)))
-    const named = (name: string, item: JsonNode) =>
-      add(graph.below(node, item, `${path}/${encodeToken(name)}`))
-    const count = () => readCount(value, path)
     switch (keyword) {
       case "type":
         readType(keywords, value, path, dialect.lexicalIntegers)
@@ -171,36 +167,36 @@ export class KeywordReader {
         keywords.enum = keywords.enum === null ? [value] : intersect(keywords.enum, [value])
         return
       case "$ref":
-        keywords.all = append(keywords.all, add(graph.ref(node, readString(value, path))))
+        keywords.all = append(keywords.all, below(keywords, graph.ref(node, readString(value, path))))
         return
       case "$dynamicRef":
-        keywords.all = append(keywords.all, add(graph.dynamicRef(node, readString(value, path))))
+        keywords.all = append(keywords.all, below(keywords, graph.dynamicRef(node, readString(value, path))))
         return
       case "$recursiveRef":
-        keywords.all = append(keywords.all, add(graph.recursiveRef(node)))
+        keywords.all = append(keywords.all, below(keywords, graph.recursiveRef(node)))
         return
       case "allOf":
-        keywords.all = [...keywords.all, ...list()]
+        keywords.all = [...keywords.all, ...this.list(place)]
         return
       case "anyOf":
-        keywords.any = [list()]
+        keywords.any = [this.list(place)]
         return
       case "oneOf":
-        keywords.one = [list()]
+        keywords.one = [this.list(place)]
         return
       case "not":
-        keywords.not = [child()]
+        keywords.not = [this.child(place)]
         return
       case "if":
-        return this.readIf(keywords, node, members, value, path, add)
+        return this.readIf(place)
       case "then":
       case "else":
         return members.has("if") ? undefined : "no if"
       case "minLength":
-        keywords.minLength = count()
+        keywords.minLength = readCount(value, path)
         return
       case "maxLength":
-        keywords.maxLength = count()
+        keywords.maxLength = readCount(value, path)
         return
       case "pattern":
         keywords.patterns = append(
@@ -218,30 +214,30 @@ export class KeywordReader {
         return readNumeric(keywords, node, members, keyword, value, path)
       case "properties": {
         const properties = new Map<string, SchemaNode>()
-        for (const [name, item] of mapOf(value, path)) properties.set(name, named(name, item))
+        for (const [name, item] of mapOf(value, path)) properties.set(name, this.named(place, name, item))
         if (properties.size > 0) keywords.properties = properties
         return
       }
       case "patternProperties":
         keywords.patternProperties = [...mapOf(value, path)].map(([pattern, item]) => {
           const expr = patternExpr(pattern, `${path}/${encodeToken(pattern)}`, this.options.limits)
-          return { expr, node: named(pattern, item) }
+          return { expr, node: this.named(place, pattern, item) }
         })
         return
       case "additionalProperties":
-        keywords.additional = child()
+        keywords.additional = this.child(place)
         return
       case "required":
         keywords.required = readStrings(value, path)
         return
       case "minProperties":
-        keywords.minProperties = count()
+        keywords.minProperties = readCount(value, path)
         return
       case "maxProperties":
-        keywords.maxProperties = count()
+        keywords.maxProperties = readCount(value, path)
         return
       case "propertyNames":
-        keywords.propertyNames = child()
+        keywords.propertyNames = this.child(place)
         return
       case "dependentRequired":
       case "dependentSchemas":
@@ -253,12 +249,15 @@ export class KeywordReader {
             const names = readStrings(item, `${path}/${encodeToken(name)}`)
             keywords.dependentRequired = append(keywords.dependentRequired, [name, names] as const)
           } else {
-            keywords.dependentSchemas = append(keywords.dependentSchemas, [name, named(name, item)] as const)
+            keywords.dependentSchemas = append(keywords.dependentSchemas, [
+              name,
+              this.named(place, name, item),
+            ] as const)
           }
         }
         return
       case "prefixItems":
-        keywords.prefix = list()
+        keywords.prefix = this.list(place)
         return
       case "items":
         if (value.kind === "array") {
@@ -269,20 +268,20 @@ export class KeywordReader {
               "an array of schemas beside prefixItems. Use one spelling of tuples",
             )
           }
-          keywords.prefix = value.items.length === 0 ? [] : list()
+          keywords.prefix = value.items.length === 0 ? [] : this.list(place)
         } else {
-          keywords.rest = child()
+          keywords.rest = this.child(place)
         }
         return
       case "additionalItems":
         if (members.get("items")?.kind !== "array") return "no tuple in items"
-        keywords.rest = child()
+        keywords.rest = this.child(place)
         return
       case "minItems":
-        keywords.minItems = count()
+        keywords.minItems = readCount(value, path)
         return
       case "maxItems":
-        keywords.maxItems = count()
+        keywords.maxItems = readCount(value, path)
         return
       case "contains": {
         const bound = (name: string, otherwise: number) => {
@@ -290,7 +289,7 @@ export class KeywordReader {
           return bounding === undefined ? otherwise : readCount(bounding, `${node.pointer}/${name}`)
         }
         keywords.contains = {
-          node: child(),
+          node: this.child(place),
           min: bound("minContains", 1),
           max: bound("maxContains", Infinite),
         }
@@ -298,17 +297,17 @@ export class KeywordReader {
       }
       case "minContains":
       case "maxContains":
-        count()
+        readCount(value, path)
         return members.has("contains") ? undefined : "no contains"
       case "uniqueItems":
         if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
         keywords.unique = value.kind === "true"
         return
       case "unevaluatedProperties":
-        keywords.unevaluatedProperties = child()
+        keywords.unevaluatedProperties = this.child(place)
         return
       case "unevaluatedItems":
-        keywords.unevaluatedItems = child()
+        keywords.unevaluatedItems = this.child(place)
         return
       default:
         throw new GrammarError(
@@ -319,24 +318,34 @@ export class KeywordReader {
     }
   }
 
-  private readIf(
-    keywords: Keywords,
-    node: SchemaNode,
-    members: Members,
-    value: JsonNode,
-    path: string,
-    add: (target: SchemaNode) => SchemaNode,
-  ): string | undefined {
+  /** The schema that the keyword holds. */
+  private child({ keywords, node, value, path }: KeywordPlace): SchemaNode {
+    return below(keywords, this.graph.below(node, value, path))
+  }
+
+  private list({ keywords, node, value, path }: KeywordPlace): SchemaNode[] {
+    return schemaList(value, path).map((item, i) =>
+      below(keywords, this.graph.below(node, item, `${path}/${i}`)),
+    )
+  }
+
+  private named({ keywords, node, path }: KeywordPlace, name: string, item: JsonNode): SchemaNode {
+    return below(keywords, this.graph.below(node, item, `${path}/${encodeToken(name)}`))
+  }
+
+  private readIf({ keywords, node, members, value, path }: KeywordPlace): string | undefined {
     const side = (keyword: string): SchemaNode | null => {
       const member = node.dialect.keywords.has(keyword) ? members.get(keyword) : undefined
-      return member === undefined ? null : add(this.graph.below(node, member, `${node.pointer}/${keyword}`))
+      return member === undefined
+        ? null
+        : below(keywords, this.graph.below(node, member, `${node.pointer}/${keyword}`))
     }
     const [yes, no] = [side("then"), side("else")]
     const test = this.graph.below(node, value, path)
     keywords.conditional = { test, yes, no }
     // An `if` alone only matters to an `unevaluated*`.
     if (yes === null && no === null) return "no then or else"
-    add(test)
+    below(keywords, test)
     return undefined
   }
 
@@ -362,6 +371,12 @@ function isOverridden({ value, dialect }: SchemaNode): boolean {
 
 function constrains({ role }: Keyword): boolean {
   return role !== "annotation" && role !== "identifier"
+}
+
+/** Notes that `target` is below, and returns it. */
+function below(keywords: Keywords, target: SchemaNode): SchemaNode {
+  keywords.below = append(keywords.below, target)
+  return target
 }
 
 /** A list of one's own, which grows in place from its second entry on. */

@@ -64,8 +64,9 @@ interface OpenContainer {
   items: JsonNode[] | null
   keys: string[]
   members: Map<string, JsonNode>
-  /** Key of the member being read. */
+  /** Key of the member being read, and its place. */
   key: string
+  keyStart: number
 }
 
 class Reader {
@@ -120,6 +121,7 @@ class Reader {
       keys: mark === OpenArray ? noKeys : [],
       members: mark === OpenArray ? noMembers : new Map(),
       key: "",
+      keyStart: 0,
     }
     if (this.text.charCodeAt(this.at) === (mark === OpenArray ? CloseArray : CloseObject)) {
       this.at++
@@ -132,7 +134,7 @@ class Reader {
 
   /** Adds `value` to the innermost container. Returns that container if it closes here, else null. */
   private addMember(open: OpenContainer[], top: OpenContainer, value: JsonNode): JsonNode | null {
-    if (top.items === null) top.members.set(top.key, value)
+    if (top.items === null) this.setMember(top, value)
     else top.items.push(value)
     this.skipSpace()
     const mark = this.text.charCodeAt(this.at)
@@ -153,17 +155,19 @@ class Reader {
     const start = this.at
     if (this.text.charCodeAt(start) !== Quote)
       throw this.error(`expected a property name in quotes, found ${this.found()}`)
-    const key = this.readString()
-    if (container.members.has(key)) {
-      if (this.refusesDuplicates)
-        throw new GrammarError("syntax", this.place(start), `duplicate key ${JSON.stringify(key)}`)
-    } else {
-      container.keys.push(key)
-    }
+    container.key = this.readString()
+    container.keyStart = start
     this.skipSpace()
     if (this.text.charCodeAt(this.at) !== Colon) throw this.error(`expected ":", found ${this.found()}`)
     this.at++
-    container.key = key
+  }
+
+  /** One look-up tells whether the key is new: then there is a member more. */
+  private setMember({ members, keys, key, keyStart }: OpenContainer, value: JsonNode): void {
+    members.set(key, value)
+    if (members.size > keys.length) keys.push(key)
+    else if (this.refusesDuplicates)
+      throw new GrammarError("syntax", this.place(keyStart), `duplicate key ${JSON.stringify(key)}`)
   }
 
   private readScalar(mark: number): JsonNode {
@@ -186,20 +190,25 @@ class Reader {
 
   private readString(): string {
     const { text } = this
-    const start = this.at++
+    const start = this.at
     let value = ""
-    for (let from = this.at; ; this.at++) {
-      const unit = text.charCodeAt(this.at)
+    let from = start + 1
+    for (let at = from; ; at++) {
+      const unit = text.charCodeAt(at)
       if (unit === Quote) {
-        const last = text.slice(from, this.at++)
+        this.at = at + 1
+        const last = text.slice(from, at)
         return value === "" ? last : value + last
       }
       if (unit === Backslash) {
-        value += text.slice(from, this.at) + this.readEscape()
-        from = this.at + 1
+        this.at = at
+        value += text.slice(from, at) + this.readEscape()
+        at = this.at
+        from = at + 1
       } else if (!(unit >= 0x20)) {
+        this.at = at
         // Past the end the unit is NaN.
-        if (this.at >= text.length) throw new GrammarError("syntax", this.place(start), "unterminated string")
+        if (at >= text.length) throw new GrammarError("syntax", this.place(start), "unterminated string")
         throw this.error(`control character ${this.found()} in a string. Escape it`)
       }
     }
@@ -221,11 +230,14 @@ class Reader {
   }
 
   private skipSpace(): void {
+    const { text } = this
+    let { at } = this
     for (;;) {
-      const unit = this.text.charCodeAt(this.at)
-      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return
-      this.at++
+      const unit = text.charCodeAt(at)
+      if (unit > 0x20 || (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09)) break
+      at++
     }
+    this.at = at
   }
 
   private found(): string {

@@ -67,7 +67,8 @@ export class Resources {
 
   /** Follows a reference written at `path` in `from`. Throws `unsupported` when it leads nowhere. */
   resolve(reference: string, from: Resource, path: string): { target: Location; fragment: string } {
-    const absolute = resolveUri(from.uri, reference)
+    // Most stay in the document, and most documents have no name.
+    const absolute = reference.startsWith("#") ? from.uri + reference : resolveUri(from.uri, reference)
     const [uri, rawFragment] = splitFragment(absolute)
     const resource = this.find(uri, from, path)
     if (resource === null) {
