@@ -311,25 +311,28 @@ export class Branches {
 
   private isContradictory(ids: readonly number[]): boolean {
     if (this.all.isContradiction(ids)) return true
-    const present = new Set<string>()
     const absent = new Set<string>()
     let min = 0
     let max = Infinite
     for (const id of ids) {
       const fact = this.all.facts[id]
       if (fact.kind === "never") return true
-      if (fact.kind === "present") present.add(fact.name)
       if (fact.kind === "absent") absent.add(fact.name)
       if (fact.kind === "size") {
         min = Math.max(min, fact.min)
         max = Math.min(max, fact.max)
       }
-      if (fact.kind === "schema") {
-        if (fact.positive) for (const name of this.reader.of(fact.node).required) present.add(name)
-      }
     }
     if (min > max) return true
-    for (const name of present) if (absent.has(name)) return true
-    return false
+    if (absent.size === 0) return false
+    return ids.some((id) => {
+      const fact = this.all.facts[id]
+      if (fact.kind === "present") return absent.has(fact.name)
+      return (
+        fact.kind === "schema" &&
+        fact.positive &&
+        this.reader.of(fact.node).required.some((name) => absent.has(name))
+      )
+    })
   }
 }

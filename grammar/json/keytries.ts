@@ -19,9 +19,10 @@ export function tagOfName(name: string): number {
   return tag
 }
 
-interface DeclaredKey {
-  readonly name: string
+/** A declared name, with the tag of its own. */
+export interface DeclaredKey {
   readonly bytes: Uint8Array
+  readonly tag: number
 }
 
 /** A trie, and the names that are not excluded in it: indexes, ascending. */
@@ -32,15 +33,15 @@ interface KeyTrie {
 }
 
 export class KeyTries {
-  private readonly names: readonly DeclaredKey[]
-  /** (trie, 2 × name + whether names that may not come are left out) → the trie with that name turned around. */
+  private readonly keys: readonly DeclaredKey[]
+  /** (trie, 2 × key + whether names that may not come are left out) → the trie with that key turned around. */
   private readonly turned = new PairMap()
   private last: KeyTrie | null = null
   private all: number | undefined
   private excluded: number | undefined
 
-  constructor(names: readonly DeclaredKey[]) {
-    this.names = names
+  constructor(keys: readonly DeclaredKey[]) {
+    this.keys = keys
   }
 
   /**
@@ -48,14 +49,14 @@ export class KeyTries {
    * from all, whichever is nearest: objects mostly go on from a set just seen.
    */
   of(available: readonly number[], areLeftOut: boolean): number {
-    const { names } = this
-    const isMost = 2 * available.length > names.length
-    const most = isMost ? names.length - available.length : available.length
+    const { keys } = this
+    const isMost = 2 * available.length > keys.length
+    const most = isMost ? keys.length - available.length : available.length
     let from = this.last?.areLeftOut === areLeftOut ? this.last : null
     let turns = from === null ? null : turnsBetween(from.available, available, most)
     if (from === null || turns === null) {
       from = {
-        available: isMost ? names.map((_, i) => i) : [],
+        available: isMost ? keys.map((_, i) => i) : [],
         areLeftOut,
         trie: this.first(isMost, areLeftOut),
       }
@@ -68,13 +69,13 @@ export class KeyTries {
   }
 
   allExcluded(): number {
-    this.excluded ??= trieOf(this.names.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
+    this.excluded ??= trieOf(this.keys.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
     return this.excluded
   }
 
   private first(areAll: boolean, areLeftOut: boolean): number {
     if (!areAll) return areLeftOut ? NoNames : this.allExcluded()
-    this.all ??= trieOf(this.names.map(({ bytes, name }) => ({ bytes, tag: tagOfName(name) })))
+    this.all ??= trieOf([...this.keys])
     return this.all
   }
 
@@ -83,8 +84,8 @@ export class KeyTries {
     const key = 2 * index + (areLeftOut ? 1 : 0)
     const known = this.turned.get(trie, key)
     if (known >= 0) return known
-    const { name, bytes } = this.names[index]
-    const turned = withName(trie, bytes, isAvailable ? tagOfName(name) : areLeftOut ? 0 : ExcludedTag)
+    const { bytes, tag } = this.keys[index]
+    const turned = withName(trie, bytes, isAvailable ? tag : areLeftOut ? 0 : ExcludedTag)
     this.turned.set(trie, key, turned)
     return turned
   }
@@ -105,6 +106,6 @@ function turnsBetween(from: readonly number[], to: readonly number[], most: numb
   return turns.length > most ? null : turns
 }
 
-function trieOf(entries: { bytes: Uint8Array; tag: number }[]): number {
+function trieOf(entries: DeclaredKey[]): number {
   return entries.length === 0 ? NoNames : buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
 }

@@ -28,7 +28,8 @@ export class ObjectLanguage {
   readonly rules: ObjectRules
   readonly path: string
   private readonly language: JsonLanguage
-  private readonly indexOf = new Map<number, number>()
+  /** Tags of the declared names, in their order. */
+  private readonly tags: readonly number[]
   /** By id of their key. */
   private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
@@ -50,8 +51,9 @@ export class ObjectLanguage {
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
-    this.tries = new KeyTries(spec.names)
-    for (const [index, { name }] of spec.names.entries()) this.indexOf.set(tagOfName(name), index)
+    const keys = spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name) }))
+    this.tags = keys.map(({ tag }) => tag)
+    this.tries = new KeyTries(keys)
   }
 
   /** The frame at the beginning, or null when nothing satisfies the spec. */
@@ -199,7 +201,7 @@ export class ObjectLanguage {
   }
 
   private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
-    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.indexOf.get(tag) as number)
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tags.indexOf(tag))
     return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text))
   }
 

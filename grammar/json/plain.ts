@@ -11,7 +11,7 @@ import { GrammarError } from "../errors.ts"
 import { exprs } from "../lexeme/expr.ts"
 import { exprLengths } from "../lexeme/lengths.ts"
 import { numbers, pointCell } from "../lexeme/number.ts"
-import { AllTypes, type Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
+import { AllTypes, type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"
 import { numberAlgebra } from "./numberalgebra.ts"
@@ -221,8 +221,7 @@ export class PlainSchemas {
     let possible = types
     if ((types & Types.string) !== 0) {
       const { patterns, minLength, maxLength } = keywords
-      if (patterns.length === 0 && minLength === 0 && maxLength === Number.POSITIVE_INFINITY)
-        all |= Types.string
+      if (patterns.length === 0 && minLength === 0 && maxLength === Infinite) all |= Types.string
       else if (hasText(keywords)) some |= Types.string
     }
     if ((types & Types.number) !== 0) {
@@ -244,16 +243,23 @@ export class PlainSchemas {
   /** Whether the required members alone, or with new names beside them, are enough. */
   private hasObject(keywords: Keywords): boolean {
     const { required, properties, additional, minProperties, maxProperties } = keywords
+    const { dependentRequired, dependentSchemas } = keywords
     const isOpen = keywords.patternProperties.length === 0 && keywords.propertyNames === null
     if (required.length > 0 || minProperties > 0) {
       if (!isOpen || keywords.unevaluatedProperties !== null) return false
-      const names = new Set(required)
-      const isTriggered = ([name]: readonly [string, unknown]) => names.has(name)
-      if (keywords.dependentRequired.some(isTriggered) || keywords.dependentSchemas.some(isTriggered))
-        return false
-      if (Math.max(names.size, minProperties) > maxProperties) return false
-      let isAdditional = names.size < minProperties
-      for (const name of names) {
+      if (dependentRequired.length > 0 || dependentSchemas.length > 0) {
+        const names = new Set(required)
+        const isTriggered = ([name]: readonly [string, unknown]) => names.has(name)
+        if (dependentRequired.some(isTriggered) || dependentSchemas.some(isTriggered)) return false
+      }
+      let isAdditional = false
+      if (minProperties > 0 || maxProperties < Infinite) {
+        // A name that is listed twice is one member.
+        const { size } = new Set(required)
+        if (Math.max(size, minProperties) > maxProperties) return false
+        isAdditional = size < minProperties
+      }
+      for (const name of required) {
         if (!name.isWellFormed()) return false
         const declared = properties.get(name)
         if (declared === undefined) isAdditional = true
@@ -299,7 +305,7 @@ function isAnyObject(keywords: Keywords): boolean {
     keywords.additional === null &&
     keywords.propertyNames === null &&
     keywords.minProperties === 0 &&
-    keywords.maxProperties === Number.POSITIVE_INFINITY &&
+    keywords.maxProperties === Infinite &&
     keywords.dependentRequired.length === 0 &&
     keywords.dependentSchemas.length === 0 &&
     keywords.unevaluatedProperties === null
@@ -311,7 +317,7 @@ function isAnyArray(keywords: Keywords): boolean {
     keywords.prefix.length === 0 &&
     keywords.rest === null &&
     keywords.minItems === 0 &&
-    keywords.maxItems === Number.POSITIVE_INFINITY &&
+    keywords.maxItems === Infinite &&
     keywords.contains === null &&
     !keywords.unique &&
     keywords.unevaluatedItems === null

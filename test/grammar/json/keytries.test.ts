@@ -7,13 +7,13 @@ import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 
 const names = ["id", "identity", "name", "a", "ab", "", "größe", "zip", "zone"].map((name) => ({
-  name,
+  tag: tagOfName(name),
   bytes: utf8(name),
 }))
 
 function fresh(available: readonly number[], areLeftOut: boolean): number {
-  const entries = names.flatMap(({ name, bytes }, i) => {
-    if (available.includes(i)) return [{ bytes, tag: tagOfName(name) }]
+  const entries = names.flatMap(({ tag, bytes }, i) => {
+    if (available.includes(i)) return [{ bytes, tag }]
     return areLeftOut ? [] : [{ bytes, tag: ExcludedTag }]
   })
   return buildNames(entries.sort((x, y) => compareNames(x.bytes, y.bytes)))
