@@ -249,7 +249,7 @@ export function canReadCharacter(content: number, low: number, high: number): bo
   if (table.at(content, 0) === NamesKind && table.at(content, 2) === NoContent) {
     for (const byte of nameBytes(table.at(content, 1))) {
       if (byte >= 0x80) return canReadRange(content, low, high)
-      if (byte >= low && byte <= high && nextContent(content, byte) !== NoContent) return true
+      if (byte >= low && byte <= high && hasUsableName(nameChild(table.at(content, 1), byte))) return true
     }
     return false
   }

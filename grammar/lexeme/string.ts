@@ -87,6 +87,7 @@ const StringKind = lexemes.register({
         expandHex(mode, content, read, row)
     }
   },
+  target: (mode, content, _read, byte) => afterName(mode & 1, content, byte),
   least: leastSpelled,
   shortest: spelled,
   clamp: (mode, content, read, reach) =>
@@ -157,6 +158,13 @@ export function differsInClosingOnly(lexemeState: number): boolean {
   return tuple !== null && (tuple[1] & ~1) !== Closed && isAnyButNames(tuple[2])
 }
 
+/** For a state that differs from the plain string's in how it closes only: that one; else the state itself. */
+export function withoutNames(lexemeState: number): number {
+  if (!differsInClosingOnly(lexemeState)) return lexemeState
+  const [, mode, , read] = lexemes.describe(StringKind, lexemeState) as Int32Array
+  return lexemes.state(StringKind, mode, anyContent, read)
+}
+
 /** The state inside a string whose rest is in `content`. */
 export function bodyState(content: number, escapes: Escapes): number {
   return state(Body | (escapes === "all" ? 1 : 0), content)
@@ -168,42 +176,52 @@ function state(mode: number, content: number): number {
 
 function expandBody(policy: number, content: number, row: Row): void {
   const mode = Body | policy
-  const tag = contentTag(content)
-  const close = tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
   const overlay = contentOverlay(content)
-  let isSpelled = false
-  if (overlay === null) {
-    contentRow(content, scratch)
-    const contents = scratch.slice()
-    isSpelled = escapesAscii(policy, contents)
-    if (content !== anyContent && isNearlyAny(contents)) {
-      // "Anything but …": the plain string except along what is forbidden.
-      row.base = state(mode, anyContent)
-      row.bytes = []
-      for (let byte = 0x20; byte < 256; byte++) {
-        if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
-        row.bytes.push(byte)
-        row.targets[byte] = state(mode, contents[byte])
-      }
-    } else
-      for (let byte = 0x20; byte < 256; byte++) {
-        row.targets[byte] =
-          contents[byte] === contents[byte - 1] && byte > 0x20
-            ? row.targets[byte - 1]
-            : state(mode, contents[byte])
-      }
-  } else {
+  if (overlay !== null) {
+    // Of the names that may come, most are never looked at here: their first bytes are listed, no more.
     row.base = state(mode, overlay.base)
     row.bytes = withMarks(overlay.bytes)
-    for (const byte of row.bytes)
-      if (byte !== Quote && byte !== Slash) row.targets[byte] = state(mode, nextContent(content, byte))
+    row.isOpen = true
+    return
   }
-  row.targets[Quote] = close
-  row.targets[Slash] = isSpelled || canEscape(policy, content) ? state(Backslash | policy, content) : Dead
-  if (overlay !== null && overlay.base !== NoContent && !isEscapable(policy, overlay.bytes)) {
-    // No escape can spell the next byte of a name: from here it is the base's string.
-    row.targets[Slash] = lexemes.next(row.base, Slash)
-  }
+  contentRow(content, scratch)
+  const contents = scratch.slice()
+  if (content !== anyContent && isNearlyAny(contents)) {
+    // "Anything but …": the plain string except along what is forbidden.
+    row.base = state(mode, anyContent)
+    row.bytes = []
+    for (let byte = 0x20; byte < 256; byte++) {
+      if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
+      row.bytes.push(byte)
+      row.targets[byte] = state(mode, contents[byte])
+    }
+  } else
+    for (let byte = 0x20; byte < 256; byte++) {
+      row.targets[byte] =
+        contents[byte] === contents[byte - 1] && byte > 0x20
+          ? row.targets[byte - 1]
+          : state(mode, contents[byte])
+    }
+  row.targets[Quote] = closed(content)
+  const isEscaped = escapesAscii(policy, contents) || canEscape(policy, content)
+  row.targets[Slash] = isEscaped ? state(Backslash | policy, content) : Dead
+}
+
+/** For names over a base: the state after a byte on which the two may differ. */
+function afterName(policy: number, content: number, byte: number): number {
+  if (byte === Quote) return closed(content)
+  if (byte !== Slash) return state(Body | policy, nextContent(content, byte))
+  const { base, bytes } = contentOverlay(content) as { base: number; bytes: number[] }
+  // Where no escape can spell the next byte of a name, it is the base's string from here.
+  if (base !== NoContent && !isEscapable(policy, bytes))
+    return lexemes.next(state(Body | policy, base), Slash)
+  return canEscape(policy, content) ? state(Backslash | policy, content) : Dead
+}
+
+/** The state after the closing quote of a text that ends here. */
+function closed(content: number): number {
+  const tag = contentTag(content)
+  return tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
 }
 
 /** `bytes`, which ascend, less those that need an escape, with the quote and the backslash. */

@@ -15,6 +15,8 @@ import type { Reach } from "./measure.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0
+/** In an edge: where it leads has not been asked yet. */
+const Unmade = -1
 
 /** Up to this many live bytes a state is a list of edges. */
 const MaxEdges = 16
@@ -34,6 +36,8 @@ export interface Row {
   /** Set these two to describe the state as edges over a base instead: only `bytes` of `targets` are read. */
   base: number
   bytes: number[] | null
+  /** Set as well to leave all targets open until `LexemeKind.target` is asked for them. */
+  isOpen: boolean
 }
 
 /** Bytes to an accepting state, and its tag. */
@@ -45,6 +49,8 @@ export interface Completion {
 /** What the states of one kind mean. `a`, `b`, `c` are the values that were interned. */
 export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
+  /** The state after `byte`, one of the bytes of a row that was left open. */
+  target?(a: number, b: number, c: number, byte: number): number
   /** 0 = not accepting, else which alternative ended here. */
   tag(a: number, b: number, c: number): number
   /** A lower bound on the bytes to an accepting state. Default 0. */
@@ -65,7 +71,7 @@ export class LexemeTable {
   tags = new Int32Array(1024)
   /**
    * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: entries of wide row r - 1, -e < 0: edges from
-   * `edges[e]`: base, count, then (byte, target) with ascending bytes.
+   * `edges[e]`: base, count, then (byte, target or `Unmade`) with ascending bytes.
    */
   rows = new Int32Array(1024)
   edges = new Int32Array(4096)
@@ -148,14 +154,10 @@ export class LexemeTable {
       const { edges } = this
       const start = -row + 2
       const end = start + 2 * edges[-row + 1]
-      let found = -1
       for (let i = start; i < end; i += 2) {
-        if (edges[i] === byte) {
-          found = edges[i + 1]
-          break
-        }
+        if (edges[i] !== byte) continue
+        return edges[i + 1] === Unmade ? this.makeTarget(at, i) : edges[i + 1]
       }
-      if (found >= 0) return found
       at = edges[-row]
       if (at === Dead) return Dead
     }
@@ -180,7 +182,18 @@ export class LexemeTable {
 
   /** Lexeme state after edge `index` of an expanded narrow state. */
   edgeTarget(state: number, index: number): number {
-    return this.edges[-this.rows[state] + 3 + 2 * index]
+    const at = -this.rows[state] + 2 + 2 * index
+    return this.edges[at + 1] === Unmade ? this.makeTarget(state, at) : this.edges[at + 1]
+  }
+
+  /** Fills in where the edge of `state` at `edges[at]` leads. */
+  private makeTarget(state: number, at: number): number {
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)] as Required<LexemeKind>
+    const byte = this.edges[at]
+    const target = kind.target(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), byte)
+    this.edges[at + 1] = target
+    return target
   }
 
   /** Whether any byte leads on. */
@@ -310,11 +323,12 @@ export class LexemeTable {
   }
 
   private expand(state: number): number {
-    this.scratch[this.depth] ??= { targets: new Int32Array(256), base: Dead, bytes: null }
+    this.scratch[this.depth] ??= { targets: new Int32Array(256), base: Dead, bytes: null, isOpen: false }
     const row = this.scratch[this.depth++]
     row.targets.fill(Dead)
     row.base = Dead
     row.bytes = null
+    row.isOpen = false
     const { tuples } = this
     try {
       this.kinds[tuples.at(state, 0)].expand(
@@ -334,7 +348,7 @@ export class LexemeTable {
       bytes = []
       for (let byte = 0; byte < 256; byte++) if (row.targets[byte] !== Dead) bytes.push(byte)
     }
-    return this.addNarrow(state, row.base, bytes, row.targets)
+    return this.addNarrow(state, row.base, bytes, row.isOpen ? null : row.targets)
   }
 
   private addWide(state: number, targets: Int32Array): number {
@@ -345,7 +359,8 @@ export class LexemeTable {
     return wide + 1
   }
 
-  private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array): number {
+  /** `targets`: null leaves them open. */
+  private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array | null): number {
     const start = this.edgeEnd
     this.edgeEnd += 2 + 2 * bytes.length
     if (this.edgeEnd > this.edges.length) this.edges = grown(this.edges, moreThan(this.edgeEnd))
@@ -353,7 +368,7 @@ export class LexemeTable {
     this.edges[start + 1] = bytes.length
     for (let i = 0; i < bytes.length; i++) {
       this.edges[start + 2 + 2 * i] = bytes[i]
-      this.edges[start + 3 + 2 * i] = targets[bytes[i]]
+      this.edges[start + 3 + 2 * i] = targets === null ? Unmade : targets[bytes[i]]
     }
     this.rows[state] = -start
     return -start
