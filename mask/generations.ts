@@ -11,13 +11,15 @@ interface Generation<T> {
   /** (a, b) → index of its value. */
   readonly places: PairMap
   values: T[]
+  /** What each value counts. */
+  charges: number[]
   bytes: number
 }
 
-export class Generations<T extends { readonly bytes: number }> {
+export class Generations<T> {
   private readonly maxBytes: number
-  private young: Generation<T> = { places: new PairMap(), values: [], bytes: 0 }
-  private old: Generation<T> = { places: new PairMap(), values: [], bytes: 0 }
+  private young: Generation<T> = { places: new PairMap(), values: [], charges: [], bytes: 0 }
+  private old: Generation<T> = { places: new PairMap(), values: [], charges: [], bytes: 0 }
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
@@ -34,15 +36,16 @@ export class Generations<T extends { readonly bytes: number }> {
     const before = this.old.places.get(a, b)
     if (before < 0) return undefined
     const value = this.old.values[before]
-    this.set(a, b, value)
+    this.set(a, b, value, this.old.charges[before])
     return value
   }
 
-  /** Keeps `value`, which is not there yet. Whether an old generation has gone. */
-  set(a: number, b: number, value: T): boolean {
+  /** Keeps `value`, which is not there yet and counts `bytes`. Whether an old generation has gone. */
+  set(a: number, b: number, value: T, bytes: number): boolean {
     const { young } = this
     young.places.set(a, b, young.values.push(value) - 1)
-    young.bytes += value.bytes
+    young.charges.push(bytes)
+    young.bytes += bytes
     if (2 * young.bytes <= this.maxBytes) return false
     this.young = emptied(this.old)
     this.old = young
@@ -59,6 +62,7 @@ export class Generations<T extends { readonly bytes: number }> {
 function emptied<T>(generation: Generation<T>): Generation<T> {
   generation.places.clear()
   generation.values = []
+  generation.charges = []
   generation.bytes = 0
   return generation
 }

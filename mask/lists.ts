@@ -8,6 +8,8 @@ import type { TokenTrie } from "./trie.ts"
 
 /** The list that holds the trie's root alone. */
 export const RootList = 0
+/** The list without nodes. */
+export const NoList = 1
 
 const Quote = 0x22
 
@@ -20,10 +22,16 @@ export class NodeLists {
   private readonly quotedLists = new Map<number, { open: number; closing: number }>()
   /** (list, byte) → list of children + 1. */
   private readonly childLists = new PairMap()
+  /** (list, list) → the nodes of both, and those of the first alone. */
+  private readonly unions = new PairMap()
+  private readonly differences = new PairMap()
+  /** By list: whether some token goes on with a quote below it. */
+  private readonly quotes: boolean[] = []
 
   constructor(trie: TokenTrie) {
     this.trie = trie
     this.table.intern([0])
+    this.table.intern([])
   }
 
   /** The list of these nodes, which ascend. */
@@ -55,6 +63,32 @@ export class NodeLists {
       this.quotedLists.set(list, parts)
     }
     return parts
+  }
+
+  /** The nodes of both lists, memoised. */
+  union(list: number, other: number): number {
+    const known = this.unions.get(list, other)
+    if (known >= 0) return known
+    const nodes = new Set([...this.view(list), ...this.view(other)])
+    const union = this.intern([...nodes].sort((a, b) => a - b))
+    this.unions.set(list, other, union)
+    return union
+  }
+
+  /** The nodes of `list` that are not in `other`, memoised. */
+  without(list: number, other: number): number {
+    const known = this.differences.get(list, other)
+    if (known >= 0) return known
+    const taken = new Set(this.view(other))
+    const rest = this.intern(this.view(list).filter((node) => !taken.has(node)))
+    this.differences.set(list, other, rest)
+    return rest
+  }
+
+  /** Whether some token goes on with a quote below a node of `list`, memoised. */
+  hasQuote(list: number): boolean {
+    this.quotes[list] ??= this.view(list).some((node) => this.trie.hasQuoteBelow(node))
+    return this.quotes[list]
   }
 
   /** Trie nodes below `list`, memoised. */
@@ -97,15 +131,9 @@ export class NodeLists {
       if (nodes === undefined) byTag.set(exits[i + 1], [exits[i]])
       else nodes.push(exits[i])
     }
-    return this.byTag(byTag)
-  }
-
-  /** (tag, list) pairs, ascending by tag; empty lists are left out. */
-  byTag(byTag: Map<number, number[]>): Int32Array {
     const pairs: number[] = []
-    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0])) {
-      if (nodes.length > 0) pairs.push(tag, this.intern(nodes.sort((a, b) => a - b)))
-    }
+    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0]))
+      pairs.push(tag, this.intern(nodes.sort((a, b) => a - b)))
     return Int32Array.from(pairs)
   }
 

@@ -9,12 +9,12 @@
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
-import { differsInClosingOnly } from "../grammar/lexeme/string.ts"
+import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
 import { Generations } from "./generations.ts"
-import { NodeLists, RootList } from "./lists.ts"
+import { NodeLists, NoList, RootList } from "./lists.ts"
 import { VocabularyReach } from "./reach.ts"
 import {
   emptyRecipe,
@@ -33,7 +33,7 @@ import {
 import { RootSlices } from "./rootslices.ts"
 import { type Group, Slices } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
-import { type Found, TokenTrie } from "./trie.ts"
+import { type Found, Stride, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** A recipe whose row and `common` may be shared between entries. */
@@ -42,6 +42,8 @@ export interface Local extends Recipe {
   readonly exits: Int32Array
   /** Bytes that this entry alone holds. */
   readonly bytes: number
+  /** Whether they are counted: where states read alike, their entries are one. */
+  isCounted: boolean
 }
 
 const Quote = 0x22
@@ -91,7 +93,9 @@ export class LocalMasks {
   private readonly equals = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
-  /** By node list and clamped lexeme state. */
+  /** What `unnamed` answers; 0 = not known yet. */
+  private plain = new Int32Array(1024)
+  /** By node list and lexeme state, clamped and unnamed. */
   private readonly entries: Generations<Local>
   private readonly found: Found
   private readonly other: Found
@@ -116,11 +120,13 @@ export class LocalMasks {
 
   /** The local mask of `lexemeState` read from below the nodes of `list`. */
   local(list: number, lexemeState: number): Local {
-    const state = this.clamp(lexemeState)
+    const clamped = this.clamp(lexemeState)
+    const state = this.isPlain || this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const local = this.make(list, state)
-    const isTurned = this.entries.set(list, state, local)
+    const isTurned = this.entries.set(list, state, local, local.isCounted ? entryBytes : local.bytes)
+    local.isCounted = true
     const isFull = 4 * this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
       this.equals.clear()
@@ -150,6 +156,13 @@ export class LocalMasks {
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
     if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.reach)
     return this.clamped[lexemeState]
+  }
+
+  /** The state that reads what `state` does where no string closes, memoised: names over the plain string are that. */
+  private unnamed(state: number): number {
+    if (state >= this.plain.length) this.plain = grown(this.plain, moreThan(state))
+    if (this.plain[state] === 0) this.plain[state] = withoutNames(state)
+    return this.plain[state]
   }
 
   private make(list: number, state: number): Local {
@@ -326,27 +339,35 @@ export class LocalMasks {
     const added = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
     const exits = this.patchedExits(plain.exits)
+    // Loops, and no lists made of lists: those come in so many kinds that what is compiled for them does not last.
+    const ids: Int32Array[] = []
+    for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
+    addSome(ids, added)
     if (plain.row === null) {
-      const before = [plain.common, ...plain.ids].map((ids) => without(ids, taken))
+      addSome(ids, without(plain.common, taken))
       const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
-      return entry(recipe(null, noIds, noIds, nonEmpty([...before, added])), exits, bytes)
+      return entry(recipe(null, noIds, noIds, ids), exits, bytes)
     }
-    const ids = nonEmpty([...plain.ids.map((ids) => without(ids, taken)), added])
     const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids)
     return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
   }
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
   private differ(node: number, state: number, base: number): void {
+    const { trie } = this
+    const areClosing = differsInClosingOnly(state)
+    if (areClosing && !trie.hasQuoteBelow(node)) return
     const count = lexemes.edgeCount(state)
-    for (let i = 0; i < count; i++) {
+    const last = trie.firstPlace(node + Stride)
+    for (let i = 0, place = trie.firstPlace(node); i < count && place < last; i++) {
       const byte = lexemes.edgeByte(state, i)
-      const child = this.trie.child(node, byte)
-      if (child === 0) continue
+      place = trie.seek(place, last, byte)
+      if (place === last || trie.byteAt(place) !== byte) continue
+      const child = trie.childAt(place)
+      if (areClosing && byte !== Quote && !trie.hasQuoteBelow(child)) continue
       const mine = lexemes.edgeTarget(state, i)
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
-      if (byte !== Quote && !this.trie.hasQuoteBelow(child) && differsInClosingOnly(mine)) continue
       if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
         if (this.trie.hasChildren(child)) {
           if (lexemes.tags[mine] !== 0) this.found.exits.push(child, lexemes.tags[mine])
@@ -371,29 +392,29 @@ export class LocalMasks {
   }
 
   private patchedExits(plain: Int32Array): Int32Array {
-    if (this.found.exits.length === 0 && this.other.exits.length === 0) return plain
-    const byTag = new Map<number, number[]>()
-    for (let i = 0; i < plain.length; i += 2) byTag.set(plain[i], Array.from(this.lists.view(plain[i + 1])))
-    const { exits: taken } = this.other
-    for (let i = 0; i < taken.length; i += 2) {
-      const nodes = byTag.get(taken[i + 1]) as number[]
-      nodes.splice(nodes.indexOf(taken[i]), 1)
-    }
-    const { exits: added } = this.found
+    const added = this.lists.exits(this.found.exits)
+    const taken = this.lists.exits(this.other.exits)
+    if (added.length === 0 && taken.length === 0) return plain
+    const byTag = new Map<number, number>()
+    for (let i = 0; i < plain.length; i += 2) byTag.set(plain[i], plain[i + 1])
+    for (let i = 0; i < taken.length; i += 2)
+      byTag.set(taken[i], this.lists.without(byTag.get(taken[i]) as number, taken[i + 1]))
     for (let i = 0; i < added.length; i += 2) {
-      const nodes = byTag.get(added[i + 1])
-      if (nodes === undefined) byTag.set(added[i + 1], [added[i]])
-      else nodes.push(added[i])
+      const before = byTag.get(added[i]) ?? NoList
+      byTag.set(added[i], before === NoList ? added[i + 1] : this.lists.union(before, added[i + 1]))
     }
-    return this.lists.byTag(byTag)
+    const pairs: number[] = []
+    for (const [tag, list] of [...byTag].sort((x, y) => x[0] - y[0]))
+      if (list !== NoList) pairs.push(tag, list)
+    return Int32Array.from(pairs)
   }
 }
 
 /** All entries are this literal's, see `recipe`. */
 function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
-  return { row, common, removed, ids, exits, bytes }
+  return { row, common, removed, ids, exits, bytes, isCounted: false }
 }
 
-function nonEmpty(lists: readonly Int32Array[]): Int32Array[] {
-  return lists.filter((ids) => ids.length > 0)
+function addSome(lists: Int32Array[], ids: Int32Array): void {
+  if (ids.length > 0) lists.push(ids)
 }

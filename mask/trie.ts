@@ -14,6 +14,8 @@ export const End = 1 // offset just past the subtree
 export const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
 
 const NoTokenHere = -1
+/** So many children are looked through one by one. */
+const FewChildren = 8
 
 /** What one walk found: tokens that stay inside the lexeme, and nodes below which the lexeme may end, with its tag. */
 export interface Found {
@@ -190,6 +192,33 @@ export class TokenTrie {
     return 0
   }
 
+  /** The place of the first child of `node`; its last one lies ahead of `firstPlace(node + Stride)`. */
+  firstPlace(node: number): number {
+    return this.childOffsets[node / Stride]
+  }
+
+  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. */
+  seek(from: number, end: number, byte: number): number {
+    const { childBytes } = this
+    let low = from
+    let high = end
+    while (high - low > FewChildren) {
+      const middle = (low + high) >>> 1
+      if (childBytes[middle] < byte) low = middle + 1
+      else high = middle
+    }
+    while (low < high && childBytes[low] < byte) low++
+    return low
+  }
+
+  byteAt(place: number): number {
+    return this.childBytes[place]
+  }
+
+  childAt(place: number): number {
+    return this.childNodes[place]
+  }
+
   /** All tokens strictly below `node`, appended to `tokens`. */
   tokensBelow(node: number, tokens: number[]): void {
     for (let at = node + Stride; at < this.nodes[node + End]; at += Stride) {
@@ -204,9 +233,12 @@ export class TokenTrie {
     // A narrow state without a base has few ways on: go to them directly instead of past every child.
     if (lexemes.base(state) === 0) {
       const count = lexemes.edgeCount(state)
-      for (let i = 0; i < count; i++) {
-        const child = this.child(node, lexemes.edgeByte(state, i))
-        if (child !== 0) this.visit(child, lexemes.edgeTarget(state, i), found)
+      const last = this.firstPlace(node + Stride)
+      for (let i = 0, place = this.firstPlace(node); i < count && place < last; i++) {
+        const byte = lexemes.edgeByte(state, i)
+        place = this.seek(place, last, byte)
+        if (place < last && this.byteAt(place) === byte)
+          this.visit(this.childAt(place), lexemes.edgeTarget(state, i), found)
       }
       return
     }

@@ -6,9 +6,9 @@ import { Generations } from "../../mask/generations.ts"
 test("what is asked for again and again is never made twice", () => {
   const cache = new Generations<{ bytes: number }>(100)
   const hot = { bytes: 10 }
-  cache.set(0, 0, hot)
+  cache.set(0, 0, hot, hot.bytes)
   for (let i = 1; i < 200; i++) {
-    cache.set(i, i, { bytes: 10 })
+    cache.set(i, i, { bytes: 10 }, 10)
     expect(cache.get(0, 0)).toBe(hot)
   }
   expect(cache.get(1, 1)).toBeUndefined()
@@ -23,7 +23,7 @@ test("a value is the last one that was set, or forgotten; bytes stay within the 
     for (const [i, value] of steps.entries()) {
       const known = cache.get(value.key, -value.key)
       if (known !== undefined) expect(known.key).toBe(value.key)
-      else cache.set(value.key, -value.key, value)
+      else cache.set(value.key, -value.key, value, value.bytes)
       expect(cache.bytes).toBeLessThanOrEqual(130)
       if (i > 0 && known === undefined && value.bytes < 20)
         expect(cache.get(value.key, -value.key)).toBe(value)

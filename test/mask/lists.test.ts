@@ -1,6 +1,6 @@
 /** Lists of trie nodes against the tokens that pass through them. */
 import { expect, test } from "vitest"
-import { NodeLists, RootList } from "../../mask/lists.ts"
+import { NodeLists, NoList, RootList } from "../../mask/lists.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { vocabularyOf } from "../oracle.ts"
 
@@ -42,19 +42,25 @@ test("nodes below which a string opened there closes are told apart", () => {
   expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: -1 })
 })
 
-test("exits are gathered by tag, empty ones left out", () => {
+test("exits are gathered by tag", () => {
   const [a, b, c] = [nodeOf("a"), nodeOf("ab"), nodeOf("b")]
   const exits = lists.exits([c, 2, a, 1, b, 2])
   expect(Array.from(exits)).toEqual([1, listOf("a"), 2, listOf("ab", "b")])
   expect(lists.exits([]).length).toBe(0)
-  expect(
-    Array.from(
-      lists.byTag(
-        new Map([
-          [3, []],
-          [2, [a]],
-        ]),
-      ),
-    ),
-  ).toEqual([2, listOf("a")])
+})
+
+test("unions and differences are those of the nodes", () => {
+  for (let round = 0; round < 2; round++) {
+    expect(lists.union(listOf("a", "b"), listOf("ab", "b"))).toBe(listOf("a", "ab", "b"))
+    expect(lists.without(listOf("a", "ab", "b"), listOf("b", "bc"))).toBe(listOf("a", "ab"))
+    expect(lists.without(listOf("a"), listOf("a"))).toBe(NoList)
+  }
+  expect(lists.union(NoList, listOf("a"))).toBe(listOf("a"))
+})
+
+test("a list has a quote if some token goes on with one below a node of it", () => {
+  expect(lists.hasQuote(RootList)).toBe(true)
+  expect(lists.hasQuote(listOf("a", "b"))).toBe(true)
+  expect(lists.hasQuote(listOf("ab"))).toBe(false)
+  expect(lists.hasQuote(NoList)).toBe(false)
 })
