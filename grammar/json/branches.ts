@@ -51,6 +51,8 @@ export interface Branch {
   readonly obligations: readonly Obligation[]
 }
 
+const none: readonly never[] = []
+
 interface Partial {
   facts: number[]
   clauses: (readonly Alternative[])[]
@@ -73,7 +75,29 @@ export class Branches {
   }
 
   /** The branches of `conjunction` for the type with bit `type`. */
-  of(conjunction: number, type: number): Branch[] {
+  of(conjunction: number, type: number): readonly Branch[] {
+    const facts = this.all.factsOf(conjunction)
+    if (facts.length === 1 && this.isWhole(facts[0], type))
+      return [{ facts, clauses: none, obligations: none }]
+    return this.search(conjunction, type)
+  }
+
+  /** Whether a fact alone is a branch: a schema for such values, without any other in place and without conditions. */
+  private isWhole(id: number, type: number): boolean {
+    const fact = this.all.facts[id]
+    if (fact.kind !== "schema" || !fact.positive) return false
+    const keywords = this.reader.of(fact.node)
+    return (
+      (keywords.types & type) !== 0 &&
+      keywords.enum === null &&
+      keywords.conditional === null &&
+      keywords.all.length + keywords.any.length + keywords.one.length + keywords.not.length === 0 &&
+      keywords.dependentRequired.length + keywords.dependentSchemas.length === 0
+    )
+  }
+
+  /** The branches of any conjunction. The tests hold `of` to it. */
+  search(conjunction: number, type: number): Branch[] {
     if (!this.test.isWithinQuestion()) this.work = 0
     const done: Branch[] = []
     const open: Partial[] = []

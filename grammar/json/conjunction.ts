@@ -121,6 +121,16 @@ export class Conjunctions {
     return fact.kind === "schema" && !fact.positive
   }
 
+  /** Whether a `false` schema belongs to it; deeper contradictions are for the satisfiability test. */
+  isFalse(conjunction: number): boolean {
+    return this.factsOf(conjunction).some((id) => {
+      const fact = this.facts[id]
+      return (
+        fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
+      )
+    })
+  }
+
   /** Whether these facts say a schema, or one written like it, and its negation. */
   isContradiction(facts: readonly number[]): boolean {
     if (!facts.some((id) => this.isNegative(id))) return false

@@ -3,17 +3,18 @@
  * out where no class of keys could read them.
  */
 import { PairMap } from "../intern.ts"
-import { buildNames, ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
+import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../lexeme/names.ts"
 import { compareNames } from "./value.ts"
 
-/** Tags of declared names: one per distinct name, the same in all schemas, so that automata are shared. */
+/** Tags of declared names are not below it. */
 export const FirstNameTag = ExcludedTag + 1
 const nameTags = new Map<string, number>()
 
-export function tagOfName(name: string): number {
+/** The tag of a declared name, the same in all schemas, so that automata are shared. `bytes` are its UTF-8. */
+export function tagOfName(name: string, bytes: Uint8Array): number {
   let tag = nameTags.get(name)
   if (tag === undefined) {
-    tag = FirstNameTag + nameTags.size
+    tag = newNameTag(bytes)
     nameTags.set(name, tag)
   }
   return tag

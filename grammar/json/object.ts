@@ -51,7 +51,7 @@ export class ObjectLanguage {
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
-    const keys = spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name) }))
+    const keys = spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) }))
     this.tags = keys.map(({ tag }) => tag)
     this.tries = new KeyTries(keys)
   }

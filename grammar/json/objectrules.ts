@@ -42,6 +42,8 @@ export interface KeyWay {
 export class ObjectRules {
   readonly spec: ObjectSpec
   readonly ordered: boolean
+  /** Before the first key. */
+  readonly start: Progress
   /** Classes whose values have a value. */
   readonly classes: readonly KeyClass[]
   /** Whether declared name i has a value that exists. */
@@ -72,18 +74,10 @@ export class ObjectRules {
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
     this.allClasses = this.classes.map((_, index) => index)
     this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
-  }
-
-  get start(): Progress {
-    const { names, obligationCount } = this.spec
-    return {
-      seen: this.noneSeen,
-      others: 0,
-      count: 0,
-      unmet: 2 ** obligationCount - 1,
-      next: 0,
-      requiredCount: names.reduce((count, { isRequired }) => count + (isRequired ? 1 : 0), 0),
-    }
+    let requiredCount = 0
+    for (const { isRequired } of spec.names) if (isRequired) requiredCount++
+    const unmet = 2 ** spec.obligationCount - 1
+    this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount }
   }
 
   /** Whether any object at all satisfies the spec. */

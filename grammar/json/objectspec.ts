@@ -20,6 +20,7 @@ import { type NameClass, nameClasses } from "./nameclasses.ts"
 import { type Event, MaxObligations, type Obligation } from "./obligations.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
+import { specAtSight } from "./specatsight.ts"
 
 export interface DeclaredName {
   readonly name: string
@@ -93,6 +94,8 @@ export interface SpecOptions {
   obligations?: readonly Obligation[]
   /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
   isImplied?: (conjunction: number, fact: number) => boolean
+  /** As if there were more to combine than one schema. The tests hold what is told at sight to it. */
+  isGeneral?: boolean
 }
 
 /** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
@@ -104,6 +107,10 @@ export function objectSpec(
   options: SpecOptions = {},
 ): ObjectSpec {
   const { isComplete = true, obligations = [], isImplied = () => false } = options
+  if (facts.length === 1 && obligations.length === 0 && !options.isGeneral) {
+    const spec = specAtSight(all, reader, facts[0])
+    if (spec !== null) return spec
+  }
   const parts = collectParts(all, reader, facts, isComplete)
   for (const obligation of obligations) {
     parts.obligations.push(obligation)
@@ -151,7 +158,7 @@ export function objectSpec(
   const classes: KeyClass[] = []
   for (const { expr, matched } of classesOf(parts)) {
     const value = all.of(classFacts(all, parts, matched))
-    if (value === all.never || isFalse(all, value)) continue
+    if (value === all.never || all.isFalse(value)) continue
     const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
     if (texts !== null) {
       for (const text of texts) parts.names.add(text)
@@ -188,16 +195,6 @@ export function memberValues(
     parts ??= collectParts(all, reader, facts, false)
     return name.isWellFormed() ? all.of(valueFacts(all, parts, name)) : all.never
   }
-}
-
-/** A conjunction that a `false` schema belongs to; deeper contradictions are for the satisfiability test. */
-function isFalse(all: Conjunctions, conjunction: number): boolean {
-  return all.factsOf(conjunction).some((id) => {
-    const fact = all.facts[id]
-    return (
-      fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
-    )
-  })
 }
 
 /** Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing yet. */

@@ -195,7 +195,8 @@ export function clampedContent(content: number, reach: Reach): number {
     }
     case NamesKind: {
       const base = table.at(content, 2)
-      return base === NoContent ? content : namesContent(table.at(content, 1), clampedContent(base, reach))
+      if (base === NoContent || base === anyContent) return content
+      return namesContent(table.at(content, 1), clampedContent(base, reach))
     }
     default:
       return content

@@ -11,21 +11,37 @@ export const NoNames = 0
 /** Tag of a name that may not be used; names that may be have tags above it, or below it outside of keys. */
 export const ExcludedTag = 2
 
+/** A node without a tag and with one child. */
+const single = new Int32Array(3)
+
 const nodes = new TupleTable()
 /** Twice the names of a node that may not be used; odd: some may. By node. Shape [≥ nodes]. */
 let uses = new Int32Array(16)
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
+  if (length === 1 && isEnd(tuple[0])) return tuple[0]
   if (length === 3 && tuple[0] === 0) {
     const beside = nodeBeside(tuple[1], tuple[2])
     if (beside >= 0) return beside
   }
   const { count } = nodes
   // Nothing can lie above the newest node yet.
-  const isFirst = length === 3 && tuple[0] === 0 && tuple[2] === count - 1
-  const node = isFirst ? nodes.append(tuple, 3) : nodes.intern(tuple, length)
+  if (length === 3 && tuple[0] === 0 && tuple[2] === count - 1) return addNode(tuple, 3)
+  const node = nodes.intern(tuple, length)
   if (node === count) addUses(node, tuple, length)
   return node
+}
+
+/** A node that is not there, and is not looked up by its hash. */
+function addNode(tuple: ArrayLike<number>, length: number): number {
+  const node = nodes.append(tuple, length)
+  addUses(node, tuple, length)
+  return node
+}
+
+/** Whether node `tag` is where names with that tag end. */
+function isEnd(tag: number): boolean {
+  return tag < nodes.count && nodes.length(tag) === 1 && nodes.at(tag, 0) === tag
 }
 
 /**
@@ -52,7 +68,23 @@ function addUses(node: number, tuple: ArrayLike<number>, length: number): void {
   uses[node] = 2 * excluded + (isUsable ? 1 : 0)
 }
 
-intern([0])
+// What ends with a tag below those of names is where its tag says, too.
+for (let tag = NoNames; tag <= ExcludedTag; tag++) addNode([tag], 1)
+
+/**
+ * A tag for a name that has none yet, the same in every trie: the node at which it ends. The nodes of the way there from
+ * the beginning of the name are made with it, one beside the other.
+ */
+export function newNameTag(name: Uint8Array): number {
+  const tag = nodes.count
+  addNode([tag], 1)
+  for (let i = name.length - 1; i >= 0; i--) {
+    single[1] = name[i]
+    single[2] = nodes.count - 1
+    addNode(single, 3)
+  }
+  return tag
+}
 
 /** Whether some name of `node` may be used. */
 export function hasUsableName(node: number): boolean {
@@ -120,9 +152,6 @@ export function buildNames(entries: readonly Name[]): number {
   closeBelow(0)
   return intern(open[0] as number[])
 }
-
-/** A node without a tag and with one child. */
-const single = new Int32Array(3)
 
 /** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
 export function withName(node: number, name: Uint8Array, tag: number): number {

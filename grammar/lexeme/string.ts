@@ -90,10 +90,10 @@ const StringKind = lexemes.register({
   target: (mode, content, _read, byte) => afterName(mode & 1, content, byte),
   least: leastSpelled,
   shortest: spelled,
-  clamp: (mode, content, read, reach) =>
-    mode === Closed
-      ? lexemes.state(StringKind, mode, content, read)
-      : lexemes.state(StringKind, mode, clampedContent(content, reach), read),
+  clamp(mode, content, read, reach, state) {
+    const clamped = mode === Closed ? content : clampedContent(content, reach)
+    return clamped === content ? state : lexemes.state(StringKind, mode, clamped, read)
+  },
 })
 
 /** Texts by the length of their shortest spelling. */

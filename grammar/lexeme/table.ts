@@ -60,8 +60,8 @@ export interface LexemeKind {
    * what is known at once, and then no longer than `least`.
    */
   shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
-  /** A state that no token within `reach` can tell from this one, see `LexemeTable.clamp`. */
-  clamp?(a: number, b: number, c: number, reach: Reach): number
+  /** A state that no token within `reach` can tell from this one, which is `state`, see `LexemeTable.clamp`. */
+  clamp?(a: number, b: number, c: number, reach: Reach, state: number): number
 }
 
 export class LexemeTable {
@@ -204,9 +204,10 @@ export class LexemeTable {
 
   /** A state that treats all tokens within `reach` as `state` does: the key under which local masks are shared. */
   clamp(state: number, reach: Reach): number {
-    const kind = this.kinds[this.tuples.at(state, 0)]
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)]
     if (kind?.clamp === undefined) return state
-    return kind.clamp(this.tuples.at(state, 1), this.tuples.at(state, 2), this.tuples.at(state, 3), reach)
+    return kind.clamp(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), reach, state)
   }
 
   /**

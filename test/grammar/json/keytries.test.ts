@@ -6,10 +6,10 @@ import { compareNames } from "../../../grammar/json/value.ts"
 import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 
-const names = ["id", "identity", "name", "a", "ab", "", "größe", "zip", "zone"].map((name) => ({
-  tag: tagOfName(name),
-  bytes: utf8(name),
-}))
+const names = ["id", "identity", "name", "a", "ab", "", "größe", "zip", "zone"].map((name) => {
+  const bytes = utf8(name)
+  return { bytes, tag: tagOfName(name, bytes) }
+})
 
 function fresh(available: readonly number[], areLeftOut: boolean): number {
   const entries = names.flatMap(({ tag, bytes }, i) => {

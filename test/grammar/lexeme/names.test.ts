@@ -4,12 +4,14 @@ import { expect, test } from "vitest"
 import {
   buildNames,
   ExcludedTag,
+  excludedCount,
   excludedNames,
   hasUsableName,
   NoNames,
   nameBytes,
   nameChild,
   nameTag,
+  newNameTag,
   withName,
 } from "../../../grammar/lexeme/names.ts"
 
@@ -77,4 +79,20 @@ test("a name may be longer than calls may nest", () => {
   expect(excludedNames(excluded).map((bytes) => bytes.length)).toEqual([2, 100_000])
   expect(withName(excluded, name, 3)).toBe(trie)
   expect(hasUsableName(excluded)).toBe(false)
+})
+
+test("a name with a tag of its own is one trie, made before or with others", () => {
+  for (const name of ["", "a", "größe", "a longer name", "name", "rename"]) {
+    const bytes = encoder.encode(name)
+    const tag = newNameTag(bytes)
+    const alone = buildNames([{ bytes, tag }])
+    expect(alone).toBe(tag + bytes.length)
+    expect(withName(NoNames, bytes, tag)).toBe(alone)
+    expect(nameTag(endOf(alone, name))).toBe(tag)
+    expect([hasUsableName(alone), excludedCount(alone)]).toEqual([true, 0])
+    const other = { bytes: encoder.encode("zz"), tag: newNameTag(encoder.encode("zz")) }
+    const both = buildNames([{ bytes, tag }, other])
+    expect(withName(both, other.bytes, 0)).toBe(alone)
+    expect(excludedCount(withName(both, bytes, ExcludedTag))).toBe(1)
+  }
 })
