@@ -23,6 +23,8 @@ export interface AppOptions extends ModelNameOptions {
   cors?: readonly string[]
   /** What a constrained answer does at the end of its budget when the request does not say. Default truncate. */
   onLength?: "truncate" | "close"
+  /** Milliseconds that a constraint may take to compile. Default 2,000. */
+  compileMs?: number
   /** Asked on every request: whether new work is taken. A dead engine is seen without it. */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
@@ -49,6 +51,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     models,
     heartbeatMs: options.heartbeatMs,
     onLength: options.onLength,
+    compileMs: options.compileMs ?? 2_000,
     retryAfterSeconds: () => serviceTime.estimate(engine.load()),
     served: (elapsedMs: number) => serviceTime.add(elapsedMs),
   }

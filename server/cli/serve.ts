@@ -23,6 +23,7 @@ interface ServeFlags extends ModelFlags {
   anyModel?: boolean
   maxBody: number
   maxQueue: number
+  maxCompile: number
   drain: number
   onLength?: "truncate" | "close"
 }
@@ -39,6 +40,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--any-model", "take any model name for the loaded one")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
     .option("--max-queue <n>", "requests that may wait for a slot", wholeNumber, 256)
+    .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, 2_000)
     .addOption(
       new Option(
         "--on-length <what>",
@@ -64,6 +66,7 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
       aliases: flags.alias,
       anyModel: flags.anyModel,
       bodyLimits: { maxBytes: flags.maxBody },
+      compileMs: flags.maxCompile,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })
     const server = await serve(app, { host, port, allowHosts: allowHost })

@@ -30,14 +30,13 @@ export interface ChatOptions {
   heartbeatMs?: number
   /** For requests that do not say. */
   onLength?: "truncate" | "close" | undefined
+  /** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
+  compileMs: number
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
   /** Told once per finished request how long it took, for that estimate. */
   served: (elapsedMs: number) => void
 }
-
-/** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
-const CompileMs = 2_000
 
 /** One chat completion. Never rejects: every failure is a response. */
 export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
@@ -52,7 +51,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     const seed = chatRequest.options.seed ?? randomSeed()
     const generation = await engine.start(chatRequest.messages, {
       ...chatRequest.options,
-      ...(constraint && { constraint: constraint.input, limits: { compileMs: CompileMs } }),
+      ...(constraint && { constraint: constraint.input, limits: { compileMs: options.compileMs } }),
       ...found.policies.compile,
       ...(constraint && options.onLength && { onLength: options.onLength }),
       ...found.policies.generate,

@@ -86,6 +86,27 @@ test("--cors names the pages that may call, --on-length how an answer ends whose
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/maybe.*truncate, close/s)])
 })
 
+test("--max-compile is the time that a constraint may take; what takes longer is refused, what does not is served", async () => {
+  const child = start(["serve", "--port", "0", "--any-model", "--max-compile", "100"])
+  const ended = outcome(child)
+  const url = await address(child)
+  // 2³⁰ combinations, none of which contradicts itself at sight.
+  const allOf = Array.from({ length: 30 }, (_, i) => ({
+    anyOf: [
+      { properties: { [`a${i}`]: { type: "string" } }, required: [`x${i}`, "z"] },
+      { properties: { [`b${i}`]: { type: "string" } }, required: [`y${i}`] },
+    ],
+  }))
+  const refused = await post(url, { structured_outputs: { json: { type: "object", allOf } } })
+  const { error } = await refused.json()
+  expect([refused.status, error.kind]).toEqual([400, "limit"])
+  expect(error.message).toContain("compiling takes more than the bound of 100 ms")
+  const served = await post(url, { structured_outputs: { json: { const: 7 } } })
+  expect((await served.json()).choices[0].message.content).toBe("7")
+  child.kill("SIGTERM")
+  expect((await ended).code).toBe(0)
+})
+
 test("a port in use is 2 and names the way out", async () => {
   const blocker = createServer().listen(0, "127.0.0.1")
   await new Promise((resolve) => blocker.once("listening", resolve))
