@@ -90,8 +90,7 @@ export class Branches {
     return (
       (keywords.types & type) !== 0 &&
       keywords.enum === null &&
-      keywords.conditional === null &&
-      keywords.all.length + keywords.any.length + keywords.one.length + keywords.not.length === 0 &&
+      !keywords.isCombined &&
       keywords.dependentRequired.length + keywords.dependentSchemas.length === 0
     )
   }

@@ -73,6 +73,13 @@ export class Keywords {
     this.names = names
   }
 
+  /** Whether other schemas have a say about the value itself. */
+  get isCombined(): boolean {
+    return (
+      this.all.length + this.any.length + this.one.length + this.not.length > 0 || this.conditional !== null
+    )
+  }
+
   /** Members of `enum` with this type bit. */
   enumOf(type: number): readonly JsonNode[] {
     if (this.byType === null) {

@@ -119,6 +119,7 @@ export class PlainSchemas {
 
   private look(keywords: Keywords): Plain {
     let result = keywords.enum === null ? this.own(keywords) : this.values(keywords, keywords.enum)
+    if (!keywords.isCombined) return result
     for (const node of keywords.all) result = both(result, this.of(node))
     for (const nodes of keywords.any) result = both(result, this.any(nodes))
     for (const nodes of keywords.one) result = both(result, this.one(nodes))
