@@ -137,6 +137,25 @@ export class NodeLists {
     return Int32Array.from(pairs)
   }
 
+  /** `plain`, (tag, list) pairs, less the (node, tag) pairs `taken`, which are in it, and with those `added`. */
+  patched(plain: Int32Array, taken: readonly number[], added: readonly number[]): Int32Array {
+    if (taken.length === 0 && added.length === 0) return plain
+    const byTag = new Map<number, number>()
+    for (let i = 0; i < plain.length; i += 2) byTag.set(plain[i], plain[i + 1])
+    const gone = this.exits(taken)
+    for (let i = 0; i < gone.length; i += 2)
+      byTag.set(gone[i], this.without(byTag.get(gone[i]) as number, gone[i + 1]))
+    const fresh = this.exits(added)
+    for (let i = 0; i < fresh.length; i += 2) {
+      const before = byTag.get(fresh[i]) ?? NoList
+      byTag.set(fresh[i], before === NoList ? fresh[i + 1] : this.union(before, fresh[i + 1]))
+    }
+    const pairs: number[] = []
+    for (const [tag, list] of [...byTag].sort((a, b) => a[0] - b[0]))
+      if (list !== NoList) pairs.push(tag, list)
+    return Int32Array.from(pairs)
+  }
+
   /** `tokens` and the ids that spell the same. A copy. */
   withDuplicates(tokens: Int32Array): Int32Array {
     if (this.trie.duplicates.size === 0) return tokens.slice()

@@ -14,7 +14,7 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
 import { Generations } from "./generations.ts"
-import { NodeLists, NoList, RootList } from "./lists.ts"
+import { NodeLists, RootList } from "./lists.ts"
 import { VocabularyReach } from "./reach.ts"
 import {
   emptyRecipe,
@@ -55,7 +55,6 @@ const UsualChain = 16
 const MaxWays = 64
 /** An entry with its place in the maps, its own arrays aside. */
 const entryBytes = 160
-
 /** What is below some nodes, cut by a set of characters. */
 interface Cut {
   /** The states after 0, 1, 2 … characters of the set. */
@@ -276,8 +275,8 @@ export class LocalMasks {
     const inner = this.local(children, next)
     const own = this.lists.tokens(children)
     if (own.length === 0) return entry(inner, inner.exits, entryBytes)
-    const { row, common, removed, ids, exits } = inner
-    return entry(recipe(row, common, removed, [...ids, own]), exits, entryBytes + 4 * own.length)
+    const mask = recipe(inner.row, inner.common, inner.removed, [...inner.ids, own])
+    return entry(mask, inner.exits, entryBytes + 4 * own.length)
   }
 
   private walked(list: number, state: number): Local {
@@ -314,11 +313,8 @@ export class LocalMasks {
     const lists = this.lists.exits(exits)
     const inside = tokens.recipe(room)
     if (inside.row === null || !isUnbounded) {
-      return entry(
-        recipe(inside.row, common, inside.removed, inside.ids),
-        lists,
-        entryBytes + 4 * common.length,
-      )
+      const mask = recipe(inside.row, common, inside.removed, inside.ids)
+      return entry(mask, lists, entryBytes + 4 * common.length)
     }
     // The plain string is under every open object's keys: worth a row that has it all.
     const row = inside.row.slice()
@@ -335,11 +331,11 @@ export class LocalMasks {
     other.tokenCount = 0
     other.exits.length = 0
     for (const node of this.lists.view(list)) this.differ(node, state, base)
-    if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === 0) return plain
+    if (countOf(found) + countOf(other) === 0) return plain
     const added = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
-    const exits = this.patchedExits(plain.exits)
-    // Loops, and no lists made of lists: those come in so many kinds that what is compiled for them does not last.
+    const exits = this.lists.patched(plain.exits, other.exits, found.exits)
+    // Loops: lists made of lists come in so many kinds that what is compiled for them does not last.
     const ids: Int32Array[] = []
     for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
     addSome(ids, added)
@@ -354,7 +350,7 @@ export class LocalMasks {
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
   private differ(node: number, state: number, base: number): void {
-    const { trie } = this
+    const { trie, found, other } = this
     const areClosing = differsInClosingOnly(state)
     if (areClosing && !trie.hasQuoteBelow(node)) return
     const count = lexemes.edgeCount(state)
@@ -369,15 +365,14 @@ export class LocalMasks {
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
       if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
-        if (this.trie.hasChildren(child)) {
-          if (lexemes.tags[mine] !== 0) this.found.exits.push(child, lexemes.tags[mine])
-          if (lexemes.tags[theirs] !== 0) this.other.exits.push(child, lexemes.tags[theirs])
-          this.differBelow(child, mine, theirs)
-        }
+        if (!trie.hasChildren(child)) continue
+        if (lexemes.tags[mine] !== 0) found.exits.push(child, lexemes.tags[mine])
+        if (lexemes.tags[theirs] !== 0) other.exits.push(child, lexemes.tags[theirs])
+        this.differBelow(child, mine, theirs)
         continue
       }
-      this.trie.visit(child, mine, this.found)
-      this.trie.visit(child, theirs, this.other)
+      trie.visit(child, mine, found)
+      trie.visit(child, theirs, other)
     }
   }
 
@@ -385,34 +380,19 @@ export class LocalMasks {
   private differBelow(node: number, state: number, base: number): void {
     if (this.equals.get(node, state) === base) return
     const { found, other } = this
-    const before = found.tokenCount + other.tokenCount + found.exits.length + other.exits.length
+    const before = countOf(found) + countOf(other)
     this.differ(node, state, base)
-    if (found.tokenCount + other.tokenCount + found.exits.length + other.exits.length === before)
-      this.equals.set(node, state, base)
-  }
-
-  private patchedExits(plain: Int32Array): Int32Array {
-    const added = this.lists.exits(this.found.exits)
-    const taken = this.lists.exits(this.other.exits)
-    if (added.length === 0 && taken.length === 0) return plain
-    const byTag = new Map<number, number>()
-    for (let i = 0; i < plain.length; i += 2) byTag.set(plain[i], plain[i + 1])
-    for (let i = 0; i < taken.length; i += 2)
-      byTag.set(taken[i], this.lists.without(byTag.get(taken[i]) as number, taken[i + 1]))
-    for (let i = 0; i < added.length; i += 2) {
-      const before = byTag.get(added[i]) ?? NoList
-      byTag.set(added[i], before === NoList ? added[i + 1] : this.lists.union(before, added[i + 1]))
-    }
-    const pairs: number[] = []
-    for (const [tag, list] of [...byTag].sort((x, y) => x[0] - y[0]))
-      if (list !== NoList) pairs.push(tag, list)
-    return Int32Array.from(pairs)
+    if (countOf(found) + countOf(other) === before) this.equals.set(node, state, base)
   }
 }
 
 /** All entries are this literal's, see `recipe`. */
 function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
   return { row, common, removed, ids, exits, bytes, isCounted: false }
+}
+
+function countOf(found: Found): number {
+  return found.tokenCount + found.exits.length
 }
 
 function addSome(lists: Int32Array[], ids: Int32Array): void {

@@ -1,18 +1,3 @@
-/**
- * What may still follow once an expression has read a byte (Brzozowski 1964; Owens, Reppy, Turon 2009), and whether
- * anything may follow at all.
- *
- * The derivatives of one expression by all bytes are computed at once, as a row of byte ranges: sets are rows already,
- * and the other operators sweep over the rows of their operands. So a class of bytes costs one constructor call and
- * nothing is looked up byte by byte. Rows are memoised and interned; evaluation keeps its own stack, since patterns
- * nest deeper than calls may.
- *
- * Assertions. `look(s)·k` reads a byte of k and of s together: D(k) & D(s), or without s when negative. `behind(a)`
- * carries the state of its automaton after the text so far: at the head it is ε or ∅ by whether that accepts; behind a
- * head it must read what the head reads, so each expression has a second row, its *shift*: the same expression after
- * a byte was read in front of it. Only expressions that look back change by a shift.
- */
-import { checkTime } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
@@ -30,7 +15,6 @@ import {
   EndKind,
   type ExprId,
   ExprMemo,
-  exprCount,
   exprWords,
   flags,
   isNullable,
@@ -40,13 +24,10 @@ import {
   LoopKind,
   length,
   MachineKind,
-  members,
   Never,
   NeverKind,
-  Nullable,
   OrKind,
   ScopeKind,
-  Searched,
   SetKind,
   Unbounded,
 } from "./nodes.ts"
@@ -349,73 +330,4 @@ function sweep(
     byte = hi + 1
   }
   return rows.intern(row)
-}
-
-// Emptiness: what is known of an expression.
-const Live = 1
-const Dead = 2
-const verdicts = new ExprMemo()
-const MaxSearched = 40_000
-const MaxSearchedInPart = 2_000
-/** New expressions, most of them parts of states. */
-const MaxMade = 400_000
-
-/**
- * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
- * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached. Throws `limit`
- * when the search takes more than `maxMade` new expressions.
- */
-export function isNever(id: ExprId, maxMade = MaxMade): boolean {
-  const known = verdictOf(id)
-  if (known !== 0) return known === Dead
-  // A factor that is empty by itself may be small where the whole intersection is not.
-  if (kindOf(id) === AndKind && members(id).some((part) => search(part, MaxSearchedInPart) === Dead)) {
-    verdicts.set(id, Dead)
-    return true
-  }
-  const verdict = search(id, MaxSearched, maxMade)
-  if (verdict !== 0) return verdict === Dead
-  throw new GrammarError(
-    "limit",
-    "",
-    `the search for a text that a pattern accepts visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
-  )
-}
-
-/** Live, Dead, or 0 when more than `budget` expressions would have to be seen, or `maxMade` new ones made. */
-function search(id: ExprId, budget: number, maxMade = MaxMade): number {
-  const made = exprCount()
-  const known = verdictOf(id)
-  if (known !== 0) return known
-  const found = [id]
-  const parents = [-1]
-  const seen = new Set(found)
-  for (let i = 0; i < found.length; i++) {
-    checkTime()
-    const row = rowOf(found[i])
-    for (let j = rows.offsets[row]; j < rows.offsets[row + 1]; j += 2) {
-      const target = rows.values[j + 1]
-      if (seen.has(target)) continue
-      // Judged when first seen: characters of several bytes fan out, and the end is often one byte away.
-      const verdict = verdictOf(target)
-      if (verdict === Live) {
-        for (let at = i; at >= 0; at = parents[at]) verdicts.set(found[at], Live)
-        return Live
-      }
-      if (verdict === Dead) continue
-      seen.add(target)
-      found.push(target)
-      parents.push(i)
-    }
-    if (found.length > budget || exprCount() - made > maxMade) return 0
-  }
-  for (const dead of found) verdicts.set(dead, Dead)
-  return Dead
-}
-
-/** What is known of `id` without a search: Live, Dead, or 0. */
-function verdictOf(id: ExprId): number {
-  const facts = flags(id)
-  if ((facts & Searched) === 0) return id === Never ? Dead : Live
-  return facts & Nullable ? Live : Math.max(0, verdicts.get(id))
 }

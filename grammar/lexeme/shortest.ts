@@ -7,7 +7,8 @@
  * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
  */
 import { GrammarError } from "../errors.ts"
-import { derivative, derivativeRow, isNever } from "./derivative.ts"
+import { derivative, derivativeRow } from "./derivative.ts"
+import { isNever } from "./emptiness.ts"
 import { machineLengths } from "./machine.ts"
 import {
   AndKind,

@@ -197,10 +197,8 @@ function expandBody(policy: number, content: number, row: Row): void {
     }
   } else
     for (let byte = 0x20; byte < 256; byte++) {
-      row.targets[byte] =
-        contents[byte] === contents[byte - 1] && byte > 0x20
-          ? row.targets[byte - 1]
-          : state(mode, contents[byte])
+      const isSame = byte > 0x20 && contents[byte] === contents[byte - 1]
+      row.targets[byte] = isSame ? row.targets[byte - 1] : state(mode, contents[byte])
     }
   row.targets[Quote] = closed(content)
   const isEscaped = escapesAscii(policy, contents) || canEscape(policy, content)
@@ -218,7 +216,6 @@ function afterName(policy: number, content: number, byte: number): number {
   return canEscape(policy, content) ? state(Backslash | policy, content) : Dead
 }
 
-/** The state after the closing quote of a text that ends here. */
 function closed(content: number): number {
   const tag = contentTag(content)
   return tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
