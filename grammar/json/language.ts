@@ -86,8 +86,9 @@ export class JsonLanguage {
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
-  private readonly witnesses: Witnesses
-  private readonly finite: FiniteValues
+  // Most grammars are never asked for a witness or for all their values.
+  private madeWitnesses: Witnesses | null = null
+  private madeFinite: FiniteValues | null = null
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
   private anyNumber: number | undefined
@@ -114,17 +115,25 @@ export class JsonLanguage {
       (conjunction, lookup) => this.evaluate(conjunction, lookup),
       (conjunction) => this.plain.rankOf(conjunction),
     )
-    this.finite = new FiniteValues(
-      this.all,
-      {
-        scalars: (conjunction) => this.finiteScalars(conjunction, limits.finiteValues),
-        arrays: (conjunction) => this.arraysOf(conjunction),
-        objects: (conjunction) => this.objectsOf(conjunction),
-      },
-      limits.finiteValues,
-    )
-    this.witnesses = new Witnesses(this, this.finite)
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
+  }
+
+  private get witnesses(): Witnesses {
+    this.madeWitnesses ??= new Witnesses(this, this.finite)
+    return this.madeWitnesses
+  }
+
+  private get finite(): FiniteValues {
+    if (this.madeFinite === null) {
+      const { finiteValues } = this.limits
+      const listed = {
+        scalars: (conjunction: number) => this.finiteScalars(conjunction, finiteValues),
+        arrays: (conjunction: number) => this.arraysOf(conjunction),
+        objects: (conjunction: number) => this.objectsOf(conjunction),
+      }
+      this.madeFinite = new FiniteValues(this.all, listed, finiteValues)
+    }
+    return this.madeFinite
   }
 
   /** Whether some value satisfies `conjunction`. */
