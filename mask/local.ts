@@ -64,7 +64,7 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept, and a quarter more for what they share. Default 36 MiB. */
+  /** Bytes of entries that are kept, and a quarter more for what they share. Default 24 MiB. */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -103,7 +103,7 @@ export class LocalMasks {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
     this.endIds = Int32Array.from(vocabulary.endIds)
-    this.maxBytes = options.maxBytes ?? 36 << 20
+    this.maxBytes = options.maxBytes ?? 24 << 20
     this.entries = new Generations(this.maxBytes)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
