@@ -21,7 +21,7 @@ export function tagOfName(name: string, bytes: Uint8Array): number {
 }
 
 /** A declared name, with the tag of its own. */
-export interface DeclaredKey {
+interface DeclaredKey {
   readonly bytes: Uint8Array
   readonly tag: number
 }
@@ -37,12 +37,20 @@ export class KeyTries {
   private readonly keys: readonly DeclaredKey[]
   /** (trie, 2 × key + whether names that may not come are left out) → the trie with that key turned around. */
   private readonly turned = new PairMap()
+  /** By tag; made when the first key is read. */
+  private indexes: Map<number, number> | null = null
   private last: KeyTrie | null = null
   private all: number | undefined
   private excluded: number | undefined
 
   constructor(keys: readonly DeclaredKey[]) {
     this.keys = keys
+  }
+
+  /** The index of the key with `tag`. */
+  indexOf(tag: number): number {
+    this.indexes ??= new Map(this.keys.map((key, index) => [key.tag, index]))
+    return this.indexes.get(tag) as number
   }
 
   /**

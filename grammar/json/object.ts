@@ -28,8 +28,6 @@ export class ObjectLanguage {
   readonly rules: ObjectRules
   readonly path: string
   private readonly language: JsonLanguage
-  /** Tags of the declared names, in their order. */
-  private readonly tags: readonly number[]
   /** By id of their key. */
   private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
@@ -51,9 +49,7 @@ export class ObjectLanguage {
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
-    const keys = spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) }))
-    this.tags = keys.map(({ tag }) => tag)
-    this.tries = new KeyTries(keys)
+    this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
   }
 
   /** The frame at the beginning, or null when nothing satisfies the spec. */
@@ -201,7 +197,7 @@ export class ObjectLanguage {
   }
 
   private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
-    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tags.indexOf(tag))
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag))
     return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text))
   }
 
