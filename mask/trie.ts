@@ -178,18 +178,11 @@ export class TokenTrie {
       yield this.childNodes[i]
   }
 
-  /** The child of `node` by `byte`, or 0. Binary search. */
+  /** The child of `node` by `byte`, or 0. */
   child(node: number, byte: number): number {
-    const { childBytes } = this
-    let low = this.childOffsets[node / Stride]
-    let high = this.childOffsets[node / Stride + 1]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (childBytes[middle] < byte) low = middle + 1
-      else if (childBytes[middle] > byte) high = middle
-      else return this.childNodes[middle]
-    }
-    return 0
+    const last = this.firstPlace(node + Stride)
+    const place = this.seek(this.firstPlace(node), last, byte)
+    return place < last && this.childBytes[place] === byte ? this.childNodes[place] : 0
   }
 
   /** The place of the first child of `node`; its last one lies ahead of `firstPlace(node + Stride)`. */
@@ -197,7 +190,7 @@ export class TokenTrie {
     return this.childOffsets[node / Stride]
   }
 
-  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. */
+  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. Binary search. */
   seek(from: number, end: number, byte: number): number {
     const { childBytes } = this
     let low = from

@@ -20,13 +20,13 @@ let uses = new Int32Array(16)
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
   if (length === 1 && isEnd(tuple[0])) return tuple[0]
+  const { count } = nodes
   if (length === 3 && tuple[0] === 0) {
+    // Nothing can lie above the newest node yet.
+    if (tuple[2] === count - 1) return addNode(tuple, 3)
     const beside = nodeBeside(tuple[1], tuple[2])
     if (beside >= 0) return beside
   }
-  const { count } = nodes
-  // Nothing can lie above the newest node yet.
-  if (length === 3 && tuple[0] === 0 && tuple[2] === count - 1) return addNode(tuple, 3)
   const node = nodes.intern(tuple, length)
   if (node === count) addUses(node, tuple, length)
   return node
@@ -45,13 +45,13 @@ function isEnd(tag: number): boolean {
 }
 
 /**
- * The node without a tag whose one child is `child`, if it was made right after that one; else -1. It lies beside its
- * child and is found there, not by its hash: a name that was met before costs a step through memory a byte, no look-up.
+ * The node without a tag whose one child is `child`, which is not the newest node, if it was made right after it; else -1.
+ * It lies beside its child and is found there, not by its hash: a name that was met before costs a step through memory a
+ * byte, and no look-up.
  */
 function nodeBeside(byte: number, child: number): number {
-  const { count, offsets, values } = nodes
+  const { offsets, values } = nodes
   const node = child + 1
-  if (node >= count) return -1
   const at = offsets[node]
   const isAbove = offsets[node + 1] === at + 3 && values[at] === 0 && values[at + 2] === child
   return isAbove && values[at + 1] === byte ? node : -1
