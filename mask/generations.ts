@@ -7,19 +7,29 @@
  */
 import { PairMap } from "../grammar/intern.ts"
 
+/** What is kept, under one pair or under several. */
+export interface Kept {
+  readonly bytes: number
+  /** The last generation that counts its bytes; 0 at first. Belongs to the cache. */
+  generation: number
+}
+
 interface Generation<T> {
+  readonly id: number
   /** (a, b) → index of its value. */
   readonly places: PairMap
-  values: T[]
-  /** What each value counts. */
-  charges: number[]
+  readonly values: T[]
   bytes: number
 }
 
-export class Generations<T> {
+/** A pair and its value in the maps. */
+export const placeBytes = 64
+
+export class Generations<T extends Kept> {
   private readonly maxBytes: number
-  private young: Generation<T> = { places: new PairMap(), values: [], charges: [], bytes: 0 }
-  private old: Generation<T> = { places: new PairMap(), values: [], charges: [], bytes: 0 }
+  private count = 0
+  private young = this.begin()
+  private old = this.begin()
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
@@ -36,33 +46,33 @@ export class Generations<T> {
     const before = this.old.places.get(a, b)
     if (before < 0) return undefined
     const value = this.old.values[before]
-    this.set(a, b, value, this.old.charges[before])
+    this.set(a, b, value)
     return value
   }
 
-  /** Keeps `value`, which is not there yet and counts `bytes`. Whether an old generation has gone. */
-  set(a: number, b: number, value: T, bytes: number): boolean {
+  /** Keeps `value`, which is not there yet under this pair. Whether an old generation has gone. */
+  set(a: number, b: number, value: T): boolean {
     const { young } = this
     young.places.set(a, b, young.values.push(value) - 1)
-    young.charges.push(bytes)
-    young.bytes += bytes
+    young.bytes += placeBytes
+    // A value that several pairs have counts once in each generation that holds it.
+    if (value.generation !== young.id) {
+      value.generation = young.id
+      young.bytes += value.bytes
+    }
     if (2 * young.bytes <= this.maxBytes) return false
-    this.young = emptied(this.old)
     this.old = young
+    this.young = this.begin()
     return true
   }
 
   /** Forgets everything. */
   clear(): void {
-    emptied(this.young)
-    emptied(this.old)
+    this.young = this.begin()
+    this.old = this.begin()
   }
-}
 
-function emptied<T>(generation: Generation<T>): Generation<T> {
-  generation.places.clear()
-  generation.values = []
-  generation.charges = []
-  generation.bytes = 0
-  return generation
+  private begin(): Generation<T> {
+    return { id: ++this.count, places: new PairMap(), values: [], bytes: 0 }
+  }
 }

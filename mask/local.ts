@@ -13,7 +13,7 @@ import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"
-import { Generations } from "./generations.ts"
+import { Generations, type Kept } from "./generations.ts"
 import { NodeLists, RootList } from "./lists.ts"
 import { VocabularyReach } from "./reach.ts"
 import {
@@ -37,13 +37,9 @@ import { type Found, Stride, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** A recipe whose row and `common` may be shared between entries. */
-export interface Local extends Recipe {
+export interface Local extends Recipe, Kept {
   /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
   readonly exits: Int32Array
-  /** Bytes that this entry alone holds. */
-  readonly bytes: number
-  /** Whether they are counted: where states read alike, their entries are one. */
-  isCounted: boolean
 }
 
 const Quote = 0x22
@@ -53,8 +49,8 @@ const MaxWalkNodes = 400
 const UsualChain = 16
 /** More ways out of a set are found in one walk. */
 const MaxWays = 64
-/** An entry with its place in the maps, its own arrays aside. */
-const entryBytes = 160
+/** An entry, its own arrays aside. */
+const entryBytes = 96
 /** What is below some nodes, cut by a set of characters. */
 interface Cut {
   /** The states after 0, 1, 2 … characters of the set. */
@@ -124,8 +120,7 @@ export class LocalMasks {
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const local = this.make(list, state)
-    const isTurned = this.entries.set(list, state, local, local.isCounted ? entryBytes : local.bytes)
-    local.isCounted = true
+    const isTurned = this.entries.set(list, state, local)
     const isFull = 4 * this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
       this.equals.clear()
@@ -388,7 +383,7 @@ export class LocalMasks {
 
 /** All entries are this literal's, see `recipe`. */
 function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
-  return { row, common, removed, ids, exits, bytes, isCounted: false }
+  return { row, common, removed, ids, exits, bytes, generation: 0 }
 }
 
 function countOf(found: Found): number {
