@@ -4,11 +4,12 @@ Examples that begin alike (one schema and several texts, one text and several an
 beginning once, then every continuation, which sees the beginning and itself alone and whose positions go on from the
 beginning.
 
-Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, PROMPT_WEIGHT on a share of the prompt.
+Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, NULL_WEIGHT on the first token of what may be null, PROMPT_WEIGHT on a share of the prompt.
 
 Keys that no schema told arrive by the constraint: of the tokens that begin what is left of the key, the likeliest. They
 should be those that the tokenizer would have written, or the key is no longer the word that the text knows. So there the
-loss is taken among those tokens alone (`rivals`), with KEY_WEIGHT. Besides, in some examples keys and runs of JSON
+loss is taken among those tokens alone (`rivals`), with KEY_WEIGHT. So are labels that no schema told, with the weight of
+other values. Besides, in some examples keys and runs of JSON
 punctuation come in other tokens than the tokenizer's own.
 """
 
@@ -17,9 +18,11 @@ from random import Random
 import torch
 from tokenizers import Tokenizer
 
-from corpus import Maker, render, unmark
+from answers import render, unmark
+from corpus import Maker
+from pieces import Pieces
 
-KEY_WEIGHT, TOOL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.3, 4.0, 0.1, 0.12
+KEY_WEIGHT, TOOL_WEIGHT, NULL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.3, 4.0, 2.0, 0.1, 0.12
 NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
 LONGEST = 800
 POOL, TAIL = 160, 40
@@ -48,22 +51,15 @@ class Batches:
         vocab = self.tokenizer.get_vocab()
         runs = [t for t in vocab if len(t) > 1 and all(c in '{}[]",:' for c in t)]
         self.split = {vocab[t]: [vocab[c] for c in t] for t in runs}
-        # Byte-level tokens of printable ASCII are spelled as they are, but for the space.
-        self.words = {t: i for t, i in vocab.items() if all("!" <= c <= "~" for c in t)} | {" ": vocab["Ġ"]}
-        self.longest = max(map(len, self.words))
+        self.pieces = Pieces(vocab)
         self.examples = self.tokens = 0
         self.pool = []
-
-    def beginnings(self, text):
-        """The tokens that `text` begins with: (length, id), short ones first."""
-        ends = range(1, min(len(text), self.longest) + 1)
-        return [(end, self.words[text[:end]]) for end in ends if text[:end] in self.words]
 
     def other_pieces(self, text):
         """`text` in tokens that are not chosen well, as a mask allows them; None where a character has no token of its own."""
         pieces = []
         while text:
-            found = self.beginnings(text)
+            found = self.pieces.beginnings(text)
             if not found:
                 return None
             end, token = found[0] if self.r.random() < 0.5 else self.r.choice(found)
@@ -74,7 +70,10 @@ class Batches:
     def encode(self, example):
         """Ids of prompt and answer, what predicting each of them weighs (or its rivals), and the prompt's length."""
         prompt = self.tokenizer.encode(render(example)).ids
-        answer, keys, _ = unmark(example["answer"])
+        answer, keys, values = unmark(example["answer"])
+        allowed_of = example.get("values")
+        labels = [label for label, _ in allowed_of] if example["kind"] == "bare" else None
+        valued = 0
         encoded = self.tokenizer.encode(answer)
         splits, respells = self.r.random() < 0.1, self.r.random() < 0.3
         ids, weights = list(prompt), [PROMPT_WEIGHT] * len(prompt)
@@ -92,7 +91,22 @@ class Batches:
                     respelled = at
                     continue
                 ids.append(token)
-                weights.append([other for _, other in self.beginnings(answer[start:keys[at][1]]) if other != token])
+                weights.append((KEY_WEIGHT, [other for _, other in self.pieces.beginnings(answer[start:keys[at][1]]) if other != token]))
+                continue
+            while valued < len(values) and values[valued][1] <= start:
+                valued += 1
+            if labels and valued < len(values) and labels[valued]:
+                allowed = self.pieces.of_labels(labels[valued], answer, values[valued], start)
+                if token in allowed:
+                    ids.append(token)
+                    weights.append((1.0, sorted(allowed - {token})))
+                    continue
+            if valued < len(values) and start == values[valued][0] and allowed_of:
+                # Where null may stand, whether it does is the choice that counts; a quote that must come teaches nothing.
+                types = allowed_of[valued][1]
+                is_forced = types == ["string"] and example["kind"] == "bare"
+                ids.append(token)
+                weights.append(0.2 if is_forced else NULL_WEIGHT if "null" in types else 1.0)
                 continue
             weight = TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
             pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
@@ -124,7 +138,7 @@ class Batches:
         """
         inputs [B, S], positions [B, S], seen [B, 1, S, S] (0 where a token sees another, else a large negative number),
         targets [N], weights [N], picked [N]: where in the flattened batch they are predicted; keyed [K]: which of the N are
-        pieces of keys; rivals [K, R]: what they are chosen among, the target first, filled up with -1.
+        pieces of keys and labels; rivals [K, R]: what they are chosen among, the target first, filled up with -1; rating [K]: their weights.
         """
         while len(self.pool) < POOL:
             size = self.r.choice([1, 2, 3, 3, 4])
@@ -142,15 +156,16 @@ class Batches:
             chosen.append(self.pool.pop(start))
         inputs = torch.zeros(len(chosen), width, dtype=torch.long)
         positions, parts = inputs.clone(), torch.full_like(inputs, -1)
-        targets, weighing, picked, keyed, rivals = [], [], [], [], []
+        targets, weighing, picked, keyed, rivals, rating = [], [], [], [], [], []
         for i, (row, count) in enumerate(chosen):
             n = len(row.ids)
             inputs[i, :n], positions[i, :n], parts[i, :n] = torch.tensor(row.ids), torch.tensor(row.positions), torch.tensor(row.parts)
             for index, target, weight in row.goals:
                 if weight != PROMPT_WEIGHT or self.r.random() < PROMPT_SHARE:
-                    if isinstance(weight, list):
+                    if isinstance(weight, tuple):
                         keyed.append(len(targets))
-                        rivals.append([target, *weight])
+                        rivals.append([target, *weight[1]])
+                        rating.append(weight[0])
                         weight = 0.0
                     targets.append(target)
                     weighing.append(weight)
@@ -162,4 +177,4 @@ class Batches:
         most = max(map(len, rivals), default=1)
         rivals = torch.tensor([row + [-1] * (most - len(row)) for row in rivals], dtype=torch.long).reshape(-1, most)
         keyed = torch.tensor(keyed, dtype=torch.long)
-        return inputs, positions, seen, torch.tensor(targets), torch.tensor(weighing), torch.tensor(picked), keyed, rivals
+        return inputs, positions, seen, torch.tensor(targets), torch.tensor(weighing), torch.tensor(picked), keyed, rivals, torch.tensor(rating)

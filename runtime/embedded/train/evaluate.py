@@ -5,7 +5,8 @@
 
 One pass over prompt and right answer tells what greedy decoding would do: while every choice so far was right, the text so
 far is the right one. *Whole*: no choice of the answer was wrong. With `forced` the keys and the punctuation between values
-are given, as under a constraint; the values must still begin and end by themselves. *Field*: the value is right, given that
+are given, as under a constraint, labels are chosen among the schema's and a value begins as one of its types does; it
+must still end by itself. *Field*: the value is right, given that
 all before it are. A value spelt otherwise (45 for 45.00) counts as wrong here.
 
 Kinds: `bare` no schema in the prompt; `schema` with it; `tool` choose a tool and fill it; `plain` a short answer.
@@ -20,7 +21,9 @@ import jinja2
 import numpy as np
 from tokenizers import Tokenizer
 
-from corpus import Maker, render, unmark
+from answers import render, unmark
+from corpus import Maker
+from pieces import Pieces
 
 HERE = Path(__file__).parent
 SEED = 20260
@@ -48,20 +51,33 @@ def structural(text):
     return all(c in '",:{}[] \n' for c in text)
 
 
-def score(example, tokenizer, predict):
+def score(example, tokenizer, pieces, predict):
     answer, _, values = unmark(example["answer"])
     prompt = tokenizer.encode(render(example)).ids
     encoded = tokenizer.encode(answer)
     end = tokenizer.token_to_id("<|im_end|>")
     ids = prompt + encoded.ids + [end]
-    guesses = predict(ids)[len(prompt) - 1 : -1]
+    logits = predict(ids)[len(prompt) - 1 : -1]
+    guesses = logits.argmax(-1)
+    allowed = example.get("values") or [(None, [])] * len(values)
+    for i, (a, _) in enumerate(encoded.offsets):
+        for (start, stop), (labels, types) in zip(values, allowed):
+            if labels and start < a < stop - 1 and (among := sorted(pieces.of_labels(labels, answer, (start, stop), a))):
+                guesses[i] = among[int(logits[i][among].argmax())]
+            elif a == start and types:
+                among = sorted(pieces.of_types(types))
+                guesses[i] = among[int(logits[i][among].argmax())]
     right = [guess == want for guess, want in zip(guesses, encoded.ids + [end])]
     spelled = [tokenizer.decode([int(g)], skip_special_tokens=False) for g in guesses]
     fields = []
-    for start, stop in values:
+    for (start, stop), (_, types) in zip(values, allowed):
         is_right = True
         for i, (a, b) in enumerate(encoded.offsets):
-            if a < start or a > stop or (a == stop and answer[start] in '"['):
+            if a < start < b:  # what opens a string; without the quote, it may still come where nothing else may
+                is_right &= spelled[i].startswith(answer[a:start + 1]) or "null" not in types and answer[a:].startswith(spelled[i])
+            elif b == start and answer[start] == "n":  # null, unless a string was opened
+                is_right &= not (spelled[i].startswith(answer[a:b]) and spelled[i][b - a:].startswith('"'))
+            elif a < start or a > stop or (a == stop and answer[start] in '"['):
                 continue  # before the value, behind it, or behind a value that its own last character ends
             if a == stop:  # what ends a number or a word: any punctuation
                 is_right &= spelled[i][:1] in ",}] \n" and structural(spelled[i])
@@ -92,21 +108,22 @@ def main():
         with a.write.open("w") as out:
             for example in examples(40):
                 example["answer"] = unmark(example["answer"])[0]
+                example.pop("values", None)
                 out.write(json.dumps(example, ensure_ascii=False) + "\n")
         return
     from check import run, session
 
     tokenizer = Tokenizer.from_file(str(HERE.parent / "tokenizer.json"))
-    s, chat = session(a.model, a.threads), template()
+    s, chat, pieces = session(a.model, a.threads), template(), Pieces(tokenizer.get_vocab())
 
     def predict(ids):
-        return run(s, [ids])[0][0].argmax(-1)
+        return run(s, [ids])[0][0]
 
     scores, begin = {kind: [] for kind in KINDS}, time.time()
     for example in examples(a.count, a.seen):
         shown = chat.render(messages=example["messages"], tools=example.get("tools"), add_generation_prompt=True)
         assert shown == render(example), "corpus.render and the chat template differ"
-        scores[example["kind"]].append(score(example, tokenizer, predict))
+        scores[example["kind"]].append(score(example, tokenizer, pieces, predict))
     print("| kind | texts | whole, free | whole, keys given | fields | fields right |\n|---|---|---|---|---|---|")
     for kind, found in scores.items():
         fields = [f for s in found for f in s["fields"]]

@@ -2,23 +2,28 @@
 
 Byte-level BPE over all 256 bytes. What differs from the usual: a space is a token of its own and letters, digits and
 JSON punctuation never merge across, so that a word is spelt by the same tokens in the text and in the answer, and copying
-is copying. Runs of JSON punctuation (`","`) merge; digits stay single.
+is copying. Runs of JSON punctuation (`","`) merge, up to a colon: behind it the model decides what kind of value comes, from
+a token that stands for the key. Digits stay single.
 
     python tokenizer.py ../            (about a minute)
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-import words
-from corpus import Maker, render, unmark
+from answers import render, unmark
+from corpus import Maker
+from facts import CONCEPTS, DOMAINS, FILLERS, HELD_NAMES
+from stories import STORIES
+from words import WORDS, is_held_out, side
 
-VOCABULARY = 4096
+VOCABULARY = 8000
 SEED, EXAMPLES = 11, 12000
-SPLIT = r"""\p{Lu}?\p{Ll}+|\p{Lu}+|\p{L}+|\p{M}+|\p{N}|[{}\[\]",:]+|[^\s\p{L}\p{M}\p{N}{}\[\]",:]|\n+| +|\s"""
+SPLIT = r"""\p{Lu}?\p{Ll}+|\p{Lu}+|\p{L}+|\p{M}+|\p{N}|[{}\[\]",]*:|[{}\[\]",]+|[^\s\p{L}\p{M}\p{N}{}\[\]",:]|\n+| +|\s"""
 END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 # Added, but text: a constrained tool call writes them byte by byte if need be.
 TOOL_MARKS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
@@ -74,10 +79,14 @@ def texts():
     for _ in range(EXAMPLES):
         example = maker.example()
         yield render(example) + unmark(example["answer"])[0]
-    known = [*words.FILLER, *words.NOUNS, *words.QUALIFIERS, *words.THINGS, *words.ADJECTIVES, *words.JOBS]
-    common = [w for w in known if not words.is_held_out(w)]
-    for _ in range(30):
+    common = [w for name in "NOUNS QUALIFIERS THINGS ADJECTIVES JOBS VERBS FOODS TOPICS".split() for w in side(WORDS[name], False)]
+    said = [re.sub(r"\{[^}]*\}", " ", s) for domain in DOMAINS for s in side(domain["sentences"], False)] + side(FILLERS, False)
+    said += [re.sub(r"[{}/]", " ", p) for concept in CONCEPTS.values() for phrases in (concept.options or {}).values() for p in side(phrases, False)]
+    said += [" ".join(n for n in concept.names if n not in HELD_NAMES) for concept in CONCEPTS.values()]
+    said += [story.source for story in STORIES if not is_held_out(story.text)]
+    for _ in range(20):
         yield " ".join(common) + "\n" + " ".join(w.capitalize() for w in common)
+        yield "\n".join(said)
 
 
 def main(out: Path):

@@ -22,7 +22,7 @@ import torch
 import torch.multiprocessing as mp
 import torch.nn.functional as F
 
-from batches import KEY_WEIGHT, Batches
+from batches import Batches
 from model import Model
 
 POLYNOMIALS = [(8.287212, -23.595887, 17.300387), (4.107059, -2.947850, 0.544843), (3.948691, -2.908902, 0.551819), (3.318420, -2.488488, 0.510049)]
@@ -88,14 +88,14 @@ def work(rank, a, model, done, counts, stopped):
     step = 0
     while not stopped.is_set() and (progress := (time.time() - begin) / 60 / a.minutes) < 1:
         difficulty = a.start + (a.final - a.start) * min(1.0, progress / a.ramp)
-        inputs, positions, seen, targets, weights, picked, keyed, rivals = batches.next(difficulty)
+        inputs, positions, seen, targets, weights, picked, keyed, rivals, rating = batches.next(difficulty)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             hidden = hidden_of(inputs, positions, seen).reshape(-1, model.c["width"])[picked]
             logits = F.linear(hidden, model.embed.weight)
         losses = F.cross_entropy(logits.float(), targets, reduction="none")
         among = logits[keyed].float().gather(1, rivals.clamp(min=0)).masked_fill(rivals < 0, -1e9)
         key_losses = -F.log_softmax(among, dim=1)[:, 0]
-        loss = ((losses * weights).sum() + KEY_WEIGHT * key_losses.sum()) / (weights.sum() + KEY_WEIGHT * len(keyed))
+        loss = ((losses * weights).sum() + (key_losses * rating).sum()) / (weights.sum() + rating.sum())
         loss.backward()
         rate = min(1.0, (step + 1) / 20) * max(0.02, 1 - progress)
         muon.step(a.muon * rate)

@@ -1,0 +1,51 @@
+"""How a request is put: instructions, system messages, and the schema in the prompt."""
+
+import json
+
+from texts import Teller
+
+INSTRUCTIONS = ["", "", "", "", "Extract the {noun}.", "Extract the data from this text:", "Read the {noun} below.", "Return JSON.",
+                "Give me the {noun} as JSON.", "Extract: {keys}.", "Fill in {keys}.", "What does this {noun} say?", "Text:",
+                "Turn this into a {noun} record.", "Please extract all fields.", "Extract {keys} from the text."]
+SYSTEMS = ["You extract data.", "You are a helpful assistant.", "Answer in JSON.", "Extract the fields from the text.",
+           "You read texts and fill in forms. What is missing is null.", "Only use what the text says."]
+SCHEMA_LEADS = ["JSON schema: ", "JSON schema: ", "Answer with JSON that matches this schema:\n", "JSON schema: ", "Schema:\n", "Reply only with JSON that follows this JSON Schema:\n"]
+
+
+class Asker(Teller):
+    """Words around texts."""
+
+    def instruction(self, noun, names):
+        return self.r.choice(INSTRUCTIONS).format(noun=noun, keys=names)
+
+    def system(self):
+        """The messages before the text, where no schema is shown: none, or a line of advice."""
+        return [{"role": "system", "content": self.r.choice(SYSTEMS)}] if self.r.random() < 0.25 else []
+
+    def shown(self, schema):
+        """A system message with the schema."""
+        r = self.r
+        written = json.dumps(self.adorned(schema), separators=(",", ":") if r.random() < 0.7 else None)
+        system = r.choice(SYSTEMS + ["", ""])
+        return (system + "\n\n" if system else "") + r.choice(SCHEMA_LEADS) + written
+
+    def adorned(self, schema):
+        """Some schemas carry titles or descriptions, as programs write them."""
+        r = self.r
+        if r.random() < 0.85:
+            return schema
+        mark = r.choice(["title", "description"])
+
+        def words_of(name):
+            return "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
+
+        properties = {}
+        for name, s in schema["properties"].items():
+            said = words_of(name)
+            properties[name] = {mark: said.title(), **s} if mark == "title" else {**s, mark: r.choice([f"The {said}", f"{said.capitalize()} as the text says it"])}
+        return {**schema, "properties": properties}
+
+    def ask(self, text, instruction):
+        if not instruction:
+            return text
+        return self.r.choice([f"{instruction}\n\n{text}", f"{instruction}\n{text}", f"{text}\n\n{instruction}"])

@@ -1,0 +1,226 @@
+"""Whole texts with marked facts (stories.txt), and the questions that may be asked of them.
+
+Sentences of a domain and clauses of single facts are put together by a program; these texts hang together. A text is a line
+`> ` with values that are drawn anew, `{id:kind}`, and words of which one alternative is taken, `[id:words => value|words => value]`
+(without `=>` the words are the value). The lines below it say what the facts may be called: `id = names` asks for the value,
+`id ? names / further labels` for one of the alternatives' labels, `id ! names` for yes or no, `- names` for what the text does
+not say, and `* tools ; purpose` names a function that the text may be meant for.
+"""
+
+import json
+import re
+from typing import NamedTuple
+
+from answers import STYLES, nullable, object_schema, style_key, values_of, write
+from facts import HELD_NAMES, HERE, Concept, parts
+from prompts import Asker
+from values import *
+
+SLOT = re.compile(r"\{([a-z]+):([a-z_]+)\}|\[([a-z]+):((?:[^\[\]]|\[[^\[\]]*\])*)\]")
+NOUNS = ["text", "message", "text", "note"]
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Fact:
+    """One marked fact: the kind of its value or its alternatives [(words, literal)], its names, its schema."""
+
+    def __init__(self, mark, names, kind, alternatives):
+        labels = parts(names, " / ")
+        self.names, self.kind = parts(labels[0], ","), kind
+        self.alternatives, self.labels = alternatives, []
+        if kind:
+            self.schema = dict(schema_of(kind))
+        elif mark == "!":
+            self.alternatives = [(words, {"yes": "true", "no": "false"}[value]) for words, value in alternatives]
+            self.schema = {"type": "boolean"}
+        elif mark == "?":
+            self.labels = list(dict.fromkeys([value for _, value in alternatives] + (parts(labels[1], ",") if len(labels) > 1 else [])))
+            self.schema = None
+        else:
+            self.alternatives = [(words, literal_of(value)) for words, value in alternatives]
+            self.schema = schema_of_literals([literal for _, literal in self.alternatives])
+
+
+def literal_of(value):
+    """A JSON number or list as it stands; everything else is a string."""
+    try:
+        if isinstance(json.loads(value), (int, float, list)) and value not in ("true", "false"):
+            return value if value[0] != "[" else json.dumps(json.loads(value), separators=(",", ":"), ensure_ascii=False)
+    except json.JSONDecodeError:
+        pass
+    return json.dumps(value, ensure_ascii=False)
+
+
+def schema_of_literals(literals):
+    values = [json.loads(literal) for literal in literals]
+    if all(isinstance(v, int) for v in values):
+        return {"type": "integer"}
+    if all(isinstance(v, (int, float)) for v in values):
+        return {"type": "number"}
+    if all(isinstance(v, list) for v in values):
+        return {"type": "array", "items": schema_of_literals([json.dumps(v) for v in values for v in v])}
+    return {"type": "string", "format": "date"} if all(isinstance(v, str) and DATE.fullmatch(v) for v in values) else {"type": "string"}
+
+
+def exchanged(r, said):
+    """The words with one of the longer ones exchanged for another, so that they are copied and not remembered."""
+    words = said.split(" ")
+    at = r.choice([i for i, word in enumerate(words) if len(word) > 3 and word.isalpha()] or [0])
+    words[at] = cased(known(r, False, "ADJECTIVES", "THINGS", "NOUNS", "LAST"), words[at])
+    return text(" ".join(words))
+
+
+class Story:
+    def __init__(self, lines):
+        self.source = re.sub(r"\{[^}]*\}|[a-z]+:|=>|\\n", " ", "\n".join(lines))  # for the tokenizer: words, without marks
+        self.text, self.facts, self.absent, self.tools, self.purpose = lines[0][2:].replace("\\n", "\n"), {}, [], [], ""
+        slots = {m[1] or m[3]: (m[2], m[4]) for m in SLOT.finditer(self.text)}
+        for line in lines[1:]:
+            if line.startswith("- "):
+                self.absent += parts(line[2:], ",")
+            elif line.startswith("* "):
+                tools, self.purpose = parts(line[2:], ";")
+                self.tools += parts(tools, ",")
+            else:
+                key, mark, names = line.split(" ", 2)
+                kind, written = slots[key]
+                alternatives = [(parts(a, "=>") * 2)[:2] for a in written.split("|")] if written else None
+                self.facts[key] = Fact(mark, names, kind, alternatives)
+
+
+def load():
+    blocks = (HERE / "stories.txt").read_text().strip().split("\n\n")
+    return [Story(block.split("\n")) for block in blocks]
+
+
+STORIES = load()
+
+
+class Asked(NamedTuple):
+    """A question to a story: a fact's key (None: the story does not say it), its field's name and schema, and how its labels are spelt in it."""
+
+    key: str | None
+    name: str
+    schema: dict
+    spelt: dict
+
+
+def schema_of_asked(asked):
+    return object_schema([(a.name, a.schema) for a in asked])
+
+
+def answer_of(asked, literals, is_spaced):
+    members = [(a.name, a.spelt.get(literals[a.key], literals[a.key]) if a.key else "null") for a in asked]
+    return {"answer": write(members, is_spaced), "values": values_of(members, schema_of_asked(asked))}
+
+
+class StoryTeller(Asker):
+    """Draws whole texts and what is asked of them."""
+
+    def story(self):
+        while is_held_out((story := self.r.choice(STORIES)).text) != self.h:
+            pass
+        return story
+
+    def tell_story(self, story):
+        """(text, literals by key)"""
+        said, literals = [], {}
+
+        def draw(m):
+            key = m[1] or m[3]
+            fact = story.facts[key]
+            if fact.kind:
+                surface, literals[key] = self.fresh(Concept(key, fact.kind, fact.names, []), said)
+            else:
+                surface, literals[key] = self.r.choice(fact.alternatives)
+                if not self.h and literals[key] == json.dumps(surface) and self.r.random() < 0.2:
+                    surface, literals[key] = exchanged(self.r, surface)
+            return surface
+
+        told = SLOT.sub(draw, story.text)
+        return told[0].upper() + told[1:], literals
+
+    def asked(self, story, style, most=7):
+        """What is asked of a story: some of its facts, and of what it does not say none, one or two."""
+        r = self.r
+        keys = r.sample(list(story.facts), r.randint(1, min(most, len(story.facts))))
+        if r.random() < 0.6:
+            keys.sort(key=list(story.facts).index)
+        asked, used = [], set()
+        for key in keys + [None] * r.choice([0, 0, 1, 1, 2]):
+            fact = story.facts[key] if key else None
+            names = [n for n in (fact.names if fact else story.absent) if self.h or n not in HELD_NAMES]
+            if not names or (name := style_key(r.choice(names), style)) in used:
+                continue
+            used.add(name)
+            spelt = {}
+            if fact is None:
+                schema = r.choice([{"type": "string"}, {"type": "string"}, {"type": "integer"}, {"type": "number"}])
+            elif fact.labels:
+                spell = r.choice([str, str, str, str.upper, str.capitalize, lambda label: label.replace(" ", "_")])
+                spelt = {label: json.dumps(spell(label)) for label in fact.labels}
+                schema = {"type": "string", "enum": r.sample([spell(label) for label in fact.labels], len(fact.labels))}
+            else:
+                schema = dict(fact.schema)
+            if fact is None or r.random() < 0.3:
+                schema = nullable(schema)
+            asked.insert(len(asked) if fact else r.randint(0, len(asked)), Asked(key, name, schema, spelt))
+        return asked or self.asked(story, style, most)
+
+    def story_group(self, size):
+        """Up to `size` examples, as `Maker.group` gives them."""
+        p = self.r.random()
+        if p < 0.22:
+            return self.story_calls(size)
+        return self.story_readings(size) if p < 0.5 else self.story_questions(size)
+
+    def story_readings(self, size):
+        """One schema in the prompt, and one story told with several values."""
+        story, asked, is_spaced, told, literals, instruction = self.request()
+        schema, examples = schema_of_asked(asked), []
+        system = {"role": "system", "content": self.shown(schema)}
+        for i in range(size):
+            if i:
+                told, literals = self.tell_story(story)
+            user = {"role": "user", "content": self.ask(told, instruction)}
+            examples.append({"messages": [system, user], **answer_of(asked, literals, is_spaced), "schema": schema, "kind": "schema"})
+        return examples
+
+    def story_questions(self, size):
+        """One text, and several answers under other names; one, if the request itself names what is asked."""
+        story, asked, is_spaced, told, literals, instruction = self.request()
+        messages, examples = [*self.system(), {"role": "user", "content": self.ask(told, instruction)}], []
+        for i in range(1 if ", ".join(a.name for a in asked) in instruction else size):
+            if i:
+                asked = self.asked(story, self.r.choice(STYLES))
+            examples.append({"messages": messages, **answer_of(asked, literals, is_spaced), "schema": schema_of_asked(asked), "kind": "bare"})
+        return examples
+
+    def request(self):
+        """(story, asked, is_spaced, text, literals, instruction)"""
+        story, style, is_spaced = self.story(), self.r.choice(STYLES), self.r.random() < 0.15
+        asked = self.asked(story, style)
+        return story, asked, is_spaced, *self.tell_story(story), self.instruction(self.r.choice(NOUNS), ", ".join(a.name for a in asked))
+
+    def story_calls(self, size):
+        """Two to four functions with nothing in common, and texts for some of them."""
+        r, stories, words = self.r, [], set()
+        most = r.choice([2, 2, 3, 3, 4])
+        while len(stories) < most:
+            story = self.story()
+            own = {w for tool in story.tools for w in tool.split("_")[1:]}
+            if own & words or not story.tools:
+                continue
+            words |= own
+            stories.append(story)
+        asked = [self.asked(story, r.choice(STYLES), 4) for story in stories]
+        names = [style_key(r.choice(s.tools).replace("_", " "), r.choice(["snake", "snake", "snake", "camel"])) for s in stories]
+        tools = [{"type": "function", "function": {"name": name, "description": s.purpose, "parameters": schema_of_asked(fields)}}
+                 for name, s, fields in zip(names, stories, asked)]
+        examples = []
+        for i in r.sample(range(most), min(size, most)):
+            told, literals = self.tell_story(stories[i])
+            filled = answer_of(asked[i], literals, False)
+            filled["answer"] = f'<tool_call>\n{{"name": "{names[i]}", "arguments": {filled["answer"]}}}\n</tool_call>'
+            examples.append({"messages": [{"role": "user", "content": told}], **filled, "tools": tools, "kind": "tool"})
+        return examples
