@@ -1,6 +1,7 @@
 /**
  * How well the embedded model fills in forms, through the real engine: held-out texts made by the generator
- * (`heldout.jsonl`) and texts written by hand (`handwritten.jsonl`), greedy, with the constraint and without.
+ * (`heldout.jsonl`), texts written by hand by the author of the generator (`handwritten.jsonl`), and by somebody who has seen
+ * neither it nor its texts (`byothers.jsonl`); greedy, with the constraint and without.
  *
  * Whole: the answer equals the expected value. Field: a leaf of the expected value is there, at its path, with an equal
  * value. Label: a field whose schema lists its values. Valid: with the constraint, the engine finished it; without, it
@@ -158,7 +159,8 @@ const percent = (part: number, total: number) => `${((100 * part) / Math.max(1, 
 
 const engine = await open({ model: process.argv[2] || undefined, device: "cpu" })
 const hand = read("handwritten")
-const all = [...read("heldout"), ...hand, ...hand.map(withSchema)]
+const others = read("byothers").map((example) => ({ ...example, kind: "others" }))
+const all = [...read("heldout"), ...hand, ...hand.map(withSchema), ...others, ...others.map(withSchema)]
 console.log(
   "| kind | constraint | texts | valid | whole | fields | labels | tool name | tokens/s |\n|---|---|---|---|---|---|---|---|---|",
 )
@@ -167,7 +169,7 @@ for (const kind of new Set(all.map((example) => example.kind))) {
   const examples = all.filter((example) => example.kind === kind)
   for (const isConstrained of [true, false]) {
     // Without schema and constraint nothing tells the keys.
-    if (!isConstrained && (kind === "bare" || kind === "hand")) continue
+    if (!isConstrained && ["bare", "hand", "others"].includes(kind)) continue
     if (isConstrained && kind === "plain") continue
     const t = await score(engine, examples, isConstrained)
     const isPlain = kind === "plain"
