@@ -1,7 +1,7 @@
 """Scores an export on the held-out side, and writes held-out examples for the evaluation through the engine.
 
     python evaluate.py --model ../onnx/model.onnx                 500 examples of each kind, greedy
-    python evaluate.py --write ../../../test/eval/heldout.jsonl   the first 40 of each kind, as JSON lines
+    python evaluate.py --write ../../../test/eval/heldout.jsonl   the first 100 of each kind, as JSON lines
 
 One pass over prompt and right answer tells what greedy decoding would do: while every choice so far was right, the text so
 far is the right one. *Whole*: no choice of the answer was wrong. With `forced` the keys and the punctuation between values
@@ -106,7 +106,7 @@ def main():
     if a.write:
         a.write.parent.mkdir(parents=True, exist_ok=True)
         with a.write.open("w") as out:
-            for example in examples(40):
+            for example in examples(100):
                 example["answer"] = unmark(example["answer"])[0]
                 example.pop("values", None)
                 out.write(json.dumps(example, ensure_ascii=False) + "\n")
