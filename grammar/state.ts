@@ -122,6 +122,29 @@ export class States {
     return this.internScratch()
   }
 
+  /** The bytes that may come next, ascending: the first `most` of them. */
+  nextBytes(state: number, most = 256): number[] {
+    const bytes: number[] = []
+    for (let byte = 0; byte < 256 && bytes.length < most; byte++) {
+      if (this.mayFollow(state, byte)) bytes.push(byte)
+    }
+    return bytes
+  }
+
+  private mayFollow(state: number, byte: number): boolean {
+    for (let i = 0; i < this.states.length(state); i++) {
+      const next = lexemes.next(this.lexemeState(state, i), byte)
+      if (next === Dead) continue
+      const stack = this.stack(state, i)
+      if (this.stacks.captureCount(stack) === 0) return true
+      // A byte that ends a key or an item may be refused for what the text is.
+      this.used = 0
+      this.add(next, stack, this.appendedByte(this.threads.at(this.states.at(state, i), 2), byte))
+      if (this.used > 0) return true
+    }
+    return false
+  }
+
   /**
    * What follows under `stack` when its lexeme ends with `tag`; lexeme states and stacks, pairwise. Where that
    * depends on the lexeme's text, the frames that need it are symbolic.

@@ -40,3 +40,9 @@ export function applyMask(logits: Float32Array, row: Uint32Array): void {
     }
   }
 }
+
+/** The one token of a row that has a single bit; the lowest of more; −1 of none. */
+export function onlyToken(row: Uint32Array): number {
+  const word = row.findIndex((bits) => bits !== 0)
+  return word < 0 ? -1 : 32 * word + 31 - Math.clz32(row[word] & -row[word])
+}

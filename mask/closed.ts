@@ -86,6 +86,15 @@ export class ClosedFsm implements TokenMachine {
     return at
   }
 
+  nextBytes(state: number, most = 256): number[] {
+    const { edgeOffsets, lows, highs } = this.tables
+    const bytes: number[] = []
+    for (let i = edgeOffsets[state]; i < edgeOffsets[state + 1]; i++) {
+      for (let byte = lows[i]; byte <= highs[i] && bytes.length < most; byte++) bytes.push(byte)
+    }
+    return bytes
+  }
+
   mask(state: number): Recipe {
     if (state === DeadState) return emptyRecipe
     const index = this.tables.maskOf[state]

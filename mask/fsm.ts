@@ -96,6 +96,10 @@ export class TokenFsm implements TokenMachine {
     return this.states.advance(state, bytes)
   }
 
+  nextBytes(state: number, most?: number): number[] {
+    return this.states.nextBytes(state, most)
+  }
+
   isExhausted(state: number): boolean {
     return this.states.isExhausted(state)
   }

@@ -14,6 +14,8 @@ export interface TokenMachine {
   next(state: number, token: number): number
   /** The state after `bytes`, or `DeadState`. */
   advance(state: number, bytes: Uint8Array): number
+  /** The bytes that may come next, ascending: the first `most` of them. Default: all. */
+  nextBytes(state: number, most?: number): number[]
   /** How to write the mask of `state`. */
   mask(state: number): Recipe
   /** Whether the text so far is complete. */

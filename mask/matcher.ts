@@ -6,6 +6,8 @@
  */
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
+import { onlyToken } from "./bits.ts"
+import { canonicalTokens, type Encode, forcedBytes } from "./forced.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { writeRecipe } from "./recipe.ts"
 
@@ -121,6 +123,23 @@ export class Matcher {
   /** Whether an end id has been accepted. */
   isTerminated(): boolean {
     return this.terminated
+  }
+
+  /** The longest bytes (at most 4,096) that every way on begins with. */
+  forcedBytes(): Uint8Array {
+    return this.terminated ? new Uint8Array(0) : forcedBytes(this.fsm, this.state)
+  }
+
+  /**
+   * The tokens in which the tokenizer itself would write what is forced here: where one token alone may follow, that one;
+   * none where nothing is forced, or the tokenizer might write it otherwise.
+   *
+   * `before`: prompt and output so far; the last 64 bytes are looked at. `encode`: text → ids, without control tokens.
+   */
+  forcedTokens(before: readonly number[], encode: Encode): readonly number[] {
+    const row = new Uint32Array(this.fsm.vocabulary.words)
+    if (this.fillMask(row) === "single") return [onlyToken(row)]
+    return this.terminated ? [] : canonicalTokens(this.fsm, this.state, before, encode)
   }
 
   /** A short completion: bytes that finish the text from here; empty when it is complete. */

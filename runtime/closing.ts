@@ -60,6 +60,15 @@ export class Closing {
     return (planOf(ahead)?.length ?? Number.POSITIVE_INFINITY) <= left
   }
 
+  /** Whether after each of `tokens` in turn the text can be completed with what is then left. */
+  fitsAll(tokens: readonly number[], left: number): boolean {
+    const ahead = this.matcher.fork()
+    return tokens.every(
+      (token, at) =>
+        ahead.accept(token) && (planOf(ahead)?.length ?? Number.POSITIVE_INFINITY) <= left - at - 1,
+    )
+  }
+
   /** The matcher has accepted `token`. */
   accept(token: number): void {
     const rest = token === this.next ? this.plan!.slice(1) : null

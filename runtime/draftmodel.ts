@@ -7,10 +7,10 @@
  * sequence's tokens each time, so a refused draft, a new sequence or a repeated prompt need no bookkeeping.
  */
 
-import type { Matcher, Vocabulary } from "../mask/index.ts"
+import { type Matcher, onlyToken, type Vocabulary } from "../mask/index.ts"
 import { type DraftLaw, drawDraft, type Proposal, type SampleRow, type Sampler } from "../sampler/index.ts"
 import type { Feed, Model } from "./model.ts"
-import { isLegal, onlyToken, type Sequence } from "./sequence.ts"
+import { isLegal, type Sequence } from "./sequence.ts"
 import type { Drafter, DraftWish } from "./speculation.ts"
 import { probeMs } from "./speculator.ts"
 
@@ -87,11 +87,15 @@ export class ModelDrafter implements Drafter {
   private goesOn(course: Course): boolean {
     const { ahead, mask } = course
     while (!course.hasEnded && course.tokens.length < course.count) {
-      if (ahead?.fillMask(mask) !== "single") {
+      const isOnly = ahead?.fillMask(mask) === "single"
+      const forced = isOnly ? [onlyToken(mask)] : ahead ? course.sequence.forcedAt(ahead, course.tokens) : []
+      if (forced.length === 0) {
         if (!ahead) mask.set(this.vocabulary.freeRow)
         return true
       }
-      this.take(course, onlyToken(mask), null, true)
+      for (const token of forced) {
+        if (course.tokens.length < course.count) this.take(course, token, null, true)
+      }
     }
     return false
   }
@@ -159,7 +163,8 @@ export class ModelDrafter implements Drafter {
   private take(course: Course, token: number, law: DraftLaw, isForced = false): void {
     const { sequence, ahead, mask, tokens, laws } = course
     // An end is left to the row before it, and so is whatever the matcher would refuse.
-    if (this.vocabulary.isEnd(token) || !isLegal(mask, token) || (ahead && !ahead.accept(token))) {
+    const isLegalHere = isForced || isLegal(mask, token)
+    if (this.vocabulary.isEnd(token) || !isLegalHere || (ahead && !ahead.accept(token))) {
       course.hasEnded = true
       return
     }

@@ -3,6 +3,7 @@
  * budget, stops, sampling parameters.
  */
 
+import type { Encode } from "../mask/index.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
@@ -49,6 +50,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   verify?: "match" | "reject" | null
   /** Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It changes no token. */
   prediction?: string | null
+  /**
+   * Where the constraint leaves no choice of text: `canonical` (default) writes it in the tokenizer's own tokens, without a
+   * run of the model for each; `none` lets the model choose how to spell it. Requests that ban tokens or bias them choose.
+   */
+  forcing?: "canonical" | "none" | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
@@ -76,6 +82,8 @@ export interface ReadRequest {
   readonly draftTokens: number
   readonly verify: Verify
   readonly predictionIds: readonly number[]
+  /** Null: the tokens of a forced text are drawn too. */
+  readonly encode: Encode | null
 }
 
 /** What of the engine a request is checked against. */
@@ -97,8 +105,7 @@ export function readRequest(
   { tokenizer, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
 ): ReadRequest {
   const { width, endIds } = tokenizer.vocabulary
-  const encode = (text: string): number[] =>
-    tokenizer.encode(text, { addSpecialTokens: false, parseSpecial: false })
+  const encode = tokenizer.encodePart
   const params = resolveParams(options, {
     width,
     endIds,
@@ -125,6 +132,7 @@ export function readRequest(
     contextLength,
     options.maxTokens ? "max_tokens" : undefined,
   )
+  const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
   return {
     promptIds,
@@ -144,7 +152,13 @@ export function readRequest(
     draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
     predictionIds: maxDraftTokens > 0 && options.prediction ? encode(options.prediction) : [],
+    encode: forces && !bans(params) ? encode : null,
   }
+}
+
+/** Whether single tokens may be unwanted: then none is written unasked. */
+function bans({ allowed, badWords, biasIds, noRepeatNgramSize }: SamplingParams): boolean {
+  return allowed !== null || badWords.length > 0 || biasIds.length > 0 || noRepeatNgramSize > 0
 }
 
 function encodePrompt(

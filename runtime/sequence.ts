@@ -8,7 +8,13 @@
 
 import { GrammarError } from "../grammar/index.ts"
 import type { Matcher, RowKind } from "../mask/index.ts"
-import { Matcher as FreshMatcher, isAllowed, type Vocabulary } from "../mask/index.ts"
+import {
+  canonicalTokens,
+  type Encode,
+  Matcher as FreshMatcher,
+  isAllowed,
+  type Vocabulary,
+} from "../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
 import { TokenCounts } from "../sampler/index.ts"
 import { Closing } from "./closing.ts"
@@ -44,6 +50,8 @@ export interface SequenceOptions {
   readonly promptIds: readonly number[]
   readonly params: SamplingParams
   readonly matcher: Matcher | null
+  /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
+  readonly encode?: Encode | null
   /** With a matcher: complete the answer when the budget ends. */
   readonly closes: boolean
   readonly stops: StopStrings
@@ -109,6 +117,8 @@ export class Sequence {
   private readonly stopWhen: StopWhen | null
   private readonly repetition: Repetition | null
   private readonly words: WordBuffer | null
+  /** Forced tokens that come next, see `mask/forced.ts`. */
+  private ahead: number[] = []
   /** Tokens whose text has not been sent. */
   private unsent: number[] = []
   private unsentLogprobs: TokenLogprobs[] = []
@@ -154,8 +164,38 @@ export class Sequence {
     return this.watch.ignored
   }
 
-  /** Writes the tokens that may come next into `mask`. `single`: one bit, which needs no sampling. */
+  /**
+   * Writes the tokens that may come next into `mask`. `single`: one bit, which needs no sampling; so is a token that is
+   * forced, though others could spell its bytes.
+   */
   fillMask(): RowKind {
+    const kind = this.ahead.length > 0 ? "single" : this.fillWhole()
+    if (kind === "masked") this.ahead = this.forced()
+    if (this.ahead.length === 0) return kind
+    const row = this.mask!
+    row.fill(0)
+    row[this.ahead[0] >>> 5] = 1 << (this.ahead[0] & 31)
+    this.isMaskFilled = true
+    this.maskId = undefined
+    return "single"
+  }
+
+  /** The tokens that are forced behind `drafted`, where `matcher` stands. */
+  forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
+    const { encode } = this.options
+    if (!encode) return []
+    const before = drafted.length === 0 ? this.tokens : [...this.tokens, ...drafted]
+    return canonicalTokens(fsm, state, before, encode)
+  }
+
+  /** The tokens that are forced here and fit into the budget. */
+  private forced(): number[] {
+    const { matcher } = this.options
+    const tokens = matcher ? this.forcedAt(matcher, []) : []
+    return this.closing?.fitsAll(tokens, this.left) === false ? [] : [...tokens]
+  }
+
+  private fillWhole(): RowKind {
     const { matcher, vocabulary, stopTokenIds } = this.options
     const row = this.mask!
     this.isMaskFilled = true
@@ -189,6 +229,7 @@ export class Sequence {
     const { vocabulary, matcher, stopTokenIds, minTokens } = this.options
     this.isMaskFilled = false
     this.tokens.push(token)
+    this.ahead.shift()
     const isComplete = !matcher || matcher.isAccepting()
     if (vocabulary.isEnd(token) && !(this.options.ignoresEnd && !matcher)) {
       matcher?.accept(token)
@@ -299,12 +340,6 @@ function stateId({ fsm, state }: Matcher): number {
     machineIds.set(fsm, id)
   }
   return id * 2 ** 32 + state
-}
-
-/** The one token of a row that has a single bit. */
-export function onlyToken(row: Uint32Array): number {
-  for (const [word, bits] of row.entries()) if (bits !== 0) return 32 * word + 31 - Math.clz32(bits & -bits)
-  return -1
 }
 
 /** Whether the row lets the token through: the check after every draw. */

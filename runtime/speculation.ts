@@ -11,6 +11,7 @@
  * repeated from plain logits (`neartie.ts`). `verify: "reject"` is the classic rule: the same law, other tokens.
  */
 
+import { onlyToken } from "../mask/bits.ts"
 import { needsLogits } from "../sampler/cpu.ts"
 import {
   chainOf,
@@ -23,7 +24,7 @@ import {
 } from "../sampler/index.ts"
 import type { Draft, Verify } from "./draft.ts"
 import { hasPlainFilters } from "./neartie.ts"
-import { isLegal, onlyToken, type Sequence } from "./sequence.ts"
+import { isLegal, type Sequence } from "./sequence.ts"
 
 export type SpeculationOptions = {
   /** Most proposed tokens a step, 1 to 16. Default 4. */
@@ -131,9 +132,14 @@ export function legalDraft(sequence: Sequence, proposal: Proposal, row: Uint32Ar
   const bound = Math.min(maxDraft, sequence.left - 1)
   const draft = { tokens: [] as number[], laws: [] as DraftLaw[], forced: [] as boolean[] }
   const ahead = matcher?.fork()
+  const isForcing = ahead !== undefined && !needsLogits(params)
+  let run: readonly number[] = []
   for (let at = 0; draft.tokens.length < bound; ) {
     const kind = ahead ? ahead.fillMask(row) : "free"
-    const forced = kind === "single" && !needsLogits(params) ? onlyToken(row) : -1
+    if (isForcing && kind === "single") run = [onlyToken(row)]
+    else if (isForcing && run.length === 0) run = sequence.forcedAt(ahead, draft.tokens)
+    const forced = run[0] ?? -1
+    run = run.slice(1)
     const token = forced >= 0 ? forced : proposed[at]
     // An end needs no draft: the row before it draws it.
     if (token === undefined || vocabulary.isEnd(token) || stopTokenIds.has(token)) break

@@ -1,11 +1,12 @@
 /**
  * One step of all running sequences: draft ▸ schedule ▸ forward in the worker ∥ fill masks here ▸ sample ▸ accept ▸ emit.
  *
- * A row whose mask has one bit is not sampled: its token is taken while the model still runs, and so are the forced ones
- * behind it; they go into the next step as one feed. With a draft the last three are repeated along it, while the tokens
+ * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/forced.ts`): its token is taken while
+ * the model still runs, and so are the forced ones behind it; they go into the next step as one feed. With a draft the last three are repeated along it, while the tokens
  * taken are those drafted.
  */
 
+import { onlyToken } from "../mask/bits.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { needsLogits } from "../sampler/cpu.ts"
 import type { SampleResult, Sampler } from "../sampler/index.ts"
@@ -16,7 +17,7 @@ import { type DrawRow, drawTokens } from "./drawing.ts"
 import type { EngineMetrics } from "./metrics.ts"
 import type { Model } from "./model.ts"
 import type { BatchEntry, Scheduler } from "./scheduler.ts"
-import { isLegal, onlyToken, type Sequence } from "./sequence.ts"
+import { isLegal, type Sequence } from "./sequence.ts"
 import { type DraftWish, isPermitted, legalDraft } from "./speculation.ts"
 import type { Speculator } from "./speculator.ts"
 
@@ -197,7 +198,7 @@ export class Stepper {
     return drawn
   }
 
-  /** Whether only one token may come next and needs no look at the logits. Fills the mask. */
+  /** Whether the next token is forced and needs no look at the logits. Fills the mask. */
   private isForced(sequence: Sequence): boolean {
     const { params } = sequence.options
     return (

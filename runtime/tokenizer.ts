@@ -58,6 +58,10 @@ export class Tokenizer {
     return [...begin, ...this.openNonced().encoder.encode(text, { add_special_tokens: false }).ids]
   }
 
+  /** Ids of a part of a text: without a begin token, and what spells a control token is text. */
+  readonly encodePart = (text: string): number[] =>
+    this.encode(text, { addSpecialTokens: false, parseSpecial: false })
+
   /** Ids of a conversation. No string of the caller ever becomes a control token. Throws RequestError. */
   encodeMessages(messages: readonly Message[], options: TemplateOptions = {}): number[] {
     const plain = plainMessages(messages)

@@ -1,0 +1,107 @@
+/** Forced tokens in the engine, with the shipped model and its tokenizer. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { compile } from "../../grammar/index.ts"
+import { canonicalTokens, Matcher, TokenFsm } from "../../mask/index.ts"
+import type { Engine, GenerateOptions } from "../../runtime/index.ts"
+import { open } from "../../runtime/open.ts"
+
+const names = ["Frachtkostenpauschale", "net amount in euros", "lastInspectionBy"]
+const schema = {
+  type: "object",
+  properties: {
+    [names[0]]: { type: "integer", minimum: 0, maximum: 99 },
+    [names[1]]: { type: "string", maxLength: 8 },
+    [names[2]]: { enum: ["nobody at all", "nobody we know"] },
+  },
+  required: names,
+  additionalProperties: false,
+}
+
+let engine: Engine
+beforeAll(async () => {
+  engine = await open({ device: "cpu", slots: 4, threads: 1 })
+})
+afterAll(async () => engine.close())
+
+const ask = (options: GenerateOptions = {}) =>
+  engine.generate("Postage 12 euros.", {
+    schema,
+    temperature: 1.5,
+    seed: 5n,
+    maxTokens: 200,
+    onLength: "close",
+    ...options,
+  })
+
+/** How often a name stands in the tokens as the tokenizer writes it. */
+const wholeNames = (tokens: readonly number[]): number =>
+  names.filter((name) => ` ${tokens.join(" ")} `.includes(` ${engine.tokenizer.encodePart(name).join(" ")} `))
+    .length
+
+describe("keys", () => {
+  test("are written in the tokenizer's tokens, in fewer runs of the model", async () => {
+    const counts = { canonical: { names: 0, steps: 0 }, none: { names: 0, steps: 0 } }
+    for (const forcing of ["canonical", "none"] as const) {
+      const before = engine.metrics.steps
+      for (let seed = 1n; seed <= 6n; seed++) {
+        counts[forcing].names += wholeNames((await ask({ forcing, seed })).tokens)
+      }
+      counts[forcing].steps = engine.metrics.steps - before
+    }
+    // All but those behind a spelling of the model's own: there the tokenizer says nothing.
+    expect(counts.canonical.names).toBeGreaterThan(5 * names.length)
+    expect(counts.none.names).toBeLessThan(counts.canonical.names)
+    expect(counts.canonical.steps).toBeLessThan(0.8 * counts.none.steps)
+  })
+
+  test("a forced token is one that stands alone in the mask, or what canonicalTokens says; their number is told", async () => {
+    const { tokens, usage } = await ask()
+    const matcher = new Matcher(new TokenFsm(compile({ kind: "json", schema }).grammar, engine.vocabulary))
+    const row = new Uint32Array(engine.vocabulary.words)
+    let count = 0
+    for (let at = 0; at < tokens.length; ) {
+      const isOnly = matcher.fillMask(row) === "single"
+      const before = tokens.slice(0, at)
+      const forced = isOnly
+        ? [tokens[at]]
+        : canonicalTokens(matcher.fsm, matcher.state, before, engine.tokenizer.encodePart)
+      expect(tokens.slice(at, at + forced.length)).toEqual(forced)
+      count += forced.length
+      for (const token of forced.length > 0 ? forced : [tokens[at]]) {
+        expect(matcher.accept(token)).toBe(true)
+        at++
+      }
+    }
+    expect(usage.forcedTokens).toBe(count)
+  })
+
+  test("are the same when log-probabilities need the model's logits", async () => {
+    const plain = await ask()
+    const told = await ask({ logprobs: 2, logprobsMode: "unmasked_logprobs" })
+    expect(told.tokens).toEqual(plain.tokens)
+    expect(told.logprobs).toHaveLength(plain.tokens.length)
+  })
+
+  test("are the model's choice where a request bans or biases tokens", async () => {
+    const [first] = engine.tokenizer.encodePart(names[0])
+    const free = await ask({ forcing: "none" })
+    const { tokens } = await ask({ logitBias: { [first]: -100 } })
+    expect(tokens).not.toContain(first)
+    expect((await ask({ badWords: ["zzz"] })).tokens).toEqual(free.tokens)
+  })
+
+  test("leave every budget room to close in", async () => {
+    const whole = await ask({ temperature: 0 })
+    let closed = 0
+    for (let maxTokens = whole.tokens.length; closed < 3; maxTokens--) {
+      const answer = await ask({ temperature: 0, maxTokens }).catch((error: Error) => {
+        expect(error.message).toContain("max_tokens")
+        return undefined
+      })
+      if (!answer) break
+      expect(answer.finishReason).toBe("stop")
+      if (answer.stopReason === "closed") closed++
+    }
+    expect(closed).toBeGreaterThan(0)
+  })
+})
