@@ -5,8 +5,8 @@
  * often a single letter: a way of writing that it has hardly seen (Koo et al. 2024, "Automata-based constraints for
  * language model decoding", section 5; llguidance, docs/fast_forward.md). The tokenizer's own tokens need no step each.
  *
- * What is forced ends where a longer token might begin: after `{"` the bytes `order` of `orderId | orderName` are forced,
- * the token `order` is not, if there is a token `orderI`.
+ * What is forced ends where a longer token might reach across: after `{"` the bytes `order` of `orderId | orderName` are
+ * forced, the token `order` is not, if there is a token `orderI`.
  */
 import { sharedLocals } from "./fsm.ts"
 import type { TokenMachine } from "./machine.ts"
@@ -68,7 +68,7 @@ export function canonicalTokens(
 
 function tokensOf(run: Run, vocabulary: Vocabulary, tail: Tail, encode: Encode): readonly number[] {
   const bytes = joined(tail.bytes, run.bytes)
-  const end = openEnd(vocabulary, bytes, run)
+  const end = settledEnd(vocabulary, bytes, run)
   if (end <= tail.bytes.length) return []
   let common: readonly number[] | undefined
   for (const behind of continuations(run)) {
@@ -149,36 +149,38 @@ function tailOf(vocabulary: Vocabulary, before: readonly number[]): Tail {
 }
 
 /**
- * Where a token may begin that goes on behind the run: what lies before stands whatever comes. The length of `bytes` if
- * there is none.
+ * Up to where the tokens stand whatever comes: no token that some continuation may hold reaches across that place. So no
+ * merge does, and what lies before is written alike (`Publishe` may end in `he`, `Publisher` in `er`, and neither need
+ * begin as the other).
  */
-function openEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): number {
+function settledEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): number {
   const { trie } = sharedLocals(vocabulary)
-  for (let start = Math.max(0, bytes.length - vocabulary.maxTokenBytes + 1); start < bytes.length; start++) {
-    let node = 0
-    let at = start
-    for (; at < bytes.length; at++) {
-      node = trie.child(node, bytes[at])
-      if (node === 0) break
-    }
-    if (at === bytes.length && next.some((byte) => trie.child(node, byte) !== 0)) return start
+  let end = bytes.length
+  for (let start = Math.max(0, end - vocabulary.maxTokenBytes + 1); start < end; start++) {
+    const node = trie.descend(bytes, start)
+    if (node >= 0 && next.some((byte) => trie.child(node, byte) !== 0)) end = start
   }
-  return bytes.length
+  if (end === bytes.length) return end
+  // A token that reaches across the place moves it to where that token begins.
+  for (let start = end - 1; start >= 0 && start > end - vocabulary.maxTokenBytes; start--) {
+    if (trie.longest(bytes, start) > end - start) end = start
+  }
+  return end
 }
 
 /**
- * Texts that may stand behind the run, one of each class of characters: what follows a word decides whether a tokenizer
- * cuts the spaces before it. Of digits up to three, since some tokenizers group them from the right.
+ * Texts that may stand behind the run, one of each class of characters: what follows decides how a tokenizer cuts spaces,
+ * and digits that it groups from the right.
  */
 function continuations({ next, mayEnd }: Run): string[] {
-  const texts = new Map<string, string[]>()
-  if (mayEnd) texts.set("end", [""])
+  const texts = new Map<string, string>()
+  if (mayEnd) texts.set("end", "")
   for (const byte of next) {
     const text = byte < 0x80 ? String.fromCharCode(byte) : "é"
     const kind = classes.find(([, pattern]) => pattern.test(text))![0]
-    if (!texts.has(kind)) texts.set(kind, kind === "digit" ? [text, text.repeat(2), text.repeat(3)] : [text])
+    if (!texts.has(kind)) texts.set(kind, text)
   }
-  return [...texts.values()].flat()
+  return [...texts.values()]
 }
 
 const classes: readonly [kind: string, pattern: RegExp][] = [

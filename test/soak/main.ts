@@ -1,5 +1,5 @@
 /**
- * The long runs over MaskBench dev: `node dist/test/soak/main.js masks|walks|spellings|stored --vocab DIR [--surface generate]
+ * The long runs over MaskBench dev: `node dist/test/soak/main.js masks|walks|spellings|stored|forced --vocab DIR [--surface generate]
  * [--seed 1] [--count N] [--every 1] [--first 0] [--draw uniform|byte] [--id NAME] [--limit-ms MS]`.
  *
  * `--count` is per schema: walks, or spellings of each valid text; `--steps` are the tokens of a walk. Prints one line a disagreement, then a JSON summary;
@@ -10,8 +10,10 @@ import { parseArgs } from "node:util"
 import { type CompileOptions, GrammarError } from "../../grammar/index.ts"
 import { toText } from "../../grammar/json/reader.ts"
 import { parseVocabulary } from "../../mask/index.ts"
+import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { maskBenchLines } from "../validate/corpora.ts"
 import type { Draw } from "./draw.ts"
+import { soakForced } from "./forced.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
 import { soakSpellings } from "./spellings.ts"
 import { soakStored } from "./stored.ts"
@@ -46,6 +48,13 @@ const [tokenizer, config] = [read("tokenizer.json"), read("tokenizer_config.json
 const added: { id: number; content: string }[] = tokenizer.added_tokens
 const endIds = added.filter(({ content }) => content === config.eos_token).map(({ id }) => id)
 const vocabulary = parseVocabulary(tokenizer, config, { endIds })
+const directory = {
+  path: flags.vocab,
+  tokenizerJson: tokenizer,
+  tokenizerConfig: config,
+  chatTemplates: new Map(),
+}
+const encode = new Tokenizer(directory, vocabulary).encodePart
 const plain = plainLocals(vocabulary)
 const totals: Record<string, number> = { schemas: 0, refused: 0, limits: 0, disagreements: 0 }
 const begin = performance.now()
@@ -105,7 +114,9 @@ function run(
         ...{ vocabulary, compile: compileOptions, seed, draw },
         ...{ walks: count, steps: Number(flags.steps), maxStates: 20_000 },
       })
+    case "forced":
+      return soakForced(schema, tests, { vocabulary, encode, compile: compileOptions })
     default:
-      throw new Error(`unknown soak ${what}: masks, walks, spellings, stored`)
+      throw new Error(`unknown soak ${what}: masks, walks, spellings, stored, forced`)
   }
 }

@@ -9,14 +9,19 @@ import { describe, expect, test } from "vitest"
 import { compile } from "../../grammar/index.ts"
 import { toText } from "../../grammar/json/reader.ts"
 import { parseVocabulary, TokenFsm } from "../../mask/index.ts"
+import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { hasMaskBench, maskBenchLines } from "../validate/corpora.ts"
+import { soakForced } from "./forced.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
 import { soakSpellings } from "./spellings.ts"
 import { soakStored } from "./stored.ts"
 import { soakWalks } from "./walks.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
-const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })
+const [tokenizerJson, tokenizerConfig] = [read("tokenizer.json"), read("tokenizer_config.json")]
+const vocabulary = parseVocabulary(tokenizerJson, tokenizerConfig, { endIds: [0, 2] })
+const directory = { path: "", tokenizerJson, tokenizerConfig, chatTemplates: new Map() }
+const encode = new Tokenizer(directory, vocabulary).encodePart
 const step = Number(process.env.TOKENRAIL_SOAK ?? 50)
 const surfaces = ["generate", "conform"] as const
 const shared = { vocabulary, seed: 1, draw: "byte" } as const
@@ -66,6 +71,17 @@ describe.skipIf(!hasMaskBench)("MaskBench (skipped without ../shared)", () => {
     expect(machines).toBeGreaterThan(0)
   }, 120_000)
 
+  test("what is forced is what the tokenizer writes", () => {
+    let forced = 0
+    for (const { id, schema, tests } of rows) {
+      const compile = { surface: "generate", unsatisfiable: "empty" } as const
+      const soak = soakForced(toText(schema), tests, { vocabulary, encode, compile })
+      expect([id, soak.disagreements]).toEqual([id, []])
+      forced += soak.forced
+    }
+    expect(forced).toBeGreaterThan(10 * rows.length)
+  }, 120_000)
+
   test("valid texts are accepted in any order and spelling", () => {
     let texts = 0
     for (const { id, schema, tests } of rows) {
@@ -103,6 +119,17 @@ describe("each run finds a mistake", () => {
     const judge = { accepts: (text: string) => !text.includes("1") }
     const soak = soakWalks(schema, { ...shared, compile: {}, tokens: 200, walkTokens: 20, judge })
     expect(soak.disagreements[0]).toMatch(/not valid/)
+  })
+
+  test("a token that the tokenizer writes otherwise", () => {
+    const named = '{"type":"object","properties":{"name":{"type":"integer"}},"required":["name"]}'
+    const text = '{"name":1}'
+    const [name] = encode("name")
+    const letters = [..."name"].flatMap((letter) => encode(letter))
+    const odd = (part: string) =>
+      part === text ? encode(part).flatMap((id) => (id === name ? letters : [id])) : encode(part)
+    const soak = soakForced(named, [{ valid: true, text }], { vocabulary, encode: odd, compile: {} })
+    expect(soak.disagreements[0]).toMatch(/token 1 of .*: forced/)
   })
 
   test("a spelling that is valid and not accepted", () => {
