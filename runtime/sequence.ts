@@ -82,6 +82,8 @@ export class Sequence {
   readonly logprobs: TokenLogprobs[] = []
   /** Keeps the answer completable within the budget; null when it may be cut. */
   readonly closing: Closing | null
+  /** Events wait for `release`: a forced run is one of them. */
+  isHeld = false
   /** Row in which the mask of the next token is written; given with the slot. Shape [W]. */
   mask: Uint32Array | undefined
   /** `mask` says what may follow the last token. */
@@ -122,6 +124,8 @@ export class Sequence {
   /** Tokens whose text has not been sent. */
   private unsent: number[] = []
   private unsentLogprobs: TokenLogprobs[] = []
+  /** Text that waits for `release`. */
+  private waiting = ""
   /** All text, the held part too: what stop strings are judged by. */
   private written = ""
 
@@ -284,6 +288,12 @@ export class Sequence {
     return end < 0 ? undefined : ["stop", this.stopWhen!.kind]
   }
 
+  /** Sends what waited. */
+  release(): void {
+    this.isHeld = false
+    this.emitText("")
+  }
+
   /** What the slot holds beyond plain decoding is forgotten: the next token needs logits of which every bit is right. */
   rewind(): void {
     this.cachedCount = this.plainCount
@@ -294,6 +304,7 @@ export class Sequence {
   /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
   finish(finishReason: FinishReason, stopReason: string | number | null, message?: string): void {
     if (this.isFinished) return
+    this.isHeld = false
     // After a stop string nothing is held.
     this.send(this.watch.flush())
     if (this.words) this.emitText(this.words.flush())
@@ -309,8 +320,11 @@ export class Sequence {
     this.emitText(this.words ? this.words.push(text) : text)
   }
 
-  private emitText(text: string, isLast = false): void {
-    if (text === "" && !isLast) return
+  private emitText(part: string, isLast = false): void {
+    this.waiting += part
+    if (this.isHeld || (this.waiting === "" && !isLast)) return
+    const text = this.waiting
+    this.waiting = ""
     this.text += text
     const event = { type: "text" as const, choice: this.options.choice, text, tokens: this.unsent }
     this.options.emit(this.unsentLogprobs.length > 0 ? { ...event, logprobs: this.unsentLogprobs } : event)

@@ -99,7 +99,7 @@ export class Stepper {
       sequence.draft = noDraft
       const { speculation } = sequence.options
       if (!speculation || sequence.replays || sequence.cachedCount < sequence.promptCount) continue
-      while (!sequence.isFinished && this.isForced(sequence)) this.takeForced(sequence)
+      this.takeRun(sequence)
       if (sequence.isFinished) {
         this.leave(sequence)
         continue
@@ -190,7 +190,7 @@ export class Stepper {
       if (entry.feed.logitsCount === 0) continue
       const { sequence } = entry
       const before = sequence.tokens.length
-      while (!sequence.isFinished && this.isForced(sequence)) this.takeForced(sequence)
+      this.takeRun(sequence)
       if (sequence.isFinished) this.leave(sequence)
       // After a forced run the row's logits are stale: the run goes through the model first.
       else if (sequence.tokens.length === before) drawn.push(entry)
@@ -216,6 +216,13 @@ export class Stepper {
     this.metrics.ms.mask += elapsed
     if (sequence.options.matcher) sequence.maskUs.push(1000 * elapsed)
     return kind
+  }
+
+  /** Takes what is forced, as one event. */
+  private takeRun(sequence: Sequence): void {
+    sequence.isHeld = true
+    while (!sequence.isFinished && this.isForced(sequence)) this.takeForced(sequence)
+    sequence.release()
   }
 
   private takeForced(sequence: Sequence): void {

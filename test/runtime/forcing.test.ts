@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { compile } from "../../grammar/index.ts"
 import { canonicalTokens, Matcher, TokenFsm } from "../../mask/index.ts"
-import type { Engine, GenerateOptions } from "../../runtime/index.ts"
+import type { Engine, GenerateOptions, GenerationEvent } from "../../runtime/index.ts"
 import { open } from "../../runtime/open.ts"
 
 const names = ["Frachtkostenpauschale", "net amount in euros", "lastInspectionBy"]
@@ -73,6 +73,18 @@ describe("keys", () => {
       }
     }
     expect(usage.forcedTokens).toBe(count)
+  })
+
+  test("a forced run is one event, with all its tokens", async () => {
+    const events: GenerationEvent[] = []
+    for await (const event of engine.stream("Postage 12 euros.", { schema, temperature: 0 }))
+      events.push(event)
+    const texts = events.filter((event) => event.type === "text")
+    expect(texts.some(({ text }) => text.includes(`${names[1]}"`))).toBe(true)
+    for (const { text, tokens } of texts) {
+      expect(Buffer.concat(tokens.map((id) => engine.vocabulary.bytes(id))).toString()).toBe(text)
+    }
+    expect(events.at(-1)).toMatchObject({ type: "finish", finishReason: "stop" })
   })
 
   test("are the same when log-probabilities need the model's logits", async () => {
