@@ -108,7 +108,8 @@ class Batches:
                 ids.append(token)
                 weights.append(0.2 if is_forced else NULL_WEIGHT if "null" in types else 1.0)
                 continue
-            weight = TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
+            # Without a schema nothing asks for JSON: that an answer opens as an object comes by the constraint.
+            weight = 0.0 if example["kind"] == "bare" and start == 0 else TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
             pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
             ids += pieces
             weights += [weight] * len(pieces)

@@ -47,7 +47,7 @@ class Maker(StoryTeller):
         plan = self.plan(domain, difficulty, is_shown)
         while not plan.fields:
             plan = self.plan(domain, difficulty, is_shown)
-        if p > 0.96 and not plan.is_made_up:
+        if p > 0.92 and not plan.is_made_up:
             return self.questions(plan, size)
         spaced = r.random() < 0.15
         names = ", ".join(f.name for f in plan.fields)
@@ -94,12 +94,7 @@ class Maker(StoryTeller):
         r = self.r
         text, members = self.realise(plan)
         simple = [m for m in members if isinstance(m[1], str) and m[1] != "null" and m[1][0] not in "[{" and "\\" not in m[1]]
-        examples = []
-        for name, literal in r.sample(simple, min(size, len(simple))):
-            plain = literal[1:-1] if literal[0] == '"' else {"true": "Yes", "false": "No"}.get(literal, literal)
-            asked = "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
-            question = r.choice([f"What is the {asked}?", f"Tell me the {asked}.", f"{asked.capitalize()}?"])
-            examples.append({"messages": [{"role": "user", "content": f"{text}\n\n{question}"}], "answer": plain, "kind": "plain"})
+        examples = [self.plain(text, name, literal) for name, literal in r.sample(simple, min(size, len(simple)))]
         return examples or self.group(1.0, size)
 
     def tool_calls(self, difficulty, size):

@@ -7,9 +7,17 @@ from texts import Teller
 INSTRUCTIONS = ["", "", "", "", "Extract the {noun}.", "Extract the data from this text:", "Read the {noun} below.", "Return JSON.",
                 "Give me the {noun} as JSON.", "Extract: {keys}.", "Fill in {keys}.", "What does this {noun} say?", "Text:",
                 "Turn this into a {noun} record.", "Please extract all fields.", "Extract {keys} from the text."]
+QUESTIONS = ["What is the {name}?", "What is the {name}?", "What was the {name}?", "Tell me the {name}.", "{Name}?", "Which {name}?",
+             "What does it say about the {name}?", "Can you tell me the {name}?", "I need the {name}.", "Just the {name}, please.",
+             "What about the {name}?", "Do you see the {name}?", "Please answer in a word: what is the {name}?"]
 SYSTEMS = ["You extract data.", "You are a helpful assistant.", "Answer in JSON.", "Extract the fields from the text.",
            "You read texts and fill in forms. What is missing is null.", "Only use what the text says."]
 SCHEMA_LEADS = ["JSON schema: ", "JSON schema: ", "Answer with JSON that matches this schema:\n", "JSON schema: ", "Schema:\n", "Reply only with JSON that follows this JSON Schema:\n"]
+
+
+def words_of(name):
+    """A field's name as one would say it."""
+    return "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
 
 
 class Asker(Teller):
@@ -36,14 +44,19 @@ class Asker(Teller):
             return schema
         mark = r.choice(["title", "description"])
 
-        def words_of(name):
-            return "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
-
         properties = {}
         for name, s in schema["properties"].items():
             said = words_of(name)
             properties[name] = {mark: said.title(), **s} if mark == "title" else {**s, mark: r.choice([f"The {said}", f"{said.capitalize()} as the text says it"])}
         return {**schema, "properties": properties}
+
+    def plain(self, text, name, literal):
+        """A question about one fact, and its answer in as few words."""
+        answer = json.loads(literal) if literal[0] == '"' else {"true": "Yes", "false": "No"}.get(literal, literal)
+        name = words_of(name)
+        question = self.r.choice(QUESTIONS).format(name=name, Name=name.capitalize())
+        put = self.r.choice(["{text}\n\n{question}", "{text}\n\n{question}", "{text}\n{question}", "{text} {question}", "{question}\n\n{text}", "{question} {text}"])
+        return {"messages": [{"role": "user", "content": put.format(text=text, question=question)}], "answer": answer, "kind": "plain"}
 
     def ask(self, text, instruction):
         if not instruction:

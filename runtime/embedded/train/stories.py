@@ -172,7 +172,16 @@ class StoryTeller(Asker):
         p = self.r.random()
         if p < 0.22:
             return self.story_calls(size)
+        if p > 0.92:
+            return self.story_answers(size)
         return self.story_readings(size) if p < 0.5 else self.story_questions(size)
+
+    def story_answers(self, size):
+        """One story, and plain answers to questions about what it says."""
+        story = self.story()
+        told, literals = self.tell_story(story)
+        asked = [a for a in self.asked(story, "spaces", size) if a.key and literals[a.key][0] != "["]
+        return [self.plain(told, a.name, literals[a.key]) for a in asked] or self.story_answers(size)
 
     def story_readings(self, size):
         """One schema in the prompt, and one story told with several values."""
