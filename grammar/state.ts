@@ -8,6 +8,7 @@
  *
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
+import { concatenate } from "./bytes.ts"
 import { checkLimit, GrammarError } from "./errors.ts"
 import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
@@ -222,13 +223,7 @@ export class States {
       parts.push(part)
       text = this.stacks.captureCount(stack) > 0 ? this.appended(this.appended(outer, segment), part) : NoText
     }
-    const completion = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-    let at = 0
-    for (const part of parts) {
-      completion.set(part, at)
-      at += part.length
-    }
-    return completion
+    return concatenate(parts)
   }
 
   /** Replaces the threads in `scratch` by those after `byte`. */

@@ -5,6 +5,7 @@
  * so: enumerate accepted texts up to a bound, collect their prefixes, look prefix + t up. What the matcher allows beyond
  * them must have a longer accepted text as its witness: the matcher's own shortest completion, judged by the reference.
  */
+import { concatenate } from "../grammar/bytes.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../grammar/index.ts"
 import { readJson } from "../grammar/json/reader.ts"
 import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../mask/index.ts"
@@ -361,16 +362,6 @@ export function allowedIds(mask: Uint32Array, width: number): number[] {
   const ids: number[] = []
   for (let id = 0; id < width; id++) if (isAllowed(mask, id)) ids.push(id)
   return ids
-}
-
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
 }
 
 /** Whether the grammar takes a text, byte for byte. */
