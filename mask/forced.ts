@@ -2,12 +2,13 @@
  * Canonical forced tokens: where the grammar leaves no choice of bytes, the very tokens that the tokenizer writes there.
  *
  * A mask lets every spelling of a forced text through, and a model asked token by token takes the likeliest first piece,
- * often a single letter: a way of writing that it has hardly seen (Koo et al. 2024, "Automata-based constraints for
- * language model decoding", section 5; llguidance, docs/fast_forward.md). The tokenizer's own tokens need no step each.
+ * often a single letter: a way of writing that it has hardly seen (llguidance, docs/fast_forward.md). The tokenizer's own
+ * tokens need no step each.
  *
  * What is forced ends where a longer token might reach across: after `{"` the bytes `order` of `orderId | orderName` are
  * forced, the token `order` is not, if there is a token `orderI`.
  */
+import { concatenate } from "../grammar/bytes.ts"
 import { sharedLocals } from "./fsm.ts"
 import type { TokenMachine } from "./machine.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -15,13 +16,16 @@ import type { Vocabulary } from "./vocabulary.ts"
 /** Text → ids, without a begin token; what spells a control token is text. */
 export type Encode = (text: string) => readonly number[]
 
-/** Most bytes of one forced run. */
+/** Most bytes that `forcedBytes` tells. */
 const maxForcedBytes = 4096
+/** Most bytes that are encoded at a time, so that no step waits long; what is forced behind them comes with the next call. */
+const maxRunBytes = 512
 /** So many bytes before the run are encoded with it: tokenizers look at words, not at texts. */
-const tailBytes = 64
+export const tailBytes = 64
 /** So many tokens before the run must come back, or the model has left the tokenizer's way. */
 const witnesses = 2
-const maxRuns = 100_000
+/** What the runs of a machine may hold, about; then all are forgotten. */
+const maxHeldBytes = 16 << 20
 
 /** Forced bytes, and what may come behind them. */
 interface Run {
@@ -36,17 +40,41 @@ interface Run {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
-/** Runs by state, shared by all requests of a machine; null: nothing is forced. */
-const runsOf = new WeakMap<TokenMachine, Map<number, Run | null>>()
+
+/** Runs by state, shared by all requests of a machine. */
+class Runs {
+  private readonly byState = new Map<number, Run | null>()
+  private heldBytes = 0
+
+  /** Null: nothing is forced at `state`. */
+  at(machine: TokenMachine, state: number): Run | null {
+    const known = this.byState.get(state)
+    if (known !== undefined) return known
+    const run = makeRun(machine, state)
+    // An entry, and numbers of 8 bytes: what may follow, and the last answer, at most one token for each byte.
+    const bytes = 64 + (run ? 8 * (run.next.length + 2 * run.bytes.length + tailBytes) : 0)
+    if (this.heldBytes + bytes > maxHeldBytes) {
+      this.byState.clear()
+      this.heldBytes = 0
+    }
+    this.byState.set(state, run)
+    this.heldBytes += bytes
+    return run
+  }
+}
+
+const runsOf = new WeakMap<TokenMachine, Runs>()
 
 /** The longest bytes, at most 4,096, that every text from `state` on begins with; the text may end behind them only. */
 export function forcedBytes(machine: TokenMachine, state: number): Uint8Array {
-  return follow(machine, state).bytes
+  return follow(machine, state, maxForcedBytes).bytes
 }
 
 /**
  * The tokens behind `before` that the tokenizer writes whatever follows what is forced at `state`; empty where nothing is
- * forced, or `before` does not end as the tokenizer would have written it. All of them may follow, in order.
+ * forced, or `before` does not end as the tokenizer would have written it. All of them may follow, in order. The last 64
+ * tokens of `before` say all. Cost: one encoding of up to 576 bytes for each class of characters that may follow; a state
+ * asked again behind the same tokens costs next to nothing.
  */
 export function canonicalTokens(
   machine: TokenMachine,
@@ -54,10 +82,16 @@ export function canonicalTokens(
   before: readonly number[],
   encode: Encode,
 ): readonly number[] {
-  const run = runOf(machine, state)
   const { vocabulary } = machine
   // WordPiece decodes a text's first token otherwise: what it writes is not the text that was encoded.
-  if (!run || vocabulary.dropsFirstSpace) return []
+  if (vocabulary.dropsFirstSpace) return []
+  let runs = runsOf.get(machine)
+  if (!runs) {
+    runs = new Runs()
+    runsOf.set(machine, runs)
+  }
+  const run = runs.at(machine, state)
+  if (!run) return []
   const tail = tailOf(vocabulary, before)
   const { last } = run
   if (last && last.encode === encode && sameIds(last.tail, tail.ids)) return last.tokens
@@ -67,7 +101,7 @@ export function canonicalTokens(
 }
 
 function tokensOf(run: Run, vocabulary: Vocabulary, tail: Tail, encode: Encode): readonly number[] {
-  const bytes = joined(tail.bytes, run.bytes)
+  const bytes = concatenate([tail.bytes, run.bytes])
   const end = settledEnd(vocabulary, bytes, run)
   if (end <= tail.bytes.length) return []
   let common: readonly number[] | undefined
@@ -80,34 +114,19 @@ function tokensOf(run: Run, vocabulary: Vocabulary, tail: Tail, encode: Encode):
   return common ?? []
 }
 
-function runOf(machine: TokenMachine, state: number): Run | null {
-  let runs = runsOf.get(machine)
-  if (!runs) {
-    runs = new Map()
-    runsOf.set(machine, runs)
-  }
-  let run = runs.get(state)
-  if (run === undefined) {
-    if (runs.size >= maxRuns) runs.clear()
-    run = makeRun(machine, state)
-    runs.set(state, run)
-  }
-  return run
-}
-
 function makeRun(machine: TokenMachine, state: number): Run | null {
-  const { bytes, last } = follow(machine, state)
+  const { bytes, last } = follow(machine, state, maxRunBytes)
   const whole = wholeLength(bytes)
   if (whole === 0) return null
   if (whole < bytes.length) return { bytes: bytes.subarray(0, whole), next: [bytes[whole]], mayEnd: false }
   return { bytes, next: machine.nextBytes(last), mayEnd: machine.isAccepting(last) }
 }
 
-/** The forced bytes from `state` on, and the state behind them. */
-function follow(machine: TokenMachine, state: number): { bytes: Uint8Array; last: number } {
+/** The forced bytes from `state` on, at most `most`, and the state behind them. */
+function follow(machine: TokenMachine, state: number, most: number): { bytes: Uint8Array; last: number } {
   const bytes: number[] = []
   let last = state
-  while (bytes.length < maxForcedBytes && !machine.isAccepting(last)) {
+  while (bytes.length < most && !machine.isAccepting(last)) {
     const next = machine.nextBytes(last, 2)
     if (next.length !== 1) break
     bytes.push(next[0])
@@ -145,7 +164,7 @@ function tailOf(vocabulary: Vocabulary, before: readonly number[]): Tail {
   }
   while (start < before.length && isContinuation(vocabulary.bytes(before[start])[0])) start++
   const ids = before.slice(start)
-  return { ids, bytes: joined(...ids.map((id) => vocabulary.bytes(id))) }
+  return { ids, bytes: concatenate(ids.map((id) => vocabulary.bytes(id))) }
 }
 
 /**
@@ -210,8 +229,8 @@ function encodeBehind(
     return []
   }
   const ids = encode(text)
-  const spelled = joined(...ids.map((id) => vocabulary.bytes(id)))
-  const wanted = joined(bytes, encoder.encode(behind))
+  const spelled = concatenate(ids.map((id) => vocabulary.bytes(id)))
+  const wanted = concatenate([bytes, encoder.encode(behind)])
   // Some tokenizers write a space before every text.
   const shift = spelled.length - wanted.length
   if (shift < 0 || shift > 1 || wanted.some((byte, at) => spelled[at + shift] !== byte)) return []
@@ -246,14 +265,4 @@ function sharedLength(a: readonly number[], b: readonly number[]): number {
   let length = 0
   while (length < a.length && a[length] === b[length]) length++
   return length
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

@@ -1,7 +1,7 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
 export { ClosedFsm } from "./closed.ts"
-export { canonicalTokens, type Encode } from "./forced.ts"
+export { canonicalTokens, type Encode, tailBytes } from "./forced.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"

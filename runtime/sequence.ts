@@ -13,6 +13,7 @@ import {
   type Encode,
   Matcher as FreshMatcher,
   isAllowed,
+  tailBytes,
   type Vocabulary,
 } from "../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
@@ -188,7 +189,7 @@ export class Sequence {
   forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
     const { encode } = this.options
     if (!encode) return []
-    const before = drafted.length === 0 ? this.tokens : [...this.tokens, ...drafted]
+    const before = drafted.length === 0 ? this.tokens : [...this.tokens.slice(-tailBytes), ...drafted]
     return canonicalTokens(fsm, state, before, encode)
   }
 

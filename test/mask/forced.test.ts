@@ -181,3 +181,22 @@ test("digits that a tokenizer groups from the right are forced only where no lat
   expect(forced("1234567(8|90)")).toEqual([])
   expect(forced("1234567 (8|90)")).toEqual(["1", "234", "567", " "])
 })
+
+test("a long constant is forced in parts, which together are what the tokenizer writes", () => {
+  const text = `"${"true né, order orderI; ".repeat(300)}"`
+  const machine = machineOf({ kind: "json", schema: { const: JSON.parse(text) } })
+  const matcher = new Matcher(machine)
+  expect(matcher.forcedBytes()).toHaveLength(4096)
+  const written: number[] = []
+  let parts = 0
+  for (; !matcher.isAccepting(); parts++) {
+    const forced = matcher.forcedTokens(written, encode)
+    expect(forced.length).toBeGreaterThan(0)
+    expect(matcher.validate(forced)).toBe(forced.length)
+    for (const token of forced) matcher.accept(token)
+    written.push(...forced)
+  }
+  expect(written).toEqual(encode(text))
+  expect(parts).toBeGreaterThan(text.length / 600)
+  expect(parts).toBeLessThan(text.length / 400)
+})
