@@ -2,8 +2,8 @@
  * One step of all running sequences: draft ▸ schedule ▸ forward in the worker ∥ fill masks here ▸ sample ▸ accept ▸ emit.
  *
  * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/forced.ts`): its token is taken while
- * the model still runs, and so are the forced ones behind it; they go into the next step as one feed. With a draft the last three are repeated along it, while the tokens
- * taken are those drafted.
+ * the model still runs, and so are the forced ones behind it; they go into the next step as one feed. With a draft the
+ * last three are repeated along it, while the tokens taken are those drafted.
  */
 
 import { onlyToken } from "../mask/bits.ts"
@@ -100,10 +100,7 @@ export class Stepper {
       const { speculation } = sequence.options
       if (!speculation || sequence.replays || sequence.cachedCount < sequence.promptCount) continue
       this.takeRun(sequence)
-      if (sequence.isFinished) {
-        this.leave(sequence)
-        continue
-      }
+      if (sequence.isFinished) continue
       const count = Math.min(speculation.next(isMeasuring), sequence.left - 1)
       if (count > 0) wishes.push({ sequence, count })
     }
@@ -152,12 +149,22 @@ export class Stepper {
     const before = sequence.tokens.length
     this.take(sequence, result)
     if (sequence.tokens[before] === draft.tokens[cursor.taken]) cursor.accepted++
-    for (let at = before; !sequence.isFinished && sequence.tokens[at] === draft.tokens[cursor.taken]; at++) {
+    sequence.isHeld = true
+    const goesOn = this.takeDrafted(cursor, before)
+    // A forced run may be longer than the draft.
+    if (cursor.taken > 0 && !goesOn) this.takeRun(sequence)
+    sequence.release()
+    return goesOn
+  }
+
+  /** Follows the draft from the token at `at` on, through what is forced; whether it has logits for a token to be drawn. */
+  private takeDrafted(cursor: Cursor, at: number): boolean {
+    const { sequence, draft } = cursor.entry
+    for (; !sequence.isFinished && sequence.tokens[at] === draft.tokens[cursor.taken]; at++) {
       cursor.taken++
       sequence.cachedCount++
       if (!this.isForced(sequence)) return true
       this.takeForced(sequence)
-      if (sequence.isFinished) this.leave(sequence)
     }
     return false
   }
@@ -191,9 +198,8 @@ export class Stepper {
       const { sequence } = entry
       const before = sequence.tokens.length
       this.takeRun(sequence)
-      if (sequence.isFinished) this.leave(sequence)
       // After a forced run the row's logits are stale: the run goes through the model first.
-      else if (sequence.tokens.length === before) drawn.push(entry)
+      if (sequence.tokens.length === before) drawn.push(entry)
     }
     return drawn
   }
@@ -234,6 +240,7 @@ export class Stepper {
       sequence.lifted.add("min_tokens")
     }
     this.accept(sequence, token, params.logprobs === null ? undefined : describeForced(token, params), true)
+    if (sequence.isFinished) this.leave(sequence)
   }
 
   /** What was drawn, after the check that no sampler is trusted without: one bit. */

@@ -38,6 +38,31 @@ const wholeNames = (tokens: readonly number[]): number =>
   names.filter((name) => ` ${tokens.join(" ")} `.includes(` ${engine.tokenizer.encodePart(name).join(" ")} `))
     .length
 
+/** Where the forced tokens of an answer stand, those behind each other together. */
+function forcedRuns(
+  { vocabulary, tokenizer }: Engine,
+  tokens: readonly number[],
+): { start: number; length: number }[] {
+  const matcher = new Matcher(new TokenFsm(compile({ kind: "json", schema }).grammar, vocabulary))
+  const row = new Uint32Array(vocabulary.words)
+  const runs: { start: number; length: number }[] = []
+  for (let at = 0; at < tokens.length; ) {
+    const isOnly = matcher.fillMask(row) === "single"
+    const forced = isOnly
+      ? [tokens[at]]
+      : canonicalTokens(matcher.fsm, matcher.state, tokens.slice(0, at), tokenizer.encodePart)
+    expect(tokens.slice(at, at + forced.length)).toEqual(forced)
+    const last = runs.at(-1)
+    if (forced.length > 0 && last && last.start + last.length === at) last.length += forced.length
+    else if (forced.length > 0) runs.push({ start: at, length: forced.length })
+    for (const token of forced.length > 0 ? forced : [tokens[at]]) {
+      expect(matcher.accept(token)).toBe(true)
+      at++
+    }
+  }
+  return runs
+}
+
 describe("keys", () => {
   test("are written in the tokenizer's tokens, in fewer runs of the model", async () => {
     const counts = { canonical: { names: 0, steps: 0 }, none: { names: 0, steps: 0 } }
@@ -56,35 +81,34 @@ describe("keys", () => {
 
   test("a forced token is one that stands alone in the mask, or what canonicalTokens says; their number is told", async () => {
     const { tokens, usage } = await ask()
-    const matcher = new Matcher(new TokenFsm(compile({ kind: "json", schema }).grammar, engine.vocabulary))
-    const row = new Uint32Array(engine.vocabulary.words)
-    let count = 0
-    for (let at = 0; at < tokens.length; ) {
-      const isOnly = matcher.fillMask(row) === "single"
-      const before = tokens.slice(0, at)
-      const forced = isOnly
-        ? [tokens[at]]
-        : canonicalTokens(matcher.fsm, matcher.state, before, engine.tokenizer.encodePart)
-      expect(tokens.slice(at, at + forced.length)).toEqual(forced)
-      count += forced.length
-      for (const token of forced.length > 0 ? forced : [tokens[at]]) {
-        expect(matcher.accept(token)).toBe(true)
-        at++
-      }
-    }
-    expect(usage.forcedTokens).toBe(count)
+    expect(usage.forcedTokens).toBe(forcedRuns(engine, tokens).reduce((sum, { length }) => sum + length, 0))
   })
 
-  test("a forced run is one event, with all its tokens", async () => {
+  test.each([
+    ["without drafts", undefined],
+    ["with drafts", { method: "ngram", min: 1, adaptive: false }],
+  ] as const)("a forced run is one event, with all its tokens, %s", async (_, speculation) => {
+    const opened = speculation ? await open({ device: "cpu", slots: 1, threads: 1, speculation }) : engine
+    const prompt = `Postage 12 euros. {"${names[0]}": 12, "${names[1]}": "12", "${names[2]}": "nobody at all"}`
     const events: GenerationEvent[] = []
-    for await (const event of engine.stream("Postage 12 euros.", { schema, temperature: 0 }))
-      events.push(event)
+    for await (const event of opened.stream(prompt, { schema, temperature: 0 })) events.push(event)
+    if (speculation) expect(opened.metrics.acceptedTokens).toBeGreaterThan(0)
     const texts = events.filter((event) => event.type === "text")
-    expect(texts.some(({ text }) => text.includes(`${names[1]}"`))).toBe(true)
     for (const { text, tokens } of texts) {
-      expect(Buffer.concat(tokens.map((id) => engine.vocabulary.bytes(id))).toString()).toBe(text)
+      expect(Buffer.concat(tokens.map((id) => opened.vocabulary.bytes(id))).toString()).toBe(text)
+    }
+    let count = 0
+    const ends = texts.map(({ tokens }) => (count += tokens.length))
+    const runs = forcedRuns(
+      opened,
+      texts.flatMap(({ tokens }) => tokens),
+    )
+    expect(runs.some(({ length }) => length > 4)).toBe(true)
+    for (const { start, length } of runs) {
+      expect(ends.filter((end) => end > start && end < start + length)).toEqual([])
     }
     expect(events.at(-1)).toMatchObject({ type: "finish", finishReason: "stop" })
+    if (speculation) await opened.close()
   })
 
   test("are the same when log-probabilities need the model's logits", async () => {
