@@ -83,7 +83,7 @@ export class TokenChecker {
     const { matcher, row, tokenizer } = this
     const { vocabulary } = tokenizer
     const bytes = new TextEncoder().encode(text)
-    const tokens = tokenizer.encode(text, { addSpecialTokens: false, parseSpecial: false })
+    const tokens = tokenizer.encodePart(text)
     checkSpelling(text, bytes, tokens, vocabulary)
     matcher.reset()
     let allowed = 0
