@@ -1,0 +1,53 @@
+"""Makes a checkpoint with wider gated MLPs out of a smaller one; it computes the same, so that training goes on from there.
+
+    python grow.py small/last.ckpt run/last.ckpt --hidden 1024
+
+The new units read what they like and write nothing yet: their columns of `down` are 0. The optimisers start afresh.
+After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer", with new units instead of copied ones.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from model import Model
+
+
+@torch.no_grad()
+def widened(state, config, hidden):
+    """The model of weights `state` and sizes `config` with MLPs of `hidden` units, as many as before or more."""
+    old = config["hidden"]
+    assert hidden >= old, f"--hidden {hidden}: the MLPs have {old} units already"
+    model = Model({**config, "hidden": hidden})
+    for name, p in model.state_dict().items():
+        kind = name.split(".")[-2] if name.endswith(".weight") else ""
+        if kind == "down":
+            p[:, :old], p[:, old:] = state[name], 0
+        elif kind in ("gate", "up"):
+            p[:old] = state[name]
+        else:
+            p.copy_(state[name])
+    return model
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("small", type=Path)
+    a.add_argument("checkpoint", type=Path)
+    a.add_argument("--hidden", type=int, required=True, help="units of each MLP")
+    a.add_argument("--seed", type=int, default=1)
+    a = a.parse_args()
+    torch.manual_seed(a.seed)
+    found = torch.load(a.small)
+    small = Model(found["config"])
+    small.load_state_dict(found["model"])
+    model = widened(found["model"], found["config"], a.hidden)
+    ids = torch.randint(model.c["vocab"], (1, 64))
+    assert torch.allclose(small(ids), model(ids), atol=1e-3), "the wider model computes something else"
+    a.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"model": model.state_dict(), "done": found["done"], "config": model.c}, a.checkpoint)
+
+
+if __name__ == "__main__":
+    main()
