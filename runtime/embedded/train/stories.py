@@ -9,6 +9,7 @@ not say, and `* tools ; purpose` names a function that the text may be meant for
 
 import json
 import re
+from itertools import groupby
 from typing import NamedTuple
 
 from answers import STYLES, nullable, object_schema, style_key, values_of, write
@@ -18,6 +19,11 @@ from values import *
 
 SLOT = re.compile(r"\{([a-z]+):([a-z_]+)\}|\[([a-z]+):((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 NOUNS = ["text", "message", "text", "note"]
+# Names of an object in which some of the fields lie.
+WRAPPERS = ["details", "data", "info", "information", "facts", "record", "entry", "summary", "meta", "general", "other", "extra",
+            "basics", "particulars", "content", "result", "extraction", "notes", "main", "overview", "attributes", "properties",
+            "document", "key facts", "about", "payload", "specifics", "background", "header", "section", "case", "more", "core",
+            "item data", "detail block", "text facts", "main part", "group", "values", "what it says"]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -97,20 +103,34 @@ STORIES = load()
 
 
 class Asked(NamedTuple):
-    """A question to a story: a fact's key (None: the story does not say it), its field's name and schema, and how its labels are spelt in it."""
+    """
+    A question to a story: a fact's key (None: the story does not say it), its field's name and schema, how its labels are
+    spelt in it, and the object in which it lies.
+    """
 
     key: str | None
     name: str
     schema: dict
     spelt: dict
+    under: str | None = None
+
+
+def members_of(asked, told):
+    """(name, what `told` tells of the question) of each field; those under one name together, as its members."""
+    members = []
+    for under, some in groupby(asked, lambda a: a.under):
+        own = [(a.name, told(a)) for a in some]
+        members += [(under, own)] if under else own
+    return members
 
 
 def schema_of_asked(asked):
-    return object_schema([(a.name, a.schema) for a in asked])
+    members = members_of(asked, lambda a: a.schema)
+    return object_schema([(name, object_schema(own) if isinstance(own, list) else own) for name, own in members])
 
 
 def answer_of(asked, literals, is_spaced):
-    members = [(a.name, a.spelt.get(literals[a.key], literals[a.key]) if a.key else "null") for a in asked]
+    members = members_of(asked, lambda a: a.spelt.get(literals[a.key], literals[a.key]) if a.key else "null")
     return {"answer": write(members, is_spaced), "values": values_of(members, schema_of_asked(asked))}
 
 
@@ -165,6 +185,12 @@ class StoryTeller(Asker):
             if fact is None or r.random() < 0.3:
                 schema = nullable(schema)
             asked.insert(len(asked) if fact else r.randint(0, len(asked)), Asked(key, name, schema, spelt))
+        if len(asked) > 2 and r.random() < 0.15:
+            under = style_key(r.choice(side(WRAPPERS, self.h)), style)
+            start = r.randrange(len(asked) - 1)
+            if under not in used:
+                end = r.randint(start + 2, len(asked))
+                asked[start:end] = [a._replace(under=under) for a in asked[start:end]]
         return asked or self.asked(story, style, most)
 
     def story_group(self, size):
