@@ -43,7 +43,6 @@ class Asker(Teller):
         if r.random() < 0.85:
             return schema
         mark = r.choice(["title", "description"])
-
         properties = {}
         for name, s in schema["properties"].items():
             said = words_of(name)

@@ -1,4 +1,4 @@
-"""Whole texts with marked facts (stories.txt), and the questions that may be asked of them.
+"""Whole texts with marked facts (stories/*.txt), and the questions that may be asked of them.
 
 Sentences of a domain and clauses of single facts are put together by a program; these texts hang together. A text is a line
 `> ` with values that are drawn anew, `{id:kind}`, and words of which one alternative is taken, `[id:words => value|words => value]`
@@ -95,8 +95,8 @@ class Story:
 
 
 def load():
-    blocks = (HERE / "stories.txt").read_text().strip().split("\n\n")
-    return [Story(block.split("\n")) for block in blocks]
+    files = sorted((HERE / "stories").glob("*.txt"))
+    return [Story(block.split("\n")) for file in files for block in file.read_text().strip().split("\n\n")]
 
 
 STORIES = load()
