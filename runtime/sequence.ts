@@ -189,6 +189,7 @@ export class Sequence {
   forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
     const { encode } = this.options
     if (!encode) return []
+    // A token has a byte at least; the whole text is not copied for each token of a draft.
     const before = drafted.length === 0 ? this.tokens : [...this.tokens.slice(-tailBytes), ...drafted]
     return canonicalTokens(fsm, state, before, encode)
   }
