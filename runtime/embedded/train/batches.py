@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 from answers import render, unmark
 from corpus import Maker
 from pieces import Pieces
+from strangers import Strangers
 
 KEY_WEIGHT, TOOL_WEIGHT, NULL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.3, 4.0, 2.0, 0.1, 0.12
 NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
@@ -51,7 +52,7 @@ class Batches:
         vocab = self.tokenizer.get_vocab()
         runs = [t for t in vocab if len(t) > 1 and all(c in '{}[]",:' for c in t)]
         self.split = {vocab[t]: [vocab[c] for c in t] for t in runs}
-        self.pieces = Pieces(vocab)
+        self.pieces, self.strangers = Pieces(vocab), Strangers(vocab, self.r)
         self.examples = self.tokens = 0
         self.pool = []
 
@@ -143,7 +144,7 @@ class Batches:
         """
         while len(self.pool) < POOL:
             size = self.r.choice([1, 2, 3, 3, 4])
-            row, count = self.row(self.maker.group(difficulty, size))
+            row, count = self.row(self.strangers.exchanged(self.maker.group(difficulty, size)))
             if count:
                 self.pool.append((row, count))
         # A batch of similar lengths, around a random member of the pool.

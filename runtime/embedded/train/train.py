@@ -76,14 +76,18 @@ def work(rank, a, model, done, counts, stopped):
     torch.set_num_threads(1)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and not n.startswith("embed")]
-    others = [p for n, p in model.named_parameters() if p.dim() != 2 or n.startswith("embed")]
+    gains = [p for p in model.parameters() if p.dim() != 2]
     muon = Muon(matrices)
-    adam = torch.optim.AdamW(others, lr=a.adam, betas=(0.9, 0.95), weight_decay=0.0)
+    # A token that a batch lacks has a gradient of 1e-6, one that it holds 1e-4 to 1e-2. Made equal, as Adam would with its
+    # usual epsilon, the rare ones drift until all of them are alike and none can be copied.
+    groups = [{"params": [model.embed.weight], "eps": 3e-5}, {"params": gains}]
+    adam = torch.optim.AdamW(groups, lr=a.adam, betas=(0.9, 0.95), weight_decay=0.0)
     last = a.out / "last.ckpt"
     if a.resume:
         state = torch.load(last)
         if "muon" in state:  # not after restore.py
             muon.buffers = state["muon"]
+        if "adam" in state:  # nor this after spread.py
             adam.load_state_dict(state["adam"])
     batches = Batches(a.tokenizer, 7919 * rank + a.seed + done["steps"], a.tokens)
     hidden_of = torch.compile(model.hidden, dynamic=True) if a.compile else model.hidden
