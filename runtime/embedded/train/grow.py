@@ -1,8 +1,9 @@
-"""Makes a checkpoint with wider gated MLPs out of a smaller one; it computes the same, so that training goes on from there.
+"""Makes a checkpoint with wider gated MLPs or more layers out of a smaller one; it computes the same, so that training goes on from there.
 
-    python grow.py small/last.ckpt run/last.ckpt --hidden 1024
+    python grow.py small/last.ckpt run/last.ckpt --hidden 1024 --layers 8
 
-The new units read what they like and write nothing yet: their columns of `down` are 0. The optimisers start afresh.
+The new units read what they like and write nothing yet: their columns of `down` are 0. A new layer is the twin of the one
+before it, but for what it writes: its `o` and `down` are 0. The optimisers start afresh.
 After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer", with new units instead of copied ones.
 """
 
@@ -31,20 +32,40 @@ def widened(state, config, hidden):
     return model
 
 
+@torch.no_grad()
+def deepened(state, config, layers):
+    """The model of weights `state` and sizes `config` with `layers` layers: the last ones but one have twins."""
+    old = config["layers"]
+    assert old <= layers < 2 * old, f"--layers {layers}: from {old} to {2 * old - 1} can be made of {old}"
+    model = Model({**config, "layers": layers})
+    origins = [i for i in range(old) for _ in range(2 if 2 * old - 1 - layers <= i < old - 1 else 1)]
+    for name, p in model.state_dict().items():
+        if not name.startswith("blocks."):
+            p.copy_(state[name])
+            continue
+        _, index, part = name.split(".", 2)
+        origin = origins[int(index)]
+        is_twin = int(index) > 0 and origins[int(index) - 1] == origin
+        p.copy_(state[f"blocks.{origin}.{part}"] * (0 if is_twin and part in ("o.weight", "down.weight") else 1))
+    return model
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("small", type=Path)
     a.add_argument("checkpoint", type=Path)
-    a.add_argument("--hidden", type=int, required=True, help="units of each MLP")
+    a.add_argument("--hidden", type=int, help="units of each MLP")
+    a.add_argument("--layers", type=int)
     a.add_argument("--seed", type=int, default=1)
     a = a.parse_args()
     torch.manual_seed(a.seed)
     found = torch.load(a.small)
     small = Model(found["config"])
     small.load_state_dict(found["model"])
-    model = widened(found["model"], found["config"], a.hidden)
+    model = widened(found["model"], found["config"], a.hidden or found["config"]["hidden"])
+    model = deepened(model.state_dict(), model.c, a.layers or model.c["layers"])
     ids = torch.randint(model.c["vocab"], (1, 64))
-    assert torch.allclose(small(ids), model(ids), atol=1e-3), "the wider model computes something else"
+    assert torch.allclose(small(ids), model(ids), atol=1e-3), "the larger model computes something else"
     a.checkpoint.parent.mkdir(parents=True, exist_ok=True)
     torch.save({"model": model.state_dict(), "done": found["done"], "config": model.c}, a.checkpoint)
 
