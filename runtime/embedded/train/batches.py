@@ -3,14 +3,6 @@
 Examples that begin alike (one schema and several texts, one text and several answers) are packed into one row: the shared
 beginning once, then every continuation, which sees the beginning and itself alone and whose positions go on from the
 beginning.
-
-Weights: 1 on the answer, TOOL_WEIGHT on the name of the tool in it, NULL_WEIGHT on the first token of what may be null, PROMPT_WEIGHT on a share of the prompt.
-
-Keys that no schema told arrive by the constraint: of the tokens that begin what is left of the key, the likeliest. They
-should be those that the tokenizer would have written, or the key is no longer the word that the text knows. So there the
-loss is taken among those tokens alone (`rivals`), with KEY_WEIGHT. So are labels that no schema told, with the weight of
-other values. Besides, in some examples keys and runs of JSON
-punctuation come in other tokens than the tokenizer's own.
 """
 
 from random import Random
@@ -18,13 +10,12 @@ from random import Random
 import torch
 from tokenizers import Tokenizer
 
-from answers import render, unmark
 from corpus import Maker
-from pieces import Pieces
+from encoder import PROMPT_WEIGHT, Encoder
+from shares import TRAINED
 from strangers import Strangers
 
-KEY_WEIGHT, TOOL_WEIGHT, NULL_WEIGHT, PROMPT_WEIGHT, PROMPT_SHARE = 0.3, 4.0, 2.0, 0.1, 0.12
-NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
+PROMPT_SHARE = 0.12  # of the prompt that is learnt
 LONGEST = 800
 POOL, TAIL = 160, 40
 
@@ -46,80 +37,14 @@ class Row:
 
 class Batches:
     def __init__(self, tokenizer_path, seed, tokens_per_batch):
-        self.tokenizer = Tokenizer.from_file(str(tokenizer_path))
-        self.maker, self.r, self.size = Maker(seed), Random(seed + 1), tokens_per_batch
-        self.end = self.tokenizer.token_to_id("<|im_end|>")
-        vocab = self.tokenizer.get_vocab()
-        runs = [t for t in vocab if len(t) > 1 and all(c in '{}[]",:' for c in t)]
-        self.split = {vocab[t]: [vocab[c] for c in t] for t in runs}
-        self.pieces, self.strangers = Pieces(vocab), Strangers(vocab, self.r)
+        tokenizer = Tokenizer.from_file(str(tokenizer_path))
+        self.maker, self.r, self.size = Maker(seed, shares=TRAINED), Random(seed + 1), tokens_per_batch
+        self.encoder, self.strangers = Encoder(tokenizer, self.r), Strangers(tokenizer.get_vocab(), self.r)
         self.examples = self.tokens = 0
         self.pool = []
 
-    def other_pieces(self, text):
-        """`text` in tokens that are not chosen well, as a mask allows them; None where a character has no token of its own."""
-        pieces = []
-        while text:
-            found = self.pieces.beginnings(text)
-            if not found:
-                return None
-            end, token = found[0] if self.r.random() < 0.5 else self.r.choice(found)
-            pieces.append(token)
-            text = text[end:]
-        return pieces
-
-    def encode(self, example):
-        """Ids of prompt and answer, what predicting each of them weighs (or its rivals), and the prompt's length."""
-        prompt = self.tokenizer.encode(render(example)).ids
-        answer, keys, values = unmark(example["answer"])
-        allowed_of = example.get("values")
-        labels = [label for label, _ in allowed_of] if example["kind"] == "bare" else None
-        valued = 0
-        encoded = self.tokenizer.encode(answer)
-        splits, respells = self.r.random() < 0.1, self.r.random() < 0.3
-        ids, weights = list(prompt), [PROMPT_WEIGHT] * len(prompt)
-        at, named = 0, answer.find('", "arguments"') if example["kind"] == "tool" else 0
-        respelled = -1  # the key that was written in other pieces
-        for token, (start, end) in zip(encoded.ids, encoded.offsets):
-            while at < len(keys) and keys[at][1] <= start:
-                at += 1
-            if example["kind"] == "bare" and at < len(keys) and start >= keys[at][0]:
-                if at == respelled:
-                    continue
-                if respells and start == keys[at][0] and self.r.random() < 0.6 and (pieces := self.other_pieces(answer[start:keys[at][1]])):
-                    ids += pieces
-                    weights += [0] * len(pieces)
-                    respelled = at
-                    continue
-                ids.append(token)
-                weights.append((KEY_WEIGHT, [other for _, other in self.pieces.beginnings(answer[start:keys[at][1]]) if other != token]))
-                continue
-            while valued < len(values) and values[valued][1] <= start:
-                valued += 1
-            if labels and valued < len(values) and labels[valued]:
-                allowed = self.pieces.of_labels(labels[valued], answer, values[valued], start)
-                if token in allowed:
-                    ids.append(token)
-                    weights.append((1.0, sorted(allowed - {token})))
-                    continue
-            if valued < len(values) and start == values[valued][0] and allowed_of:
-                # Where null may stand, whether it does is the choice that counts; a quote that must come teaches nothing.
-                types = allowed_of[valued][1]
-                is_forced = types == ["string"] and example["kind"] == "bare"
-                ids.append(token)
-                weights.append(0.2 if is_forced else NULL_WEIGHT if "null" in types else 1.0)
-                continue
-            # Without a schema nothing asks for JSON: that an answer opens as an object comes by the constraint.
-            weight = 0.0 if example["kind"] == "bare" and start == 0 else TOOL_WEIGHT if start < named and end > NAME_AT else 1.0
-            pieces = self.split[token] if splits and token in self.split and self.r.random() < 0.6 else [token]
-            ids += pieces
-            weights += [weight] * len(pieces)
-        if example.get("cut"):
-            return ids, weights, len(prompt)
-        return ids + [self.end], weights + [1.0], len(prompt)
-
     def row(self, group):
-        encoded = [self.encode(example) for example in group]
+        encoded = [self.encoder.encode(example) for example in group]
         first = encoded[0][0]
         shared = len(first) - 1
         for ids, _, prompt in encoded[1:]:

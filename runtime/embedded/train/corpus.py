@@ -15,7 +15,6 @@ from prompts import SCHEMA_LEADS
 from stories import STORIES, StoryTeller
 from values import *
 
-STORY_SHARE, TOOL_SHARE, DRILL_SHARE, LABEL_SHARE = 0.5, 0.2, 0.4, 0.16
 TOOL_VERBS = """store record register add save log create update book send open close find cancel report rent schedule start submit
 order get set check change remove reserve print plan share delete list call move""".split()
 TOOL_PURPOSES = ["{verb} the {noun}.", "{verb} a {noun}.", "Use this to {verb} the {noun}.", "Use this for the {noun}.", "All about the {noun}.",
@@ -35,15 +34,15 @@ class Maker(StoryTeller):
         Difficulty 0 … 1: at 0 nearly all are forms of made-up fields with short values, without schema or tools, which is
         where finding and copying is learnt fastest; at 1 everything.
         """
-        r = self.r
-        if r.random() < STORY_SHARE * difficulty:
+        r, shares = self.r, self.shares
+        if r.random() < shares.stories * difficulty:
             return self.story_group(size)
         p = r.random()
-        if p < TOOL_SHARE * difficulty:
-            return self.tool_drill(8) if size > 1 and r.random() < DRILL_SHARE else self.tool_calls(difficulty, size)
-        if size > 1 and r.random() < LABEL_SHARE:
+        if p < shares.tools * difficulty:
+            return self.tool_drill(8) if size > 1 and r.random() < shares.drills else self.tool_calls(difficulty, size)
+        if size > 1 and r.random() < shares.labels:
             return self.label_drill(8)
-        domain, is_shown = r.choice(DOMAINS), r.random() < 0.4 * difficulty
+        domain, is_shown = r.choice(DOMAINS), r.random() < shares.shown * difficulty
         plan = self.plan(domain, difficulty, is_shown)
         while not plan.fields:
             plan = self.plan(domain, difficulty, is_shown)

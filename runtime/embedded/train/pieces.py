@@ -6,6 +6,7 @@ class Pieces:
         # Byte-level tokens of printable ASCII are spelled as they are, but for the space.
         self.words = {t: i for t, i in vocab.items() if all("!" <= c <= "~" for c in t)} | {" ": vocab["Ġ"]}
         self.longest = max(map(len, self.words))
+        self.digits = sorted(i for t, i in self.words.items() if t[0] in "0123456789.")  # with which a number goes on
 
     def beginnings(self, text):
         """The tokens that `text` begins with: (length, id), short ones first."""

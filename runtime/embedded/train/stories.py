@@ -195,12 +195,12 @@ class StoryTeller(Asker):
 
     def story_group(self, size):
         """Up to `size` examples, as `Maker.group` gives them."""
-        p = self.r.random()
-        if p < 0.22:
+        p, shares = self.r.random(), self.shares
+        if p < shares.calls:
             return self.story_calls(size)
-        if p > 0.92:
+        if p > 1 - shares.answers:
             return self.story_answers(size)
-        return self.story_readings(size) if p < 0.5 else self.story_questions(size)
+        return self.story_readings(size) if p < shares.calls + shares.readings else self.story_questions(size + shares.more)
 
     def story_answers(self, size):
         """One story, and plain answers to questions about what it says."""

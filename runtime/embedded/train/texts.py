@@ -9,6 +9,7 @@ import json
 from answers import STYLES, nullable, object_schema, style_key
 from facts import COMMON_WORDS, CONCEPTS, FILLERS, HELD_NAMES, LINKS, Concept, expand, group_of, is_vague, slots
 from plans import Field, Plan
+from shares import TESTED
 from values import *
 
 EASY_KINDS = ["first_name", "last_name", "integer", "word", "code", "city", "big", "decimal", "color", "year", "thing", "person"]
@@ -17,8 +18,8 @@ EASY_KINDS = ["first_name", "last_name", "integer", "word", "code", "city", "big
 class Teller:
     """Draws texts from one side of the split."""
 
-    def __init__(self, seed, held_out=False):
-        self.r, self.h, self.nouns, self.difficulty = Random(seed), held_out, ["item"], 1.0
+    def __init__(self, seed, held_out=False, shares=TESTED):
+        self.r, self.h, self.nouns, self.difficulty, self.shares = Random(seed), held_out, ["item"], 1.0, shares
 
     # Facts: (key, surface, literal, schema)
 
