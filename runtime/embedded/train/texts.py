@@ -11,6 +11,7 @@ from facts import COMMON_WORDS, CONCEPTS, FILLERS, HELD_NAMES, LINKS, Concept, e
 from plans import Field, Plan
 from shares import TESTED
 from values import *
+from wordings import reworded
 
 EASY_KINDS = ["first_name", "last_name", "integer", "word", "code", "city", "big", "decimal", "color", "year", "thing", "person"]
 
@@ -28,7 +29,8 @@ class Teller:
             label = self.r.choice(list(concept.options))
             said = expand(self.r, self.r.choice(side(concept.options[label], self.h)))
             return said, label if concept.kind == "flag" else json.dumps(label)
-        return KINDS[concept.kind](self.r, self.h)
+        surface, literal = KINDS[concept.kind](self.r, self.h)
+        return reworded(self.r, concept.kind, surface, literal) if not self.h and self.r.random() < 0.2 else (surface, literal)
 
     def schema(self, concept):
         if concept.kind == "flag":

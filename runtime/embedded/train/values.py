@@ -321,7 +321,7 @@ def url(r, h):
 
 def listing(item, low=2, high=4):
     def draw(r, h):
-        drawn = [item(r, h) for _ in range(r.randint(low, high))]
+        drawn = [item(r, h) for _ in range(r.randint(low, high if h else high + 2))]
         shown = [s for s, _ in drawn]
         p = r.random()
         if len(shown) == 1:
