@@ -12,7 +12,8 @@ import sys
 from answers import STYLES, nullable, object_schema, render, style_key, unmark, values_of, write
 from facts import CONCEPTS, DOMAINS, NEAR, WISHES
 from prompts import SCHEMA_LEADS
-from stories import STORIES, StoryTeller
+from rosters import ROSTERS, RosterTeller
+from stories import STORIES
 from values import *
 
 TOOL_VERBS = """store record register add save log create update book send open close find cancel report rent schedule start submit
@@ -23,7 +24,7 @@ TOOL_PURPOSES = ["{verb} the {noun}.", "{verb} a {noun}.", "Use this to {verb} t
 CHOSEN = [key for key, concept in CONCEPTS.items() if concept.kind in ("choice", "flag")]
 
 
-class Maker(StoryTeller):
+class Maker(RosterTeller):
     """Draws examples from one side of the split."""
 
     def group(self, difficulty=1.0, size=3):
@@ -35,6 +36,8 @@ class Maker(StoryTeller):
         where finding and copying is learnt fastest; at 1 everything.
         """
         r, shares = self.r, self.shares
+        if shares.rosters and r.random() < shares.rosters * difficulty:
+            return self.roster_group(size)
         if r.random() < shares.stories * difficulty:
             return self.story_group(size)
         p = r.random()
@@ -195,4 +198,4 @@ if __name__ == "__main__":
         print(render(e) + unmark(e["answer"])[0] + "\n" + "=" * 80)
     print(len(DOMAINS), "domains,", sum(len(d["sentences"]) for d in DOMAINS), "sentences,", len(CONCEPTS), "concepts,",
           sum(len(c.names) for c in CONCEPTS.values()), "field names,", sum(len(c.clauses) for c in CONCEPTS.values()), "clauses,",
-          len(STORIES), "whole texts")
+          len(STORIES), "whole texts,", len(ROSTERS), "with lists")

@@ -9,6 +9,8 @@ value, whose type no schema told, with the weight of other values; punctuation b
 in some examples keys and runs of JSON punctuation come in other tokens than the tokenizer's own.
 """
 
+import re
+
 from answers import render, unmark
 from pieces import Pieces
 
@@ -16,6 +18,7 @@ KEY_WEIGHT, FORCED_WEIGHT, TOOL_WEIGHT, NULL_WEIGHT, PROMPT_WEIGHT = 0.3, 0.1, 4
 NAME_AT = len('<tool_call>\n{"name": "')  # where the name of a tool begins in an answer
 # In so many examples some keys, or some runs of punctuation, come in other tokens; in those, so many of them.
 RESPELLED, SPLIT, SOME = 0.3, 0.1, 0.6
+MORE_ROWS = re.compile(r"\]|, ?\{")  # where a list ends or goes on
 
 
 class Answer:
@@ -85,7 +88,9 @@ class Encoder:
             return KEY_WEIGHT, [other for _, other in self.pieces.beginnings(left) if other != token]
         if at is not None:
             return 1.0
-        # Nothing asks for JSON, or tells how many fields there are. That a number is over is the model's to know.
+        # Nothing asks for JSON, or tells how many fields there are. How many rows a list has is the model's to know, and that a number is over.
+        if (more := MORE_ROWS.search(answer.text, start)) and more.start() < end:
+            return 1.0
         if start and answer.text[start - 1].isdigit() and any(stop == start for _, stop in answer.values):
             return 1.0, self.pieces.digits
         return FORCED_WEIGHT if start else 0.0

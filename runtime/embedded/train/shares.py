@@ -15,9 +15,10 @@ class Shares(NamedTuple):
     labels: float = 0.16
     shown: float = 0.4  # of those that ask for fields: with the schema in the prompt
     more: int = 0  # questions more to each whole text
+    rosters: float = 0.0  # of all groups: whole texts with lists
 
 
 TESTED = Shares()
 # What asks without a schema costs the fewest tokens and has the most to teach: with TESTED half of all tokens were schemas and
 # tools and had a fifth of the loss.
-TRAINED = Shares(stories=0.56, calls=0.14, readings=0.22, answers=0.11, tools=0.16, shown=0.28, more=2)
+TRAINED = Shares(stories=0.56, calls=0.14, readings=0.22, answers=0.11, tools=0.16, shown=0.28, more=2, rosters=0.12)

@@ -148,17 +148,20 @@ class StoryTeller(Asker):
 
         def draw(m):
             key = m[1] or m[3]
-            fact = story.facts[key]
-            if fact.kind:
-                surface, literals[key] = self.fresh(Concept(key, fact.kind, fact.names, []), said)
-            else:
-                surface, literals[key] = self.r.choice(fact.alternatives)
-                if not self.h and literals[key] == json.dumps(surface) and self.r.random() < 0.2:
-                    surface, literals[key] = exchanged(self.r, surface)
+            surface, literals[key] = self.told_fact(key, story.facts[key], said)
             return surface
 
         told = SLOT.sub(draw, story.text)
         return told[0].upper() + told[1:], literals
+
+    def told_fact(self, key, fact, said):
+        """(surface, literal) of a fact; a value that is drawn anew is not in `said`, and is added."""
+        if fact.kind:
+            return self.fresh(Concept(key, fact.kind, fact.names, []), said)
+        surface, literal = self.r.choice(fact.alternatives)
+        if not self.h and literal == json.dumps(surface) and self.r.random() < 0.2:
+            return exchanged(self.r, surface)
+        return surface, literal
 
     def asked(self, story, style, most=7):
         """What is asked of a story: some of its facts, and of what it does not say none, one or two."""
