@@ -1,5 +1,7 @@
 """Which tokens a mask allows where a text is known to be one of a few: those that begin what is left of it."""
 
+from functools import lru_cache
+
 
 class Pieces:
     def __init__(self, vocab):
@@ -15,6 +17,10 @@ class Pieces:
 
     def of_types(self, types):
         """Ids of the tokens that begin a value of one of these types."""
+        return self.of_each(*types)
+
+    @lru_cache(maxsize=64)
+    def of_each(self, *types):
         starts = {"string": '"', "array": "[", "object": "{", "integer": "-0123456789", "number": "-0123456789", "boolean": "tf", "null": "n"}
         words = {"t": "true", "f": "false", "n": "null"}
         firsts = "".join(starts[t] for t in types)

@@ -39,7 +39,6 @@ class Row:
             alternatives = [(parts(a, "=>") * 2)[:2] for _, written in slots for a in written.split("|")] if slots[0][1] else None
             self.facts[key] = Fact(mark, names, slots[0][0], alternatives)
         self.missable = {key for key in self.facts if not all(key in slot for slot in told)}
-        self.slots = told
 
 
 class Roster(Story):

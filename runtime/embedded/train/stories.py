@@ -94,12 +94,14 @@ class Story:
                 self.facts[key] = Fact(mark, names, kind, alternatives)
 
 
-def load():
-    files = sorted((HERE / "stories").glob("*.txt"))
-    return [Story(block.split("\n")) for file in files for block in file.read_text().strip().split("\n\n")]
+def load(*names):
+    texts = [(HERE / "stories" / name).read_text() for name in names]
+    return [Story(block.split("\n")) for text in texts for block in text.strip().split("\n\n")]
 
 
-STORIES = load()
+# The evaluation draws from the first three files alone, so that its texts stay what they are.
+TESTED_STORIES = load("1.txt", "2.txt", "3.txt")
+STORIES = TESTED_STORIES + load("4.txt")
 
 
 class Asked(NamedTuple):
@@ -138,7 +140,7 @@ class StoryTeller(Asker):
     """Draws whole texts and what is asked of them."""
 
     def story(self):
-        while is_held_out((story := self.r.choice(STORIES)).text) != self.h:
+        while is_held_out((story := self.r.choice(TESTED_STORIES if self.h else STORIES)).text) != self.h:
             pass
         return story
 

@@ -77,6 +77,8 @@ def reworded(r, kind, surface, literal):
         return full_date(r, json.loads(literal)), literal
     if literal[0] == "[":
         items = [item if isinstance(item, str) else str(item) for item in json.loads(literal)]
+        if kind in ("things", "foods") and r.random() < 0.5:
+            items = [f"{r.choice(['a', 'a', 'the', 'some', 'one', 'two', 'our'])} {item}" for item in items]
         return enumerated(r, items) if len(items) > 1 else surface, literal
     found = NUMBER.search(surface)
     if kind not in NUMERIC or literal[0] == "-" or not found:
