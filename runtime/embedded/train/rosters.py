@@ -98,8 +98,8 @@ class RosterTeller(StoryTeller):
         """(text, literals by key, literals by key of each row)"""
         r, said = self.r, []
         told, literals = self.told_facts(roster.text, roster.facts, said)
-        row, way, rows, texts = roster.row, r.choice(roster.row.ways), [], []
-        is_mixed = r.random() < 0.4
+        row, rows, texts = roster.row, [], []
+        way, is_mixed = r.choice(row.ways), r.random() < 0.4
         for _ in range(r.choice(COUNTS)):
             line, own = self.told_facts(r.choice(row.ways) if is_mixed else way, row.facts, said)
             if texts and sum(map(len, texts)) + len(line) > MOST_CHARACTERS:
@@ -122,8 +122,6 @@ class RosterTeller(StoryTeller):
     def in_lines(self, texts):
         r = self.r
         mark = r.choice(["", "", "- ", "- ", "* ", "• ", "1. ", "1) ", "(1) ", "#1 "])
-        capital = r.random() < 0.4
-        texts = [t[0].upper() + t[1:] if capital else t for t in texts]
         return r.choice(["\n", "\n", "\n", "\n\n", ";\n"]).join(mark.replace("1", str(i + 1)) + t for i, t in enumerate(texts))
 
     def asked_of(self, roster):
@@ -175,9 +173,9 @@ class RosterTeller(StoryTeller):
         return examples
 
 
-if __name__ == "__main__":
-    ROSTERS[:] = load([Path(name) for name in sys.argv[1:]])
-    for roster in ROSTERS:
+def check(rosters):
+    """Fails at a slot without names, names without a slot, and what is no slot."""
+    for roster in rosters:
         where = roster.text[:60]
         assert ("{rows}" in roster.text) != ("{list}" in roster.text), f"{where}: one of {{rows}} and {{list}}"
         assert roster.row.ways and roster.names, f"{where}: no row, or no name of the list"
@@ -188,6 +186,11 @@ if __name__ == "__main__":
             assert not set("{}[]") & set(rest), f"{where}: a slot is not written rightly in {rest}"
         for fact in [*roster.facts.values(), *roster.row.facts.values()]:
             assert len(fact.names) > 1 and (fact.alternatives or fact.kind in KINDS), f"{where}: {fact.names}, {fact.kind}"
+
+
+if __name__ == "__main__":
+    ROSTERS[:] = load([Path(name) for name in sys.argv[1:]])
+    check(ROSTERS)
     teller = RosterTeller(1)
     for _ in range(6):
         e = teller.roster_group(1)[0]
