@@ -8,6 +8,7 @@ waiting for the others (Niu et al. 2011, "Hogwild!"): on cores that others use t
 
 A checkpoint is written every four minutes, on SIGTERM and at the end. With these two set, memory is not handed back and
 forth to the system on every step: MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=8589934592
+(a worker then grows by some 0.1 GB a minute).
 
 Muon: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks": the momentum of each matrix, made
 orthogonal by a Newton-Schulz iteration, is the step. The iteration's polynomials: Amsel et al. 2025, "The Polar Express".
