@@ -96,7 +96,10 @@ class Maker(RosterTeller):
         r = self.r
         text, members = self.realise(plan)
         simple = [m for m in members if isinstance(m[1], str) and m[1] != "null" and m[1][0] not in "[{" and "\\" not in m[1]]
-        examples = [self.plain(text, name, literal) for name, literal in r.sample(simple, min(size, len(simple)))]
+        facts, examples = {f.name: plan.facts.get(f.key) for f in plan.fields}, []
+        for name, literal in r.sample(simple, min(size, len(simple))):
+            concept, surface, _ = facts[name]
+            examples.append(self.plain(text, name, surface, literal, list(concept.options) if concept.kind == "choice" else None))
         return examples or self.group(1.0, size)
 
     def tool_calls(self, difficulty, size):
@@ -165,7 +168,7 @@ class Maker(RosterTeller):
     def label_drill(self, size):
         """Short texts that tell one label or flag each, and nothing but that asked for: many phrases for few tokens."""
         r, examples = self.r, []
-        concept = self.relabelled(CONCEPTS[r.choice(CHOSEN)])
+        concept = self.relabelled(self.label(self.shares.apart) or CONCEPTS[r.choice(CHOSEN)])
         schema, name = self.schema(concept), style_key(self.field_name(concept), r.choice(STYLES))
         if r.random() < 0.3:
             schema = nullable(schema)

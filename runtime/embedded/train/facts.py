@@ -1,4 +1,4 @@
-"""Kinds of facts and domains, as concepts.txt, choices.txt, flags.txt and domains.txt say them, and which of them go together."""
+"""Kinds of facts and domains, as concepts.txt, choices.txt, flags.txt, labels.txt and domains.txt say them, and which of them go together."""
 
 import re
 import zlib
@@ -26,6 +26,16 @@ class Concept:
         self.options, self.synonyms = options, synonyms  # phrases and other names by label
 
 
+def choice(key, names, options):
+    """One of some labels, each of `options` a line's cell: `label / other names = phrase ; phrase`."""
+    labels = [(parts(said, " / "), parts(phrases, ";")) for said, phrases in (option.split("=") for option in options)]
+    return Concept(key, "choice", parts(names, ","), [], {own[0]: phrases for own, phrases in labels}, {own[0]: own for own, _ in labels})
+
+
+def flag(key, names, yes, no):
+    return Concept(key, "flag", parts(names, ","), [], {"true": parts(yes, ";"), "false": parts(no, ";")})
+
+
 def load():
     concepts = {}
     for line in (HERE / "concepts.txt").read_text().splitlines():
@@ -35,12 +45,11 @@ def load():
     for line in (HERE / "choices.txt").read_text().splitlines():
         if line and line[0] != "#":
             key, names, *options = cells(line)
-            labels = [(parts(o.split("=")[0], " / "), parts(o.split("=")[1], ";")) for o in options]
-            concepts[key] = Concept(key, "choice", parts(names, ","), [], {l[0]: phrases for l, phrases in labels}, {l[0]: l for l, _ in labels})
+            concepts[key] = choice(key, names, options)
     for line in (HERE / "flags.txt").read_text().splitlines():
         if line and line[0] != "#":
             key, names, yes, no = cells(line)
-            concepts[key] = Concept(key, "flag", parts(names, ","), [], {"true": parts(yes, ";"), "false": parts(no, ";")})
+            concepts[key] = flag(key, names, yes, no)
     domains = []
     for line in (HERE / "domains.txt").read_text().splitlines():
         if line.startswith("##"):
@@ -57,7 +66,19 @@ def load():
     return concepts, domains
 
 
+def load_labels():
+    """Questions of labels.txt, which belong to no domain: a handful of labels each, or yes and no."""
+    found = []
+    for i, line in enumerate((HERE / "labels.txt").read_text().splitlines()):
+        if line and line[0] != "#":
+            names, *options = cells(line)
+            is_flag = options[0].startswith("yes =")
+            found.append(flag(f"label{i}", names, *(o.split("=")[1] for o in options)) if is_flag else choice(f"label{i}", names, options))
+    return found
+
+
 CONCEPTS, DOMAINS = load()
+LABELS = load_labels()
 FILLERS = (HERE / "fillers.txt").read_text().splitlines()
 WISHES = (HERE / "wishes.txt").read_text().splitlines()
 LINKS = set("of the a an is in on for to by at and or with from has".split())

@@ -18,6 +18,7 @@ class Plan:
         self.domain, self.is_made_up, self.is_easy = domain, is_made_up, is_easy
         self.concepts, self.names, self.fields, self.stated, self.rows = {}, {}, [], set(), []
         self.tool = self.words = None
+        self.facts = {}  # (concept, surface, literal) by key, of the text that was drawn last
         self.is_told = False  # whether a sentence of the domain is in the text
 
     def clashes(self, key):

@@ -10,6 +10,9 @@ INSTRUCTIONS = ["", "", "", "", "Extract the {noun}.", "Extract the data from th
 QUESTIONS = ["What is the {name}?", "What is the {name}?", "What was the {name}?", "Tell me the {name}.", "{Name}?", "Which {name}?",
              "What does it say about the {name}?", "Can you tell me the {name}?", "I need the {name}.", "Just the {name}, please.",
              "What about the {name}?", "Do you see the {name}?", "Please answer in a word: what is the {name}?"]
+FLAG_QUESTIONS = ["{Name}, yes or no?", "{Name}: yes or no?", "Yes or no: {name}?", "{Name}? Answer yes or no.", "{Name}? Just yes or no, please."]
+CHOICE_QUESTIONS = ["{Name}: {options}?", "What is the {name}: {options}?", "Which is the {name}, {options}?", "{Name}? One of: {list}.",
+                    "Is the {name} {options}?", "Choose the {name}: {list}"]
 SYSTEMS = ["You extract data.", "You are a helpful assistant.", "Answer in JSON.", "Extract the fields from the text.",
            "You read texts and fill in forms. What is missing is null.", "Only use what the text says."]
 SCHEMA_LEADS = ["JSON schema: ", "JSON schema: ", "Answer with JSON that matches this schema:\n", "JSON schema: ", "Schema:\n", "Reply only with JSON that follows this JSON Schema:\n"]
@@ -18,6 +21,10 @@ SCHEMA_LEADS = ["JSON schema: ", "JSON schema: ", "Answer with JSON that matches
 def words_of(name):
     """A field's name as one would say it."""
     return "".join(" " + c.lower() if c.isupper() else " " if c in "_-" else c for c in name).strip()
+
+
+def either(options):
+    return ", ".join(options[:-1]) + " or " + options[-1] if options else ""
 
 
 class Asker(Teller):
@@ -49,12 +56,23 @@ class Asker(Teller):
             properties[name] = {mark: said.title(), **s} if mark == "title" else {**s, mark: r.choice([f"The {said}", f"{said.capitalize()} as the text says it"])}
         return {**schema, "properties": properties}
 
-    def plain(self, text, name, literal):
-        """A question about one fact, and its answer in as few words."""
-        answer = json.loads(literal) if literal[0] == '"' else {"true": "Yes", "false": "No"}.get(literal, literal)
-        name = words_of(name)
-        question = self.r.choice(QUESTIONS).format(name=name, Name=name.capitalize())
-        put = self.r.choice(["{text}\n\n{question}", "{text}\n\n{question}", "{text}\n{question}", "{text} {question}", "{question}\n\n{text}", "{question} {text}"])
+    def plain(self, text, name, surface, literal, labels=None):
+        """
+        A question about one fact, and its answer in as few words: what the text says, as it says it; of a choice one of the
+        labels, which the question lists; yes or no.
+        """
+        r, name, options = self.r, words_of(name), ""
+        asked = r.choice(QUESTIONS)
+        put = r.choice(["{text}\n\n{question}", "{text}\n\n{question}", "{text}\n{question}", "{text} {question}", "{question}\n\n{text}", "{question} {text}"])
+        if literal in ("true", "false"):
+            asked, answer = self.q.choice(FLAG_QUESTIONS), "Yes" if literal == "true" else "No"
+        elif labels:
+            asked, answer = self.q.choice(CHOICE_QUESTIONS), literal if literal in labels else json.loads(literal)
+            options = self.q.sample(labels, len(labels))
+        else:
+            at = max(text.find(surface), text.lower().find(surface.lower())) if surface else -1
+            answer = text[at:at + len(surface)] if at >= 0 else json.loads(literal) if literal[0] == '"' else literal
+        question = asked.format(name=name, Name=name.capitalize(), list=", ".join(options), options=either(options))
         return {"messages": [{"role": "user", "content": put.format(text=text, question=question)}], "answer": answer, "kind": "plain"}
 
     def ask(self, text, instruction):

@@ -9,11 +9,12 @@ not say, and `* tools ; purpose` names a function that the text may be meant for
 
 import json
 import re
+from copy import copy
 from itertools import groupby
 from typing import NamedTuple
 
 from answers import STYLES, nullable, object_schema, style_key, values_of, write
-from facts import HELD_NAMES, HERE, Concept, parts
+from facts import HELD_NAMES, HERE, Concept, expand, parts
 from prompts import Asker
 from values import *
 
@@ -24,6 +25,7 @@ WRAPPERS = ["details", "data", "info", "information", "facts", "record", "entry"
             "basics", "particulars", "content", "result", "extraction", "notes", "main", "overview", "attributes", "properties",
             "document", "key facts", "about", "payload", "specifics", "background", "header", "section", "case", "more", "core",
             "item data", "detail block", "text facts", "main part", "group", "values", "what it says"]
+ENDS = re.compile(r"(?<=[.!?:;])\s+|\n+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -76,6 +78,18 @@ def exchanged(r, said):
     return text(" ".join(words))
 
 
+def gaps_of(text):
+    """What separates the sentences and lines of a text, which is never within a slot."""
+    cuts = [m.span() for m in SLOT.finditer(text)]
+    return [m for m in ENDS.finditer(text) if not any(a < m.end() and m.start() < b for a, b in cuts)]
+
+
+def sentences_of(text):
+    """The text cut between its sentences and lines."""
+    gaps = gaps_of(text)
+    return [text[start:stop] for start, stop in zip([0] + [m.end() for m in gaps], [m.start() for m in gaps] + [len(text)])]
+
+
 class Story:
     def __init__(self, lines):
         self.source = re.sub(r"\{[^}]*\}|[a-z]+:|=>|\\n", " ", "\n".join(lines))  # for the tokenizer: words, without marks
@@ -92,6 +106,20 @@ class Story:
                 kind, written = slots[key]
                 alternatives = [(parts(a, "=>") * 2)[:2] for a in written.split("|")] if written else None
                 self.facts[key] = Fact(mark, names, kind, alternatives)
+        self.ends = [0] + [m.end() for m in gaps_of(self.text)]
+        # Sentences that tell a label or yes or no, and the keys of these.
+        self.telling = []
+        for sentence in sentences_of(self.text):
+            keys = [m[1] or m[3] for m in SLOT.finditer(sentence)]
+            if chosen := [k for k in keys if self.facts[k].labels or self.facts[k].schema == {"type": "boolean"}]:
+                self.telling.append((sentence, chosen))
+
+    def with_sentence(self, r, fact):
+        """This text with a sentence more, which tells a fact of its own."""
+        told, at = copy(self), r.choice(self.ends)
+        told.facts = {**self.facts, "added": fact}
+        told.text = f"{self.text[:at]}[added:said] {self.text[at:]}"
+        return told
 
 
 def load(*names):
@@ -101,7 +129,7 @@ def load(*names):
 
 # The evaluation draws from the first three files alone, so that its texts stay what they are.
 TESTED_STORIES = load("1.txt", "2.txt", "3.txt")
-STORIES = TESTED_STORIES + load("4.txt")
+STORIES = TESTED_STORIES + load("4.txt", "5.txt", "6.txt")
 
 
 class Asked(NamedTuple):
@@ -142,18 +170,27 @@ class StoryTeller(Asker):
     def story(self):
         while is_held_out((story := self.r.choice(TESTED_STORIES if self.h else STORIES)).text) != self.h:
             pass
-        return story
+        return story.with_sentence(self.r, self.added_fact(concept)) if (concept := self.label(self.shares.added)) else story
 
-    def tell_story(self, story):
-        """(text, literals by key)"""
+    def added_fact(self, concept):
+        """A choice or a flag as a fact of a story, every phrase a sentence."""
+        concept, mark = self.relabelled(concept), "?" if concept.kind == "choice" else "!"
+        values = {"true": "yes", "false": "no"} if mark == "!" else {}
+        said = [(expand(self.r, phrase), values.get(label, label)) for label, phrases in concept.options.items() for phrase in phrases]
+        return Fact(mark, ", ".join(concept.names), None, [(words[0].upper() + words[1:] + ".", value) for words, value in said])
+
+    def tell_story(self, story, text=None, surfaces=None):
+        """(text, literals by key) of the story, or of a part of its text; how the text says each of them goes to `surfaces`."""
         said, literals = [], {}
 
         def draw(m):
             key = m[1] or m[3]
             surface, literals[key] = self.told_fact(key, story.facts[key], said)
+            if surfaces is not None:
+                surfaces[key] = surface
             return surface
 
-        told = SLOT.sub(draw, story.text)
+        told = SLOT.sub(draw, text or story.text)
         return told[0].upper() + told[1:], literals
 
     def told_fact(self, key, fact, said):
@@ -178,15 +215,7 @@ class StoryTeller(Asker):
             if not names or (name := style_key(r.choice(names), style)) in used:
                 continue
             used.add(name)
-            spelt = {}
-            if fact is None:
-                schema = r.choice([{"type": "string"}, {"type": "string"}, {"type": "integer"}, {"type": "number"}])
-            elif fact.labels:
-                spell = r.choice([str, str, str, str.upper, str.capitalize, lambda label: label.replace(" ", "_")])
-                spelt = {label: json.dumps(spell(label)) for label in fact.labels}
-                schema = {"type": "string", "enum": r.sample([spell(label) for label in fact.labels], len(fact.labels))}
-            else:
-                schema = dict(fact.schema)
+            schema, spelt = self.asked_as(fact)
             if fact is None or r.random() < 0.3:
                 schema = nullable(schema)
             asked.insert(len(asked) if fact else r.randint(0, len(asked)), Asked(key, name, schema, spelt))
@@ -198,9 +227,45 @@ class StoryTeller(Asker):
                 asked[start:end] = [a._replace(under=under) for a in asked[start:end]]
         return asked or self.asked(story, style, most)
 
+    def asked_as(self, fact):
+        """Schema of a field that asks for a fact, or for what is absent, and how the fact's labels are spelt in it."""
+        r = self.r
+        if fact is None:
+            return r.choice([{"type": "string"}, {"type": "string"}, {"type": "integer"}, {"type": "number"}]), {}
+        if not fact.labels:
+            return dict(fact.schema), {}
+        spell = r.choice([str, str, str, str.upper, str.capitalize, lambda label: label.replace(" ", "_")])
+        return ({"type": "string", "enum": r.sample([spell(label) for label in fact.labels], len(fact.labels))},
+                {label: json.dumps(spell(label)) for label in fact.labels})
+
+    def story_drill(self, size):
+        """
+        Single sentences that tell a label or yes or no, and nothing but that asked for: one schema in the prompt and several wordings,
+        or several sentences without schema.
+        """
+        r, examples, is_shown, story = self.r, [], self.r.random() < 0.5, None
+        while len(examples) < size:
+            if story is None or not is_shown and len(examples) % 2 == 0:
+                story = self.story()
+                if not story.telling:
+                    story = None
+                    continue
+                sentence, keys = r.choice(story.telling)
+                key = r.choice(keys)
+                names = [n for n in story.facts[key].names if n not in HELD_NAMES] or story.facts[key].names
+                asked = [Asked(key, style_key(r.choice(names), r.choice(STYLES)), *self.asked_as(story.facts[key]))]
+                schema = schema_of_asked(asked)
+                start = [{"role": "system", "content": self.shown(schema)}] if is_shown else []
+            told, literals = self.tell_story(story, sentence)
+            examples.append({"messages": [*start, {"role": "user", "content": told}], **answer_of(asked, literals, False), "schema": schema,
+                             "kind": "schema" if is_shown else "bare"})
+        return examples
+
     def story_group(self, size):
         """Up to `size` examples, as `Maker.group` gives them."""
         p, shares = self.r.random(), self.shares
+        if shares.sentences and self.r.random() < shares.sentences:
+            return self.story_drill(8)
         if p < shares.calls:
             return self.story_calls(size)
         if p > 1 - shares.answers:
@@ -210,9 +275,12 @@ class StoryTeller(Asker):
     def story_answers(self, size):
         """One story, and plain answers to questions about what it says."""
         story = self.story()
-        told, literals = self.tell_story(story)
+        surfaces = {}
+        told, literals = self.tell_story(story, surfaces=surfaces)
         asked = [a for a in self.asked(story, "spaces", size) if a.key and literals[a.key][0] != "["]
-        return [self.plain(told, a.name, literals[a.key]) for a in asked] or self.story_answers(size)
+        # Words that stand for another value are no answer: "the two of us" for 2.
+        said = {key: surface if story.facts[key].kind or json.dumps(surface, ensure_ascii=False) == literals[key] else "" for key, surface in surfaces.items()}
+        return [self.plain(told, a.name, said[a.key], literals[a.key], story.facts[a.key].labels) for a in asked] or self.story_answers(size)
 
     def story_readings(self, size):
         """One schema in the prompt, and one story told with several values."""

@@ -7,7 +7,7 @@ side by a checksum (`words.is_held_out`).
 import json
 
 from answers import STYLES, nullable, object_schema, style_key
-from facts import COMMON_WORDS, CONCEPTS, FILLERS, HELD_NAMES, LINKS, Concept, expand, group_of, is_vague, slots
+from facts import COMMON_WORDS, CONCEPTS, FILLERS, HELD_NAMES, LABELS, LINKS, Concept, expand, group_of, is_vague, slots
 from plans import Field, Plan
 from shares import TESTED
 from values import *
@@ -21,6 +21,7 @@ class Teller:
 
     def __init__(self, seed, held_out=False, shares=TESTED):
         self.r, self.h, self.nouns, self.difficulty, self.shares = Random(seed), held_out, ["item"], 1.0, shares
+        self.q = Random(seed + 104729)  # for questions in plain words, so that nothing else changes with them
 
     # Facts: (key, surface, literal, schema)
 
@@ -66,6 +67,10 @@ class Teller:
             return name
         made = " ".join(words)
         return name if made in HELD_NAMES or made in COMMON_WORDS else made
+
+    def label(self, share):
+        """In so many cases a question that belongs to no domain."""
+        return self.r.choice(LABELS) if share and self.r.random() < share else None
 
     def relabelled(self, concept):
         """A choice as somebody else's schema has it: some of its labels, in another order, under other names."""
@@ -192,6 +197,8 @@ class Teller:
             more = r.randint(low, max(2, most - len(plan.concepts))) if r.random() < 0.7 else low
             for k in r.sample(rest, min(more, len(rest))):
                 plan.add(k, self.relabelled(CONCEPTS[k]), self.field_name(CONCEPTS[k]))
+            if concept := self.label(self.shares.added):
+                plan.add(concept.key, self.relabelled(concept), self.field_name(concept))
         stated = set(plan.concepts)
         # Things that the text may not have: null. Mostly unlike what it has; where alike, their names must tell them apart.
         groups = {group_of(c) for c in plan.concepts.values()}
@@ -263,7 +270,7 @@ class Teller:
         else:
             told = {k for k in plan.concepts if k not in missable or r.random() < (0.75 if k in plan.stated else 0.5)}
         values = [name for name in plan.names.values() if plan.is_made_up]
-        facts = {k: (c, *self.fresh(c, values)) for k, c in plan.concepts.items() if k in told}
+        facts = plan.facts = {k: (c, *self.fresh(c, values)) for k, c in plan.concepts.items() if k in told}
         said = self.tell(plan, facts)
 
         def member(field):
