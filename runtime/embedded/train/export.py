@@ -66,7 +66,10 @@ def build(model, weights, with_hidden):
     heads, kv, d = c["heads"], c["kv_heads"], c["head_dim"]
     group = heads // kv
     table = g.matrix(model.embed.weight.detach().T)
-    x = g.op("Gather", g.op("Transpose", table, perm=[1, 0]), "input_ids", axis=0)
+    read = table
+    if "meanings" in c:
+        read = g.matrix((model.embed.weight + model.sense(model.meanings)).detach().T)
+    x = g.op("Gather", g.op("Transpose", read, perm=[1, 0]), "input_ids", axis=0)
 
     positions = g.op("Cast", g.op("Unsqueeze", "position_ids", g.constant([1, 3])), to=TensorProto.FLOAT)
     rates = c["theta"] ** (-np.arange(0, d, 2, dtype=np.float32) / d)
@@ -143,7 +146,7 @@ def write_configs(out, c, tokenizer_config):
         "vocab_size": c["vocab"], "hidden_size": c["width"], "intermediate_size": c["hidden"],
         "num_hidden_layers": c["layers"], "num_attention_heads": c["heads"], "num_key_value_heads": c["kv_heads"],
         "head_dim": c["head_dim"], "max_position_embeddings": c["context"], "rope_theta": c["theta"],
-        "rms_norm_eps": c["eps"], "hidden_act": "silu", "tie_word_embeddings": True, "attention_bias": False,
+        "rms_norm_eps": c["eps"], "hidden_act": "silu", "tie_word_embeddings": "meanings" not in c, "attention_bias": False,
         "mlp_bias": False, "bos_token_id": None, "eos_token_id": end, "pad_token_id": pad, "torch_dtype": "float32",
     }
     generation = {"eos_token_id": [end, pad], "pad_token_id": pad, "do_sample": False}

@@ -67,6 +67,9 @@ class Model(nn.Module):
         self.embed = nn.Embedding(c["vocab"], c["width"])
         self.blocks = nn.ModuleList(Block(c) for _ in range(c["layers"]))
         self.norm = nn.Parameter(torch.ones(c["width"]))
+        if "meanings" in c:  # their size: of each token a fixed vector, read beside its embedding (meanings.py)
+            self.register_buffer("meanings", torch.zeros(c["vocab"], c["meanings"]))
+            self.sense = nn.Linear(c["meanings"], c["width"], bias=False)
         for block in self.blocks:
             for name, p in block.named_parameters():
                 if p.dim() == 2:
@@ -133,6 +136,8 @@ class Model(nn.Module):
         cos, sin = rotary(positions, self.c)
         later = torch.full((ids.shape[1],) * 2, -1e9).triu(1) if seen is None else seen
         x = self.embed(ids)
+        if "meanings" in self.c:
+            x = x + self.sense(F.embedding(ids, self.meanings))
         if torch.is_autocast_enabled("cpu"):
             x, cos, sin, later = x.bfloat16(), cos.bfloat16(), sin.bfloat16(), later.bfloat16()
         for block in self.blocks:

@@ -1,8 +1,9 @@
 """Makes a checkpoint from exported weights, so that training can go on from the shipped model.
 
-    python restore.py ../onnx/model.onnx run/last.ckpt
+    python restore.py ../onnx/model.onnx run/last.ckpt --teacher SmolLM2-135M-Instruct.Q4_1.gguf
 
-The inverse of export.py for every form of --weights; an int8 file gives its rounded weights. The optimisers start afresh.
+The inverse of export.py for every form of --weights; an int8 file gives its rounded weights. What the model reads beside its
+embedding is told from the difference of its two tables and the meanings of the --teacher (meanings.py). The optimisers start afresh.
 """
 
 import argparse
@@ -12,7 +13,9 @@ from pathlib import Path
 import onnx
 import torch
 from onnx import numpy_helper
+from tokenizers import Tokenizer
 
+from meanings import Teacher, meanings
 from model import CONFIG, Model
 
 
@@ -25,13 +28,17 @@ def config_of(path):
             "eps": found["rms_norm_eps"]}
 
 
-def restored(path):
-    """The model whose export is at `path`: matrices and gains lie there in the order in which export.build made them."""
+def restored(path, table=None):
+    """
+    The model whose export is at `path`: matrices and gains lie there in the order in which export.build made them. `table`:
+    the meanings [V, M] of a model that reads some.
+    """
     graph = onnx.load(path).graph
     arrays = {t.name: torch.from_numpy(numpy_helper.to_array(t).copy()) for t in graph.initializer}
     scales = {n.input[0]: arrays[n.input[1]] for n in graph.node if n.op_type == "Mul" and n.input[1] in arrays}
     widened = {n.input[0]: n.output[0] for n in graph.node if n.op_type == "Cast"}
-    model = Model(config_of(path))
+    config = config_of(path)
+    model = Model(config if table is None else {**config, "meanings": table.shape[1]})
     c = model.c
     matrices, gains = [], []
     for name, array in arrays.items():
@@ -42,6 +49,9 @@ def restored(path):
     cuts = [c["heads"] * c["head_dim"]] + [c["kv_heads"] * c["head_dim"]] * 2
     with torch.no_grad():
         model.embed.weight.copy_(matrices.pop(0).T)
+        if table is not None:
+            model.meanings.copy_(table)
+            model.sense.weight.copy_(torch.linalg.lstsq(table, matrices.pop(0).T - model.embed.weight).solution.T)
         for block in model.blocks:
             joined, o, gate, up, down = (matrices.pop(0).T for _ in range(5))
             q, k, v = joined.split(cuts)
@@ -59,8 +69,10 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("model")
     a.add_argument("checkpoint", type=Path)
+    a.add_argument("--teacher", help="of a model that reads meanings")
+    a.add_argument("--tokenizer", type=Path, default=Path(__file__).parent.parent / "tokenizer.json")
     a = a.parse_args()
-    model = restored(a.model)
+    model = restored(a.model, meanings(Teacher(a.teacher), Tokenizer.from_file(str(a.tokenizer))) if a.teacher else None)
     a.checkpoint.parent.mkdir(parents=True, exist_ok=True)
     done = {"steps": 0, "tokens": 0, "examples": 0, "seconds": 0.0}
     torch.save({"model": model.state_dict(), "done": done, "config": model.c}, a.checkpoint)
