@@ -73,8 +73,8 @@ describe("keys", () => {
       }
       counts[forcing].steps = engine.metrics.steps - before
     }
-    // All but those behind a spelling of the model's own: there the tokenizer says nothing.
-    expect(counts.canonical.names).toBeGreaterThan(5 * names.length)
+    // All but those behind a spelling of the model's own, where the tokenizer says nothing: how the first key begins is drawn.
+    expect(counts.canonical.names).toBeGreaterThan(4 * names.length)
     expect(counts.none.names).toBeLessThan(counts.canonical.names)
     expect(counts.canonical.steps).toBeLessThan(0.8 * counts.none.steps)
   })
