@@ -63,6 +63,18 @@ def enumerated(r, items):
                      lambda: "\n" + "\n".join(f"{i + 1}. {item}" for i, item in enumerate(items)), lambda: " + ".join(items)])()
 
 
+def in_a_row(r, items):
+    """A list within a sentence, mostly as it is said in most texts."""
+    if len(items) == 1:
+        return items[0]
+    *some, last = items
+    if r.random() < 0.6:
+        return f"{', '.join(some)} and {last}"
+    return r.choice([lambda: ", ".join(items), lambda: f"{', '.join(some)}, and {last}", lambda: f"{', '.join(some)} as well as {last}",
+                     lambda: f"{', '.join(some)} plus {last}", lambda: f"{', '.join(some)} & {last}", lambda: f"both {some[0]} and {last}" if len(some) == 1
+                     else f"{', '.join(some)} and also {last}"])()
+
+
 def rounder(r, kind, literal):
     """A number that has a short name, near the one of the literal."""
     value = abs(float(literal))
