@@ -75,7 +75,7 @@ export class ClosedFsm implements TokenMachine {
   }
 
   next(state: number, token: number): number {
-    if (token >= this.vocabulary.width) return DeadState
+    if (!this.vocabulary.hasColumn(token)) return DeadState
     const bytes = this.vocabulary.bytes(token)
     return bytes.length === 0 ? DeadState : this.advance(state, bytes)
   }

@@ -77,11 +77,13 @@ export class TokenFsm implements TokenMachine {
 
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
   next(state: number, token: number): number {
+    // Kept under what it is rounded to, anything else would stand for another token from then on.
+    if (!this.vocabulary.hasColumn(token)) return DeadState
     const known = this.transitions.get(state, token)
     if (known >= 0) return known
-    const { offsets, values, width } = this.vocabulary
-    const start = token < width ? offsets[token] : 0
-    const end = token < width ? offsets[token + 1] : 0
+    const { offsets, values } = this.vocabulary
+    const start = offsets[token]
+    const end = offsets[token + 1]
     const next = start === end ? DeadState : this.states.advance(state, values, start, end)
     if (this.transitions.size >= this.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)

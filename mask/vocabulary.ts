@@ -105,6 +105,11 @@ export class Vocabulary {
     return new Vocabulary(tokens, options)
   }
 
+  /** Whether the logits have a column `id`: an integer from 0 to V − 1. */
+  hasColumn(id: number): boolean {
+    return id >>> 0 === id && id < this.width
+  }
+
   /** Bytes that the token writes; empty for holes, padding and special tokens. A view: read only. */
   bytes(id: number): Uint8Array {
     return this.values.subarray(this.offsets[id], this.offsets[id + 1])
