@@ -3,6 +3,7 @@ export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits
 export { ClosedFsm } from "./closed.ts"
 export { canonicalTokens, type Encode, tailBytes } from "./forced.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
+export type { Healing } from "./healing.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"
 export { type PrecompileOptions, precompile } from "./precompile.ts"

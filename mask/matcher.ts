@@ -8,6 +8,7 @@ import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
 import { onlyToken } from "./bits.ts"
 import { canonicalTokens, type Encode, forcedBytes } from "./forced.ts"
+import { type Healing, healed, healingOf } from "./healing.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { writeRecipe } from "./recipe.ts"
 
@@ -15,15 +16,20 @@ import { writeRecipe } from "./recipe.ts"
 export type RowKind = "free" | "single" | "masked"
 
 export class Matcher {
-  readonly fsm: TokenMachine
+  private machine: TokenMachine
   /** States after each accepted token, the start first. */
   private states: number[]
   /** Whether an end id was accepted; it takes one entry of `states`. */
   private terminated = false
 
   constructor(fsm: TokenMachine) {
-    this.fsm = fsm
+    this.machine = fsm
     this.states = [fsm.start]
+  }
+
+  /** What it walks on; another machine after `heal`. */
+  get fsm(): TokenMachine {
+    return this.machine
   }
 
   /** The current state of the machine: equal states have equal masks. */
@@ -104,7 +110,24 @@ export class Matcher {
     return fork
   }
 
-  /** Back to the start. */
+  /**
+   * Takes back the last tokens of the prompt that a longer token could cover: leave out the last `drop` of `promptIds`. Until
+   * the text of those, `prefix`, is written again, only what spells it may come, across its end too. The rest is the
+   * constraint's as before. Throws RangeError once tokens have been accepted.
+   */
+  heal(promptIds: readonly number[]): Healing {
+    if (this.length > 0) {
+      throw new RangeError(`heal: ${this.length} tokens have been accepted; heal the prompt before the first`)
+    }
+    const healing = healingOf(this.fsm, promptIds)
+    if (healing.drop > 0) {
+      this.machine = healed(this.fsm, healing.prefix)
+      this.states = [this.machine.start]
+    }
+    return healing
+  }
+
+  /** Back to the start; a healed prompt stays healed. */
   reset(): void {
     this.states.length = 1
     this.terminated = false
