@@ -14,9 +14,13 @@ export class Detokenizer {
   /** The begin of a code point that is not whole yet: 0 to 3 bytes. */
   private held = new Uint8Array(0)
   private isFirst = true
+  /** Bytes that are still to be left out. */
+  private skip: number
 
-  constructor(vocabulary: Vocabulary, options: { rendersSpecials?: boolean } = {}) {
+  /** The first `skip` bytes are left out. */
+  constructor(vocabulary: Vocabulary, options: { rendersSpecials?: boolean; skip?: number } = {}) {
     this.vocabulary = vocabulary
+    this.skip = options.skip ?? 0
     this.rendersSpecials = options.rendersSpecials ?? false
   }
 
@@ -27,7 +31,10 @@ export class Detokenizer {
     if (bytes.length === 0) return ""
     if (this.isFirst && this.vocabulary.dropsFirstSpace && bytes[0] === 0x20) bytes = bytes.subarray(1)
     this.isFirst = false
-    return this.pushBytes(bytes)
+    if (this.skip === 0) return this.pushBytes(bytes)
+    const left = bytes.subarray(this.skip)
+    this.skip -= bytes.length - left.length
+    return this.pushBytes(left)
   }
 
   pushBytes(bytes: Uint8Array): string {
@@ -48,7 +55,7 @@ export class Detokenizer {
   }
 
   fork(): Detokenizer {
-    const copy = new Detokenizer(this.vocabulary, { rendersSpecials: this.rendersSpecials })
+    const copy = new Detokenizer(this.vocabulary, { rendersSpecials: this.rendersSpecials, skip: this.skip })
     copy.held = this.held
     copy.isFirst = this.isFirst
     return copy

@@ -6,7 +6,7 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
-import { Matcher, type TokenMachine } from "../mask/index.ts"
+import { type Healing, Matcher, type TokenMachine } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import type { Sampler } from "../sampler/index.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
@@ -103,21 +103,24 @@ export class Engine {
     })
     const bound = constraint ? this.bind(constraint) : null
     this.checkLine()
+    const matchers = Array.from({ length: request.count }, () => bound && new Matcher(bound.machine))
+    const { promptIds, prefix } = heal(request.heals ? matchers : [], request.promptIds)
     const generation = new Generation({
-      promptTokens: request.promptIds.length,
+      promptTokens: promptIds.length,
       report: bound?.report ?? null,
       constraint,
       compileMs: bound?.compileMs ?? 0,
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
-    const sequences = Array.from(
-      { length: request.count },
-      (_, choice) =>
+    const sequences = matchers.map(
+      (matcher, choice) =>
         new Sequence({
           ...request,
+          promptIds,
+          prefix,
           vocabulary: this.vocabulary,
-          matcher: bound ? new Matcher(bound.machine) : null,
+          matcher,
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),
@@ -127,7 +130,7 @@ export class Engine {
     for (const { closing, left } of sequences) closing?.check(left)
     generation.sequences = sequences
     this.metrics.requests++
-    this.metrics.promptTokens += request.promptIds.length
+    this.metrics.promptTokens += promptIds.length
     // A constraint that only the empty text satisfies is complete before the first step.
     const begun = sequences.filter((sequence) => !sequence.options.matcher?.isExhausted())
     for (const sequence of sequences)
@@ -299,4 +302,15 @@ export class Engine {
 
 function randomSeed(): bigint {
   return crypto.getRandomValues(new BigInt64Array(1))[0]
+}
+
+/** Heals the prompt for all choices: what is left of it, at least a token, and the bytes to write again. */
+function heal(
+  matchers: readonly (Matcher | null)[],
+  promptIds: readonly number[],
+): { promptIds: readonly number[]; prefix?: Uint8Array } {
+  let healing: Healing | undefined
+  for (const matcher of matchers) healing = matcher?.heal(promptIds.slice(1))
+  if (!healing || healing.drop === 0) return { promptIds }
+  return { promptIds: promptIds.slice(0, -healing.drop), prefix: healing.prefix }
 }

@@ -55,6 +55,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
    * run of the model for each; `none` lets the model choose how to spell it. Requests that ban tokens or bias them choose.
    */
   forcing?: "canonical" | "none" | null
+  /**
+   * With a constraint: the last tokens of the prompt that a longer token could cover are written again, across its end too
+   * (token healing). The answer's text begins behind the prompt; its tokens are all that were written. Default false.
+   */
+  heal?: boolean | null
   /** The prompt is the text itself: no template. */
   raw?: boolean
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
@@ -82,6 +87,7 @@ export interface ReadRequest {
   readonly draftTokens: number
   readonly verify: Verify
   readonly predictionIds: readonly number[]
+  readonly heals: boolean
   /** Null: the tokens of a forced text are drawn too. */
   readonly encode: Encode | null
 }
@@ -152,6 +158,7 @@ export function readRequest(
     draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
     predictionIds: maxDraftTokens > 0 && options.prediction ? encode(options.prediction) : [],
+    heals: readHeal(options.heal, constraint !== null),
     encode: forces && !bans(params) ? encode : null,
   }
 }
@@ -251,6 +258,13 @@ function readDraftTokens(value: number | null | undefined, max: number): number 
     `draft_tokens: ${value} asks for drafts, and this engine makes none: open it with speculation, or leave it out`,
     "draft_tokens",
   )
+}
+
+function readHeal(heal: boolean | null | undefined, isConstrained: boolean): boolean {
+  if (!heal || isConstrained) return heal ?? false
+  const message =
+    "heal: true rewrites the end of a prompt by what the constraint lets follow, and there is none; add one, a regex of all you expect, or leave it out"
+  throw new RequestError("invalid_value", message, "heal")
 }
 
 /** The value, or the first of the choices where there is none. */

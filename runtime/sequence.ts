@@ -49,6 +49,8 @@ type Ending = [finishReason: FinishReason, stopReason: string | number | null, m
 export interface SequenceOptions {
   readonly vocabulary: Vocabulary
   readonly promptIds: readonly number[]
+  /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
+  readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
   readonly matcher: Matcher | null
   /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
@@ -135,7 +137,7 @@ export class Sequence {
     this.tokens = [...options.promptIds]
     this.counts = new TokenCounts(options.promptIds)
     this.closing = options.closes && options.matcher ? new Closing(options.matcher) : null
-    this.detokenizer = new Detokenizer(options.vocabulary)
+    this.detokenizer = new Detokenizer(options.vocabulary, { skip: options.prefix?.length ?? 0 })
     this.watch = new StopWatch(options.stops, {
       includesStop: options.includesStop,
       counts: (length) => this.outputCount >= options.minTokens && this.isComplete(length),
@@ -336,10 +338,14 @@ export class Sequence {
 
   /** Whether the first `length` units of the output are an accepted text. Rare: asked at stop strings only. */
   private isComplete(length: number): boolean {
-    const { matcher } = this.options
+    const { matcher, prefix } = this.options
     if (!matcher) return true
     const fresh = new FreshMatcher(matcher.fsm)
-    return fresh.acceptBytes(new TextEncoder().encode(this.written.slice(0, length))) && fresh.isAccepting()
+    return (
+      (!prefix || fresh.acceptBytes(prefix)) &&
+      fresh.acceptBytes(new TextEncoder().encode(this.written.slice(0, length))) &&
+      fresh.isAccepting()
+    )
   }
 }
 

@@ -81,3 +81,20 @@ test("S2-23: WordPiece: only the first token of an output drops its space", () =
   const detokenizer = new Detokenizer(vocabulary)
   expect([0, 1, 0].map((id) => detokenizer.push(id)).join("")).toBe("playing play")
 })
+
+test("skipped bytes are left out, those of a token's beginning and of several tokens; a fork goes on skipping", () => {
+  for (const skip of [0, 1, 2, 3, 7]) {
+    const one = new Detokenizer(oneByte, { skip })
+    const bytes = [...Buffer.from("abéd")]
+    const pieces = bytes.slice(0, 2).map((byte) => one.push(byte))
+    const other = one.fork()
+    const ends = [one, other].map((each) =>
+      bytes
+        .slice(2)
+        .map((byte) => each.push(byte))
+        .join(""),
+    )
+    const left = Buffer.from(bytes.slice(skip)).toString()
+    expect(ends.map((end) => pieces.join("") + end)).toEqual([left, left])
+  }
+})
