@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
 import { DeadState } from "../../grammar/state.ts"
-import { isAllowed, Matcher, precompile, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { canonicalTokens, isAllowed, Matcher, precompile, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import type { TokenMachine } from "../../mask/machine.ts"
 import { randomOf } from "../oracle.ts"
 
@@ -199,4 +199,29 @@ test("a long constant is forced in parts, which together are what the tokenizer 
   expect(written).toEqual(encode(text))
   expect(parts).toBeGreaterThan(text.length / 600)
   expect(parts).toBeLessThan(text.length / 400)
+})
+
+test("runs are remembered, up to 16 MiB: then all are forgotten and found again", () => {
+  let asked = 0
+  // Endless text of one letter, each state its own: 2,000 long runs of a grammar take ten seconds.
+  const endless = Object.assign(Object.create(machineOf({ kind: "regex", pattern: "a*" })), {
+    advance: (state: number) => state + 1,
+    isAccepting: () => false,
+    nextBytes: () => {
+      asked++
+      return [0x61]
+    },
+  }) as TokenMachine
+  const askedAt = (state: number) => {
+    const before = asked
+    expect(canonicalTokens(endless, state, [], (text) => [...Buffer.from(text)])).toHaveLength(512)
+    return asked - before
+  }
+  expect(askedAt(1)).toBeGreaterThan(500)
+  // A run of 512 bytes is counted as some 8.8 KB.
+  for (let state = 2; state < 1_500; state++) askedAt(state)
+  expect(askedAt(1)).toBe(0)
+  for (let state = 1_500; state < 2_100; state++) askedAt(state)
+  expect(askedAt(1)).toBeGreaterThan(500)
+  expect(askedAt(1)).toBe(0)
 })
