@@ -108,6 +108,11 @@ export class ClosedFsm implements TokenMachine {
     return recipe
   }
 
+  maskBelow(state: number, node: number): Recipe {
+    const { trie, lists } = sharedLocals(this.vocabulary)
+    return idsRecipe(lists.withDuplicates(Int32Array.from(readable(this.tables, trie, node, state))))
+  }
+
   isAccepting(state: number): boolean {
     return this.tables.accepting[state] === 1
   }
@@ -155,7 +160,7 @@ export class ClosedFsm implements TokenMachine {
       row[token >>> 5] |= 1 << (token & 31)
     }
     const { trie } = sharedLocals(vocabulary)
-    for (const token of readable(this.tables, trie, state)) {
+    for (const token of readable(this.tables, trie, 0, state)) {
       set(token)
       for (const twin of trie.duplicates.get(token) ?? []) set(twin)
     }
@@ -176,13 +181,13 @@ export function nextState(tables: ClosedTables, state: number, byte: number): nu
   return DeadState
 }
 
-/** Tokens that `state` reads to their end, duplicates aside. */
-function readable(tables: ClosedTables, trie: TokenTrie, state: number): number[] {
+/** Tokens below `node` that `state` reads from there to their end, duplicates aside. */
+function readable(tables: ClosedTables, trie: TokenTrie, node: number, state: number): number[] {
   const tokens: number[] = []
   /** States by depth. */
   const states = new Uint32Array(trie.maxDepth + 1)
-  states[0] = state
-  trie.scan(0, (_, byte, depth, token) => {
+  states[trie.depth(node)] = state
+  trie.scan(node, (_, byte, depth, token) => {
     const next = nextState(tables, states[depth - 1], byte)
     states[depth] = next
     if (next === DeadState) return false

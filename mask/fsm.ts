@@ -12,7 +12,7 @@ import { wordCount } from "./bits.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
-import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
+import { idsRecipe, listedCount, noIds, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export interface FsmOptions {
@@ -119,6 +119,13 @@ export class TokenFsm implements TokenMachine {
     const kept = this.kept[state] ?? this.find(state)
     if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
     return kept.recipe
+  }
+
+  maskBelow(state: number, node: number): Recipe {
+    const { lists, trie } = this.locals
+    const { recipe, unknown } = this.builder.build(state, noIds, lists.intern([node]))
+    if (unknown.length === 0) return recipe
+    return unite([recipe, idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))])
   }
 
   /** States with equal drafts share an entry, unless tokens had to be tried against the text. */

@@ -11,7 +11,7 @@ import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
 import { sharedLocals } from "./fsm.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
-import { idsRecipe, type Recipe } from "./recipe.ts"
+import { idsRecipe, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** What a prompt gives back: its last `drop` tokens, whose bytes are `prefix`. */
@@ -27,7 +27,7 @@ const maxEnds = 256
 /**
  * The most tokens at the end of the prompt whose bytes begin a longer token, if `machine` lets the rest of that one come
  * first. None behind a control token, none that begin inside a character, and none where the tokenizer drops the first space of
- * a text (WordPiece). Cost: one walk through the trie below the prompt's end, for each of its last tokens.
+ * a text (WordPiece). Cost: a mask for each of the last tokens whose bytes begin a token.
  */
 export function healingOf(machine: TokenMachine, promptIds: readonly number[]): Healing {
   const { vocabulary } = machine
@@ -51,30 +51,11 @@ function bytesOf(vocabulary: Vocabulary, token: number): Uint8Array {
 
 /** Whether some token begins with `prefix` and goes on as `machine` begins. */
 function isCovered(machine: TokenMachine, prefix: Uint8Array): boolean {
-  let isFound = false
-  walkBeyond(machine, prefix, () => {
-    isFound = true
-    return false
-  })
-  return isFound
-}
-
-/** Calls `visit` for the tokens that go on behind `prefix` as `machine` begins, in trie order, until it says false. */
-function walkBeyond(machine: TokenMachine, prefix: Uint8Array, visit: (token: number) => boolean): void {
-  const { trie } = sharedLocals(machine.vocabulary)
-  const node = trie.descend(prefix, 0)
-  if (node < 0) return
-  /** States by depth. */
-  const states = [machine.start]
-  let goesOn = true
-  trie.scan(node, (_, byte, depth, token) => {
-    if (!goesOn) return false
-    const at = depth - prefix.length
-    states[at] = machine.advance(states[at - 1], Uint8Array.of(byte))
-    if (states[at] === DeadState) return false
-    if (token >= 0) goesOn = visit(token)
-    return goesOn
-  })
+  const node = sharedLocals(machine.vocabulary).trie.descend(prefix, 0)
+  if (node < 0) return false
+  const row = new Uint32Array(machine.vocabulary.words)
+  writeRecipe(machine.maskBelow(machine.start, node), row)
+  return row.some((word) => word !== 0)
 }
 
 const healedOf = new WeakMap<TokenMachine, Map<string, HealedMachine>>()
@@ -128,8 +109,13 @@ class HealedMachine implements TokenMachine {
 
   mask(state: number): Recipe {
     if (!this.isBefore(state)) return this.machine.mask(this.inner(state))
-    this.masks[state] ??= this.findMask(this.rest(state))
+    this.masks[state] ??= this.maskBehind(this.rest(state), 0)
     return this.masks[state]
+  }
+
+  maskBelow(state: number, node: number): Recipe {
+    if (!this.isBefore(state)) return this.machine.maskBelow(this.inner(state), node)
+    return this.maskBehind(this.rest(state), node)
   }
 
   isAccepting(state: number): boolean {
@@ -171,17 +157,17 @@ class HealedMachine implements TokenMachine {
     return state === DeadState ? DeadState : state + this.prefix.length
   }
 
-  /** The tokens that spell a part of `rest`, and those that reach beyond it. */
-  private findMask(rest: Uint8Array): Recipe {
-    const { trie } = sharedLocals(this.vocabulary)
-    const allowed: number[] = []
-    const allow = (token: number) => allowed.push(token, ...(trie.duplicates.get(token) ?? [])) > 0
-    for (let at = 0, node = 0; at < rest.length; at++) {
-      node = trie.child(node, rest[at])
-      if (node === 0) return idsRecipe(Int32Array.from(allowed))
-      if (trie.token(node) >= 0) allow(trie.token(node))
+  /** The tokens that spell what `node` does and then a part of `rest`, or all of it and what the machine begins with. */
+  private maskBehind(rest: Uint8Array, node: number): Recipe {
+    const { trie, lists } = sharedLocals(this.vocabulary)
+    const tokens: number[] = []
+    let below = node
+    for (const byte of rest) {
+      below = trie.child(below, byte)
+      if (below === 0) break
+      if (trie.token(below) >= 0) tokens.push(trie.token(below))
     }
-    walkBeyond(this.machine, rest, allow)
-    return idsRecipe(Int32Array.from(allowed))
+    const parts = idsRecipe(lists.withDuplicates(Int32Array.from(tokens)))
+    return below === 0 ? parts : unite([parts, this.machine.maskBelow(this.machine.start, below)])
   }
 }

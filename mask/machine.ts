@@ -18,6 +18,11 @@ export interface TokenMachine {
   nextBytes(state: number, most?: number): number[]
   /** How to write the mask of `state`. */
   mask(state: number): Recipe
+  /**
+   * How to write the tokens whose bytes begin with those of the trie node `node` and go on, at least by one, as the text may
+   * from `state` on.
+   */
+  maskBelow(state: number, node: number): Recipe
   /** Whether the text so far is complete. */
   isAccepting(state: number): boolean
   /** Whether the text so far is complete and nothing may follow. */

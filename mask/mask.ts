@@ -34,29 +34,35 @@ export class MaskBuilder {
     this.locals = locals
   }
 
-  /** The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. */
-  build(state: number, endIds: Int32Array): Draft {
+  /**
+   * The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. What is read begins
+   * below the nodes of `list`.
+   */
+  build(state: number, endIds: Int32Array, list = RootList): Draft {
     seen.clear()
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
       const lexemeState = this.states.lexemeState(state, i)
       if (lexemeState === Dead) continue
-      this.addRead(RootList, lexemeState, this.states.stack(state, i))
+      this.addRead(list, lexemeState, this.states.stack(state, i))
     }
     if (this.states.isAccepting(state)) this.parts.push(idsRecipe(endIds))
     return { recipe: unite(this.parts), unknown: this.unknown }
   }
 
-  /** Tokens below the node lists `unknown` that `state` accepts: whether it does depends on the text so far. */
-  tryTokens(state: number, unknown: readonly number[]): Int32Array {
+  /**
+   * Tokens below the node lists `unknown` that `state` accepts, less their first `read` bytes: whether it does depends on the
+   * text so far.
+   */
+  tryTokens(state: number, unknown: readonly number[], read = 0): Int32Array {
     const allowed: number[] = []
     const { trie, lists, vocabulary } = this.locals
     for (const list of unknown) {
       const tokens: number[] = []
       for (const node of lists.view(list)) trie.tokensBelow(node, tokens)
       for (const token of tokens) {
-        if (this.states.advance(state, vocabulary.bytes(token)) === DeadState) continue
+        if (this.states.advance(state, vocabulary.bytes(token).subarray(read)) === DeadState) continue
         allowed.push(token, ...(trie.duplicates.get(token) ?? []))
       }
     }

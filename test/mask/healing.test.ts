@@ -2,7 +2,11 @@
 import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
 import { DeadState } from "../../grammar/state.ts"
-import { isAllowed, Matcher, precompile, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { sharedLocals } from "../../mask/fsm.ts"
+import { healed } from "../../mask/healing.ts"
+import { isAllowed, Matcher, precompile, TokenFsm, type TokenMachine, Vocabulary } from "../../mask/index.ts"
+import { writeRecipe } from "../../mask/recipe.ts"
+import { Stride } from "../../mask/trie.ts"
 import { randomOf } from "../oracle.ts"
 
 const pieces = [
@@ -22,6 +26,11 @@ const pieces = [
   ': "',
   "\n{",
   "ab",
+  ":[0,0]",
+  ":[0,1",
+  "0,",
+  '{"a":',
+  "1]",
 ]
 const end = 256 + pieces.length
 const vocabulary = Vocabulary.fromBytes(
@@ -193,4 +202,57 @@ describe("heal", () => {
     expect(Buffer.from(matcher.forcedBytes()).toString()).toBe("://")
     expect(matcher.forcedTokens(idsOf("x"), encode)).toEqual(idsOf("://"))
   })
+})
+
+test("masks below a node are what their definition says, of machines open, closed and healed", () => {
+  const { trie } = sharedLocals(vocabulary)
+  const inputs: GrammarInput[] = [
+    { kind: "json", schema: { type: "array", uniqueItems: true, items: { enum: [0, 1, "a"] } } },
+    { kind: "json", schema: { type: "object", properties: { a: { type: "string", maxLength: 2 } } } },
+    { kind: "regex", pattern: "(ab|a)*é?(//)?" },
+    { kind: "choice", options: ["ab", "[0,0]", "[0,1]", "0,"] },
+  ]
+  /** What the nodes spell, but for those that no token goes on from. */
+  const begins = new Map<number, Uint8Array>()
+  for (let node = 0; node < trie.nodes.length; node += Stride) {
+    if (!trie.hasChildren(node)) continue
+    let token = node + Stride
+    while (trie.token(token) < 0) token += Stride
+    begins.set(node, vocabulary.bytes(trie.token(token)).slice(0, trie.depth(node)))
+  }
+  let found = 0
+  const expectMasksBelow = (machine: TokenMachine, state: number) => {
+    for (const [node, begin] of begins) {
+      const row = new Uint32Array(vocabulary.words)
+      writeRecipe(machine.maskBelow(state, node), row)
+      for (let id = 0; id < vocabulary.width; id++) {
+        const bytes = vocabulary.bytes(id)
+        const goesOn = bytes.length > begin.length && begin.every((byte, at) => bytes[at] === byte)
+        const isLegal = goesOn && machine.advance(state, bytes.subarray(begin.length)) !== DeadState
+        if (isLegal) found++
+        if (isLegal !== isAllowed(row, id))
+          expect({ node, id, isLegal }).toEqual({ node, id, isLegal: !isLegal })
+      }
+    }
+  }
+  for (const input of inputs) {
+    const open = machineOf(input)
+    const closed = input.kind === "json" ? null : precompile(open)
+    for (const machine of [open, healed(open, Buffer.from("a:")), ...(closed ? [closed] : [])]) {
+      for (let seed = 1; seed <= 3; seed++) {
+        const random = randomOf(seed)
+        const matcher = new Matcher(machine)
+        for (let step = 0; step < 6 && !matcher.isTerminated(); step++) {
+          expectMasksBelow(machine, matcher.state)
+          const row = new Uint32Array(vocabulary.words)
+          matcher.fillMask(row)
+          const ids = Array.from({ length: vocabulary.width }, (_, id) => id).filter((id) =>
+            isAllowed(row, id),
+          )
+          matcher.accept(ids[Math.floor(random() * ids.length)])
+        }
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(1_000)
 })
