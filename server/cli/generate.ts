@@ -22,6 +22,7 @@ interface GenerateFlags extends ConstraintFlags, ModelFlags {
   onLength?: GenerateOptions["onLength"]
   n?: number
   raw?: boolean
+  heal?: boolean
   stream?: boolean
   report?: boolean
   json?: boolean
@@ -50,6 +51,7 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
     )
     .option("--n <n>", "number of answers", wholeNumber)
     .option("--raw", "the prompt is the text to continue, without a chat template")
+    .option("--heal", "write the prompt's last tokens again where a longer one could reach across its end")
     .option("--stream", "print the text as it comes")
     .option("--report", "with --json: add the constraint's report")
     .option("--json", "print one JSON object: text, value, finishReason, usage; with --stream one an event")
@@ -89,10 +91,10 @@ async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io
 }
 
 function sampling(flags: GenerateFlags): GenerateOptions {
-  const { temperature, topP, topK, minP, seed, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw } =
-    flags
+  const { temperature, topP, topK, minP, seed, maxTokens, stop, stopRegex, stopWhen, onLength } = flags
+  const { n, raw, heal } = flags
   const sampled = { temperature, topP, topK, minP, seed }
-  const given = { ...sampled, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw }
+  const given = { ...sampled, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw, heal }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

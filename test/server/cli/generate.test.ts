@@ -33,6 +33,24 @@ test("--stream prints the same text as it comes", async () => {
   expect(streamed.out).toBe(whole.out)
 })
 
+test("--heal takes back what a longer token could cover: a token less of the prompt, the same text", async () => {
+  const args = [
+    "generate",
+    '{"name":"Anna"',
+    "--raw",
+    "--regex",
+    ',"age":"3[0-9]"\\}',
+    "--temperature",
+    "0",
+    "--json",
+  ]
+  const [plain, healed] = [await tokenrail(args), await tokenrail([...args, "--heal"])].map(({ out }) =>
+    JSON.parse(out),
+  )
+  expect(healed.text).toMatch(/^,"age":"3\d"\}$/)
+  expect(healed.usage.promptTokens).toBe(plain.usage.promptTokens - 1)
+})
+
 test("a constrained text that is cut off is 5", async () => {
   const { code, err } = await tokenrail(["generate", "Go", "--regex", "[a-z]{200}", "--max-tokens", "3"])
   expect([code, err]).toEqual([5, expect.stringContaining("--max-tokens")])
@@ -42,6 +60,7 @@ test.each<[string, string[], number, RegExp]>([
   ["two constraints", ["--regex", "a", "--choice", "b"], 2, /--regex and --choice/],
   ["a flag that is no number", ["--temperature", "hot"], 2, /number/],
   ["a temperature out of range", ["--temperature", "3"], 2, /temperature/],
+  ["healing without a constraint", ["--raw", "--heal"], 2, /heal/],
   ["a missing schema file", ["--schema", "none.json"], 2, /none\.json/],
   ["a broken schema", ["--schema", '{"type": "objct"}'], 3, /type/],
   ["a missing model", ["--model", "no/such/model"], 4, /no\/such\/model/],
