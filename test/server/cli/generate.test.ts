@@ -60,7 +60,7 @@ test.each<[string, string[], number, RegExp]>([
   ["two constraints", ["--regex", "a", "--choice", "b"], 2, /--regex and --choice/],
   ["a flag that is no number", ["--temperature", "hot"], 2, /number/],
   ["a temperature out of range", ["--temperature", "3"], 2, /temperature/],
-  ["healing without a constraint", ["--raw", "--heal"], 2, /heal/],
+  ["healing without a constraint", ["--raw", "--heal"], 2, /heal: true rewrites/],
   ["a missing schema file", ["--schema", "none.json"], 2, /none\.json/],
   ["a broken schema", ["--schema", '{"type": "objct"}'], 3, /type/],
   ["a missing model", ["--model", "no/such/model"], 4, /no\/such\/model/],
