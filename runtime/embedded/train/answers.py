@@ -80,7 +80,7 @@ def render(example):
         out.append("<|im_start|>system\n")
         if messages[0]["role"] == "system":
             out.append(messages[0]["content"] + "\n\n")
-        out.append("# Tools\n" + "\n".join(json.dumps(t) for t in tools) + "\n" + TOOL_NOTE + "<|im_end|>\n")
+        out.append("# Tools\n" + "\n".join(json.dumps(t, ensure_ascii=False) for t in tools) + "\n" + TOOL_NOTE + "<|im_end|>\n")
     elif messages[0]["role"] == "system":
         out.append(f"<|im_start|>system\n{messages[0]['content']}<|im_end|>\n")
     for m in messages:

@@ -173,7 +173,7 @@ class Maker(RosterTeller):
         if r.random() < 0.3:
             schema = nullable(schema)
         schema, is_shown = object_schema([(name, schema)]), r.random() < 0.5
-        system = r.choice(SCHEMA_LEADS) + json.dumps(schema, separators=(",", ":"))
+        system = r.choice(SCHEMA_LEADS) + json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
         for _ in range(size):
             surface, literal = self.value(concept)
             said = [self.clause(concept, surface, name)]

@@ -40,7 +40,7 @@ class Asker(Teller):
     def shown(self, schema):
         """A system message with the schema."""
         r = self.r
-        written = json.dumps(self.adorned(schema), separators=(",", ":") if r.random() < 0.7 else None)
+        written = json.dumps(self.adorned(schema), separators=(",", ":") if r.random() < 0.7 else None, ensure_ascii=False)
         system = r.choice(SYSTEMS + ["", ""])
         return (system + "\n\n" if system else "") + r.choice(SCHEMA_LEADS) + written
 

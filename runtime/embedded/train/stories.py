@@ -253,7 +253,7 @@ class StoryTeller(Asker):
             return dict(fact.schema), {}
         spell = r.choice([str, str, str, str.upper, str.capitalize, lambda label: label.replace(" ", "_")])
         return ({"type": "string", "enum": r.sample([spell(label) for label in fact.labels], len(fact.labels))},
-                {label: json.dumps(spell(label)) for label in fact.labels})
+                {label: json.dumps(spell(label), ensure_ascii=False) for label in fact.labels})
 
     def story_drill(self, size):
         """
