@@ -7,7 +7,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-CONFIG = dict(vocab=8000, width=256, layers=8, heads=4, kv_heads=2, head_dim=64, hidden=1024, context=2048, theta=100000.0, eps=1e-6)
+CONFIG = dict(vocab=8000, width=256, layers=10, heads=4, kv_heads=2, head_dim=64, hidden=1024, context=2048, theta=100000.0, eps=1e-6)
 
 
 def rotary(positions, c):
