@@ -42,8 +42,8 @@ describe("heal", () => {
       if (event.type === "text") streamed += event.text
     expect(streamed).toBe(text)
     // A stop string counts where the answer is complete.
-    const [endId] = engine.vocabulary.endIds
-    const goesOn = { regex: ',"a"(:1|:1:1:1)', stop: ":1", logitBias: { [endId]: -100 } }
+    const neverEnds = Object.fromEntries(engine.vocabulary.endIds.map((id) => [id, -100]))
+    const goesOn = { regex: ',"a"(:1|:1:1:1)', stop: ":1", logitBias: neverEnds }
     const [stopped] = (await ask(goesOn)).choices
     expect([stopped.text, stopped.stopReason]).toEqual([',"a":1', ":1"])
     const short = await ask({ maxTokens: 12 })
