@@ -6,7 +6,7 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
-import { type Healing, Matcher, type TokenMachine } from "../mask/index.ts"
+import { Matcher, type TokenMachine } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import type { Sampler } from "../sampler/index.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
@@ -103,8 +103,9 @@ export class Engine {
     })
     const bound = constraint ? this.bind(constraint) : null
     this.checkLine()
-    const matchers = Array.from({ length: request.count }, () => bound && new Matcher(bound.machine))
-    const { promptIds, prefix } = heal(request.heals ? matchers : [], request.promptIds)
+    const matcher = bound && new Matcher(bound.machine)
+    const healed = matcher && request.heals ? heal(matcher, request.promptIds) : null
+    const promptIds = healed?.promptIds ?? request.promptIds
     const generation = new Generation({
       promptTokens: promptIds.length,
       report: bound?.report ?? null,
@@ -113,14 +114,15 @@ export class Engine {
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
-    const sequences = matchers.map(
-      (matcher, choice) =>
+    const sequences = Array.from(
+      { length: request.count },
+      (_, choice) =>
         new Sequence({
           ...request,
           promptIds,
-          prefix,
+          prefix: healed?.prefix,
           vocabulary: this.vocabulary,
-          matcher,
+          matcher: matcher?.fork() ?? null,
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),
@@ -304,13 +306,11 @@ function randomSeed(): bigint {
   return crypto.getRandomValues(new BigInt64Array(1))[0]
 }
 
-/** Heals the prompt for all choices: what is left of it, at least a token, and the bytes to write again. */
+/** What is left of the prompt, at least a token, once `matcher` has healed it, and the bytes to write again. */
 function heal(
-  matchers: readonly (Matcher | null)[],
+  matcher: Matcher,
   promptIds: readonly number[],
-): { promptIds: readonly number[]; prefix?: Uint8Array } {
-  let healing: Healing | undefined
-  for (const matcher of matchers) healing = matcher?.heal(promptIds.slice(1))
-  if (!healing || healing.drop === 0) return { promptIds }
-  return { promptIds: promptIds.slice(0, -healing.drop), prefix: healing.prefix }
+): { promptIds: readonly number[]; prefix: Uint8Array } {
+  const { drop, prefix } = matcher.heal(promptIds.slice(1))
+  return { promptIds: promptIds.slice(0, promptIds.length - drop), prefix }
 }
