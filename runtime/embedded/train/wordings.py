@@ -55,24 +55,25 @@ def full_date(r, iso):
                      f"{month[:3]} {d}{suffix} {y}", f"{y}/{m:02}/{d:02}", f"{day[:3]} {d} {month[:3]} {y}", f"{d}{suffix} {month} {y}", f"{month} {d} {y}", f"{d}-{month[:3]}-{y}"])
 
 
+JOINERS = [", and ", " & ", ", plus ", " as well as ", " and also "]  # before the last of a list, less usual than "and"
+
+
+def linked(items, link):
+    return ", ".join(items[:-1]) + link + items[-1]
+
+
 def enumerated(r, items):
-    *some, last = items
-    return r.choice([lambda: f"{', '.join(some)}, and {last}", lambda: f"{', '.join(some)} & {last}", lambda: f"{', '.join(some)}, plus {last}",
-                     lambda: f"{' and '.join(items)}", lambda: "; ".join(items), lambda: f"{', '.join(some)} as well as {last}", lambda: "\n- " + "\n- ".join(items),
-                     lambda: f"{', '.join(some)} and also {last}", lambda: f"first {some[0]}, then {', then '.join([*some[1:], last])}",
-                     lambda: "\n" + "\n".join(f"{i + 1}. {item}" for i, item in enumerate(items)), lambda: " + ".join(items)])()
+    """A list of two or more, in a sentence or in lines."""
+    return r.choice([*(linked(items, link) for link in JOINERS), " and ".join(items), "; ".join(items), "\n- " + "\n- ".join(items),
+                     f"first {items[0]}, then {', then '.join(items[1:])}", "\n" + "\n".join(f"{i + 1}. {item}" for i, item in enumerate(items)),
+                     " + ".join(items)])
 
 
 def in_a_row(r, items):
     """A list within a sentence, mostly as it is said in most texts."""
     if len(items) == 1:
         return items[0]
-    *some, last = items
-    if r.random() < 0.6:
-        return f"{', '.join(some)} and {last}"
-    return r.choice([lambda: ", ".join(items), lambda: f"{', '.join(some)}, and {last}", lambda: f"{', '.join(some)} as well as {last}",
-                     lambda: f"{', '.join(some)} plus {last}", lambda: f"{', '.join(some)} & {last}", lambda: f"both {some[0]} and {last}" if len(some) == 1
-                     else f"{', '.join(some)} and also {last}"])()
+    return linked(items, " and " if r.random() < 0.6 else r.choice([", ", *JOINERS]))
 
 
 def rounder(r, kind, literal):
