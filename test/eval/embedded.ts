@@ -14,6 +14,8 @@ import { type Engine, type Message, open } from "../../runtime/index.ts"
 
 interface Example {
   kind: string
+  /** Of held-out texts: put together of templates and clauses, or written as a whole. */
+  source?: string
   messages: Message[]
   schema?: Record<string, unknown>
   tools?: { function: { name: string; parameters: Record<string, unknown> } }[]
@@ -34,6 +36,20 @@ interface Tally {
   tokens: number
   decodeMs: number
 }
+
+const zero: Tally = {
+  texts: 0,
+  valid: 0,
+  whole: 0,
+  leaves: 0,
+  rightLeaves: 0,
+  labels: 0,
+  rightLabels: 0,
+  named: 0,
+  tokens: 0,
+  decodeMs: 0,
+}
+const keys = Object.keys(zero) as (keyof Tally)[]
 
 const maxTokens = 400
 
@@ -101,40 +117,37 @@ async function answer(engine: Engine, example: Example, isConstrained: boolean) 
   return { result, elapsedMs: performance.now() - start }
 }
 
-async function score(engine: Engine, examples: readonly Example[], isConstrained: boolean): Promise<Tally> {
-  const zero = { texts: 0, valid: 0, whole: 0, leaves: 0, rightLeaves: 0, labels: 0, rightLabels: 0 }
-  const tally = { ...zero, named: 0, tokens: 0, decodeMs: 0 }
-  for (const example of examples) {
-    const { result, elapsedMs } = await answer(engine, example, isConstrained)
-    if (example.kind === "plain") {
-      tally.texts++
-      tally.tokens += result.usage.completionTokens
-      tally.decodeMs += elapsedMs
-      if (result.text === example.answer) tally.whole++
-      continue
-    }
-    const wanted = JSON.parse(bodyOf(example.answer)) as { name?: string }
-    const found = parse(result.text) as { name?: string } | undefined
-    const right = leavesOf(wanted)
-    const got = leavesOf(found)
-    if (example.tools) right.delete("/name")
-    const matches = [...right].filter(([path, leaf]) => got.get(path) === leaf)
-    tally.texts++
-    tally.tokens += result.usage.completionTokens
-    tally.decodeMs += elapsedMs
-    tally.leaves += right.size
-    tally.rightLeaves += matches.length
-    const called = example.tools?.find((tool) => tool.function.name === wanted.name)
-    const schema = called ? { properties: { arguments: called.function.parameters } } : example.schema!
-    const labels = [...right].filter(([path]) => isLabel(schema as Schema, path))
-    tally.labels += labels.length
-    tally.rightLabels += labels.filter(([path, leaf]) => got.get(path) === leaf).length
-    if (found?.name === wanted.name) tally.named++
-    const isComplete = found !== undefined && [...right.keys()].every((path) => got.has(path))
-    if (isConstrained ? result.finishReason === "stop" && found !== undefined : isComplete) tally.valid++
-    if (matches.length === right.size && (!example.tools || found?.name === wanted.name)) tally.whole++
+async function score(engine: Engine, example: Example, isConstrained: boolean): Promise<Tally> {
+  const { result, elapsedMs } = await answer(engine, example, isConstrained)
+  const tally = { ...zero, texts: 1, tokens: result.usage.completionTokens, decodeMs: elapsedMs }
+  if (example.kind === "plain") return { ...tally, whole: Number(result.text === example.answer) }
+  const wanted = JSON.parse(bodyOf(example.answer)) as { name?: string }
+  const found = parse(result.text) as { name?: string } | undefined
+  const right = leavesOf(wanted)
+  const got = leavesOf(found)
+  if (example.tools) right.delete("/name")
+  const called = example.tools?.find((tool) => tool.function.name === wanted.name)
+  const schema = called ? { properties: { arguments: called.function.parameters } } : example.schema!
+  const matches = [...right].filter(([path, leaf]) => got.get(path) === leaf)
+  const isRightTool = !example.tools || found?.name === wanted.name
+  const isComplete = found !== undefined && [...right.keys()].every((path) => got.has(path))
+  const isFinished = result.finishReason === "stop" && found !== undefined
+  return {
+    ...tally,
+    valid: Number(isConstrained ? isFinished : isComplete),
+    whole: Number(matches.length === right.size && isRightTool),
+    leaves: right.size,
+    rightLeaves: matches.length,
+    labels: [...right].filter(([path]) => isLabel(schema as Schema, path)).length,
+    rightLabels: matches.filter(([path]) => isLabel(schema as Schema, path)).length,
+    named: Number(isRightTool),
   }
-  return tally
+}
+
+function sum(tallies: readonly Tally[]): Tally {
+  const total = { ...zero }
+  for (const tally of tallies) for (const key of keys) total[key] += tally[key]
+  return total
 }
 
 function read(name: string): Example[] {
@@ -171,15 +184,23 @@ for (const kind of new Set(all.map((example) => example.kind))) {
     // Without schema and constraint nothing tells the keys.
     if (!isConstrained && ["bare", "hand", "others"].includes(kind)) continue
     if (isConstrained && kind === "plain") continue
-    const t = await score(engine, examples, isConstrained)
-    const isPlain = kind === "plain"
-    const name = examples[0].tools ? percent(t.named, t.texts) : "–"
-    const speed = ((1000 * t.tokens) / t.decodeMs).toFixed(0)
-    console.log(
-      `| ${kind} | ${isConstrained ? "on" : "off"} | ${t.texts} | ${isPlain ? "–" : percent(t.valid, t.texts)} | ` +
-        `${percent(t.whole, t.texts)} | ${isPlain ? "–" : percent(t.rightLeaves, t.leaves)} | ` +
-        `${t.labels > 0 ? percent(t.rightLabels, t.labels) : "–"} | ${name} | ${speed} |`,
-    )
+    const tallies: { source?: string; tally: Tally }[] = []
+    for (const example of examples) {
+      tallies.push({ source: example.source, tally: await score(engine, example, isConstrained) })
+    }
+    const sources = new Set(examples.flatMap(({ source }) => source ?? []))
+    for (const source of [undefined, ...sources]) {
+      const t = sum(tallies.filter((scored) => !source || scored.source === source).map(({ tally }) => tally))
+      const isPlain = kind === "plain"
+      const name = examples[0].tools ? percent(t.named, t.texts) : "–"
+      const speed = ((1000 * t.tokens) / t.decodeMs).toFixed(0)
+      console.log(
+        `| ${source ? `${kind}, ${source}` : kind} | ${isConstrained ? "on" : "off"} | ${t.texts} | ` +
+          `${isPlain ? "–" : percent(t.valid, t.texts)} | ${percent(t.whole, t.texts)} | ` +
+          `${isPlain ? "–" : percent(t.rightLeaves, t.leaves)} | ` +
+          `${t.labels > 0 ? percent(t.rightLabels, t.labels) : "–"} | ${name} | ${speed} |`,
+      )
+    }
   }
 }
 await engine.close()

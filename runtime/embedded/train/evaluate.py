@@ -9,7 +9,8 @@ are given, as under a constraint, labels are chosen among the schema's and a val
 must still end by itself. *Field*: the value is right, given that
 all before it are. A value spelt otherwise (45 for 45.00) counts as wrong here.
 
-Kinds: `bare` no schema in the prompt; `schema` with it; `tool` choose a tool and fill it; `plain` a short answer.
+Kinds: `bare` no schema in the prompt; `schema` with it; `tool` choose a tool and fill it; `plain` a short answer. Sources: texts put
+together of templates and clauses, and whole texts (stories/), half of all.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def examples(count, seen=False):
         example = maker.example()
         if left[example["kind"]] > 0:
             left[example["kind"]] -= 1
-            yield example
+            yield {"source": "put together", **example}
 
 
 def template():
@@ -123,14 +124,15 @@ def main():
     for example in examples(a.count, a.seen):
         shown = chat.render(messages=example["messages"], tools=example.get("tools"), add_generation_prompt=True)
         assert shown == render(example), "corpus.render and the chat template differ"
-        scores[example["kind"]].append(score(example, tokenizer, pieces, predict))
+        scores[example["kind"]].append((example["source"], score(example, tokenizer, pieces, predict)))
     print("| kind | texts | whole, free | whole, keys given | fields | fields right |\n|---|---|---|---|---|---|")
-    for kind, found in scores.items():
+    for kind, source in ((kind, source) for kind in KINDS for source in ["", "put together", "whole texts"]):
+        found = [s for at, s in scores[kind] if source in ("", at)]
         fields = [f for s in found for f in s["fields"]]
         share = f"{100 * np.mean(fields):.1f} %" if fields else "–"
-        print(f"| {kind} | {len(found)} | {100 * np.mean([s['whole'] for s in found]):.1f} % | "
+        print(f"| {kind}{source and f', {source}'} | {len(found)} | {100 * np.mean([s['whole'] for s in found]):.1f} % | "
               f"{100 * np.mean([s['forced'] for s in found]):.1f} % | {len(fields)} | {share} |")
-    print(f"tool chosen rightly: {100 * np.mean([s['named'] for s in scores['tool']]):.1f} %; {time.time() - begin:.0f} s")
+    print(f"tool chosen rightly: {100 * np.mean([s['named'] for _, s in scores['tool']]):.1f} %; {time.time() - begin:.0f} s")
 
 
 if __name__ == "__main__":
