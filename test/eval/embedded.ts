@@ -5,7 +5,8 @@
  *
  * Whole: the answer equals the expected value. Field: a leaf of the expected value is there, at its path, with an equal
  * value. Label: a field whose schema lists its values. Valid: with the constraint, the engine finished it; without, it
- * parses as JSON and has the expected paths. Plain answers are whole when the text is the expected one. Usage:
+ * parses as JSON and has the expected paths. Plain answers are whole when the text is the expected one. Held-out texts are
+ * scored together and by their source. Usage:
  * `npx tsc -p test/eval && node dist/test/eval/embedded.js [model directory [kind]]`.
  */
 
@@ -189,7 +190,7 @@ for (const kind of new Set(all.map((example) => example.kind))) {
       tallies.push({ source: example.source, tally: await score(engine, example, isConstrained) })
     }
     const sources = new Set(examples.flatMap(({ source }) => source ?? []))
-    for (const source of [undefined, ...sources]) {
+    for (const source of [undefined, ...[...sources].sort()]) {
       const t = sum(tallies.filter((scored) => !source || scored.source === source).map(({ tally }) => tally))
       const isPlain = kind === "plain"
       const name = examples[0].tools ? percent(t.named, t.texts) : "–"

@@ -30,8 +30,8 @@ class Maker(RosterTeller):
     def group(self, difficulty=1.0, size=3):
         """
         Up to `size` examples whose prompts begin alike: one schema or one list of tools and several texts, or one text and
-        several answers. Each is a dict with messages, answer (marked: see `unmark`), kind, source unless it is put together, and schema
-        or tools where there are any.
+        several answers. Each is a dict with messages, answer (marked: see `unmark`), kind, `source` of whole texts, and schema or
+        tools where there are any.
 
         Difficulty 0 … 1: at 0 nearly all are forms of made-up fields with short values, without schema or tools, which is
         where finding and copying is learnt fastest; at 1 everything.

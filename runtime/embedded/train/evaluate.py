@@ -128,6 +128,8 @@ def main():
     print("| kind | texts | whole, free | whole, keys given | fields | fields right |\n|---|---|---|---|---|---|")
     for kind, source in ((kind, source) for kind in KINDS for source in ["", "put together", "whole texts"]):
         found = [s for at, s in scores[kind] if source in ("", at)]
+        if not found:
+            continue
         fields = [f for s in found for f in s["fields"]]
         share = f"{100 * np.mean(fields):.1f} %" if fields else "–"
         print(f"| {kind}{source and f', {source}'} | {len(found)} | {100 * np.mean([s['whole'] for s in found]):.1f} % | "
