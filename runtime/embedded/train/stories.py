@@ -135,7 +135,8 @@ def load(*names):
 
 # The evaluation draws from the first three files alone, so that its texts stay what they are.
 TESTED_STORIES = load("1.txt", "2.txt", "3.txt")
-SOBER_STORIES = load("5.txt", "6.txt", "7.txt", "8.txt", "9.txt")  # in the plain English of most mails and notes
+NEWEST_STORIES = load("10.txt")
+SOBER_STORIES = load("5.txt", "6.txt", "7.txt", "8.txt", "9.txt") + NEWEST_STORIES  # in the plain English of most mails and notes
 STORIES = TESTED_STORIES + load("4.txt") + SOBER_STORIES
 
 
@@ -176,7 +177,7 @@ class StoryTeller(Asker):
 
     def story(self):
         if self.shares.sober and self.r.random() < self.shares.sober:
-            story = self.r.choice(SOBER_STORIES)
+            story = self.r.choice(NEWEST_STORIES if self.r.random() < self.shares.newest else SOBER_STORIES)
         else:
             while is_held_out((story := self.r.choice(TESTED_STORIES if self.h else STORIES)).text) != self.h:
                 pass
