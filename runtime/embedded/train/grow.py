@@ -1,9 +1,10 @@
 """Makes a checkpoint with wider gated MLPs or more layers out of a smaller one; it computes the same, so that training goes on from there.
 
     python grow.py small/last.ckpt run/last.ckpt --hidden 1024 --layers 8
+    python grow.py small/last.ckpt run/last.ckpt --anew 4 6 7 8           layers that hardly count begin anew (layers.py tells which)
 
 The new units read what they like and write nothing yet: their columns of `down` are 0. A new layer is the twin of the one
-before it, but for what it writes: its `o` and `down` are 0. The optimisers start afresh.
+before it, but for what it writes: its `o` and `down` are 0. One that begins anew reads at random and writes nothing. The optimisers start afresh.
 After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer", with new units instead of copied ones.
 """
 
@@ -50,19 +51,33 @@ def deepened(state, config, layers):
     return model
 
 
+@torch.no_grad()
+def renewed(state, config, layers):
+    """The model of weights `state` and sizes `config` with the layers `layers` as those of a new model, without the heads that copy."""
+    model = Model(config)
+    model.load_state_dict(state)
+    for i in layers:
+        for name, p in model.blocks[i].named_parameters():
+            if p.dim() == 1:
+                p.fill_(1.0)
+            else:
+                torch.nn.init.normal_(p, std=0.0 if name.startswith(("o.", "down.")) else config["width"] ** -0.5)
+    return model
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("small", type=Path)
     a.add_argument("checkpoint", type=Path)
     a.add_argument("--hidden", type=int, help="units of each MLP")
     a.add_argument("--layers", type=int)
+    a.add_argument("--anew", type=int, nargs="*", default=[], help="layers of the small model")
     a.add_argument("--seed", type=int, default=1)
     a = a.parse_args()
     torch.manual_seed(a.seed)
     found = torch.load(a.small)
-    small = Model(found["config"])
-    small.load_state_dict(found["model"])
-    model = widened(found["model"], found["config"], a.hidden or found["config"]["hidden"])
+    small = renewed(found["model"], found["config"], a.anew)
+    model = widened(small.state_dict(), small.c, a.hidden or small.c["hidden"])
     model = deepened(model.state_dict(), model.c, a.layers or model.c["layers"])
     ids = torch.randint(model.c["vocab"], (1, 64))
     assert torch.allclose(small(ids), model(ids), atol=1e-3), "the larger model computes something else"

@@ -2,6 +2,7 @@
 
     python train.py --out run --minutes 60                    from nothing
     python train.py --out run --minutes 60 --resume           goes on from run/last.ckpt with a fresh schedule
+    python train.py --out run --minutes 20 --resume --recruits 4 6 7 8 --alone --lift 100 --read 3     teaches layers that hardly count yet
 
 Each of --workers processes draws batches of its own and steps the weights that all share, with one thread and without
 waiting for the others (Niu et al. 2011, "Hogwild!"): on cores that others use too, nothing waits for the slowest.
@@ -9,6 +10,10 @@ waiting for the others (Niu et al. 2011, "Hogwild!"): on cores that others use t
 A checkpoint is written every four minutes, on SIGTERM and at the end. With these two set, memory is not handed back and
 forth to the system on every step: MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM_THRESHOLD_=8589934592
 (a worker then grows by some 0.1 GB a minute).
+
+Recruits: a layer that grow.py adds writes nothing at first, and a step of Muon has one length wherever it goes. Behind layers that have
+learnt for long the stream is a hundred times as long as the embedding that a new model's layers write to (layers.py), so that at the
+rate of the others the new ones never come to count. They get factors of the rate: --lift for what they write, --read for the rest.
 
 Muon: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks": the momentum of each matrix, made
 orthogonal by a Newton-Schulz iteration, is the step. The iteration's polynomials: Amsel et al. 2025, "The Polar Express".
@@ -42,8 +47,9 @@ def orthogonal(g):
 
 
 class Muon:
-    def __init__(self, params, momentum=0.95):
-        self.params, self.momentum = list(params), momentum
+    def __init__(self, params, factors, momentum=0.95):
+        """`factors`: of the rate, one for each of the matrices `params`."""
+        self.params, self.factors, self.momentum = list(params), list(factors), momentum
         self.buffers = [torch.zeros_like(p) for p in self.params]
         shapes = {p.shape for p in self.params}
         self.alike = [[i for i, p in enumerate(self.params) if p.shape == shape] for shape in shapes]
@@ -56,7 +62,7 @@ class Muon:
             pushes = torch.stack([self.params[i].grad.lerp(self.buffers[i], self.momentum) for i in group])
             for i, update in zip(group, orthogonal(pushes)):
                 p = self.params[i]
-                p.add_(update, alpha=-rate * max(1, p.shape[0] / p.shape[1]) ** 0.5)
+                p.add_(update, alpha=-rate * self.factors[i] * max(1, p.shape[0] / p.shape[1]) ** 0.5)
 
 
 def objective(logits, targets, weights, keyed, rivals, rating):
@@ -76,19 +82,29 @@ def work(rank, a, model, done, counts, stopped):
     """One worker. `counts` [workers, 3] (shared): steps, tokens and examples of each."""
     torch.set_num_threads(1)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and not n.startswith("embed")]
-    gains = [p for p in model.parameters() if p.dim() != 2]
-    muon = Muon(matrices)
+    recruits = tuple(f"blocks.{i}." for i in a.recruits)
+    if a.alone:
+        for n, p in model.named_parameters():
+            p.requires_grad_(n.startswith(recruits))
+    trained = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    matrices = [(n, p) for n, p in trained if p.dim() == 2 and not n.startswith("embed")]
+    gains = [p for _, p in trained if p.dim() != 2]
+
+    def factor(n):
+        return 1.0 if not n.startswith(recruits) else a.lift if n.endswith(("o.weight", "down.weight")) else a.read
+
+    muon = Muon([p for _, p in matrices], [factor(n) for n, _ in matrices])
     # A token that a batch lacks has a gradient of 1e-6, one that it holds 1e-4 to 1e-2. Made equal, as Adam would with its
     # usual epsilon, the rare ones drift until all of them are alike and none can be copied.
-    groups = [{"params": [model.embed.weight], "eps": 3e-5}, {"params": gains}]
+    groups = [{"params": gains}] if a.alone else [{"params": [model.embed.weight], "eps": 3e-5}, {"params": gains}]
     adam = torch.optim.AdamW(groups, lr=a.adam, betas=(0.9, 0.95), weight_decay=0.0)
     last = a.out / "last.ckpt"
     if a.resume:
         state = torch.load(last)
-        if "muon" in state:  # not after restore.py
+        is_same = [b.shape for b in state.get("muon", [])] == [b.shape for b in muon.buffers]  # not after restore.py, nor where --alone changes
+        if is_same:
             muon.buffers = state["muon"]
-        if "adam" in state:  # nor this after spread.py
+        if is_same and "adam" in state:  # nor this after spread.py
             adam.load_state_dict(state["adam"])
     batches = Batches(a.tokenizer, 7919 * rank + a.seed + done["steps"], a.tokens)
     hidden_of = torch.compile(model.hidden, dynamic=True) if a.compile else model.hidden
@@ -151,6 +167,10 @@ def main():
     a.add_argument("--muon", type=float, default=0.006)
     a.add_argument("--adam", type=float, default=0.003)
     a.add_argument("--seed", type=int, default=1)
+    a.add_argument("--recruits", type=int, nargs="*", default=[], help="layers that hardly count yet, see above")
+    a.add_argument("--lift", type=float, default=40.0)
+    a.add_argument("--read", type=float, default=1.6)
+    a.add_argument("--alone", action="store_true", help="train nothing but the --recruits")
     a.add_argument("--workers", type=int, default=2)
     a.add_argument("--resume", action="store_true")
     a.add_argument("--compile", action="store_true", help="a quarter faster; needs a C++ compiler and minutes to begin")
