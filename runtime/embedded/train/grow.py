@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from model import Model
+from model import Block, Model
 
 
 @torch.no_grad()
@@ -54,14 +54,11 @@ def deepened(state, config, layers):
 @torch.no_grad()
 def renewed(state, config, layers):
     """The model of weights `state` and sizes `config` with the layers `layers` as those of a new model, without the heads that copy."""
+    assert all(i < config["layers"] for i in layers), f"--anew {layers}: layers 0 to {config['layers'] - 1} are there"
     model = Model(config)
     model.load_state_dict(state)
     for i in layers:
-        for name, p in model.blocks[i].named_parameters():
-            if p.dim() == 1:
-                p.fill_(1.0)
-            else:
-                torch.nn.init.normal_(p, std=0.0 if name.startswith(("o.", "down.")) else config["width"] ** -0.5)
+        model.blocks[i] = Block(config)
     return model
 
 

@@ -41,6 +41,9 @@ class Block(nn.Module):
         self.o = nn.Linear(c["heads"] * d, w, bias=False)
         self.gate, self.up = nn.Linear(w, c["hidden"], bias=False), nn.Linear(w, c["hidden"], bias=False)
         self.down = nn.Linear(c["hidden"], w, bias=False)
+        for name, p in self.named_parameters():
+            if p.dim() == 2:  # reads at random and writes nothing
+                nn.init.normal_(p, std=0.0 if name.startswith(("o.", "down.")) else w**-0.5)
 
     def forward(self, x, cos, sin, later):
         c, (b, s, _) = self.c, x.shape
@@ -70,10 +73,6 @@ class Model(nn.Module):
         if "meanings" in c:  # their size: of each token a fixed vector, read beside its embedding (meanings.py)
             self.register_buffer("meanings", torch.zeros(c["vocab"], c["meanings"]))
             self.sense = nn.Linear(c["meanings"], c["width"], bias=False)
-        for block in self.blocks:
-            for name, p in block.named_parameters():
-                if p.dim() == 2:
-                    nn.init.normal_(p, std=0.0 if name.startswith(("o.", "down.")) else c["width"] ** -0.5)
         self.begin_copying()
 
     @torch.no_grad()

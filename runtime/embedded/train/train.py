@@ -87,6 +87,7 @@ def work(rank, a, model, done, counts, stopped):
         for n, p in model.named_parameters():
             p.requires_grad_(n.startswith(recruits))
     trained = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    names = [n for n, _ in trained]
     matrices = [(n, p) for n, p in trained if p.dim() == 2 and not n.startswith("embed")]
     gains = [p for _, p in trained if p.dim() != 2]
 
@@ -101,11 +102,10 @@ def work(rank, a, model, done, counts, stopped):
     last = a.out / "last.ckpt"
     if a.resume:
         state = torch.load(last)
-        is_same = [b.shape for b in state.get("muon", [])] == [b.shape for b in muon.buffers]  # not after restore.py, nor where --alone changes
-        if is_same:
+        if state.get("trained") == names:  # not after restore.py, nor where --alone changes them
             muon.buffers = state["muon"]
-        if is_same and "adam" in state:  # nor this after spread.py
-            adam.load_state_dict(state["adam"])
+            if "adam" in state:  # nor this after spread.py
+                adam.load_state_dict(state["adam"])
     batches = Batches(a.tokenizer, 7919 * rank + a.seed + done["steps"], a.tokens)
     hidden_of = torch.compile(model.hidden, dynamic=True) if a.compile else model.hidden
     objective_of = torch.compile(objective, dynamic=True) if a.compile else objective
@@ -116,7 +116,7 @@ def work(rank, a, model, done, counts, stopped):
         steps, tokens, examples = (int(n) for n in counts.sum(0))
         now = {"steps": done["steps"] + steps, "tokens": done["tokens"] + tokens, "examples": done["examples"] + examples,
                "seconds": done["seconds"] + time.time() - begin}
-        torch.save({"model": model.state_dict(), "muon": muon.buffers, "adam": adam.state_dict(), "done": now,
+        torch.save({"model": model.state_dict(), "muon": muon.buffers, "adam": adam.state_dict(), "trained": names, "done": now,
                     "config": model.c}, a.out / "next.ckpt")
         (a.out / "next.ckpt").replace(last)
 
@@ -187,6 +187,8 @@ def main():
         model.load_state_dict(state["model"])
     else:
         model = Model()
+    assert a.recruits or not a.alone, "--alone: name the --recruits"
+    assert all(i < model.c["layers"] for i in a.recruits), f"--recruits {a.recruits}: layers 0 to {model.c['layers'] - 1} are there"
     model.share_memory()
     context = mp.get_context("spawn")
     stopped, counts = context.Event(), torch.zeros(a.workers, 3, dtype=torch.long).share_memory_()
