@@ -4,7 +4,8 @@
     python grow.py small/last.ckpt run/last.ckpt --anew 4 6 7 8           layers that hardly count begin anew (layers.py tells which)
 
 The new units read what they like and write nothing yet: their columns of `down` are 0. A new layer is the twin of the one
-before it, but for what it writes: its `o` and `down` are 0. One that begins anew reads at random and writes nothing. The optimisers start afresh.
+before it, but for what it writes: its `o` and `down` are 0. One that begins anew reads at random and writes nothing;
+what it computed is lost. The optimisers start afresh.
 After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer", with new units instead of copied ones.
 """
 
@@ -54,7 +55,7 @@ def deepened(state, config, layers):
 @torch.no_grad()
 def renewed(state, config, layers):
     """The model of weights `state` and sizes `config` with the layers `layers` as those of a new model, without the heads that copy."""
-    assert all(i < config["layers"] for i in layers), f"--anew {layers}: layers 0 to {config['layers'] - 1} are there"
+    assert all(0 <= i < config["layers"] for i in layers), f"--anew {layers}: layers 0 to {config['layers'] - 1} are there"
     model = Model(config)
     model.load_state_dict(state)
     for i in layers:

@@ -2,8 +2,8 @@
 
     python layers.py run/last.ckpt --batches 12
 
-Training examples of a seed that training does not use, full difficulty. A layer that grow.py added and that training did not
-recruit (train.py, --recruits) writes a tenth to a hundredth of the rest, and without it the loss is the same.
+Training examples of a seed of its own, full difficulty. A layer that hardly counts writes little beside the others, and without it
+the loss is nearly the same: within what one draw of examples differs from another, so take as many batches as time allows.
 """
 
 import argparse

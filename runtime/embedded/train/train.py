@@ -13,7 +13,7 @@ forth to the system on every step: MALLOC_MMAP_THRESHOLD_=4294967296 MALLOC_TRIM
 
 Recruits: a layer that grow.py adds writes nothing at first, and a step of Muon has one length wherever it goes. Behind layers that have
 learnt for long the stream is a hundred times as long as the embedding that a new model's layers write to (layers.py), so that at the
-rate of the others the new ones never come to count. They get factors of the rate: --lift for what they write, --read for the rest.
+rate of the others the new ones hardly come to write. They get factors of the rate: --lift for what they write, --read for the rest.
 
 Muon: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks": the momentum of each matrix, made
 orthogonal by a Newton-Schulz iteration, is the step. The iteration's polynomials: Amsel et al. 2025, "The Polar Express".
@@ -188,7 +188,7 @@ def main():
     else:
         model = Model()
     assert a.recruits or not a.alone, "--alone: name the --recruits"
-    assert all(i < model.c["layers"] for i in a.recruits), f"--recruits {a.recruits}: layers 0 to {model.c['layers'] - 1} are there"
+    assert all(0 <= i < model.c["layers"] for i in a.recruits), f"--recruits {a.recruits}: layers 0 to {model.c['layers'] - 1} are there"
     model.share_memory()
     context = mp.get_context("spawn")
     stopped, counts = context.Event(), torch.zeros(a.workers, 3, dtype=torch.long).share_memory_()
