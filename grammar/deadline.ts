@@ -13,6 +13,9 @@ let deadline = Number.POSITIVE_INFINITY
 let bound = 0
 let questions = 0
 
+/** The refusal for time, which another machine, or the same one at another hour, might not give. */
+export class TimeError extends GrammarError {}
+
 /** What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed. */
 export function withinTime<T>(ms: number, run: () => T): T {
   if (ms === Number.POSITIVE_INFINITY) return run()
@@ -30,7 +33,7 @@ export function withinTime<T>(ms: number, run: () => T): T {
 export function checkTime(): void {
   if (deadline === Number.POSITIVE_INFINITY || ++questions % Stride !== 0) return
   if (performance.now() <= deadline) return
-  throw new GrammarError(
+  throw new TimeError(
     "limit",
     "",
     `compiling takes more than the bound of ${bound} ms. Raise limits.compileMs or make the input smaller`,

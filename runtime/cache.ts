@@ -91,6 +91,11 @@ export class Slots {
     if (!isIntact) slot.wholeCount = 0
   }
 
+  /** What the slot held is gone; it stays taken. */
+  lose(index: number): void {
+    this.slots[index].wholeCount = 0
+  }
+
   /** Whole chunks that both prompts begin with; at least one token is left to compute, for its logits. */
   private commonCount(slot: Slot, prompt: readonly number[]): number {
     const bound = Math.min(slot.wholeCount, prompt.length - 1)

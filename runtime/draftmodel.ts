@@ -7,8 +7,9 @@
  * sequence's tokens each time, so a refused draft, a new sequence or a repeated prompt need no bookkeeping.
  */
 
-import { type Matcher, onlyToken, type Vocabulary } from "../mask/index.ts"
+import type { Vocabulary } from "../mask/index.ts"
 import { type DraftLaw, drawDraft, type Proposal, type SampleRow, type Sampler } from "../sampler/index.ts"
+import type { GuideHost } from "./guides/guide.ts"
 import type { Feed, Model } from "./model.ts"
 import { isLegal, type Sequence } from "./sequence.ts"
 import type { Drafter, DraftWish } from "./speculation.ts"
@@ -23,9 +24,8 @@ interface Course {
   /** Kept: the sequence may end meanwhile, and leave its slot. */
   readonly slot: number
   readonly count: number
-  readonly ahead: Matcher | undefined
-  /** Shape [W]. */
-  readonly mask: Uint32Array
+  /** What may come next. Shape [W]. */
+  mask: Uint32Array
   readonly tokens: number[]
   readonly laws: DraftLaw[]
   hasEnded: boolean
@@ -47,11 +47,12 @@ export class ModelDrafter implements Drafter {
     this.held = Array.from({ length: model.slotCount }, () => [])
   }
 
-  async propose(wishes: readonly DraftWish[]): Promise<readonly Proposal[]> {
+  async propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]> {
     const courses = wishes.map((wish) => this.begin(wish))
     try {
       for (;;) {
-        const running = courses.filter((course) => this.goesOn(course))
+        const goOn = await Promise.all(courses.map((course) => this.goesOn(course, guides)))
+        const running = courses.filter((_, index) => goOn[index])
         if (running.length === 0) break
         const logits = await this.forward(running)
         await this.draw(running, logits)
@@ -75,8 +76,7 @@ export class ModelDrafter implements Drafter {
       sequence,
       slot: sequence.slot,
       count: Math.min(count, this.model.contextLength - sequence.tokens.length),
-      ahead: sequence.options.matcher?.fork(),
-      mask: new Uint32Array(this.vocabulary.words),
+      mask: this.vocabulary.freeRow,
       tokens: [],
       laws: [],
       hasEnded: false,
@@ -84,16 +84,15 @@ export class ModelDrafter implements Drafter {
   }
 
   /** Takes what is forced; whether a token is to be drawn then. */
-  private goesOn(course: Course): boolean {
-    const { ahead, mask } = course
+  private async goesOn(course: Course, guides: GuideHost): Promise<boolean> {
+    const { guide } = course.sequence.options
     while (!course.hasEnded && course.tokens.length < course.count) {
-      const isOnly = ahead?.fillMask(mask) === "single"
-      const forced = isOnly ? [onlyToken(mask)] : ahead ? course.sequence.forcedAt(ahead, course.tokens) : []
-      if (forced.length === 0) {
-        if (!ahead) mask.set(this.vocabulary.freeRow)
-        return true
-      }
-      for (const token of forced) {
+      if (!guide) return true
+      const glimpse = await guides.glimpse(guide, course.tokens)
+      if (!glimpse) break
+      course.mask = glimpse.mask
+      if (glimpse.forced.length === 0) return true
+      for (const token of glimpse.forced) {
         if (course.tokens.length < course.count) this.take(course, token, null, true)
       }
     }
@@ -161,10 +160,9 @@ export class ModelDrafter implements Drafter {
   }
 
   private take(course: Course, token: number, law: DraftLaw, isForced = false): void {
-    const { sequence, ahead, mask, tokens, laws } = course
-    // An end is left to the row before it, and so is whatever the matcher would refuse.
-    const isLegalHere = isForced || isLegal(mask, token)
-    if (this.vocabulary.isEnd(token) || !isLegalHere || (ahead && !ahead.accept(token))) {
+    const { sequence, mask, tokens, laws } = course
+    // An end is left to the row before it.
+    if (this.vocabulary.isEnd(token) || !(isForced || isLegal(mask, token))) {
       course.hasEnded = true
       return
     }

@@ -1,9 +1,8 @@
 /**
- * Logits and masks of a step → tokens, by the sampler.
+ * Logits and masks → tokens, by the sampler.
  *
- * Sequences that must close in their budget have their draw checked: a token after which the rest would not fit is taken
- * out of the mask and the row is drawn again, a few times; then the completion in hand is written. Rows whose logits have
- * not the bits of plain decoding have their draws checked too: a doubtful one is no draw.
+ * Rows whose logits have not the bits of plain decoding have their draws checked: a doubtful one is no draw. A row that makes
+ * the sampler fail fails alone.
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../sampler/index.ts"
@@ -11,70 +10,63 @@ import { logitsOf } from "../sampler/sampler.ts"
 import { isNearTie } from "./neartie.ts"
 import type { Sequence } from "./sequence.ts"
 
-/** A row of a step to be drawn; the sequence's mask is filled and may be narrowed. */
+/** A row to be drawn; the sequence's mask is filled. */
 export interface DrawRow {
   readonly sequence: Sequence
+  /** Shape [R, V]; the row is `logitsRow` of them. */
+  readonly logits: Float32Array
   readonly logitsRow: number
   readonly isPlain: boolean
   /** The draft token at this place, judged by ratio instead of drawn. */
   readonly judged?: SampleRow["judged"]
 }
 
-export interface StepLogits {
-  /** Shape [R, V], V = `width`. */
-  readonly logits: Float32Array
+export interface DrawOptions {
+  /** V. */
   readonly width: number
   /** How far the logits of rows that are not plain may be off. */
   readonly rounding: number
 }
 
-const maxRedraws = 8
-
-/** One result for each of `rows`; undefined where only plain logits can tell. */
+/** One result for each of `rows`; undefined where only plain logits can tell; the error where the row failed. */
 export async function drawTokens(
   sampler: Sampler,
-  step: StepLogits,
   rows: readonly DrawRow[],
-): Promise<(SampleResult | undefined)[]> {
-  const results = await drawRows(sampler, step, rows)
-  for (const [index, row] of rows.entries()) {
-    const { closing, mask, left } = row.sequence
-    if (!closing) continue
-    for (let attempt = 1; ; attempt++) {
-      const result = results[index]
-      if (result?.status !== "ok" || closing.fits(result.token, left - 1)) break
-      closing.hasBound = true
-      row.sequence.maskId = undefined
-      // The plan's own token always fits, so its bit is never cleared and the row cannot become empty.
-      mask![result.token >>> 5] &= ~(1 << (result.token & 31))
-      if (attempt === maxRedraws && closing.next >= 0) keepOnly(mask!, closing.next)
-      results[index] = (await drawRows(sampler, step, [row]))[0]
-    }
+  options: DrawOptions,
+): Promise<(SampleResult | Error | undefined)[]> {
+  const results = new Map<DrawRow, SampleResult | Error | undefined>()
+  for (const logits of new Set(rows.map((row) => row.logits))) {
+    const own = rows.filter((row) => row.logits === logits)
+    const drawn = await drawTogether(sampler, own, options)
+    for (const [index, row] of own.entries()) results.set(row, drawn[index])
   }
-  return results
+  return rows.map((row) => results.get(row))
 }
 
-async function drawRows(
+async function drawTogether(
   sampler: Sampler,
-  { logits, width, rounding }: StepLogits,
   rows: readonly DrawRow[],
-): Promise<(SampleResult | undefined)[]> {
-  const samples = rows.map(sampleRow)
-  const drawn = await sampler.sample(logits, width, samples)
-  return rows.map((row, index) => {
-    const own = logitsOf(logits, width, row.logitsRow)
-    return row.isPlain || !isNearTie(own, samples[index], rounding) ? drawn[index] : undefined
-  })
+  options: DrawOptions,
+): Promise<readonly (SampleResult | Error | undefined)[]> {
+  try {
+    const samples = rows.map(sampleRow)
+    const drawn = await sampler.sample(rows[0].logits, options.width, samples)
+    return rows.map((row, index) => (isDoubtful(row, samples[index], options) ? undefined : drawn[index]))
+  } catch (error) {
+    if (rows.length === 1) return [error as Error]
+    const alone: (SampleResult | Error | undefined)[] = []
+    for (const row of rows) alone.push(...(await drawTogether(sampler, [row], options)))
+    return alone
+  }
+}
+
+function isDoubtful(row: DrawRow, sample: SampleRow, { width, rounding }: DrawOptions): boolean {
+  return !row.isPlain && isNearTie(logitsOf(row.logits, width, row.logitsRow), sample, rounding)
 }
 
 function sampleRow({ sequence, logitsRow, judged }: DrawRow): SampleRow {
   const { params, choice } = sequence.options
   const { counts, tokens, mask, maskId } = sequence
-  const row = { logitsRow, params, mask: mask!, tokens: counts, position: tokens.length, choice }
+  const row = { logitsRow, params, mask, tokens: counts, position: tokens.length, choice }
   return { ...row, ...(maskId === undefined ? {} : { maskId }), ...(judged ? { judged } : {}) }
-}
-
-function keepOnly(row: Uint32Array, token: number): void {
-  row.fill(0)
-  row[token >>> 5] = 1 << (token & 31)
 }

@@ -6,18 +6,22 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../grammar/index.ts"
-import { Matcher, type TokenMachine } from "../mask/index.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import type { Sampler } from "../sampler/index.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { Speculation } from "./draft.ts"
 import { AbortError, ModelError, RequestError } from "./errors.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
+import type { GuideHost, OpenedGuides } from "./guides/guide.ts"
+import { LocalGuides } from "./guides/local.ts"
+import type { Bound, WalkRequest } from "./guides/opening.ts"
+import { RoutedGuides } from "./guides/routed.ts"
 import { EngineMetrics } from "./metrics.ts"
 import type { Model } from "./model.ts"
-import { type GenerateOptions, type Prompt, type ReadRequest, readRequest } from "./request.ts"
+import type { PromptEncoder } from "./prompt/encoder.ts"
+import { type GenerateOptions, type Prompt, type ReadRequest, readCount, readRequest } from "./request.ts"
 import { Scheduler } from "./scheduler.ts"
-import { type Constraint, checkComplete, readConstraint, type ValueOf } from "./schema.ts"
+import { checkComplete, readConstraint, type ValueOf } from "./schema.ts"
 import { type GenerationEvent, Sequence } from "./sequence.ts"
 import { canSpeculate } from "./speculation.ts"
 import { breakEvenOf, type Speculator } from "./speculator.ts"
@@ -28,8 +32,12 @@ export interface EngineParts {
   readonly model: Model
   readonly sampler: Sampler
   readonly tokenizer: Tokenizer
+  readonly prompts: PromptEncoder
+  /** Where constraints are compiled and masks filled; null: in this thread. */
+  readonly guides: GuideHost | null
   readonly id: string
   readonly createdAt: number
+  /** Sequences that may wait for a slot. */
   readonly maxWaiting: number
   /** The seed of requests that bring none; without it each draws its own. */
   readonly seed: bigint | undefined
@@ -59,6 +67,9 @@ export class Engine {
   private readonly parts: EngineParts
   private readonly compiled: CompiledConstraints
   private readonly scheduler: Scheduler
+  private readonly guides: GuideHost
+  /** Sequences whose requests are still being prepared. */
+  private preparing = 0
   private loop: Promise<void> | undefined
   private isClosing = false
   private death: Error | undefined
@@ -71,9 +82,18 @@ export class Engine {
     this.tokenizer = parts.tokenizer
     this.vocabulary = parts.tokenizer.vocabulary
     this.compiled = new CompiledConstraints(this.vocabulary)
-    this.scheduler = new Scheduler(parts.model, this.vocabulary.words)
+    const local = new LocalGuides({
+      vocabulary: this.vocabulary,
+      encode: parts.tokenizer.encodePart,
+      bind: (request) => this.bind(request),
+    })
+    const guides = parts.guides ? new RoutedGuides(parts.guides, local) : local
+    this.guides = guides
+    this.scheduler = new Scheduler(parts.model, this.vocabulary.words, ({ options, slot }) => {
+      if (options.guide) guides.begin(options.guide, slot)
+    })
     const { vocabulary, scheduler, metrics } = this
-    this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics })
+    this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
     this.model = {
       id: parts.id,
       createdAt: parts.createdAt,
@@ -93,24 +113,37 @@ export class Engine {
     const { signal } = options
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
     this.checkAlive()
+    const count = readCount(options)
+    this.checkLine(count)
+    this.preparing += count
+    try {
+      return await this.prepare(prompt, options)
+    } finally {
+      this.preparing -= count
+    }
+  }
+
+  private async prepare(prompt: Prompt, options: GenerateOptions): Promise<Generation> {
+    const { signal } = options
     const constraint = readConstraint(options)
-    const request = readRequest(prompt, options, {
+    const request = await readRequest(prompt, options, {
       tokenizer: this.tokenizer,
+      prompts: this.parts.prompts,
       contextLength: this.model.contextLength,
       seed: this.parts.seed ?? randomSeed(),
       maxDraftTokens: this.parts.speculator?.tokens ?? 0,
-      constraint: constraint?.input ?? null,
+      constraint,
     })
-    const bound = constraint ? this.bind(constraint) : null
-    this.checkLine()
-    const matcher = bound && new Matcher(bound.machine)
-    const healed = matcher && request.heals ? heal(matcher, request.promptIds) : null
-    const promptIds = healed?.promptIds ?? request.promptIds
+    const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
+    // It may have ended meanwhile.
+    this.checkAlive()
+    const { drop = 0, prefix, report = null, compileMs = 0, isAccepting, isExhausted } = opened?.opening ?? {}
+    const promptIds = request.promptIds.slice(0, request.promptIds.length - drop)
     const generation = new Generation({
       promptTokens: promptIds.length,
-      report: bound?.report ?? null,
+      report,
       constraint,
-      compileMs: bound?.compileMs ?? 0,
+      compileMs,
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
@@ -120,24 +153,24 @@ export class Engine {
         new Sequence({
           ...request,
           promptIds,
-          prefix: healed?.prefix,
+          ...(prefix && { prefix }),
           vocabulary: this.vocabulary,
-          matcher: matcher?.fork() ?? null,
+          guide: opened?.guides[choice] ?? null,
+          isConstrained: constraint !== null,
+          ...(constraint && { isComplete: isAccepting ?? false }),
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),
           emit: generation.push,
         }),
     )
-    for (const { closing, left } of sequences) closing?.check(left)
     generation.sequences = sequences
     this.metrics.requests++
     this.metrics.promptTokens += promptIds.length
     // A constraint that only the empty text satisfies is complete before the first step.
-    const begun = sequences.filter((sequence) => !sequence.options.matcher?.isExhausted())
-    for (const sequence of sequences)
-      if (!begun.includes(sequence)) this.stepper.end(sequence, "stop", "complete")
-    this.scheduler.add(begun)
+    if (constraint && isExhausted)
+      for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
+    else this.scheduler.add(sequences)
     this.watchSignal(generation, signal)
     this.wake()
     return generation
@@ -157,7 +190,8 @@ export class Engine {
     for (const choice of result.choices) {
       if (choice.finishReason === "abort")
         throw new AbortError(choice.text, { cause: options?.signal?.reason })
-      if (choice.finishReason === "error") throw new ModelError(choice.message ?? "the model failed")
+      if (choice.finishReason === "error")
+        throw choice.error ?? new ModelError(choice.message ?? "the model failed")
       if (constraint) checkComplete(choice.text, choice.finishReason, constraint.title)
     }
     if (!constraint) return result as GenerateResult<ValueOf<Options>>
@@ -197,6 +231,8 @@ export class Engine {
     this.isClosing = true
     for (const sequence of this.sequences()) this.stepper.end(sequence, "abort", null)
     await this.loop
+    await this.guides.close()
+    await this.parts.prompts.close()
     await this.parts.model.close()
     await this.parts.speculator?.drafter.close()
     this.parts.sampler.close()
@@ -228,6 +264,7 @@ export class Engine {
   }
 
   private async run(): Promise<void> {
+    this.guides.isBusy(true)
     while (this.scheduler.hasWork && !this.isClosing) {
       try {
         await this.stepper.step()
@@ -235,16 +272,14 @@ export class Engine {
         this.fault(error as Error)
       }
     }
+    this.guides.isBusy(false)
   }
 
-  /** A step failed: what ran ends with the error, what waits goes on with the next step. */
+  /** A step failed as a whole: what ran ends with the error, what waits goes on with the next step. */
   private fault(error: Error): void {
     this.parts.log(`step failed: ${error.message}`)
     const running = [...this.scheduler.running]
-    for (const sequence of running) {
-      sequence.finish("error", null, error.message)
-      this.stepper.leave(sequence, false)
-    }
+    for (const sequence of running) this.stepper.fail(sequence, error, false)
     // Nothing ran: the fault is not a request's, and trying again would fail again.
     if (this.parts.model.isDead || running.length === 0) this.die(error)
   }
@@ -253,7 +288,7 @@ export class Engine {
     if (this.death) return
     this.death = error
     this.parts.log(`model lost: ${error.message}`)
-    for (const sequence of this.sequences()) this.stepper.end(sequence, "error", null, error.message)
+    for (const sequence of this.sequences()) this.stepper.fail(sequence, error)
   }
 
   private checkAlive(): void {
@@ -261,36 +296,57 @@ export class Engine {
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
   }
 
-  private checkLine(): void {
+  /** Whether `count` more sequences find a slot or a place in the line. Throws RequestError. */
+  private checkLine(count: number): void {
     const { waiting, slots } = this.scheduler
-    const { maxWaiting } = this.parts
-    if (waiting.length < maxWaiting || waiting.length < slots.freeCount) return
+    const { maxWaiting, model } = this.parts
+    const most = maxWaiting + model.slotCount
+    if (count > most) {
+      const message = `n: ${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`
+      throw new RequestError("invalid_value", message, "n")
+    }
+    const taken = waiting.length + this.preparing
+    if (taken + count <= maxWaiting + slots.freeCount) return
     throw new RequestError(
       "queue_full",
-      `${waiting.length} requests are waiting, and ${maxWaiting} is the bound: try again later`,
+      `${taken} answers are waiting, and ${maxWaiting} is the bound: try again later`,
     )
   }
 
-  /** The machine that a constraint stands for, compiled if it is not yet. */
-  private bind({ input, policies }: Constraint): {
-    machine: TokenMachine
-    report: Report | null
-    compileMs: number
-  } {
-    if ("machine" in input)
-      return { machine: this.compiled.stored(input), report: input.report, compileMs: 0 }
+  private async openGuides(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
+    const opened = await this.guides.open(request, count, signal)
+    const { opening, guides } = opened
+    if (request.constraint && guides[0].host === this.parts.guides) {
+      if (opening.isCached) this.metrics.compileHits++
+      else this.metrics.compileMisses++
+      this.metrics.ms.compile += opening.compileMs
+    }
+    return opened
+  }
+
+  /** The machine that a constraint stands for, in this thread. */
+  private bind({ constraint }: WalkRequest): Bound | null {
+    if (!constraint) return null
+    const { input, policies } = constraint
+    if ("machine" in input) {
+      return { machine: this.compiled.stored(input), report: input.report, compileMs: 0, isCached: true }
+    }
     const { grammar, report, isCached, compileMs } = this.compileCounted(input, policies)
-    return { machine: this.compiled.machine(grammar), report, compileMs: isCached ? 0 : compileMs }
+    return { machine: this.compiled.machine(grammar), report, isCached, compileMs: isCached ? 0 : compileMs }
   }
 
   private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {
     try {
       const compiled = this.compiled.compile(input, { surface: "generate", ...options })
-      if (!compiled.isCached) this.metrics.ms.compile += compiled.compileMs
+      if (compiled.isCached) this.metrics.compileHits++
+      else {
+        this.metrics.compileMisses++
+        this.metrics.ms.compile += compiled.compileMs
+      }
       return compiled
-    } finally {
-      this.metrics.compileHits = this.compiled.hitCount
-      this.metrics.compileMisses = this.compiled.missCount
+    } catch (error) {
+      this.metrics.compileMisses++
+      throw error
     }
   }
 
@@ -304,13 +360,4 @@ export class Engine {
 
 function randomSeed(): bigint {
   return crypto.getRandomValues(new BigInt64Array(1))[0]
-}
-
-/** What is left of the prompt, at least a token, once `matcher` has healed it, and the bytes to write again. */
-function heal(
-  matcher: Matcher,
-  promptIds: readonly number[],
-): { promptIds: readonly number[]; prefix: Uint8Array } {
-  const { drop, prefix } = matcher.heal(promptIds.slice(1))
-  return { promptIds: promptIds.slice(0, promptIds.length - drop), prefix }
 }

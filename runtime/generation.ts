@@ -20,6 +20,8 @@ export interface Choice {
   readonly finishReason: FinishReason
   readonly stopReason: string | number | null
   readonly message: string | undefined
+  /** Why it ended by `error`. */
+  readonly error: Error | undefined
   readonly logprobs: readonly TokenLogprobs[] | null
 }
 
@@ -155,7 +157,7 @@ export class Generation {
   }
 
   private choice(sequence: Sequence, index: number): Choice {
-    const { text, stopReason, message, logprobs } = sequence
+    const { text, stopReason, message, error, logprobs } = sequence
     const finishReason = sequence.finishReason!
     const { constraint } = this.options
     return {
@@ -166,6 +168,7 @@ export class Generation {
       finishReason,
       stopReason,
       message,
+      error,
       logprobs: sequence.options.params.logprobs === null ? null : logprobs,
     }
   }

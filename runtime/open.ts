@@ -12,8 +12,10 @@ import { checkSameVocabulary, ModelDrafter } from "./draftmodel.ts"
 import { Engine } from "./engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
+import { defaultWorkLimits, ThreadedGuides, type WorkLimits } from "./guides/threaded.ts"
 import type { Model } from "./model.ts"
 import { type LoadOptions, openOrtModel } from "./ort/client.ts"
+import { PromptEncoder } from "./prompt/encoder.ts"
 import type { Drafter, SpeculationOptions } from "./speculation.ts"
 import { cannotRewind, describeSpeculator, openSpeculator, type Speculator } from "./speculator.ts"
 import { Tokenizer } from "./tokenizer.ts"
@@ -34,8 +36,20 @@ export interface OpenOptions {
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
   context?: number
-  /** Requests that may wait for a slot. Default 256. */
+  /** Sequences that may wait for a slot. Default 256. */
   maxWaiting?: number
+  /**
+   * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in threads of their own, so
+   * that nothing of it holds the event loop or another request, and what outlives its time is stopped; `none`: in the
+   * caller's thread, without a bound in time.
+   */
+  isolation?: "thread" | "none"
+  /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000). */
+  limits?: Partial<WorkLimits & { promptMs: number }>
+  /** Keep a second thread ready for the moment when one constraint holds the first. Default false: it is started then. */
+  hasSpareThread?: boolean
+  /** Write sample constraints through in the pauses after the start: the first requests are faster then. Default false. */
+  warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
   seed?: bigint
   /** Several tokens of a sequence in one run of the model, where a draft of them is right. Default: none. */
@@ -72,12 +86,36 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
         openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log })
       speculator = await openSpeculator(speculation, model, openDraft)
     }
+    const isolates = (options.isolation ?? "thread") === "thread"
+    const { promptMs = 5_000, ...limits } = options.limits ?? {}
+    const thread = { model: directory.path, dtype: options.dtype, width: vocabulary.width }
+    const guides = isolates
+      ? new ThreadedGuides({
+          ...thread,
+          words: vocabulary.words,
+          slotCount,
+          limits: { ...defaultWorkLimits, ...limits },
+          hasSpare: options.hasSpareThread ?? false,
+          warms: options.warmsUp ?? false,
+          maxThreads: 6,
+          maxSlow: Math.max(1, availableParallelism() - 1),
+          log,
+        })
+      : null
+    const prompts = new PromptEncoder({
+      tokenizer,
+      contextLength,
+      thread: isolates ? thread : null,
+      promptMs,
+    })
     log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
     if (speculator) log(describeSpeculator(speculator))
     return new Engine({
       model,
       sampler: chosen.sampler,
       tokenizer,
+      prompts,
+      guides,
       id: directory.id,
       createdAt: directory.createdAt,
       maxWaiting,

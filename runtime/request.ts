@@ -3,14 +3,15 @@
  * budget, stops, sampling parameters.
  */
 
-import type { Encode } from "../mask/index.ts"
+import { needsLogits } from "../sampler/cpu.ts"
 import { resolveParams, type SamplingOptions, type SamplingParams } from "../sampler/index.ts"
 import type { Verify } from "./draft.ts"
 import { RequestError } from "./errors.ts"
+import { promptTailLength, type WalkRequest } from "./guides/opening.ts"
+import type { PromptEncoder } from "./prompt/encoder.ts"
 import { checkRepetition, type RepetitionOptions } from "./repetition.ts"
-import type { ConstraintInput, ConstraintOptions } from "./schema.ts"
+import type { Constraint, ConstraintInput, ConstraintOptions } from "./schema.ts"
 import { showSchema } from "./shownschema.ts"
-import { StopRegexes } from "./stopregex.ts"
 import { StopStrings } from "./stops.ts"
 import { type StopWhenKind, stopWhenKinds } from "./stopwhen.ts"
 import type { Message, TemplateOptions } from "./template.ts"
@@ -73,7 +74,9 @@ export interface ReadRequest {
   readonly promptIds: readonly number[]
   readonly params: SamplingParams
   readonly stops: StopStrings
-  readonly stopRegexes: StopRegexes
+  /** Null: there is neither a constraint nor a pattern. */
+  readonly walk: WalkRequest | null
+  readonly hasPatterns: boolean
   readonly stopWhen: StopWhenKind | null
   readonly repetition: { min: number; max: number; count: number } | null
   readonly byWords: boolean
@@ -87,29 +90,27 @@ export interface ReadRequest {
   readonly draftTokens: number
   readonly verify: Verify
   readonly predictionIds: readonly number[]
-  readonly heals: boolean
-  /** Null: the tokens of a forced text are drawn too. */
-  readonly encode: Encode | null
 }
 
 /** What of the engine a request is checked against. */
 export interface RequestContext {
   readonly tokenizer: Tokenizer
+  readonly prompts: PromptEncoder
   readonly contextLength: number
   /** The seed of a request that brings none. */
   readonly seed: bigint
   /** 0: the engine drafts nothing. */
   readonly maxDraftTokens: number
-  /** What the answer is held to, for `schemaInPrompt`. */
-  readonly constraint?: ConstraintInput | null
+  /** What the answer is held to. */
+  readonly constraint?: Pick<Constraint, "input" | "policies"> | null
 }
 
-/** Throws RequestError and SamplingError. */
-export function readRequest(
+/** Rejects with RequestError, SamplingError and AbortError. */
+export async function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  { tokenizer, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
-): ReadRequest {
+  { tokenizer, prompts, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
+): Promise<ReadRequest> {
   const { width, endIds } = tokenizer.vocabulary
   const encode = tokenizer.encodePart
   const params = resolveParams(options, {
@@ -126,8 +127,11 @@ export function readRequest(
       "contrastive",
     )
   }
-  const count = integer("n", options.n ?? 1, 1, 128)
-  const promptIds = encodePrompt(prompt, options, tokenizer, constraint)
+  const count = readCount(options)
+  const stops = new StopStrings(listOf(options.stop))
+  const stopRegexes = listOf(options.stopRegex)
+  const heals = readHeal(options.heal, constraint !== null)
+  const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, constraint?.input ?? null)
   const maxTokens =
     options.maxTokens === undefined || options.maxTokens === null
       ? contextLength - promptIds.length
@@ -140,16 +144,33 @@ export function readRequest(
   )
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
+  const closes = oneOf("on_length", options.onLength, ["truncate", "close"]) === "close"
+  const walk: WalkRequest = {
+    constraint,
+    promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
+    // The first token of a prompt stays.
+    maxHealed: heals ? promptIds.length - 1 : 0,
+    forces: forces && !bans(params),
+    closes,
+    maxTokens,
+    room: contextLength - promptIds.length,
+    takesForced: !needsLogits(params),
+    allowed: params.allowed,
+    stopTokenIds: [...(options.stopTokenIds ?? [])],
+    hasStops: stops.strings.length > 0,
+    stopRegexes,
+  }
   return {
     promptIds,
     params,
-    stops: new StopStrings(listOf(options.stop)),
-    stopRegexes: new StopRegexes(listOf(options.stopRegex)),
+    stops,
+    walk: constraint || stopRegexes.length > 0 ? walk : null,
+    hasPatterns: stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, constraint !== null),
     repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
     byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
     stopTokenIds: new Set(options.stopTokenIds),
-    closes: oneOf("on_length", options.onLength, ["truncate", "close"]) === "close",
+    closes,
     includesStop: options.includeStopStrInOutput ?? false,
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,
@@ -157,10 +178,16 @@ export function readRequest(
     count,
     draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
-    predictionIds: maxDraftTokens > 0 && options.prediction ? encode(options.prediction) : [],
-    heals: readHeal(options.heal, constraint !== null),
-    encode: forces && !bans(params) ? encode : null,
+    predictionIds:
+      maxDraftTokens > 0 && options.prediction
+        ? await prompts.encode({ kind: "part", text: options.prediction }, options.signal)
+        : [],
   }
+}
+
+/** How many answers are asked for. Throws RequestError. */
+export function readCount({ n }: GenerateOptions): number {
+  return integer("n", n ?? 1, 1, 128)
 }
 
 /** Whether single tokens may be unwanted: then none is written unasked. */
@@ -168,13 +195,13 @@ function bans({ allowed, badWords, biasIds, noRepeatNgramSize }: SamplingParams)
   return allowed !== null || badWords.length > 0 || biasIds.length > 0 || noRepeatNgramSize > 0
 }
 
-function encodePrompt(
+async function encodePrompt(
   prompt: Prompt,
   options: GenerateOptions,
-  tokenizer: Tokenizer,
+  { tokenizer, prompts }: Pick<RequestContext, "tokenizer" | "prompts">,
   constraint: ConstraintInput | null,
-): readonly number[] {
-  const ids = promptIdsOf(prompt, options, tokenizer, constraint)
+): Promise<readonly number[]> {
+  const ids = await promptIdsOf(prompt, options, prompts, constraint)
   if (ids.length === 0) {
     throw new RequestError(
       "invalid_value",
@@ -186,12 +213,13 @@ function encodePrompt(
   return ids
 }
 
-function promptIdsOf(
+async function promptIdsOf(
   prompt: Prompt,
   options: GenerateOptions,
-  tokenizer: Tokenizer,
+  prompts: PromptEncoder,
   constraint: ConstraintInput | null,
-): readonly number[] {
+): Promise<readonly number[]> {
+  const { signal } = options
   const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
   if (options.schemaInPrompt && (isIds || options.raw)) {
     throw new RequestError(
@@ -202,7 +230,7 @@ function promptIdsOf(
   }
   if (isIds) return prompt as readonly number[]
   if (options.raw) {
-    if (typeof prompt === "string") return tokenizer.encode(prompt)
+    if (typeof prompt === "string") return prompts.encode({ kind: "raw", text: prompt }, signal)
     throw new RequestError(
       "invalid_value",
       "raw: messages have no raw form; send text or token ids",
@@ -212,7 +240,7 @@ function promptIdsOf(
   const messages =
     typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
   const shown = options.schemaInPrompt ? showSchema(messages, constraint) : messages
-  return tokenizer.encodeMessages(shown, options.templateOptions)
+  return prompts.encode({ kind: "messages", messages: shown, options: options.templateOptions ?? {} }, signal)
 }
 
 function checkContext(

@@ -34,8 +34,13 @@ export class Scheduler {
   private readonly masks: readonly Uint32Array[]
   /** Where the first feed of a sequence takes its reused tokens from. */
   private readonly copies = new Map<Sequence, number>()
+  /** One of them made the model fail: each runs alone until it has caught up. */
+  private readonly suspects = new Set<Sequence>()
+  private readonly place: (sequence: Sequence) => void
 
-  constructor(model: Model, words: number) {
+  /** `place` is told of every sequence that comes into a slot. */
+  constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
+    this.place = place
     this.slots = new Slots(model.slotCount, chunkSize, model.canRewind)
     const rows = new Uint32Array(model.slotCount * words)
     this.masks = Array.from({ length: model.slotCount }, (_, slot) =>
@@ -58,10 +63,21 @@ export class Scheduler {
       if (at >= 0) list.splice(at, 1)
     }
     this.copies.delete(sequence)
+    this.suspects.delete(sequence)
     if (sequence.slot < 0) return
     this.slots.release(sequence.slot, isIntact)
     sequence.slot = -1
-    sequence.mask = undefined
+  }
+
+  /** The model failed with these together, and their slots are empty: they are computed again, each by itself. */
+  suspect(sequences: readonly Sequence[]): void {
+    for (const sequence of sequences) {
+      if (sequence.slot < 0) continue
+      this.slots.lose(sequence.slot)
+      this.copies.delete(sequence)
+      sequence.restart()
+      this.suspects.add(sequence)
+    }
   }
 
   /** The next batch: admits while slots and budget last, then cuts the feeds. */
@@ -98,7 +114,12 @@ export class Scheduler {
       })
       logitsRow += plain.logitsCount
     }
-    for (const sequence of this.running) feed(sequence)
+    const [suspect] = this.suspects
+    if (suspect) {
+      feed(suspect)
+      return batch
+    }
+    for (const sequence of this.running) if (!sequence.isLate) feed(sequence)
     // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
     while (this.waiting.length > 0 && budget > 0) {
       const sequence = this.waiting[0]
@@ -107,11 +128,15 @@ export class Scheduler {
       this.waiting.shift()
       this.running.push(sequence)
       sequence.slot = placement.slot
-      sequence.mask = this.masks[placement.slot]
+      if (!sequence.options.guide) {
+        sequence.ownMask = this.masks[placement.slot]
+        sequence.fillFree()
+      }
       sequence.cachedCount = placement.reusedCount
       sequence.plainCount = placement.reusedCount
       sequence.reusedCount = placement.reusedCount
       if (placement.copyFrom !== undefined) this.copies.set(sequence, placement.copyFrom)
+      this.place(sequence)
       feed(sequence)
     }
     return batch
@@ -122,6 +147,7 @@ export class Scheduler {
     sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
     if (isPlain) sequence.plainCount = sequence.cachedCount
     if (sequence.slot === feed.slot) this.slots.computed(feed.slot, sequence.cachedCount)
+    if (sequence.cachedCount === sequence.tokens.length) this.suspects.delete(sequence)
   }
 
   /** Whether the slot will hold, and the logits have, the bits of plain decoding. */

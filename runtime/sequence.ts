@@ -6,23 +6,15 @@
  * goes before truncation.
  */
 
-import { GrammarError } from "../grammar/index.ts"
-import type { Matcher, RowKind } from "../mask/index.ts"
-import {
-  canonicalTokens,
-  type Encode,
-  Matcher as FreshMatcher,
-  isAllowed,
-  tailBytes,
-  type Vocabulary,
-} from "../mask/index.ts"
+import { isAllowed, type Vocabulary } from "../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../sampler/index.ts"
 import { TokenCounts } from "../sampler/index.ts"
-import { Closing } from "./closing.ts"
 import { Detokenizer } from "./detokenizer.ts"
 import { type Draft, noDraft, type Speculation } from "./draft.ts"
+import type { Guide } from "./guides/guide.ts"
+import { PatternPoints } from "./guides/points.ts"
+import { FreeMask, type Outlook, type Verdict } from "./guides/walk.ts"
 import { Repetition } from "./repetition.ts"
-import type { StopRegexes } from "./stopregex.ts"
 import { type StopStrings, StopWatch } from "./stops.ts"
 import { StopWhen, type StopWhenKind } from "./stopwhen.ts"
 import { WordBuffer } from "./wordbuffer.ts"
@@ -41,6 +33,8 @@ export type GenerationEvent =
        */
       stopReason: string | number | null
       message?: string
+      /** Why it ended by `error`. */
+      error?: Error
     }
 
 type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
@@ -52,13 +46,17 @@ export interface SequenceOptions {
   /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
   readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
-  readonly matcher: Matcher | null
-  /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
-  readonly encode?: Encode | null
-  /** With a matcher: complete the answer when the budget ends. */
+  /** Its way through the constraint and the patterns that end it; null: neither is there. */
+  readonly guide: Guide | null
+  /** There is a constraint. */
+  readonly isConstrained: boolean
+  /** The empty text satisfies it. */
+  readonly isComplete?: boolean
+  /** There are patterns that end the text. */
+  readonly hasPatterns?: boolean
+  /** With a constraint: complete the answer when the budget ends. */
   readonly closes: boolean
   readonly stops: StopStrings
-  readonly stopRegexes?: StopRegexes
   readonly stopWhen?: StopWhenKind | null
   readonly repetition?: { min: number; max: number; count: number } | null
   /** Events end at words. */
@@ -83,16 +81,20 @@ export class Sequence {
   readonly tokens: number[]
   readonly counts: TokenCounts
   readonly logprobs: TokenLogprobs[] = []
-  /** Keeps the answer completable within the budget; null when it may be cut. */
-  readonly closing: Closing | null
+  /** The budget's rule forbade a drawn token. */
+  hasClosed = false
   /** Events wait for `release`: a forced run is one of them. */
   isHeld = false
-  /** Row in which the mask of the next token is written; given with the slot. Shape [W]. */
-  mask: Uint32Array | undefined
-  /** `mask` says what may follow the last token. */
-  isMaskFilled = false
-  /** Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own. */
-  maskId: number | undefined
+  /** Row of an unconstrained sequence, given with the slot. Shape [W]. */
+  ownMask: Uint32Array | undefined
+  /** The outlook whose forced run has been taken: its mask says what may follow the last token. */
+  outlook: Outlook | undefined
+  /** Tokens were taken out of the mask. */
+  isNarrowed = false
+  /** Waits for an answer about its last draw: it takes no part in a step until then. */
+  isLate = false
+  /** Its guide has been asked about its last draw. */
+  isAsked = false
   slot = -1
   /** How many of `tokens` the slot holds. */
   cachedCount = 0
@@ -112,6 +114,7 @@ export class Sequence {
   finishReason: FinishReason | undefined
   stopReason: string | number | null = null
   message: string | undefined
+  error: Error | undefined
   /** Parameters whose bans were lifted, because nothing else would have been left. */
   readonly lifted = new Set<string>()
   /** Microseconds of every mask filled, and of every token that the matcher accepted. */
@@ -122,8 +125,12 @@ export class Sequence {
   private readonly stopWhen: StopWhen | null
   private readonly repetition: Repetition | null
   private readonly words: WordBuffer | null
-  /** Forced tokens that come next, see `mask/forced.ts`. */
-  private ahead: number[] = []
+  private readonly points: PatternPoints | null
+  /** The text so far satisfies the constraint. */
+  private isComplete: boolean
+  /** Bytes written, those of the healed prompt among them, and after how many of them the text was complete. */
+  private byteCount = 0
+  private readonly ends = new Set<number>()
   /** Tokens whose text has not been sent. */
   private unsent: number[] = []
   private unsentLogprobs: TokenLogprobs[] = []
@@ -136,12 +143,14 @@ export class Sequence {
     this.options = options
     this.tokens = [...options.promptIds]
     this.counts = new TokenCounts(options.promptIds)
-    this.closing = options.closes && options.matcher ? new Closing(options.matcher) : null
     this.detokenizer = new Detokenizer(options.vocabulary, { skip: options.prefix?.length ?? 0 })
+    this.points = options.hasPatterns ? new PatternPoints() : null
+    this.isComplete = options.isComplete ?? !options.isConstrained
+    if (this.isComplete) this.ends.add(0)
     this.watch = new StopWatch(options.stops, {
       includesStop: options.includesStop,
-      counts: (length) => this.outputCount >= options.minTokens && this.isComplete(length),
-      ...(options.stopRegexes && { regexes: options.stopRegexes }),
+      counts: (length) => this.outputCount >= options.minTokens && this.wasComplete(length),
+      ...(this.points && { regexes: this.points }),
     })
     this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
     this.repetition = options.repetition ? new Repetition(options.repetition) : null
@@ -171,91 +180,90 @@ export class Sequence {
     return this.watch.ignored
   }
 
+  /** What may come next. Shape [W]. */
+  get mask(): Uint32Array {
+    return this.options.guide?.mask ?? this.ownMask!
+  }
+
+  /** Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own. */
+  get maskId(): number | undefined {
+    if (this.isNarrowed) return undefined
+    if (this.options.guide) return this.outlook?.maskId
+    return this.options.stopTokenIds.size > 0 ? undefined : FreeMask
+  }
+
+  /** Fills the mask of an unconstrained sequence, which is always the same but for what was taken out of it. */
+  fillFree(): void {
+    const { vocabulary, stopTokenIds } = this.options
+    this.ownMask!.set(vocabulary.freeRow)
+    for (const id of stopTokenIds) this.ownMask![id >>> 5] |= 1 << (id & 31)
+  }
+
+  /** Whether `token` ends the output by itself, whatever the constraint would say of it. */
+  endsBy(token: number): boolean {
+    return this.isEnd(token) || this.isStop(token)
+  }
+
+  private isEnd(token: number): boolean {
+    const { vocabulary, isConstrained, ignoresEnd } = this.options
+    return vocabulary.isEnd(token) && !(ignoresEnd && !isConstrained)
+  }
+
+  private isStop(token: number): boolean {
+    const { isConstrained, stopTokenIds, minTokens } = this.options
+    const counts = isConstrained || this.outputCount + 1 >= minTokens
+    return stopTokenIds.has(token) && this.isComplete && counts
+  }
+
+  /** Takes a token out of the mask. */
+  narrow(token: number): void {
+    this.isNarrowed = true
+    this.mask[token >>> 5] &= ~(1 << (token & 31))
+  }
+
   /**
-   * Writes the tokens that may come next into `mask`. `single`: one bit, which needs no sampling; so is a token that is
-   * forced, though others could spell its bytes.
+   * Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. `verdict`: what
+   * the guide says of the token; none is needed for one that ends the output.
    */
-  fillMask(): RowKind {
-    const kind = this.ahead.length > 0 ? "single" : this.fillWhole()
-    if (kind === "masked") this.ahead = this.forced()
-    if (this.ahead.length === 0) return kind
-    const row = this.mask!
-    row.fill(0)
-    row[this.ahead[0] >>> 5] = 1 << (this.ahead[0] & 31)
-    this.isMaskFilled = true
-    this.maskId = undefined
-    return "single"
-  }
-
-  /** The tokens that are forced behind `drafted`, where `matcher` stands. */
-  forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
-    const { encode } = this.options
-    if (!encode) return []
-    // A token has a byte at least; the whole text is not copied for each token of a draft.
-    const before = drafted.length === 0 ? this.tokens : [...this.tokens.slice(-tailBytes), ...drafted]
-    return canonicalTokens(fsm, state, before, encode)
-  }
-
-  /** The tokens that are forced here and fit into the budget. */
-  private forced(): number[] {
-    const { matcher } = this.options
-    const tokens = matcher ? this.forcedAt(matcher, []) : []
-    return this.closing?.fitsAll(tokens, this.left) === false ? [] : [...tokens]
-  }
-
-  private fillWhole(): RowKind {
-    const { matcher, vocabulary, stopTokenIds } = this.options
-    const row = this.mask!
-    this.isMaskFilled = true
-    this.maskId = stopTokenIds.size > 0 ? undefined : matcher ? stateId(matcher) : FreeMask
-    if (!matcher) {
-      row.set(vocabulary.freeRow)
-      for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
-      return "free"
-    }
-    const kind = matcher.fillMask(row)
-    if (stopTokenIds.size === 0 || !matcher.isAccepting()) return kind
-    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells, or nothing.
-    for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
-    return "masked"
-  }
-
-  /** Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. */
-  accept(token: number, logprobs?: TokenLogprobs, isForced = false): void {
+  accept(
+    token: number,
+    {
+      logprobs,
+      isForced = false,
+      verdict,
+    }: { logprobs?: TokenLogprobs | undefined; isForced?: boolean; verdict?: Verdict | undefined } = {},
+  ): void {
     if (isForced) this.counts.pushForced(token)
     else this.counts.push(token)
-    const end = this.advance(token, logprobs)
+    const end = this.advance(token, logprobs, verdict)
     if (!end) return
     const [finishReason, stopReason, message] = end
     // What the budget's rule led to its end was closed, even if a token was left.
-    const isClosed = this.closing?.hasBound && (stopReason === null || stopReason === "complete")
+    const isClosed = this.hasClosed && (stopReason === null || stopReason === "complete")
     this.finish(finishReason, isClosed && finishReason === "stop" ? "closed" : stopReason, message)
   }
 
   /** How the output ends by this token; undefined when it goes on. */
-  private advance(token: number, logprobs: TokenLogprobs | undefined): Ending | undefined {
-    const { vocabulary, matcher, stopTokenIds, minTokens } = this.options
-    this.isMaskFilled = false
+  private advance(
+    token: number,
+    logprobs: TokenLogprobs | undefined,
+    verdict: Verdict | undefined,
+  ): Ending | undefined {
+    const { isConstrained, minTokens } = this.options
+    const isEnd = this.isEnd(token)
+    const isStop = this.isStop(token)
+    this.outlook = undefined
+    this.isNarrowed = false
     this.tokens.push(token)
-    this.ahead.shift()
-    const isComplete = !matcher || matcher.isAccepting()
-    if (vocabulary.isEnd(token) && !(this.options.ignoresEnd && !matcher)) {
-      matcher?.accept(token)
-      return ["stop", null]
-    }
-    if (stopTokenIds.has(token) && isComplete && (matcher || this.outputCount >= minTokens)) {
+    if (isEnd) return ["stop", null]
+    if (isStop) {
       if (this.options.includesStop) {
         this.unsent.push(token)
         this.send(this.watch.flush() + this.detokenizer.push(token))
       }
       return ["stop", token]
     }
-    if (matcher) {
-      const start = performance.now()
-      if (!matcher.accept(token)) return ["error", null, `internal: token ${token} left the constraint`]
-      this.acceptUs.push(1000 * (performance.now() - start))
-      this.closing?.accept(token)
-    }
+    if (verdict) this.read(token, verdict)
     this.unsent.push(token)
     if (logprobs) {
       this.logprobs.push(logprobs)
@@ -263,32 +271,38 @@ export class Sequence {
     }
     const piece = this.detokenizer.push(token)
     this.written += piece
-    if (matcher?.isExhausted()) {
+    if (isConstrained && verdict?.isExhausted) {
       this.send(this.watch.flush() + piece)
       return ["stop", "complete"]
     }
     const repeats = this.repetition?.push(token) ?? false
     const end = this.readText(piece)
     if (end) return end
-    if (this.left <= 0) return this.closing && matcher?.isAccepting() ? ["stop", "closed"] : ["length", null]
+    const isWhole = isConstrained && this.isComplete
+    if (this.left <= 0) return isWhole && this.options.closes ? ["stop", "closed"] : ["length", null]
     if (!repeats || this.outputCount < minTokens) return undefined
     // A constrained text that is cut off is no answer.
-    return [matcher && !matcher.isAccepting() ? "length" : "stop", "repetition"]
+    return [isConstrained && !isWhole ? "length" : "stop", "repetition"]
+  }
+
+  /** What the guide says of a token. */
+  private read(token: number, { isAccepting, ends, points, acceptUs }: Verdict): void {
+    const { isConstrained, vocabulary } = this.options
+    if (points) this.points?.add(points)
+    if (!isConstrained) return
+    this.acceptUs.push(acceptUs)
+    this.isComplete = isAccepting
+    for (const count of ends ?? []) this.ends.add(this.byteCount + count)
+    this.byteCount += vocabulary.bytes(token).length
   }
 
   /** Sends what the stops let through. */
   private readText(piece: string): Ending | undefined {
     const end = this.stopWhen?.push(piece, this.outputCount >= this.options.minTokens) ?? -1
     const start = this.written.length - piece.length
-    try {
-      const { text, stop } = this.watch.push(end < 0 ? piece : piece.slice(0, end - start))
-      this.send(text)
-      if (stop !== null) return ["stop", stop]
-    } catch (error) {
-      // A pattern whose automaton grew beyond its bounds.
-      if (error instanceof GrammarError) return ["error", null, `stop_regex: ${error.message}`]
-      throw error
-    }
+    const { text, stop } = this.watch.push(end < 0 ? piece : piece.slice(0, end - start))
+    this.send(text)
+    if (stop !== null) return ["stop", stop]
     return end < 0 ? undefined : ["stop", this.stopWhen!.kind]
   }
 
@@ -302,11 +316,21 @@ export class Sequence {
   rewind(): void {
     this.cachedCount = this.plainCount
     this.replays = true
-    this.isMaskFilled = false
+  }
+
+  /** The slot holds nothing any more: all tokens are computed again, as plain decoding does. */
+  restart(): void {
+    this.plainCount = 0
+    this.rewind()
   }
 
   /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
-  finish(finishReason: FinishReason, stopReason: string | number | null, message?: string): void {
+  finish(
+    finishReason: FinishReason,
+    stopReason: string | number | null,
+    message?: string,
+    error?: Error,
+  ): void {
     if (this.isFinished) return
     this.isHeld = false
     // After a stop string nothing is held.
@@ -316,8 +340,9 @@ export class Sequence {
     this.finishReason = finishReason
     this.stopReason = stopReason
     this.message = message
+    this.error = error
     const event = { type: "finish" as const, choice: this.options.choice, finishReason, stopReason }
-    this.options.emit(message === undefined ? event : { ...event, message })
+    this.options.emit({ ...event, ...(message !== undefined && { message }), ...(error && { error }) })
   }
 
   private send(text: string): void {
@@ -336,33 +361,15 @@ export class Sequence {
     this.unsentLogprobs = []
   }
 
-  /** Whether the first `length` units of the output are an accepted text. Rare: asked at stop strings only. */
-  private isComplete(length: number): boolean {
-    const { matcher, prefix } = this.options
-    if (!matcher) return true
-    const fresh = new FreshMatcher(matcher.fsm)
-    return (
-      (!prefix || fresh.acceptBytes(prefix)) &&
-      fresh.acceptBytes(new TextEncoder().encode(this.written.slice(0, length))) &&
-      fresh.isAccepting()
-    )
+  /** Whether the first `length` units of the output are an accepted text. Asked where a stop ends, so near the end. */
+  private wasComplete(length: number): boolean {
+    if (!this.options.isConstrained) return true
+    const after = this.detokenizer.heldCount + encoder.encode(this.written.slice(length)).length
+    return this.ends.has(this.byteCount - after)
   }
 }
 
-/** Mask id of the row that every unconstrained sequence has. */
-const FreeMask = 0
-const machineIds = new WeakMap<object, number>()
-let machineCount = 0
-
-/** A state's mask depends on the machine and the state alone. */
-function stateId({ fsm, state }: Matcher): number {
-  let id = machineIds.get(fsm)
-  if (id === undefined) {
-    id = ++machineCount
-    machineIds.set(fsm, id)
-  }
-  return id * 2 ** 32 + state
-}
+const encoder = new TextEncoder()
 
 /** Whether the row lets the token through: the check after every draw. */
 export function isLegal(row: Uint32Array, token: number): boolean {

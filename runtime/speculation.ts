@@ -11,20 +11,19 @@
  * repeated from plain logits (`neartie.ts`). `verify: "reject"` is the classic rule: the same law, other tokens.
  */
 
-import { onlyToken } from "../mask/bits.ts"
-import { needsLogits } from "../sampler/cpu.ts"
 import {
   chainOf,
   checkNeeds,
-  type DraftLaw,
   type NgramOptions,
   type Proposal,
   type Proposer,
   type SamplingParams,
 } from "../sampler/index.ts"
-import type { Draft, Verify } from "./draft.ts"
+import { type Draft, noDraft, type Verify } from "./draft.ts"
+import { draftAlong } from "./guides/draft.ts"
+import type { GuideHost } from "./guides/guide.ts"
 import { hasPlainFilters } from "./neartie.ts"
-import { isLegal, type Sequence } from "./sequence.ts"
+import type { Sequence } from "./sequence.ts"
 
 export type SpeculationOptions = {
   /** Most proposed tokens a step, 1 to 16. Default 4. */
@@ -66,7 +65,7 @@ export interface Drafter {
   /** For the log. */
   readonly description: string
   /** One proposal a wish, in their order. */
-  propose(wishes: readonly DraftWish[]): Promise<readonly Proposal[]>
+  propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]>
   /** What proposing one token for each of so many sequences costs, in milliseconds. */
   tokenMs(rows: number): Promise<number>
   close(): Promise<void>
@@ -117,40 +116,23 @@ export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
   return params.logprobs === null || !params.logprobsMode.startsWith("processed")
 }
 
-/** A list of allowed ids is never lifted: a forced token outside it ends the answer by the sampler's verdict. */
-export function isPermitted({ allowed }: SamplingParams, token: number): boolean {
-  return allowed === null || isLegal(allowed, token)
-}
-
 /**
- * The part of a proposal that may follow, with the tokens that the constraint forces between its tokens. `row` is
- * scratch, shape [W]. Nothing moves.
+ * The part of a proposal that may follow, with the tokens that the constraint forces between its tokens. Nothing moves;
+ * no draft where the constraint does not answer in time.
  */
-export function legalDraft(sequence: Sequence, proposal: Proposal, row: Uint32Array): Draft {
-  const { matcher, vocabulary, params, stopTokenIds } = sequence.options
+export async function legalDraft(sequence: Sequence, proposal: Proposal, guides: GuideHost): Promise<Draft> {
+  const { guide, vocabulary, params, stopTokenIds } = sequence.options
   const proposed = chainOf(proposal, maxProposed)
   const bound = Math.min(maxDraft, sequence.left - 1)
-  const draft = { tokens: [] as number[], laws: [] as DraftLaw[], forced: [] as boolean[] }
-  const ahead = matcher?.fork()
-  const isForcing = ahead !== undefined && !needsLogits(params)
-  let run: readonly number[] = []
-  for (let at = 0; draft.tokens.length < bound; ) {
-    const kind = ahead ? ahead.fillMask(row) : "free"
-    if (isForcing && kind === "single") run = [onlyToken(row)]
-    else if (isForcing && run.length === 0) run = sequence.forcedAt(ahead, draft.tokens)
-    const forced = run[0] ?? -1
-    run = run.slice(1)
-    const token = forced >= 0 ? forced : proposed[at]
-    // An end needs no draft: the row before it draws it.
-    if (token === undefined || vocabulary.isEnd(token) || stopTokenIds.has(token)) break
-    if (!isLegal(ahead ? row : vocabulary.freeRow, token) || !isPermitted(params, token)) break
-    if (ahead && !ahead.accept(token)) break
-    draft.tokens.push(token)
-    draft.forced.push(forced >= 0)
-    draft.laws.push(forced >= 0 ? null : (proposal.laws?.[at] ?? null))
-    if (proposed[at] === token) at++
-    // The constraint went another way: what was proposed is of another text.
-    else at = proposed.length
+  const free = { vocabulary, matcher: null, stopTokenIds, allowed: params.allowed, bound, isForcing: false }
+  const drafted = guide
+    ? await guides.draft(guide, proposed, bound)
+    : draftAlong(proposed, { ...free, forcedAt: () => [] })
+  if (!drafted) return noDraft
+  const { tokens, places } = drafted
+  return {
+    tokens,
+    laws: places.map((at) => (at < 0 ? null : (proposal.laws?.[at] ?? null))),
+    forced: places.map((at) => at < 0),
   }
-  return draft
 }

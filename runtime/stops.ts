@@ -8,7 +8,7 @@
  */
 
 import { RequestError } from "./errors.ts"
-import { RegexWatch, type StopRegexes } from "./stopregex.ts"
+import type { RegexMatch } from "./stopregex.ts"
 
 const maxStops = 64
 
@@ -98,6 +98,15 @@ export interface StopStep {
   stop: string | null
 }
 
+/** Patterns that are watched along with the strings: `RegexWatch`, or what it has found somewhere else. */
+export interface PatternWatch {
+  /** Matches that end at the last code point read, the longest first. */
+  readonly found: readonly RegexMatch[]
+  /** Units at the end of the text that a match could still take. */
+  readonly depth: number
+  push(point: string): void
+}
+
 /** The position of one output in the automaton, with the text that is held back. */
 export class StopWatch {
   /** Stop strings and patterns that were found where the constraint was not complete, and so are ordinary text. */
@@ -105,7 +114,7 @@ export class StopWatch {
   private readonly stops: StopStrings
   private readonly includesStop: boolean
   private readonly counts: ((textLength: number) => boolean) | undefined
-  private readonly regexes: RegexWatch | undefined
+  private readonly regexes: PatternWatch | undefined
   private node = 0
   private held = ""
   /** Units that were sent. */
@@ -120,13 +129,13 @@ export class StopWatch {
     options: {
       includesStop?: boolean
       counts?: (textLength: number) => boolean
-      regexes?: StopRegexes
+      regexes?: PatternWatch
     } = {},
   ) {
     this.stops = stops
     this.includesStop = options.includesStop ?? false
     this.counts = options.counts
-    if (options.regexes && options.regexes.patterns.length > 0) this.regexes = new RegexWatch(options.regexes)
+    this.regexes = options.regexes
   }
 
   /** Reads more of the output, whole code points. After a stop nothing may be pushed. */

@@ -34,16 +34,36 @@ test("a schema that its owner changes is another one", () => {
   expect(cache.compile({ kind: "json", schema }).grammar).not.toBe(before.grammar)
 })
 
-test("the caches are bounded, and a dropped entry costs time only", () => {
-  const cache = new CompiledConstraints(vocabulary, { grammarCount: 2, machineCount: 1 })
-  const compile = (option: string) => cache.compile({ kind: "choice", options: [option] })
-  const first = compile("a").grammar
-  const machine = cache.machine(first)
-  compile("b")
-  compile("c")
-  expect(compile("a").isCached).toBe(false)
-  cache.machine(compile("b").grammar)
-  expect(cache.machine(first)).not.toBe(machine)
+test("what is kept is bounded by count and by bytes, and a dropped entry costs time only", () => {
+  const compile = (cache: CompiledConstraints, option: string) =>
+    cache.compile({ kind: "choice", options: [option] })
+  const few = new CompiledConstraints(vocabulary, { count: 2 })
+  const machine = few.machine(compile(few, "a").grammar)
+  compile(few, "b")
+  compile(few, "c")
+  expect(compile(few, "a").isCached).toBe(false)
+  expect(few.machine(compile(few, "a").grammar)).not.toBe(machine)
+  // Each of these is counted with some 2 MB.
+  const small = new CompiledConstraints(vocabulary, { maxBytes: 5 << 20 })
+  const texts = ["a", "b", "c"].map((letter) => letter.repeat(1 << 20))
+  for (const text of texts) compile(small, text)
+  expect(small.bytes).toBeLessThan(5 << 20)
+  expect(texts.map((text) => compile(small, text).isCached)[2]).toBe(false)
+})
+
+test("a refusal is kept as a grammar is, but not one for time", () => {
+  const cache = new CompiledConstraints(vocabulary)
+  const refuse = (schema: object, compileMs?: number) => {
+    try {
+      cache.compile({ kind: "json", schema }, compileMs === undefined ? {} : { limits: { compileMs } })
+    } catch (error) {
+      return error
+    }
+    return undefined
+  }
+  const empty = { type: "integer", minimum: 3, maximum: 2 }
+  expect(refuse(empty)).toBe(refuse(structuredClone(empty)))
+  expect([cache.hitCount, cache.missCount]).toEqual([1, 1])
 })
 
 test("an input with no JSON text is compiled each time, not confused with another", () => {

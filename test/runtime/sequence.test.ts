@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { compile } from "../../grammar/index.ts"
-import { Matcher, onlyToken, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { onlyToken, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { Guide } from "../../runtime/guides/guide.ts"
+import { LocalGuides } from "../../runtime/guides/local.ts"
+import { openWalks, type WalkRequest } from "../../runtime/guides/opening.ts"
+import type { Verdict, Walk } from "../../runtime/guides/walk.ts"
 import { type GenerationEvent, Sequence, type SequenceOptions } from "../../runtime/sequence.ts"
-import { StopRegexes } from "../../runtime/stopregex.ts"
 import { StopStrings } from "../../runtime/stops.ts"
 import { resolveParams } from "../../sampler/index.ts"
 
@@ -12,17 +15,49 @@ const vocabulary = Vocabulary.fromBytes(
   { endIds: [end, 257], specials: { "<|end|>": end, "<|eom|>": 257, "<|call|>": 258 } },
 )
 
-function make(options: Partial<SequenceOptions> & { stop?: string[]; regex?: string } = {}) {
+const encode = (): number[] => []
+const host = new LocalGuides({ vocabulary, encode, bind: () => null })
+
+function openWalk(regex: string | undefined, options: Partial<WalkRequest>): Walk {
+  const machine =
+    regex === undefined ? null : new TokenFsm(compile({ kind: "regex", pattern: regex }).grammar, vocabulary)
+  const request: WalkRequest = {
+    constraint: null,
+    promptTail: [1, 2],
+    maxHealed: 0,
+    forces: false,
+    closes: false,
+    maxTokens: 100,
+    room: 198,
+    takesForced: false,
+    allowed: null,
+    stopTokenIds: [],
+    hasStops: true,
+    stopRegexes: [],
+    ...options,
+  }
+  const bound = machine && { machine, report: null, compileMs: 0, isCached: false }
+  return openWalks(request, 1, bound, { vocabulary, encode }).walks[0]
+}
+
+function make(
+  options: Partial<SequenceOptions> & { stop?: string[]; regex?: string; stopRegexes?: string[] } = {},
+) {
   const events: GenerationEvent[] = []
-  const { stop = [], regex, ...rest } = options
-  const matcher = regex
-    ? new Matcher(new TokenFsm(compile({ kind: "regex", pattern: regex }).grammar, vocabulary))
+  const { stop = [], regex, stopRegexes = [], ...rest } = options
+  const isGuided = regex !== undefined || stopRegexes.length > 0
+  const walk = isGuided
+    ? openWalk(regex, { stopRegexes, stopTokenIds: [...(rest.stopTokenIds ?? [])] })
     : null
+  const guide = walk && new Guide(host)
   const sequence = new Sequence({
     vocabulary,
     promptIds: [1, 2],
     params: resolveParams({}, { width: vocabulary.width }),
-    matcher,
+    guide,
+    isConstrained: regex !== undefined,
+    isComplete: walk?.isAccepting ?? true,
+    hasPatterns: stopRegexes.length > 0,
     stops: new StopStrings(stop),
     stopTokenIds: new Set(),
     closes: false,
@@ -35,31 +70,37 @@ function make(options: Partial<SequenceOptions> & { stop?: string[]; regex?: str
     emit: (event) => events.push(event),
     ...rest,
   })
-  sequence.mask = new Uint32Array(vocabulary.words)
+  const row = new Uint32Array(vocabulary.words)
+  if (guide) guide.mask = row
+  else sequence.ownMask = row
+  const accept = (token: number): void => {
+    const verdict = sequence.endsBy(token) ? undefined : (walk?.accept(token) as Verdict | undefined)
+    sequence.accept(token, { verdict })
+  }
   const write = (text: string): void => {
-    for (const byte of Buffer.from(text)) if (!sequence.isFinished) sequence.accept(byte)
+    for (const byte of Buffer.from(text)) if (!sequence.isFinished) accept(byte)
   }
   const outcome = () => [sequence.text, sequence.finishReason, sequence.stopReason]
-  return { sequence, events, write, outcome }
+  return { sequence, events, write, accept, outcome, walk }
 }
 
 describe("S2-33: how an output ends, in the order of the rules", () => {
   test("end of sequence, by any of the ids; its text is dropped", () => {
-    const { sequence, write, outcome } = make()
+    const { sequence, accept, write, outcome } = make()
     write("ab")
-    sequence.accept(257)
+    accept(257)
     expect(outcome()).toEqual(["ab", "stop", null])
     expect(sequence.outputCount).toBe(3)
   })
 
   test("ignored without a constraint, never with one", () => {
     const free = make({ ignoresEnd: true })
-    free.sequence.accept(end)
+    free.accept(end)
     free.write("a")
     expect(free.outcome()).toEqual(["a", undefined, null])
     const bound = make({ ignoresEnd: true, regex: "a*" })
     bound.write("aa")
-    bound.sequence.accept(end)
+    bound.accept(end)
     expect(bound.outcome()).toEqual(["aa", "stop", null])
   })
 
@@ -122,7 +163,7 @@ describe("S2-33: how an output ends, in the order of the rules", () => {
   })
 
   test("S2-18: a pattern; inside a constraint only where the text is complete", () => {
-    const stopRegexes = new StopRegexes(["[0-9]{2}"])
+    const stopRegexes = ["[0-9]{2}"]
     const free = make({ stopRegexes })
     free.write("a1b22c")
     expect(free.outcome()).toEqual(["a1b", "stop", "[0-9]{2}"])
@@ -169,7 +210,7 @@ describe("S2-33: how an output ends, in the order of the rules", () => {
   test("what is held for a stop string is sent when the budget closes the answer", () => {
     const { sequence, write, outcome } = make({ regex: "a+(bc)?", stop: ["aab"], closes: true, maxTokens: 3 })
     write("aa")
-    sequence.closing!.hasBound = true
+    sequence.hasClosed = true
     sequence.accept(end)
     expect(outcome()).toEqual(["aa", "stop", "closed"])
   })
@@ -185,21 +226,22 @@ describe("S2-33: how an output ends, in the order of the rules", () => {
 describe("masks", () => {
   const bits = (sequence: Sequence): number[] =>
     Array.from({ length: vocabulary.width }, (_, id) => id).filter(
-      (id) => (sequence.mask![id >>> 5] >>> (id & 31)) & 1,
+      (id) => (sequence.mask[id >>> 5] >>> (id & 31)) & 1,
     )
 
   test("without a constraint: all text and the end ids, no control token", () => {
     const { sequence } = make()
-    expect(sequence.fillMask()).toBe("free")
+    sequence.fillFree()
     expect(bits(sequence)).not.toContain(258)
     expect(bits(sequence).length).toBe(258)
   })
 
   test("stop ids are legal exactly where the constraint is complete", () => {
-    const { sequence, write } = make({ regex: "ab?", stopTokenIds: new Set([258]) })
-    expect([sequence.fillMask(), bits(sequence), onlyToken(sequence.mask!)]).toEqual(["single", [97], 97])
+    const { sequence, write, walk } = make({ regex: "ab?", stopTokenIds: new Set([258]) })
+    const look = () => walk?.look(sequence.mask).kind
+    expect([look(), bits(sequence), onlyToken(sequence.mask)]).toEqual(["single", [97], 97])
     write("a")
-    expect(sequence.fillMask()).toBe("masked")
+    expect(look()).toBe("masked")
     expect(bits(sequence)).toEqual([98, end, 257, 258])
   })
 })

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../runtime/errors.ts"
-import { StopRegexes } from "../../runtime/stopregex.ts"
+import { RegexWatch, StopRegexes } from "../../runtime/stopregex.ts"
 import { StopStrings, StopWatch } from "../../runtime/stops.ts"
 
 function run(
@@ -11,7 +11,7 @@ function run(
   strings: string[] = [],
   options: ConstructorParameters<typeof StopWatch>[1] = {},
 ) {
-  const regexes = new StopRegexes(patterns)
+  const regexes = new RegexWatch(new StopRegexes(patterns))
   const watch = new StopWatch(new StopStrings(strings), { ...options, regexes })
   const texts: string[] = []
   for (const chunk of chunks) {

@@ -1,0 +1,98 @@
+/**
+ * Walks in the engine's own thread: each question is answered when it is asked, an outlook when it is waited for, so that
+ * the mask is filled while the model runs. There is no bound in time: who sends the constraints is trusted.
+ */
+import type { Encode, Vocabulary } from "../../mask/index.ts"
+import type { DraftedTokens } from "./draft.ts"
+import { type Awaited, Guide, type GuideHost, type OpenedGuides } from "./guide.ts"
+import { type Bound, openWalks, type WalkRequest } from "./opening.ts"
+import { type Glimpse, isMisfit, type Walk } from "./walk.ts"
+
+export class LocalGuides implements GuideHost {
+  readonly description = "masks in the engine's thread"
+  private readonly parts: {
+    vocabulary: Vocabulary
+    encode: Encode
+    bind: (request: WalkRequest) => Bound | null
+  }
+  private readonly walks = new Map<Guide, Walk>()
+
+  /** `bind` finds or makes the machine of a request's constraint. */
+  constructor(parts: {
+    vocabulary: Vocabulary
+    encode: Encode
+    bind: (request: WalkRequest) => Bound | null
+  }) {
+    this.parts = parts
+  }
+
+  async open(request: WalkRequest, count: number): Promise<OpenedGuides> {
+    const { opening, walks } = openWalks(request, count, this.parts.bind(request), this.parts)
+    const guides = walks.map((walk) => {
+      const guide = new Guide(this)
+      this.walks.set(guide, walk)
+      return guide
+    })
+    return { opening, guides }
+  }
+
+  begin(guide: Guide): void {
+    guide.mask = new Uint32Array(this.parts.vocabulary.words)
+  }
+
+  accept(guide: Guide, token: number): void {
+    this.answer(guide, (walk) => {
+      guide.verdict = walk.accept(token)
+      if (!isMisfit(guide.verdict)) guide.outlook = undefined
+    })
+  }
+
+  look(guide: Guide): void {
+    guide.outlook = undefined
+  }
+
+  flush(): void {}
+
+  async arrived(guides: readonly Guide[], what: Awaited): Promise<void> {
+    if (what === "outlook") this.prepare(guides)
+  }
+
+  prepare(guides: readonly Guide[]): void {
+    for (const guide of guides) {
+      if (guide.outlook || guide.failure) continue
+      this.answer(guide, (walk) => {
+        guide.outlook = walk.look(guide.mask!)
+      })
+    }
+  }
+
+  async draft(guide: Guide, proposed: readonly number[], bound: number): Promise<DraftedTokens | undefined> {
+    return this.answer(guide, (walk) => walk.draft(proposed, bound))
+  }
+
+  async glimpse(guide: Guide, tokens: readonly number[]): Promise<Glimpse | undefined> {
+    return this.answer(guide, (walk) => walk.glimpse(tokens))
+  }
+
+  release(guide: Guide): void {
+    this.walks.delete(guide)
+  }
+
+  isBusy(): void {}
+
+  async close(): Promise<void> {
+    this.walks.clear()
+  }
+
+  /** What fails, fails for this guide alone. */
+  private answer<T>(guide: Guide, ask: (walk: Walk) => T): T | undefined {
+    const walk = this.walks.get(guide)
+    if (!walk || guide.failure) return undefined
+    try {
+      return ask(walk)
+    } catch (error) {
+      guide.failure = error as Error
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * From what a request asks for to its walks: the constraint compiled, the prompt healed, the budget checked, the patterns
+ * compiled. All of it costs by the grammar, and all that can be refused is refused here.
+ */
+import type { CompileOptions, Report } from "../../grammar/index.ts"
+import { type Encode, Matcher, type TokenMachine, tailBytes, type Vocabulary } from "../../mask/index.ts"
+import { Closing } from "../closing.ts"
+import type { ConstraintInput } from "../schema.ts"
+import { StopRegexes } from "../stopregex.ts"
+import { Walk, type WalkOptions } from "./walk.ts"
+
+/** What a request asks of its walks: plain data, unless its constraint is compiled already. */
+export interface WalkRequest {
+  readonly constraint: { readonly input: ConstraintInput; readonly policies: CompileOptions } | null
+  /** The last tokens of the prompt, as many as `promptTailLength` says. */
+  readonly promptTail: readonly number[]
+  /** The last tokens of the prompt that a longer token could cover are written again; at most so many. */
+  readonly maxHealed: number
+  /** Forced text is written in the tokenizer's own tokens. */
+  readonly forces: boolean
+  /** Complete the text within the budget. */
+  readonly closes: boolean
+  readonly maxTokens: number
+  /** Tokens of the context behind the prompt. */
+  readonly room: number
+  readonly takesForced: boolean
+  readonly allowed: Uint32Array | null
+  readonly stopTokenIds: readonly number[]
+  /** Stops are looked for in the text. */
+  readonly hasStops: boolean
+  readonly stopRegexes: readonly (string | RegExp)[]
+}
+
+/** What became of the request. */
+export interface Opening {
+  readonly report: Report | null
+  /** Milliseconds; 0 when it had been compiled before. */
+  readonly compileMs: number
+  readonly isCached: boolean
+  /** Tokens of the prompt that are written again. */
+  readonly drop: number
+  /** Their bytes. */
+  readonly prefix: Uint8Array
+  /** The empty text is complete; it is the only one. */
+  readonly isAccepting: boolean
+  readonly isExhausted: boolean
+}
+
+export interface Bound {
+  readonly machine: TokenMachine
+  readonly report: Report | null
+  readonly compileMs: number
+  readonly isCached: boolean
+}
+
+/** Tokens of the prompt's end that a request sends along. */
+export function promptTailLength(vocabulary: Vocabulary): number {
+  return tailBytes + vocabulary.maxTokenBytes
+}
+
+/**
+ * `count` walks at the start. `bound`: the compiled constraint; null: any text. Throws RequestError where no answer fits into
+ * the budget, or a pattern is refused, and GrammarError.
+ */
+export function openWalks(
+  request: WalkRequest,
+  count: number,
+  bound: Bound | null,
+  { vocabulary, encode }: { vocabulary: Vocabulary; encode: Encode },
+): { opening: Opening; walks: Walk[] } {
+  const { promptTail, maxHealed, maxTokens, room } = request
+  const matcher = bound && new Matcher(bound.machine)
+  const healed = matcher && maxHealed > 0 ? matcher.heal(promptTail.slice(-maxHealed)) : null
+  const drop = healed?.drop ?? 0
+  const prefix = healed?.prefix ?? new Uint8Array(0)
+  const left = Math.min(maxTokens, room + drop)
+  if (matcher && request.closes) new Closing(matcher).check(left)
+  const shared: Omit<WalkOptions, "matcher" | "closing"> = {
+    vocabulary,
+    promptTail: promptTail.slice(0, promptTail.length - drop),
+    prefixLength: prefix.length,
+    encode: request.forces ? encode : null,
+    left,
+    takesForced: request.takesForced,
+    allowed: request.allowed,
+    stopTokenIds: new Set(request.stopTokenIds),
+    marksEnds: request.hasStops || request.stopRegexes.length > 0,
+    stopRegexes: request.stopRegexes.length > 0 ? new StopRegexes(request.stopRegexes) : null,
+  }
+  const walks = Array.from({ length: count }, () => {
+    const own = matcher?.fork() ?? null
+    return new Walk({ ...shared, matcher: own, closing: own && request.closes ? new Closing(own) : null })
+  })
+  const { isAccepting, isExhausted } = walks[0]
+  const { report = null, compileMs = 0, isCached = false } = bound ?? {}
+  return { opening: { report, compileMs, isCached, drop, prefix, isAccepting, isExhausted }, walks }
+}

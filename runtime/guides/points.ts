@@ -1,0 +1,24 @@
+/** What patterns found in a text, code point by code point, as another place has read it: `RegexWatch` at a distance. */
+import type { RegexMatch } from "../stopregex.ts"
+import type { PatternPoint } from "./walk.ts"
+
+export class PatternPoints {
+  /** Matches that end at the last code point read, the longest first. */
+  found: readonly RegexMatch[] = []
+  /** Units at the end of the text that a match could still take. */
+  depth = 0
+  private waiting: PatternPoint[] = []
+
+  /** What the next code points bring. */
+  add(points: readonly PatternPoint[]): void {
+    this.waiting.push(...points)
+  }
+
+  /** Reads one code point, of which `add` has told. */
+  push(_point: string): void {
+    const next = this.waiting.shift()
+    if (!next) throw new Error("internal: nothing is known of a code point")
+    this.found = next.found
+    this.depth = next.depth
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What the engine's thread and a thread of walks say to each other, and the words that they share.
+ *
+ * Questions and answers travel through a message port. The thread of walks is no event loop: it sleeps on a shared word
+ * until something is said, which wakes it in a few microseconds, and while it works it keeps in shared words on what, so
+ * that the engine sees what takes too long without an answer from it.
+ */
+import type { MessagePort } from "node:worker_threads"
+import { GrammarError, type GrammarErrorKind } from "../../grammar/index.ts"
+import { RequestError, type RequestErrorCode } from "../errors.ts"
+import type { DraftedTokens } from "./draft.ts"
+import type { Opening, WalkRequest } from "./opening.ts"
+import type { Glimpse, Misfit, Outlook, Verdict } from "./walk.ts"
+
+/** Word of `signal`: raised with every question. */
+export const Asked = 0
+/** Raised with every answer. */
+export const Answered = 1
+/** Counts pieces of work; 0 = it sleeps. */
+export const Unit = 2
+/** Whose work the unit is: the owner of the guides. */
+export const UnitOwner = 3
+/** What kind of work: an index of `unitKinds`. */
+export const UnitKind = 4
+export const signalWords = 8
+
+/** Word of `shared`, which all threads have: ids of machines given out. */
+export const MachineCount = 0
+/** Whether sequences run: a thread warms up only while there are none. */
+export const IsBusy = 1
+export const sharedWords = 8
+
+/** Each kind has a bound in time of its own. */
+export const unitKinds = ["compile", "mask", "completion"] as const
+export type UnitKindName = (typeof unitKinds)[number]
+
+export interface ThreadData {
+  readonly port: MessagePort
+  readonly signal: SharedArrayBuffer
+  readonly shared: SharedArrayBuffer
+  /** Masks by slot. Shape [slots, W]. */
+  readonly rows: SharedArrayBuffer
+  /** The model's directory, whose tokenizer is read again here. */
+  readonly model: string
+  readonly dtype: string | undefined
+  readonly width: number
+  /** Write samples through in pauses. */
+  readonly warms: boolean
+}
+
+/** One walk of a request that is opened, perhaps somewhere on its way. */
+export interface GuidePlace {
+  readonly guide: number
+  readonly slot: number
+  /** Tokens that it has gone past. */
+  readonly walked: readonly number[]
+  /** What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known. */
+  readonly token?: number | undefined
+  readonly next: "look" | "seen" | "none"
+}
+
+export type ToThread =
+  | {
+      kind: "open"
+      /** The request, for all that concerns its guides together. */
+      owner: number
+      places: readonly GuidePlace[]
+      request: WalkRequest
+      /** Equal keys mean equal constraints; undefined: not kept. */
+      key: string | undefined
+      /** Milliseconds for the compilation. */
+      compileMs: number
+    }
+  | { kind: "begin"; guide: number; slot: number }
+  | { kind: "step"; accepts: readonly (readonly [guide: number, token: number])[]; looks: readonly number[] }
+  | { kind: "draft"; ask: number; guide: number; proposed: readonly number[]; bound: number }
+  | { kind: "glimpse"; ask: number; guide: number; tokens: readonly number[] }
+  | { kind: "release"; guides: readonly number[] }
+
+export type FromThread =
+  | { kind: "ready" }
+  /** `bytes`: what the thread keeps. */
+  | { kind: "opened"; owner: number; opening: Opening; bytes: number }
+  /** `isLate`: the compilation did not end in its time. */
+  | { kind: "refused"; owner: number; error: PackedError; isLate: boolean }
+  | { kind: "failed"; guide: number; error: PackedError }
+  | { kind: "verdicts"; entries: readonly (readonly [guide: number, Verdict | Misfit])[] }
+  | { kind: "outlooks"; entries: readonly (readonly [guide: number, Outlook])[] }
+  | { kind: "drafted"; ask: number; drafted: DraftedTokens }
+  | { kind: "glimpsed"; ask: number; glimpse: Glimpse }
+
+/** An error as plain data: classes do not survive the way between threads. */
+export interface PackedError {
+  readonly message: string
+  readonly grammar?: { readonly kind: GrammarErrorKind; readonly path: string }
+  readonly request?: { readonly code: RequestErrorCode; readonly param: string | undefined }
+}
+
+export function packError(error: unknown): PackedError {
+  if (error instanceof GrammarError) {
+    const { message, kind, path } = error
+    return { message, grammar: { kind, path } }
+  }
+  if (error instanceof RequestError) {
+    const { message, code, param } = error
+    return { message, request: { code, param } }
+  }
+  return { message: error instanceof Error ? error.message : String(error) }
+}
+
+export function unpackError({ message, grammar, request }: PackedError): Error {
+  if (grammar) {
+    // The message names the path already.
+    const bare = message.startsWith(`${grammar.path}: `) ? message.slice(grammar.path.length + 2) : message
+    return new GrammarError(grammar.kind, grammar.path, bare)
+  }
+  if (request) return new RequestError(request.code, message, request.param)
+  return new Error(message)
+}

@@ -1,0 +1,148 @@
+/**
+ * One thread of walks, seen from the engine: messages there and back, and a look at what it works on.
+ */
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
+import { packageFile } from "../files.ts"
+import {
+  Answered,
+  Asked,
+  type FromThread,
+  signalWords,
+  type ThreadData,
+  type ToThread,
+  Unit,
+  UnitKind,
+  type UnitKindName,
+  UnitOwner,
+  unitKinds,
+} from "./protocol.ts"
+
+export interface ThreadOptions {
+  readonly model: string
+  readonly dtype: string | undefined
+  readonly width: number
+  readonly words: number
+  readonly slotCount: number
+  readonly shared: SharedArrayBuffer
+  readonly warms: boolean
+  /** Megabytes of its heap. */
+  readonly maxHeapMb: number
+}
+
+export interface ThreadHandlers {
+  onAnswer(thread: WalkThread, answer: FromThread): void
+  /** It ended by itself. */
+  onDeath(thread: WalkThread, error: Error): void
+}
+
+/** A piece of work that the thread is at. */
+export interface Work {
+  readonly owner: number
+  readonly kind: UnitKindName
+  /** Milliseconds since it was first seen. */
+  readonly age: number
+}
+
+let threadCount = 0
+
+export class WalkThread {
+  readonly number = ++threadCount
+  isReady = false
+  isDead = false
+  private readonly worker: Worker
+  private readonly port: MessagePort
+  private readonly signal: Int32Array
+  private readonly rows: SharedArrayBuffer
+  private readonly words: number
+  private readonly handlers: ThreadHandlers
+  private unit = 0
+  private unitSince = 0
+
+  constructor(options: ThreadOptions, handlers: ThreadHandlers) {
+    this.handlers = handlers
+    this.words = options.words
+    const signal = new SharedArrayBuffer(4 * signalWords)
+    this.signal = new Int32Array(signal)
+    this.rows = new SharedArrayBuffer(4 * options.words * options.slotCount)
+    const { port1, port2 } = new MessageChannel()
+    const { model, dtype, width, warms, shared } = options
+    const data: ThreadData = { port: port2, signal, shared, rows: this.rows, model, dtype, width, warms }
+    this.worker = new Worker(packageFile("dist/runtime/guides/worker.js"), {
+      workerData: data,
+      transferList: [port2],
+      // Not this process's flags: a thread refuses some of them.
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
+    })
+    this.port = port1
+    port1.on("message", (answer: FromThread) => this.receive(answer))
+    this.worker.on("error", (error) => this.die(error))
+    this.worker.on("exit", (code) => this.die(new Error(`it ended with code ${code}`)))
+    // An engine that nobody closes does not hold its process by this.
+    port1.unref()
+    this.worker.unref()
+  }
+
+  /** The row of a slot, in this thread's memory. Shape [W]. */
+  row(slot: number): Uint32Array {
+    return new Uint32Array(this.rows, 4 * slot * this.words, this.words)
+  }
+
+  post(question: ToThread): void {
+    if (this.isDead) return
+    this.port.postMessage(question)
+    Atomics.add(this.signal, Asked, 1)
+    Atomics.notify(this.signal, Asked)
+  }
+
+  /** Handles what has been answered so far, without the event loop. */
+  drain(): void {
+    for (let received = receiveMessageOnPort(this.port); received; received = receiveMessageOnPort(this.port))
+      this.receive(received.message as FromThread)
+  }
+
+  /** Blocks this thread until there is another answer, for `ms` milliseconds at most. */
+  pause(ms: number, seen: number): void {
+    Atomics.wait(this.signal, Answered, seen, ms)
+  }
+
+  /** A number that changes with every answer. */
+  get answered(): number {
+    return Atomics.load(this.signal, Answered)
+  }
+
+  /** What it works on; undefined: it waits. */
+  work(now: number): Work | undefined {
+    const unit = Atomics.load(this.signal, Unit)
+    if (unit !== this.unit) {
+      this.unit = unit
+      this.unitSince = now
+    }
+    if (unit === 0) return undefined
+    const owner = Atomics.load(this.signal, UnitOwner)
+    const kind = unitKinds[Atomics.load(this.signal, UnitKind)]
+    return { owner, kind, age: now - this.unitSince }
+  }
+
+  /** Ends it, wherever it is. */
+  async end(): Promise<void> {
+    this.isDead = true
+    this.port.close()
+    await this.worker.terminate()
+  }
+
+  private receive(answer: FromThread): void {
+    if (this.isDead) return
+    if (answer.kind === "ready") this.isReady = true
+    this.handlers.onAnswer(this, answer)
+  }
+
+  private die(error: Error): void {
+    if (this.isDead) return
+    // What it said before its end counts.
+    this.drain()
+    this.isDead = true
+    this.port.close()
+    this.handlers.onDeath(this, error)
+  }
+}

@@ -1,0 +1,321 @@
+/**
+ * One sequence's way through what its text is held to: the constraint, the budget that it must close in, and patterns
+ * that end it. All that costs time by the grammar happens here, so that it can run in a thread of its own.
+ *
+ * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). It answers in plain data: a
+ * `Verdict` a token, and an `Outlook`, which is the mask of the next draw with the forced run before it.
+ */
+import { GrammarError } from "../../grammar/index.ts"
+import {
+  canonicalTokens,
+  type Encode,
+  isAllowed,
+  type Matcher,
+  onlyToken,
+  type RowKind,
+  type TokenMachine,
+  tailBytes,
+  type Vocabulary,
+} from "../../mask/index.ts"
+import type { Closing } from "../closing.ts"
+import { Detokenizer } from "../detokenizer.ts"
+import { type RegexMatch, RegexWatch, type StopRegexes } from "../stopregex.ts"
+import { type DraftedTokens, draftAlong } from "./draft.ts"
+
+/** What the patterns find behind one code point. */
+export interface PatternPoint {
+  /** Units at the end of the text that a match could still take. */
+  readonly depth: number
+  readonly found: readonly RegexMatch[]
+}
+
+/** What a token did. */
+export interface Verdict {
+  /** The text so far is complete. */
+  readonly isAccepting: boolean
+  /** It is complete, and nothing may follow. */
+  readonly isExhausted: boolean
+  /** Where stops are looked for: after how many bytes of the token the text was complete. */
+  readonly ends?: readonly number[]
+  /** One for each code point that the token completed, where there are patterns. */
+  readonly points?: readonly PatternPoint[]
+  /** Microseconds. */
+  readonly acceptUs: number
+}
+
+/** The rest of the text would not fit into the budget behind the token, and nothing moved. */
+export interface Misfit {
+  /** A token that fits; −1: the text is complete, and may end. */
+  readonly next: number
+}
+
+export function isMisfit(answer: Verdict | Misfit): answer is Misfit {
+  return "next" in answer
+}
+
+/** A forced token, which the walk has gone past. */
+export interface RunStep extends Verdict {
+  readonly token: number
+}
+
+export interface Outlook {
+  /** Tokens that are forced here, in order; the mask is that of the token behind them. */
+  readonly run: readonly RunStep[]
+  /** The run was cut: more may be forced, and another look tells. */
+  readonly isCut: boolean
+  readonly kind: RowKind
+  /** Equal ids mean equal masks, over all sequences of a process; undefined for a mask of its own. */
+  readonly maskId: number | undefined
+  /** Microseconds of every mask that was filled. */
+  readonly fillUs: readonly number[]
+}
+
+/** What may follow after some more tokens, to which the walk does not move. */
+export interface Glimpse {
+  readonly isOnly: boolean
+  /** Tokens that are forced there. */
+  readonly forced: readonly number[]
+  /** Shape [W]. */
+  readonly mask: Uint32Array
+}
+
+export interface WalkOptions {
+  readonly vocabulary: Vocabulary
+  /** Null: any text, of which patterns are looked for. */
+  readonly matcher: Matcher | null
+  /** The last tokens of the prompt: forced tokens depend on some 64 bytes of it. */
+  readonly promptTail: readonly number[]
+  /** Bytes at the start that write the end of the prompt again. */
+  readonly prefixLength: number
+  /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
+  readonly encode: Encode | null
+  /** Complete the text within `left` tokens. */
+  readonly closing: Closing | null
+  /** Tokens that may be written. */
+  readonly left: number
+  /** Forced tokens are taken without a look at logits. */
+  readonly takesForced: boolean
+  /** Ids that a request allows; a forced token outside is drawn like any other. Shape [W]. */
+  readonly allowed: Uint32Array | null
+  readonly stopTokenIds: ReadonlySet<number>
+  /** Stops may end the text inside a token. */
+  readonly marksEnds: boolean
+  readonly stopRegexes: StopRegexes | null
+}
+
+/** Longest run of one look, so that no step waits long. */
+const maxRun = 128
+
+export class Walk {
+  readonly options: WalkOptions
+  private left: number
+  /** Forced tokens that come next, see `mask/forced.ts`. */
+  private ahead: number[] = []
+  /** The last tokens of prompt and text. */
+  private tail: number[]
+  private readonly detokenizer: Detokenizer | null
+  private readonly watch: RegexWatch | null
+
+  constructor(options: WalkOptions) {
+    this.options = options
+    this.left = options.left
+    this.tail = options.promptTail.slice(-tailBytes)
+    const { stopRegexes, vocabulary, prefixLength } = options
+    const hasPatterns = stopRegexes !== null && stopRegexes.patterns.length > 0
+    this.detokenizer = hasPatterns ? new Detokenizer(vocabulary, { skip: prefixLength }) : null
+    this.watch = hasPatterns ? new RegexWatch(stopRegexes) : null
+  }
+
+  /** Whether the text is complete as it begins. */
+  get isAccepting(): boolean {
+    return this.options.matcher?.isAccepting() ?? true
+  }
+
+  /** Whether nothing may be written at all. */
+  get isExhausted(): boolean {
+    return this.options.matcher?.isExhausted() ?? false
+  }
+
+  /** Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. */
+  accept(token: number): Verdict | Misfit {
+    const { closing } = this.options
+    if (closing && !closing.fits(token, this.left - 1)) return { next: closing.next }
+    return this.move(token)
+  }
+
+  /** Goes through what is forced, and writes the tokens that may come next into `row`. Shape [W]. */
+  look(row: Uint32Array): Outlook {
+    const run: RunStep[] = []
+    const fillUs: number[] = []
+    for (;;) {
+      const start = performance.now()
+      const kind = this.fill(row)
+      fillUs.push(1000 * (performance.now() - start))
+      const token = onlyToken(row)
+      const isTaken = kind === "single" && this.options.takesForced && this.left > 0 && this.permits(token)
+      const isCut = isTaken && run.length === maxRun
+      if (!isTaken || isCut) return { run, isCut, kind, maskId: this.maskId(), fillUs }
+      const ends = this.endsBy(token)
+      run.push({ token, ...(ends ? ended : this.move(token)) })
+      if (ends || run[run.length - 1].isExhausted)
+        return { run, isCut: false, kind, maskId: undefined, fillUs }
+    }
+  }
+
+  /** Goes the way of a walk that has accepted `token`: to the same place, with the same tokens forced from there on. */
+  replay(token: number, scratch: Uint32Array): void {
+    const { encode, takesForced, allowed } = this.options
+    const mayWait = encode !== null && (!takesForced || allowed !== null)
+    if (mayWait && this.ahead.length === 0) this.fill(scratch)
+    this.move(token)
+  }
+
+  /** The part of a proposal that may follow, with the forced tokens in between. */
+  draft(proposed: readonly number[], bound: number): DraftedTokens {
+    const { vocabulary, matcher, stopTokenIds, allowed, takesForced } = this.options
+    return draftAlong(proposed, {
+      vocabulary,
+      matcher: matcher?.fork() ?? null,
+      stopTokenIds,
+      allowed,
+      bound,
+      isForcing: takesForced && matcher !== null,
+      forcedAt: (ahead, drafted) => this.forcedAt(ahead, drafted),
+    })
+  }
+
+  /** What may follow `tokens`. Throws an internal error where they may not come. */
+  glimpse(tokens: readonly number[]): Glimpse {
+    const { matcher, vocabulary } = this.options
+    const mask = vocabulary.freeRow.slice()
+    if (!matcher) return { isOnly: false, forced: [], mask }
+    const ahead = matcher.fork()
+    if (!tokens.every((token) => ahead.accept(token)))
+      throw new Error("internal: a draft left the constraint")
+    const isOnly = ahead.fillMask(mask) === "single"
+    return { isOnly, forced: isOnly ? [onlyToken(mask)] : this.forcedAt(ahead, tokens), mask }
+  }
+
+  private move(token: number): Verdict {
+    const { matcher, closing } = this.options
+    const start = performance.now()
+    const ends = this.endsInside(token)
+    if (matcher && !matcher.accept(token)) throw new Error(`internal: token ${token} left the constraint`)
+    closing?.accept(token)
+    this.left--
+    this.ahead.shift()
+    this.tail.push(token)
+    if (this.tail.length > 4 * tailBytes) this.tail = this.tail.slice(-tailBytes)
+    const points = this.read(token)
+    const acceptUs = 1000 * (performance.now() - start)
+    const { isAccepting, isExhausted } = this
+    return { isAccepting, isExhausted, acceptUs, ...(ends && { ends }), ...(points && { points }) }
+  }
+
+  /** Whether the text is over with this token, whatever the grammar says. */
+  private endsBy(token: number): boolean {
+    const { vocabulary, stopTokenIds, matcher } = this.options
+    return vocabulary.isEnd(token) || (stopTokenIds.has(token) && (!matcher || matcher.isAccepting()))
+  }
+
+  private permits(token: number): boolean {
+    const { allowed } = this.options
+    return allowed === null || isAllowed(allowed, token)
+  }
+
+  /** `single`: one bit; so is a token that is forced, though others could spell its bytes. */
+  private fill(row: Uint32Array): RowKind {
+    const kind = this.ahead.length > 0 ? "single" : this.fillWhole(row)
+    if (kind === "masked") this.ahead = this.forced()
+    if (this.ahead.length === 0) return kind
+    row.fill(0)
+    row[this.ahead[0] >>> 5] = 1 << (this.ahead[0] & 31)
+    return "single"
+  }
+
+  private fillWhole(row: Uint32Array): RowKind {
+    const { matcher, vocabulary, stopTokenIds } = this.options
+    let kind: RowKind = "free"
+    if (matcher) kind = matcher.fillMask(row)
+    else row.set(vocabulary.freeRow)
+    if (stopTokenIds.size === 0 || !this.isAccepting) return kind
+    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells, or nothing.
+    for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
+    return matcher ? "masked" : "free"
+  }
+
+  private maskId(): number | undefined {
+    const { matcher, stopTokenIds } = this.options
+    if (stopTokenIds.size > 0 || this.ahead.length > 0) return undefined
+    return matcher ? stateId(matcher) : FreeMask
+  }
+
+  /** The tokens that are forced here and fit into the budget. */
+  private forced(): number[] {
+    const { matcher, closing } = this.options
+    const tokens = matcher ? this.forcedAt(matcher, []) : []
+    return closing?.fitsAll(tokens, this.left) === false ? [] : [...tokens]
+  }
+
+  /** The tokens that are forced behind `drafted`, where `matcher` stands. */
+  private forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
+    const { encode } = this.options
+    return encode ? canonicalTokens(fsm, state, [...this.tail, ...drafted].slice(-tailBytes), encode) : []
+  }
+
+  /** After how many bytes of `token` the text is complete; undefined where nobody asks. */
+  private endsInside(token: number): number[] | undefined {
+    const { matcher, vocabulary, marksEnds } = this.options
+    if (!matcher || !marksEnds) return undefined
+    const bytes = vocabulary.bytes(token)
+    const ends: number[] = []
+    let { state } = matcher
+    for (let at = 0; at < bytes.length; at++) {
+      state = matcher.fsm.advance(state, bytes.subarray(at, at + 1))
+      if (matcher.fsm.isAccepting(state)) ends.push(at + 1)
+    }
+    return ends
+  }
+
+  private read(token: number): PatternPoint[] | undefined {
+    const { watch, detokenizer } = this
+    if (!watch || !detokenizer) return undefined
+    return Array.from(detokenizer.push(token), (point) => {
+      readPoint(watch, point)
+      return { depth: watch.depth, found: watch.found }
+    })
+  }
+}
+
+/** Throws GrammarError where a pattern's automaton grows beyond its bounds. */
+function readPoint(watch: RegexWatch, point: string): void {
+  try {
+    watch.push(point)
+  } catch (error) {
+    if (!(error instanceof GrammarError)) throw error
+    throw new GrammarError(error.kind, error.path, `stop_regex: ${error.message}`)
+  }
+}
+
+const ended = { isAccepting: true, isExhausted: true, acceptUs: 0 }
+
+/** Mask id of the row that every unconstrained sequence has. */
+export const FreeMask = 0
+const machineIds = new WeakMap<TokenMachine, number>()
+let nextMachineId = (): number => ++machineCount
+let machineCount = 0
+
+/** Where ids of machines come from, when several threads have machines. */
+export function shareMachineIds(next: () => number): void {
+  nextMachineId = next
+}
+
+/** A state's mask depends on the machine and the state alone. Undefined once the ids are used up. */
+function stateId({ fsm, state }: Matcher): number | undefined {
+  let id = machineIds.get(fsm)
+  if (id === undefined) {
+    id = nextMachineId()
+    machineIds.set(fsm, id)
+  }
+  return id < 2 ** 21 ? id * 2 ** 32 + state : undefined
+}

@@ -1,0 +1,238 @@
+/**
+ * A thread of walks: opens them, moves them, fills their masks, one question after the other.
+ *
+ * It may be ended at any moment: what it holds can be made again from what the engine knows. Started from `dist` by
+ * `thread.ts`; `protocol.ts` has the messages.
+ */
+import { getHeapStatistics } from "node:v8"
+import { receiveMessageOnPort, workerData } from "node:worker_threads"
+import { type CompileOptions, type GrammarInput, TimeError } from "../../grammar/index.ts"
+import { parseVocabulary, type Vocabulary, warmUp } from "../../mask/index.ts"
+import { CompiledConstraints } from "../compiled.ts"
+import { readModelDirectory } from "../directory.ts"
+import { Tokenizer } from "../tokenizer.ts"
+import { openWalks, type WalkRequest } from "./opening.ts"
+import {
+  Answered,
+  Asked,
+  type FromThread,
+  IsBusy,
+  MachineCount,
+  packError,
+  type ThreadData,
+  type ToThread,
+  Unit,
+  UnitKind,
+  type UnitKindName,
+  UnitOwner,
+  unitKinds,
+} from "./protocol.ts"
+import { isMisfit, type Misfit, type Outlook, shareMachineIds, type Verdict, type Walk } from "./walk.ts"
+
+const data = workerData as ThreadData
+const { port } = data
+const signal = new Int32Array(data.signal)
+const shared = new Int32Array(data.shared)
+
+/** Answers of one step are sent together, unless one of them takes longer than this. */
+const maxHeldMs = 1
+/** Nothing was asked for so long: time to warm up. */
+const pauseMs = 5
+
+interface Running {
+  readonly walk: Walk
+  /** Its request: that is what the engine knows work by. */
+  readonly owner: number
+  slot: number
+}
+
+class WalkServer {
+  private readonly vocabulary: Vocabulary
+  private readonly tokenizer: Tokenizer
+  private readonly compiled: CompiledConstraints
+  private readonly running = new Map<number, Running>()
+  private readonly scratch: Uint32Array
+  private units = 0
+
+  constructor(vocabulary: Vocabulary, tokenizer: Tokenizer) {
+    this.vocabulary = vocabulary
+    this.tokenizer = tokenizer
+    this.compiled = new CompiledConstraints(vocabulary)
+    this.scratch = new Uint32Array(vocabulary.words)
+  }
+
+  serve(question: ToThread): void {
+    switch (question.kind) {
+      case "open":
+        this.open(question)
+        break
+      case "begin":
+        this.begin(question.guide, question.slot)
+        break
+      case "step":
+        this.step(question.accepts, question.looks)
+        break
+      case "draft": {
+        const { ask, guide, proposed, bound } = question
+        this.work(guide, (walk) => {
+          say({ kind: "drafted", ask, drafted: walk.draft(proposed, bound) })
+        })
+        break
+      }
+      case "glimpse": {
+        const { ask, guide, tokens } = question
+        this.work(guide, (walk) => say({ kind: "glimpsed", ask, glimpse: walk.glimpse(tokens) }))
+        break
+      }
+      case "release":
+        for (const guide of question.guides) this.running.delete(guide)
+        if (this.running.size === 0) this.compiled.trim()
+        break
+      default:
+        question satisfies never
+    }
+    Atomics.store(signal, Unit, 0)
+  }
+
+  private open({ owner, places, request, key, compileMs }: ToThread & { kind: "open" }): void {
+    try {
+      this.mark(owner, "compile")
+      const { constraint } = request
+      const bound = constraint && this.compiled.bind(plain(constraint), key, compileMs)
+      this.mark(owner, request.closes ? "completion" : "mask")
+      const { opening, walks } = openWalks(request, places.length, bound, {
+        vocabulary: this.vocabulary,
+        encode: this.tokenizer.encodePart,
+      })
+      for (const [index, { guide, slot, walked }] of places.entries()) {
+        this.mark(owner, request.closes ? "completion" : "mask")
+        for (const token of walked) walks[index].replay(token, this.scratch)
+        this.running.set(guide, { walk: walks[index], owner, slot })
+      }
+      say({ kind: "opened", owner, opening, bytes: heapBytes() })
+    } catch (error) {
+      say({ kind: "refused", owner, error: packError(error), isLate: error instanceof TimeError })
+      return
+    }
+    const accepts = places.flatMap(({ guide, token }) =>
+      token === undefined ? [] : [[guide, token] as const],
+    )
+    const looks = places.filter(({ token, next }) => token === undefined && next === "look")
+    // What is known already is looked at once more: tokens that wait to be forced are part of the walk's place.
+    for (const { guide, token, next } of places)
+      if (token === undefined && next === "seen") this.work(guide, (walk) => walk.look(this.scratch))
+    this.step(
+      accepts,
+      looks.map(({ guide }) => guide),
+    )
+  }
+
+  private begin(guide: number, slot: number): void {
+    const running = this.running.get(guide)
+    if (!running) return
+    running.slot = slot
+    this.step([], [guide])
+  }
+
+  private step(
+    accepts: readonly (readonly [guide: number, token: number])[],
+    looks: readonly number[],
+  ): void {
+    const verdicts: [number, Verdict | Misfit][] = []
+    const outlooks: [number, Outlook][] = []
+    let saidAt = performance.now()
+    const flush = (isLast: boolean): void => {
+      if (!isLast && performance.now() - saidAt < maxHeldMs) return
+      if (verdicts.length > 0) say({ kind: "verdicts", entries: verdicts.splice(0) })
+      if (outlooks.length > 0) say({ kind: "outlooks", entries: outlooks.splice(0) })
+      saidAt = performance.now()
+    }
+    const next = [...looks]
+    for (const [guide, token] of accepts) {
+      this.work(guide, (walk) => {
+        const verdict = walk.accept(token)
+        verdicts.push([guide, verdict])
+        if (!isMisfit(verdict) && !verdict.isExhausted) next.push(guide)
+      })
+      flush(false)
+    }
+    // The engine can go on with these: the masks are for later.
+    flush(true)
+    for (const guide of next) {
+      this.work(guide, (walk, slot) => {
+        outlooks.push([guide, walk.look(this.row(slot))])
+      })
+      flush(false)
+    }
+    flush(true)
+  }
+
+  /** What fails, fails for this guide alone. */
+  private work(guide: number, run: (walk: Walk, slot: number) => void): void {
+    const running = this.running.get(guide)
+    if (!running) return
+    this.mark(running.owner, running.walk.options.closing ? "completion" : "mask")
+    try {
+      run(running.walk, running.slot)
+    } catch (error) {
+      this.running.delete(guide)
+      say({ kind: "failed", guide, error: packError(error) })
+    }
+  }
+
+  private row(slot: number): Uint32Array {
+    const { words } = this.vocabulary
+    return new Uint32Array(data.rows, 4 * slot * words, words)
+  }
+
+  private mark(owner: number, kind: UnitKindName): void {
+    this.units = (this.units % 0x7fffffff) + 1
+    Atomics.store(signal, UnitOwner, owner)
+    Atomics.store(signal, UnitKind, unitKinds.indexOf(kind))
+    Atomics.store(signal, Unit, this.units)
+  }
+}
+
+/** Grammars and machines stay in their thread. */
+function plain({ input, policies }: NonNullable<WalkRequest["constraint"]>): {
+  input: GrammarInput
+  policies: CompileOptions
+} {
+  if (!("kind" in input)) throw new Error("internal: the constraint has been compiled in another thread")
+  return { input, policies }
+}
+
+/** Of this thread: objects and arrays. */
+function heapBytes(): number {
+  const { used_heap_size, external_memory } = getHeapStatistics()
+  return used_heap_size + external_memory
+}
+
+function say(answer: FromThread): void {
+  port.postMessage(answer)
+  Atomics.add(signal, Answered, 1)
+  Atomics.notify(signal, Answered)
+}
+
+const directory = await readModelDirectory(data.model, data.dtype)
+const vocabulary = parseVocabulary(directory.tokenizerJson, directory.tokenizerConfig, {
+  width: data.width,
+  endIds: directory.endIds,
+})
+shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
+const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
+say({ kind: "ready" })
+
+/** The steps of the warm-up that are left; each is short. */
+let warming: Iterator<void> | null = data.warms ? warmUp(vocabulary) : null
+for (;;) {
+  const seen = Atomics.load(signal, Asked)
+  const received = receiveMessageOnPort(port)
+  if (received) {
+    server.serve(received.message as ToThread)
+    continue
+  }
+  const isQuiet =
+    Atomics.wait(signal, Asked, seen, warming ? pauseMs : Number.POSITIVE_INFINITY) === "timed-out"
+  if (isQuiet && warming && Atomics.load(shared, IsBusy) === 0 && warming.next().done) warming = null
+}

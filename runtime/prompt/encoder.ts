@@ -1,0 +1,192 @@
+/**
+ * Prompts → token ids, without holding the event loop: short ones here, long ones in a thread of their own, which is ended
+ * when one of them outlives its time or its request is gone.
+ *
+ * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a whole context could write
+ * cannot fit.
+ */
+import { Worker } from "node:worker_threads"
+import { AbortError, ModelError, RequestError } from "../errors.ts"
+import { packageFile } from "../files.ts"
+import { type PackedError, unpackError } from "../guides/protocol.ts"
+import type { Message, TemplateOptions } from "../template.ts"
+import type { Tokenizer } from "../tokenizer.ts"
+
+/** What is to be encoded. */
+export type PromptText =
+  /** The very text of a prompt, control tokens among it. */
+  | { kind: "raw"; text: string }
+  /** A part of a text: what spells a control token is text. */
+  | { kind: "part"; text: string }
+  | { kind: "messages"; messages: readonly Message[]; options: TemplateOptions }
+
+export type PromptAnswer = { ids: readonly number[] } | { error: PackedError }
+
+export interface PromptThread {
+  readonly model: string
+  readonly dtype: string | undefined
+  readonly width: number
+}
+
+export interface PromptOptions {
+  readonly tokenizer: Tokenizer
+  readonly contextLength: number
+  /** Where a thread finds the tokenizer; null: everything is encoded here. */
+  readonly thread: PromptThread | null
+  /** Milliseconds for one prompt. */
+  readonly promptMs: number
+}
+
+/** Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20). */
+const shortLength = 4_096
+/** Prompts that may wait for the thread. */
+const maxWaiting = 256
+
+interface Job {
+  readonly text: PromptText
+  resolve(ids: readonly number[]): void
+  reject(error: Error): void
+}
+
+export class PromptEncoder {
+  private readonly options: PromptOptions
+  private worker: Worker | undefined
+  private current: Job | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private waiting: Job[] = []
+  private isClosed = false
+
+  constructor(options: PromptOptions) {
+    this.options = options
+  }
+
+  /**
+   * The ids of a text. Rejects with RequestError where it cannot fit into the context, where the template refuses it or it
+   * takes too long, and with AbortError.
+   */
+  async encode(text: PromptText, signal?: AbortSignal): Promise<readonly number[]> {
+    const length = lengthOf(text)
+    const { tokenizer, contextLength, thread } = this.options
+    const bound = contextLength * tokenizer.vocabulary.maxTokenBytes
+    // Of a short text the exact numbers are soon known.
+    if (length > Math.max(bound, shortLength)) {
+      throw new RequestError(
+        "context_length_exceeded",
+        `the prompt has ${length} characters, and ${bound} are more than the context of ${contextLength} tokens can hold: shorten it`,
+        text.kind === "messages" ? "messages" : "prompt",
+      )
+    }
+    if (!thread || length <= shortLength) return encodeText(tokenizer, text)
+    if (this.waiting.length >= maxWaiting) {
+      const message = `${maxWaiting} long prompts wait to be tokenised: try again later`
+      throw new RequestError("queue_full", message)
+    }
+    return new Promise((resolve, reject) => {
+      const job: Job = { text, resolve, reject }
+      signal?.addEventListener("abort", () => this.drop(job, new AbortError("", { cause: signal.reason })), {
+        once: true,
+      })
+      this.waiting.push(job)
+      this.next(thread)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    for (const job of [...this.waiting, ...(this.current ? [this.current] : [])]) job.reject(new AbortError())
+    this.waiting = []
+    await this.end()
+  }
+
+  private next(thread: PromptThread): void {
+    if (this.current || this.isClosed) return
+    this.current = this.waiting.shift()
+    if (!this.current) return
+    this.worker ??= this.start(thread)
+    this.worker.postMessage(this.current.text)
+  }
+
+  private start(thread: PromptThread): Worker {
+    const worker = new Worker(packageFile("dist/runtime/prompt/worker.js"), {
+      workerData: thread,
+      // Not this process's flags: a thread refuses some of them.
+      execArgv: [],
+    })
+    worker.on("message", (answer: PromptAnswer | "begun") => {
+      if (worker !== this.worker) return
+      // The clock runs for the prompt, not for the start of the thread.
+      if (answer === "begun") this.timer = setTimeout(() => this.expire(), this.options.promptMs)
+      else
+        this.settle(thread, (job) =>
+          "ids" in answer ? job.resolve(answer.ids) : job.reject(unpackError(answer.error)),
+        )
+    })
+    const lose = (error: Error): void => {
+      if (worker !== this.worker) return
+      this.worker = undefined
+      const cause = new ModelError(`the thread that tokenises prompts ended: ${error.message}`, {
+        cause: error,
+      })
+      this.settle(thread, (job) => job.reject(cause))
+    }
+    worker.on("error", lose)
+    worker.on("exit", (code) => lose(new Error(`code ${code}`)))
+    worker.unref()
+    return worker
+  }
+
+  private settle(thread: PromptThread, how: (job: Job) => void): void {
+    clearTimeout(this.timer)
+    const job = this.current
+    this.current = undefined
+    if (job) how(job)
+    this.next(thread)
+  }
+
+  private expire(): void {
+    const { promptMs } = this.options
+    const message = `the prompt takes more than ${promptMs} ms to be tokenised: shorten it, or raise promptMs`
+    if (this.current) this.drop(this.current, new RequestError("invalid_value", message, "messages"))
+  }
+
+  /** Nobody waits for a job any more: the thread is ended if it is at it. */
+  private drop(job: Job, error: Error): void {
+    job.reject(error)
+    this.waiting = this.waiting.filter((other) => other !== job)
+    if (this.current !== job) return
+    void this.end()
+    const { thread } = this.options
+    if (thread) this.settle(thread, () => {})
+  }
+
+  private async end(): Promise<void> {
+    const { worker } = this
+    this.worker = undefined
+    clearTimeout(this.timer)
+    await worker?.terminate()
+  }
+}
+
+export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly number[] {
+  switch (text.kind) {
+    case "raw":
+      return tokenizer.encode(text.text)
+    case "part":
+      return tokenizer.encodePart(text.text)
+    case "messages":
+      return tokenizer.encodeMessages(text.messages, text.options)
+    default:
+      return text satisfies never
+  }
+}
+
+/** UTF-16 units of all strings: at most as many as bytes. */
+function lengthOf(text: PromptText): number {
+  return text.kind === "messages" ? lengthIn([text.messages, text.options]) : text.text.length
+}
+
+function lengthIn(value: unknown): number {
+  if (typeof value === "string") return value.length
+  if (typeof value !== "object" || value === null) return 0
+  return Object.values(value).reduce<number>((sum, each) => sum + lengthIn(each), 0)
+}

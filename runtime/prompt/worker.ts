@@ -1,0 +1,24 @@
+/** The thread of `encoder.ts`: one text in, its ids or the refusal out. Started from `dist`. */
+import { parentPort, workerData } from "node:worker_threads"
+import { parseVocabulary } from "../../mask/index.ts"
+import { readModelDirectory } from "../directory.ts"
+import { packError } from "../guides/protocol.ts"
+import { Tokenizer } from "../tokenizer.ts"
+import { encodeText, type PromptAnswer, type PromptText, type PromptThread } from "./encoder.ts"
+
+const port = parentPort!
+const { model, dtype, width } = workerData as PromptThread
+const directory = await readModelDirectory(model, dtype)
+const { tokenizerJson, tokenizerConfig, endIds } = directory
+const tokenizer = new Tokenizer(directory, parseVocabulary(tokenizerJson, tokenizerConfig, { width, endIds }))
+
+port.on("message", (text: PromptText) => {
+  port.postMessage("begun")
+  let answer: PromptAnswer
+  try {
+    answer = { ids: [...encodeText(tokenizer, text)] }
+  } catch (error) {
+    answer = { error: packError(error) }
+  }
+  port.postMessage(answer)
+})
