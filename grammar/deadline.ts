@@ -16,12 +16,22 @@ let questions = 0
 /** The refusal for time, which another machine, or the same one at another hour, might not give. */
 export class TimeError extends GrammarError {}
 
+/** What takes the time, for the refusal, and the option that raises its bound. */
+export interface TimedWork {
+  readonly what: string
+  readonly option: string
+}
+
+const compilation: TimedWork = { what: "compiling takes", option: "limits.compileMs" }
+let work = compilation
+
 /** What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed. */
-export function withinTime<T>(ms: number, run: () => T): T {
+export function withinTime<T>(ms: number, run: () => T, timed = compilation): T {
   if (ms === Number.POSITIVE_INFINITY) return run()
   deadline = performance.now() + ms
   bound = ms
   questions = 0
+  work = timed
   try {
     return run()
   } finally {
@@ -29,13 +39,13 @@ export function withinTime<T>(ms: number, run: () => T): T {
   }
 }
 
-/** Asked in the loops of a compilation. Throws `limit` when its time is over; else nearly free. */
+/** Asked in the loops of what may take long. Throws `limit` when its time is over; else nearly free. */
 export function checkTime(): void {
   if (deadline === Number.POSITIVE_INFINITY || ++questions % Stride !== 0) return
   if (performance.now() <= deadline) return
   throw new TimeError(
     "limit",
     "",
-    `compiling takes more than the bound of ${bound} ms. Raise limits.compileMs or make the input smaller`,
+    `${work.what} more than the bound of ${bound} ms. Raise ${work.option} or make the input smaller`,
   )
 }

@@ -65,6 +65,8 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   raw?: boolean
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
   schemaInPrompt?: boolean | null
+  /** The report will be read: it is made along with the compilation. Default: when it is read. */
+  report?: boolean | null
   signal?: AbortSignal | undefined
   /** Tools, documents and variables of the chat template. */
   templateOptions?: TemplateOptions
@@ -146,7 +148,7 @@ export async function readRequest(
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
   const closes = oneOf("on_length", options.onLength, ["truncate", "close"]) === "close"
   const walk: WalkRequest = {
-    constraint,
+    constraint: constraint && { input: constraint.input, policies: constraint.policies },
     promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
     // The first token of a prompt stays.
     maxHealed: heals ? promptIds.length - 1 : 0,
@@ -158,6 +160,7 @@ export async function readRequest(
     allowed: params.allowed,
     stopTokenIds: [...(options.stopTokenIds ?? [])],
     hasStops: stops.strings.length > 0,
+    wantsReport: options.report ?? false,
     stopRegexes,
   }
   return {

@@ -7,6 +7,7 @@
  * no end to them, since every new value is a part of newer ones. Anything with more than `cap` values counts as
  * infinite: more than that many items are never needed to notice.
  */
+import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { ArrayRules, type ItemValues } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
@@ -92,7 +93,8 @@ export class FiniteValues {
     try {
       return this.of(conjunction) ?? []
     } catch (error) {
-      if (error instanceof GrammarError && error.kind === "limit") return []
+      const isTime = error instanceof TimeError
+      if (error instanceof GrammarError && error.kind === "limit" && !isTime) return []
       throw error
     }
   }

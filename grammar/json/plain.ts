@@ -7,6 +7,7 @@
  * spec, no clause and no automaton has to be made to know it. A schema is finished after all that its value is made of,
  * so the order in which they finish is a rank (see `satisfiable.ts`).
  */
+import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { exprs } from "../lexeme/expr.ts"
 import { exprLengths } from "../lexeme/lengths.ts"
@@ -336,7 +337,7 @@ function hasText({ patterns, minLength, maxLength }: Keywords): boolean {
     return !exprs.isNever(expr)
   } catch (error) {
     // Too hard to see: whoever has to know will say so, with the place.
-    if (error instanceof GrammarError) return false
+    if (error instanceof GrammarError && !(error instanceof TimeError)) return false
     throw error
   }
 }

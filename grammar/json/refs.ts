@@ -8,6 +8,7 @@
  *
  * The same location in the same scope is the same node: memoising by `id` is what ends `$ref` cycles.
  */
+import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { type Dialect, defaultDialect, draftDialectOf, isSchema, subschemas } from "./dialect.ts"
 import type { JsonNode } from "./reader.ts"
@@ -214,7 +215,7 @@ function visitReferences(schema: JsonNode, options: GraphOptions): void {
       return action()
     } catch (error) {
       // What is wrong for another reason than a missing text is for the compiler to report.
-      if (error instanceof GrammarError) return null
+      if (error instanceof GrammarError && !(error instanceof TimeError)) return null
       throw error
     }
   }

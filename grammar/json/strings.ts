@@ -4,6 +4,7 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
+import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import {
   exprContent,
@@ -49,7 +50,7 @@ export function stringContent(language: JsonLanguage, conjunction: number): numb
       content = makeContent(language, conjunction)
     } catch (error) {
       // Expressions know no pointers: say which schema asks for too much.
-      if (!(error instanceof GrammarError) || error.path !== "") throw error
+      if (!(error instanceof GrammarError) || error instanceof TimeError || error.path !== "") throw error
       throw new GrammarError(error.kind, language.pathOf(conjunction), error.message)
     }
     contents.set(conjunction, content)

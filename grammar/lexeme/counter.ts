@@ -7,6 +7,7 @@
  * further. A step to state q with n characters read is live iff some k in [min − n, max − n] has q ∈ S_k.
  * Over bytes, a character is counted at its first byte; continuation bytes weigh nothing.
  */
+import { checkTime } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
@@ -93,6 +94,7 @@ class Lengths {
 
   /** Computes one more layer, or finds that it was there before. */
   private grow(): void {
+    checkTime()
     const { starts, startOffsets, continuations } = this
     const count = this.states.length
     const layer = new Uint8Array(count)

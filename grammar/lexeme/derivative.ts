@@ -1,3 +1,4 @@
+import { checkTime } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
 import { TupleTable } from "../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
@@ -99,6 +100,7 @@ function evaluate(task: number): number {
   const stack = [task]
   const needs: number[] = []
   for (;;) {
+    checkTime()
     const top = stack[stack.length - 1]
     if (memoised(top) >= 0 && stack.length > 1) {
       // Pushed by two that need it.

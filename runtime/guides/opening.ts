@@ -29,6 +29,8 @@ export interface WalkRequest {
   /** Stops are looked for in the text. */
   readonly hasStops: boolean
   readonly stopRegexes: readonly (string | RegExp)[]
+  /** The report is read for sure: it is made where the constraint is compiled. */
+  readonly wantsReport: boolean
 }
 
 /** What became of the request. */

@@ -6,7 +6,15 @@
  * that the engine sees what takes too long without an answer from it.
  */
 import type { MessagePort } from "node:worker_threads"
-import { GrammarError, type GrammarErrorKind } from "../../grammar/index.ts"
+import type { TimedWork } from "../../grammar/deadline.ts"
+import {
+  compile,
+  GrammarError,
+  type GrammarErrorKind,
+  type KeywordNote,
+  makeReport,
+  type Report,
+} from "../../grammar/index.ts"
 import { RequestError, type RequestErrorCode } from "../errors.ts"
 import type { DraftedTokens } from "./draft.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
@@ -32,6 +40,12 @@ export const sharedWords = 8
 
 /** Each kind has a bound in time of its own. */
 export const unitKinds = ["compile", "mask", "completion"] as const
+/** What each kind of work says when it takes too long. */
+export const timedWork: Readonly<Record<UnitKindName, TimedWork>> = {
+  compile: { what: "compiling the constraint takes", option: "compileMs" },
+  mask: { what: "finding the tokens that may come next takes", option: "maskMs" },
+  completion: { what: "finding a completion that fits into the budget takes", option: "completionMs" },
+}
 export type UnitKindName = (typeof unitKinds)[number]
 
 export interface ThreadData {
@@ -46,6 +60,9 @@ export interface ThreadData {
   readonly width: number
   /** Write samples through in pauses. */
   readonly warms: boolean
+  /** Milliseconds for one mask, and for one completion. */
+  readonly maskMs: number
+  readonly completionMs: number
 }
 
 /** One walk of a request that is opened, perhaps somewhere on its way. */
@@ -78,9 +95,10 @@ export type ToThread =
   | { kind: "release"; guides: readonly number[] }
 
 export type FromThread =
-  | { kind: "ready" }
+  /** `systemId`: the number by which Linux knows the thread. */
+  | { kind: "ready"; systemId: number | undefined }
   /** `bytes`: what the thread keeps. */
-  | { kind: "opened"; owner: number; opening: Opening; bytes: number }
+  | { kind: "opened"; owner: number; opening: PlainOpening; bytes: number }
   /** `isLate`: the compilation did not end in its time. */
   | { kind: "refused"; owner: number; error: PackedError; isLate: boolean }
   | { kind: "failed"; guide: number; error: PackedError }
@@ -88,6 +106,33 @@ export type FromThread =
   | { kind: "outlooks"; entries: readonly (readonly [guide: number, Outlook])[] }
   | { kind: "drafted"; ask: number; drafted: DraftedTokens }
   | { kind: "glimpsed"; ask: number; glimpse: Glimpse }
+
+export interface PlainOpening extends Omit<Opening, "report"> {
+  readonly report: PlainReport | null
+}
+
+/** A report as plain data; its keywords where they were asked for. */
+export interface PlainReport {
+  readonly reason: Report["reason"]
+  readonly keywords: KeywordNote[] | undefined
+}
+
+export function packOpening({ report, ...opening }: Opening, wantsReport: boolean): PlainOpening {
+  const keywords = wantsReport ? report?.keywords : undefined
+  return { ...opening, report: report && { reason: report.reason, keywords } }
+}
+
+/** A report whose keywords did not come along finds them when it is read. Cost then: the compilation. */
+export function unpackOpening({ report, ...opening }: PlainOpening, request: WalkRequest): Opening {
+  if (!report) return { ...opening, report: null }
+  const notes = (): KeywordNote[] => report.keywords ?? notesOf(request)
+  return { ...opening, report: makeReport(notes, report.reason) }
+}
+
+function notesOf({ constraint }: WalkRequest): KeywordNote[] {
+  if (!constraint || !("kind" in constraint.input)) return []
+  return compile(constraint.input, { surface: "generate", ...constraint.policies }).report.keywords
+}
 
 /** An error as plain data: classes do not survive the way between threads. */
 export interface PackedError {

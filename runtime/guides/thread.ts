@@ -1,6 +1,8 @@
 /**
  * One thread of walks, seen from the engine: messages there and back, and a look at what it works on.
  */
+
+import { constants, setPriority } from "node:os"
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import { packageFile } from "../files.ts"
 import {
@@ -25,6 +27,7 @@ export interface ThreadOptions {
   readonly slotCount: number
   readonly shared: SharedArrayBuffer
   readonly warms: boolean
+  readonly limits: { readonly maskMs: number; readonly completionMs: number }
   /** Megabytes of its heap. */
   readonly maxHeapMb: number
 }
@@ -55,6 +58,9 @@ export class WalkThread {
   private readonly rows: SharedArrayBuffer
   private readonly words: number
   private readonly handlers: ThreadHandlers
+  /** What Linux knows the thread by. */
+  private systemId: number | undefined
+  private isLowered = false
   private unit = 0
   private unitSince = 0
 
@@ -66,7 +72,9 @@ export class WalkThread {
     this.rows = new SharedArrayBuffer(4 * options.words * options.slotCount)
     const { port1, port2 } = new MessageChannel()
     const { model, dtype, width, warms, shared } = options
-    const data: ThreadData = { port: port2, signal, shared, rows: this.rows, model, dtype, width, warms }
+    const { maskMs, completionMs } = options.limits
+    const own = { port: port2, signal, shared, rows: this.rows }
+    const data: ThreadData = { ...own, model, dtype, width, warms, maskMs, completionMs }
     this.worker = new Worker(packageFile("dist/runtime/guides/worker.js"), {
       workerData: data,
       transferList: [port2],
@@ -124,6 +132,17 @@ export class WalkThread {
     return { owner, kind, age: now - this.unitSince }
   }
 
+  /** Where the system can tell threads apart, this one runs when nobody else wants to. There is no way back. */
+  lowerPriority(): void {
+    this.isLowered = true
+    if (this.systemId === undefined) return
+    try {
+      setPriority(this.systemId, constants.priority.PRIORITY_BELOW_NORMAL)
+    } catch {
+      // It has ended, or the system does not allow it: it is slower for others then, and nothing else.
+    }
+  }
+
   /** Ends it, wherever it is. */
   async end(): Promise<void> {
     this.isDead = true
@@ -133,7 +152,11 @@ export class WalkThread {
 
   private receive(answer: FromThread): void {
     if (this.isDead) return
-    if (answer.kind === "ready") this.isReady = true
+    if (answer.kind === "ready") {
+      this.isReady = true
+      this.systemId = answer.systemId
+      if (this.isLowered) this.lowerPriority()
+    }
     this.handlers.onAnswer(this, answer)
   }
 

@@ -4,8 +4,10 @@
  * It may be ended at any moment: what it holds can be made again from what the engine knows. Started from `dist` by
  * `thread.ts`; `protocol.ts` has the messages.
  */
+import { readlinkSync } from "node:fs"
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
+import { withinTime } from "../../grammar/deadline.ts"
 import { type CompileOptions, type GrammarInput, TimeError } from "../../grammar/index.ts"
 import { parseVocabulary, type Vocabulary, warmUp } from "../../mask/index.ts"
 import { CompiledConstraints } from "../compiled.ts"
@@ -19,8 +21,10 @@ import {
   IsBusy,
   MachineCount,
   packError,
+  packOpening,
   type ThreadData,
   type ToThread,
+  timedWork,
   Unit,
   UnitKind,
   type UnitKindName,
@@ -95,23 +99,34 @@ class WalkServer {
   }
 
   private open({ owner, places, request, key, compileMs }: ToThread & { kind: "open" }): void {
+    let isCompiling = true
     try {
       this.mark(owner, "compile")
       const { constraint } = request
       const bound = constraint && this.compiled.bind(plain(constraint), key, compileMs)
-      this.mark(owner, request.closes ? "completion" : "mask")
-      const { opening, walks } = openWalks(request, places.length, bound, {
-        vocabulary: this.vocabulary,
-        encode: this.tokenizer.encodePart,
-      })
+      isCompiling = false
+      const kind = request.closes ? "completion" : "mask"
+      this.mark(owner, kind)
+      const parts = { vocabulary: this.vocabulary, encode: this.tokenizer.encodePart }
+      const { opening, walks } = this.timed(kind, () => openWalks(request, places.length, bound, parts))
       for (const [index, { guide, slot, walked }] of places.entries()) {
-        this.mark(owner, request.closes ? "completion" : "mask")
+        this.mark(owner, kind)
         for (const token of walked) walks[index].replay(token, this.scratch)
         this.running.set(guide, { walk: walks[index], owner, slot })
       }
-      say({ kind: "opened", owner, opening, bytes: heapBytes() })
+      say({
+        kind: "opened",
+        owner,
+        opening: packOpening(opening, request.wantsReport),
+        bytes: heapBytes(),
+      })
     } catch (error) {
-      say({ kind: "refused", owner, error: packError(error), isLate: error instanceof TimeError })
+      say({
+        kind: "refused",
+        owner,
+        error: packError(error),
+        isLate: isCompiling && error instanceof TimeError,
+      })
       return
     }
     const accepts = places.flatMap(({ guide, token }) =>
@@ -171,13 +186,19 @@ class WalkServer {
   private work(guide: number, run: (walk: Walk, slot: number) => void): void {
     const running = this.running.get(guide)
     if (!running) return
-    this.mark(running.owner, running.walk.options.closing ? "completion" : "mask")
+    const kind = running.walk.options.closing ? "completion" : "mask"
+    this.mark(running.owner, kind)
     try {
-      run(running.walk, running.slot)
+      this.timed(kind, () => run(running.walk, running.slot))
     } catch (error) {
       this.running.delete(guide)
       say({ kind: "failed", guide, error: packError(error) })
     }
+  }
+
+  /** Work that looks at the clock ends by itself, and the thread need not be ended. */
+  private timed<T>(kind: "mask" | "completion", run: () => T): T {
+    return withinTime(data[`${kind}Ms`], run, timedWork[kind])
   }
 
   private row(slot: number): Uint32Array {
@@ -202,6 +223,16 @@ function plain({ input, policies }: NonNullable<WalkRequest["constraint"]>): {
   return { input, policies }
 }
 
+/** Linux names a thread's own entry `<process>/task/<thread>`. */
+function systemId(): number | undefined {
+  if (process.platform !== "linux") return undefined
+  try {
+    return Number(readlinkSync("/proc/thread-self").split("/").at(-1))
+  } catch {
+    return undefined
+  }
+}
+
 /** Of this thread: objects and arrays. */
 function heapBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
@@ -221,7 +252,7 @@ const vocabulary = parseVocabulary(directory.tokenizerJson, directory.tokenizerC
 })
 shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
-say({ kind: "ready" })
+say({ kind: "ready", systemId: systemId() })
 
 /** The steps of the warm-up that are left; each is short. */
 let warming: Iterator<void> | null = data.warms ? warmUp(vocabulary) : null

@@ -30,17 +30,17 @@ export function modelFlags(command: Command): Command {
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
 }
 
-/** Opens the model; its log lines go to standard error. */
-export function openModel(flags: ModelFlags & { maxWaiting?: number }, io: Io): Promise<Engine> {
-  const { model, device, threads, context, slots, maxWaiting } = flags
+/** Opens the model; its log lines go to standard error. `options`: what no flag of these says. */
+export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
+  const { model, device, threads, context, slots } = flags
   const speculation = draftOf(flags)
   return open({
+    ...options,
     ...(model !== undefined && { model }),
     ...(device !== undefined && { device }),
     ...(threads !== undefined && { threads }),
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),
-    ...(maxWaiting !== undefined && { maxWaiting }),
     ...(speculation && { speculation }),
     log: (line) => io.err(`${line}\n`),
   })

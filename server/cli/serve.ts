@@ -4,9 +4,7 @@
  * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
  * signal ends it at once (program.ts).
  */
-import { setTimeout } from "node:timers/promises"
 import { type Command, Option } from "commander"
-import { type Engine, warmUp } from "../../runtime/index.ts"
 import { createApp } from "../app.ts"
 import { serve } from "../serve.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -24,6 +22,8 @@ interface ServeFlags extends ModelFlags {
   maxBody: number
   maxQueue: number
   maxCompile: number
+  maxMask: number
+  maxCompletion: number
   drain: number
   onLength?: "truncate" | "close"
 }
@@ -39,8 +39,10 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--alias <name...>", "further names of the model")
     .option("--any-model", "take any model name for the loaded one")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
-    .option("--max-queue <n>", "requests that may wait for a slot", wholeNumber, 256)
+    .option("--max-queue <n>", "answers that may wait for a slot", wholeNumber, 256)
     .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, 2_000)
+    .option("--max-mask <ms>", "time that the tokens for one place may take to be found", wholeNumber, 1_000)
+    .option("--max-completion <ms>", "time that a completion within the budget may take", wholeNumber, 1_000)
     .addOption(
       new Option(
         "--on-length <what>",
@@ -57,7 +59,13 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
   if (!isLoopback(host) && apiKeys.length === 0 && !flags.insecure) {
     throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
   }
-  const engine = await openModel({ ...flags, maxWaiting: flags.maxQueue }, io)
+  const { maxCompile: compileMs, maxMask: maskMs, maxCompletion: completionMs } = flags
+  const engine = await openModel(flags, io, {
+    maxWaiting: flags.maxQueue,
+    limits: { compileMs, maskMs, completionMs },
+    hasSpareThread: true,
+    warmsUp: true,
+  })
   try {
     const app = createApp(engine, {
       apiKeys,
@@ -66,29 +74,18 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
       aliases: flags.alias,
       anyModel: flags.anyModel,
       bodyLimits: { maxBytes: flags.maxBody },
-      compileMs: flags.maxCompile,
+      compileMs,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })
     const server = await serve(app, { host, port, allowHosts: allowHost })
     io.out(`tokenrail: ${engine.model.id} on ${server.url}\n`)
-    const warm = warmWhileIdle(engine, io.signal)
     await aborted(io.signal)
-    await warm
     io.err(`tokenrail: ${String(io.signal.reason)}: no new requests, running ones have ${drain} s\n`)
     await server.close({ drainMs: drain * 1000 })
   } finally {
     await engine.close()
   }
   return Exit.Ok
-}
-
-/** Takes the steps of the warm-up one by one, in pauses between requests. */
-async function warmWhileIdle(engine: Engine, signal: AbortSignal): Promise<void> {
-  for (const _ of warmUp(engine.vocabulary)) {
-    do await setTimeout(5)
-    while (!signal.aborted && engine.load().running > 0)
-    if (signal.aborted) return
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -56,6 +56,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
       ...(constraint && options.onLength && { onLength: options.onLength }),
       ...found.policies.generate,
       seed,
+      report: chatRequest.report,
       signal: request.signal,
     })
     generation.result.then(
@@ -225,8 +226,13 @@ function counts(
 }
 
 // A finish "error" has no place in the reply of OpenAI: it is a failed request.
-function refuseFailure(finish: { finishReason: string; message?: string }): void {
+function refuseFailure(finish: {
+  finishReason: string
+  message?: string | undefined
+  error?: Error | undefined
+}): void {
   if (finish.finishReason === "error") {
+    if (finish.error) throw finish.error
     throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
   }
   if (finish.finishReason === "abort") throw new AbortError()

@@ -34,6 +34,7 @@ function openWalk(regex: string | undefined, options: Partial<WalkRequest>): Wal
     stopTokenIds: [],
     hasStops: true,
     stopRegexes: [],
+    wantsReport: false,
     ...options,
   }
   const bound = machine && { machine, report: null, compileMs: 0, isCached: false }

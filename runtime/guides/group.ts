@@ -1,0 +1,85 @@
+/** The walks of one request, wherever they are just now: what it takes to make them again in another thread. */
+import { createHash } from "node:crypto"
+import { keyOf } from "../compiled.ts"
+import { Guide, type GuideHost } from "./guide.ts"
+import type { Opening, WalkRequest } from "./opening.ts"
+import type { GuidePlace } from "./protocol.ts"
+import type { WalkThread } from "./thread.ts"
+
+export class ThreadedGuide extends Guide {
+  readonly id: number
+  readonly group: Group
+  slot = -1
+  isReleased = false
+  /** Tokens that the walk has gone past. */
+  readonly walked: number[] = []
+  /** Asked, and not answered. */
+  token: number | undefined
+  isLooking = false
+  /** To be sent by `flush`. */
+  isQueued = false
+
+  constructor(host: GuideHost, id: number, group: Group) {
+    super(host)
+    this.id = id
+    this.group = group
+  }
+
+  /** Where it is, for another thread. */
+  get place(): GuidePlace {
+    const { id, slot, walked, token, isLooking, outlook } = this
+    const next = isLooking ? "look" : outlook ? "seen" : "none"
+    return { guide: id, slot, walked: [...walked], token, next }
+  }
+
+  /** Its rows lie in `thread` now; the mask that the engine has been told of goes along. */
+  moveTo(thread: WalkThread): void {
+    if (this.slot < 0) return
+    const before = this.mask
+    this.mask = thread.row(this.slot)
+    if (before && this.outlook) this.mask.set(before)
+  }
+}
+
+/** They share a constraint, and so a thread. */
+export class Group {
+  readonly id: number
+  readonly request: WalkRequest
+  /** Equal keys mean equal constraints. */
+  readonly key: string | undefined
+  guides: ThreadedGuide[] = []
+  /** Undefined: it waits for one. */
+  thread: WalkThread | undefined
+  opening: Opening | undefined
+  /** Its compilation is not quick. */
+  isSlow = false
+  /** It was sent to be compiled at once or not at all. */
+  isTrial = false
+  readonly resolve: (opening: Opening) => void
+  readonly reject: (error: Error) => void
+
+  constructor(
+    id: number,
+    request: WalkRequest,
+    { resolve, reject }: { resolve: (opening: Opening) => void; reject: (error: Error) => void },
+  ) {
+    this.id = id
+    this.request = request
+    this.key = request.constraint ? keyHash(request.constraint) : undefined
+    this.resolve = resolve
+    this.reject = reject
+  }
+}
+
+/** Undefined for what JSON cannot write: such a constraint is compiled each time. */
+export function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): string | undefined {
+  if (!("kind" in input)) throw new Error("internal: a compiled constraint cannot change its thread")
+  const hash = createHash("sha256")
+  if (input.kind === "json" && typeof input.schema === "string") {
+    // A schema's text is not quoted first: it may be long.
+    const key = keyOf({ kind: "json", schema: null }, policies)
+    return key === undefined ? undefined : hash.update(`text ${key} `).update(input.schema).digest("base64")
+  }
+  const key = keyOf(input, policies)
+  return key === undefined ? undefined : hash.update(`value ${key}`).digest("base64")
+}
