@@ -6,6 +6,7 @@
  */
 import { Hono } from "hono"
 import type { Engine } from "../runtime/index.ts"
+import { checkKey, readKeys } from "./access.ts"
 import { type BodyLimits, defaultBodyLimits } from "./body.ts"
 import { corsHeaders, preflight } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
@@ -17,7 +18,7 @@ export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
   /** Silence of a stream before a comment is sent; 15 s. */
   heartbeatMs?: number
-  /** Keys of which every request but a health check must carry one. */
+  /** Keys of which every request but a health check must carry one. An empty one is a RangeError. */
   apiKeys?: readonly string[]
   /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
   cors?: readonly string[]
@@ -38,8 +39,10 @@ const unavailable = {
 /** Routes by path: method → handler. A path that is not here is 404, a method that is not here 405. */
 type Routes = Record<string, Record<string, (request: Request, id: string) => Response | Promise<Response>>>
 
+/** Throws RangeError on an option that no server can have. */
 export function createApp(engine: Engine, options: AppOptions = {}): Hono {
-  const { apiKeys = [], cors = [] } = options
+  const { cors = [] } = options
+  const apiKeys = readKeys(options.apiKeys ?? [])
   const status = () => {
     const told = options.status?.() ?? "ok"
     return told === "ok" && engine.isDead ? "dead" : told
@@ -121,27 +124,6 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
 function requestId(request: Request): string {
   const given = request.headers.get("x-request-id") ?? ""
   return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
-}
-
-async function checkKey(request: Request, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return
-  const [, given = ""] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? []
-  const digests = await Promise.all([given, ...keys].map(sha256))
-  // All keys are compared in full: the time tells nothing about them.
-  const matches = digests.slice(1).filter((digest) => equalBytes(digest, digests[0]))
-  if (matches.length > 0) return
-  throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
-    hint: "Send authorization: Bearer <key>",
-    headers: { "www-authenticate": "Bearer" },
-  })
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
-}
-
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.reduce((difference, byte, i) => difference | (byte ^ b[i]), 0) === 0
 }
 
 /** How long a request takes, as an exponential mean: the basis of `retry-after`. */

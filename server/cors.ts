@@ -6,6 +6,7 @@
  * No credentials are allowed: a key travels in the `authorization` header, which a page has to know.
  */
 
+import { isLoopback } from "./access.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 
 const exposed = [
@@ -58,12 +59,5 @@ function isAllowed(origin: string, request: Request, origins: readonly string[])
   if (origins.includes("*") || origins.includes(origin)) return true
   if (!URL.canParse(origin)) return false
   const { hostname, host } = new URL(origin)
-  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1")) || host === request.headers.get("host")
-}
-
-/** Whether a host name is of this machine. */
-export function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host)
-  )
+  return isLoopback(hostname) || host === request.headers.get("host")
 }

@@ -9,7 +9,7 @@
 import type { Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createAdaptorServer } from "@hono/node-server"
-import { isLoopback } from "./cors.ts"
+import { isLoopback } from "./access.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 
 export interface ServeOptions {

@@ -4,7 +4,8 @@
  * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
  * signal ends it at once (program.ts).
  */
-import { type Command, Option } from "commander"
+import { type Command, InvalidArgumentError, Option } from "commander"
+import { isLoopback, readKeys } from "../access.ts"
 import { createApp } from "../app.ts"
 import { serve } from "../serve.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -31,7 +32,7 @@ interface ServeFlags extends ModelFlags {
 export function serveCommand(program: Command, io: Io, done: (code: number) => void): void {
   modelFlags(program.command("serve").description("serve the OpenAI chat API over HTTP"))
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber, 8080)
+    .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8080)
     .option("--api-key <key...>", "demand one of these keys (or TOKENRAIL_API_KEY)")
     .option("--insecure", "listen on a public address without a key")
     .option("--allow-host <name...>", "answer to this Host besides loopback names")
@@ -55,10 +56,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
 
 async function run(flags: ServeFlags, io: Io): Promise<number> {
   const { host, port, allowHost, drain } = flags
-  const apiKeys = flags.apiKey ?? (io.env.TOKENRAIL_API_KEY ? [io.env.TOKENRAIL_API_KEY] : [])
-  if (!isLoopback(host) && apiKeys.length === 0 && !flags.insecure) {
-    throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
-  }
+  const apiKeys = chooseKeys(flags, io)
   const { maxCompile: compileMs, maxMask: maskMs, maxCompletion: completionMs } = flags
   const engine = await openModel(flags, io, {
     maxWaiting: flags.maxQueue,
@@ -88,11 +86,29 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
   return Exit.Ok
 }
 
+/** The keys to demand. Throws UsageError where none is given and the address is a public one. */
+function chooseKeys({ host, apiKey, insecure }: ServeFlags, io: Io): string[] {
+  if (apiKey?.some((key) => key.trim() === "")) {
+    throw new UsageError("--api-key is empty: give a key, or leave the flag out")
+  }
+  const fromEnvironment = io.env.TOKENRAIL_API_KEY?.trim()
+  const keys = readKeys(apiKey ?? (fromEnvironment ? [fromEnvironment] : []))
+  if (keys.length > 0) return keys
+  if (insecure) {
+    io.err(`tokenrail: --insecure: no API key is asked for, whoever reaches ${host} uses the model\n`)
+  } else if (!isLoopback(host)) {
+    throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
+  }
+  return keys
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError("must be a port, 0 to 65535.")
+  return port
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.")
 }

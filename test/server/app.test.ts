@@ -106,6 +106,11 @@ test("a key is demanded of all but health checks", async () => {
   expect((await request("/health", {}, options)).status).toBe(200)
 })
 
+test("an empty key among those demanded is an error, not a way in", () => {
+  for (const apiKeys of [[""], ["secret", " "]])
+    expect(() => createApp(engine, { apiKeys })).toThrow(RangeError)
+})
+
 test("while draining new work is turned away, with a time", async () => {
   const options: AppOptions = { status: () => "draining" }
   const response = await request("/v1/chat/completions", chat({}), options)

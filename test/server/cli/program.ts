@@ -19,9 +19,12 @@ export function shell(command: string): Promise<Outcome> {
   return outcome(spawn("sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] }))
 }
 
-/** Starts it and leaves it running. */
-export function start(args: string[]): ChildProcess {
-  return spawn(process.execPath, ["dist/server/main.js", ...args], { stdio: "pipe" })
+/** Starts it and leaves it running; `env` is added to this process's environment. */
+export function start(args: string[], env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, ["dist/server/main.js", ...args], {
+    stdio: "pipe",
+    env: { ...process.env, ...env },
+  })
 }
 
 /** Waits for the end. */

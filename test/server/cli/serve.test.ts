@@ -117,6 +117,30 @@ test("a port in use is 2 and names the way out", async () => {
   expect(err).toContain("--port")
 })
 
+test.each<[flags: string, env: Record<string, string>, message: RegExp]>([
+  ["--host 0.0.0.0 --api-key=", {}, /--api-key is empty/],
+  ["--api-key=", {}, /--api-key is empty/],
+  ["--host 0.0.0.0", { TOKENRAIL_API_KEY: "" }, /0\.0\.0\.0 is a public address: give --api-key/],
+  ["--host 0.0.0.0", { TOKENRAIL_API_KEY: " \t" }, /0\.0\.0\.0 is a public address: give --api-key/],
+  ["--host 127.0.0.1.evil.example", {}, /is a public address/],
+  ["--port 70000", {}, /--port.*70000.*0 to 65535/],
+  ["--port -1", {}, /--port.*-1.*whole number/],
+  ["--port abc", {}, /--port.*abc.*whole number/],
+])("%s with %j is 2 before a model is loaded", async (flags, env, message) => {
+  const child = start(["serve", "--model", "no/such/model", ...flags.split(" ")], env)
+  const { code, err } = await outcome(child)
+  expect([code, err]).toEqual([2, expect.stringMatching(message)])
+})
+
+test("--insecure says what it turns off", async () => {
+  const flags = ["serve", "--host", "0.0.0.0", "--insecure", "--model", "no/such/model"]
+  const { code, err } = await tokenrail(flags)
+  expect([code, err]).toEqual([
+    4,
+    expect.stringContaining("no API key is asked for, whoever reaches 0.0.0.0"),
+  ])
+})
+
 test("a public address needs a key, a model directory a model", async () => {
   const open = await tokenrail(["serve", "--host", "0.0.0.0", "--port", "0"])
   expect([open.code, open.err]).toEqual([2, expect.stringContaining("--api-key")])

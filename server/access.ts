@@ -1,0 +1,47 @@
+/**
+ * Who may call: the API keys that a request must carry one of, and the host names that are of this machine.
+ *
+ * A key without a character would let everybody in who sends none, so it is an error wherever it is given. Host names are
+ * read as a browser reads them, by `URL`: a name that only begins or ends like a loopback address is another's, and every
+ * spelling of an address is that address.
+ */
+
+import { Refusal } from "./errors.ts"
+
+/** The keys without the white space around them. Throws RangeError on a key that has no character. */
+export function readKeys(keys: readonly string[]): string[] {
+  const read = keys.map((key) => key.trim())
+  if (read.includes("")) throw new RangeError("an API key is empty: give one, or leave it out")
+  return read
+}
+
+/** Rejects with `Refusal` (401) unless the request carries one of the keys, or there are none. */
+export async function checkKey(request: Request, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return
+  const [, given = ""] = /^bearer +(.*\S)/i.exec(request.headers.get("authorization") ?? "") ?? []
+  const digests = await Promise.all([given, ...keys].map(sha256))
+  // All keys are compared in full: the time tells nothing about them.
+  const matches = digests.slice(1).filter((digest) => equalBytes(digest, digests[0]))
+  if (matches.length > 0) return
+  throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
+    hint: "Send authorization: Bearer <key>",
+    headers: { "www-authenticate": "Bearer" },
+  })
+}
+
+/** Whether a host name, without a port, is of this machine: 127/8, ::1, localhost and the names below it. */
+export function isLoopback(host: string): boolean {
+  const address = host.includes(":") ? `[${host.replace(/^\[(.*)\]$/, "$1")}]` : host
+  // What has a meaning of its own in a URL is no part of a host name.
+  if (!/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(address) || !URL.canParse(`http://${address}`)) return false
+  const { hostname } = new URL(`http://${address}`)
+  return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(hostname)
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.reduce((difference, byte, i) => difference | (byte ^ b[i]), 0) === 0
+}

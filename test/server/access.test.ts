@@ -1,0 +1,58 @@
+import { expect, test } from "vitest"
+import { checkKey, isLoopback, readKeys } from "../../server/access.ts"
+
+test.each([
+  ...["127.0.0.1", "127.255.0.9", "127.1", "localhost", "LOCALHOST", "app.localhost", "a.b.localhost"],
+  ...["::1", "[::1]", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "[::ffff:7f00:1]", "::FFFF:127.9.9.9"],
+])("%s is of this machine", (host) => {
+  expect(isLoopback(host)).toBe(true)
+})
+
+test.each([
+  ...["127.evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example", "notlocalhost"],
+  ...["999.1.1.1", "127.0.0.999", "127.0.0.1.5", "128.0.0.1", "0.0.0.0", "10.0.0.1", ".localhost.x"],
+  ...["::", "::2", "::ffff:10.0.0.1", "::127.0.0.1", "fe80::1", "[::1", "::1]", ""],
+  ...[
+    "localhost/x",
+    "evil.example/127.0.0.1",
+    "evil.example@localhost",
+    "localhost:80",
+    "local host",
+    "%6cocalhost",
+  ],
+])("%s is not", (host) => {
+  expect(isLoopback(host)).toBe(false)
+})
+
+test("an empty key is no key; white space around one does not count", () => {
+  expect(readKeys([" a\n", "b"])).toEqual(["a", "b"])
+  expect(readKeys([])).toEqual([])
+  for (const keys of [[""], [" \t\n"], ["a", ""]]) expect(() => readKeys(keys)).toThrow(RangeError)
+})
+
+const ask = (authorization?: string) =>
+  checkKey(new Request("http://x/", authorization === undefined ? {} : { headers: { authorization } }), [
+    "k e",
+    "key",
+  ])
+
+test.each(["Bearer key", "bearer key", "BEARER   key", "Bearer key  ", "bEaReR k e"])(
+  "%j passes",
+  async (given) => {
+    await expect(ask(given)).resolves.toBeUndefined()
+  },
+)
+
+test.each([
+  undefined,
+  "",
+  "Bearer",
+  "Bearer ",
+  "key",
+  "Basic key",
+  "Bearerkey",
+  "Bearer keys",
+  "Bearer key key",
+])("%j is turned away", async (given) => {
+  await expect(ask(given)).rejects.toMatchObject({ code: "invalid_api_key" })
+})
