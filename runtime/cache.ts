@@ -96,6 +96,11 @@ export class Slots {
     this.slots[index].wholeCount = 0
   }
 
+  /** The model has lost all rows: no prompt can be taken over from a slot any more. */
+  forget(): void {
+    for (const slot of this.slots) slot.wholeCount = 0
+  }
+
   /** Whole chunks that both prompts begin with; at least one token is left to compute, for its logits. */
   private commonCount(slot: Slot, prompt: readonly number[]): number {
     const bound = Math.min(slot.wholeCount, prompt.length - 1)

@@ -45,6 +45,9 @@ export class ModelDrafter implements Drafter {
     this.vocabulary = vocabulary
     this.description = `model ${id} on ${model.description}`
     this.held = Array.from({ length: model.slotCount }, () => [])
+    model.onRestart = () => {
+      for (const held of this.held) held.length = 0
+    }
   }
 
   async propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]> {

@@ -103,6 +103,7 @@ export class Engine {
       endIds: this.vocabulary.endIds,
     }
     parts.model.onDeath = (error) => this.die(error)
+    parts.model.onRestart = () => this.scheduler.slots.forget()
   }
 
   /**
@@ -217,8 +218,14 @@ export class Engine {
   /** Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s with work to do. */
   get isDead(): boolean {
     if (this.death) return true
-    const since = Math.max(this.busySince, this.metrics.lastStepAt)
+    if (this.isRestarting) return false
+    const since = Math.max(this.busySince, this.metrics.lastStepAt, this.parts.model.answeredAt)
     return this.scheduler.hasWork && performance.now() - since > stallMs
+  }
+
+  /** Whether the model is being loaded again after it was lost. Requests are taken and wait. */
+  get isRestarting(): boolean {
+    return this.parts.model.isRestarting
   }
 
   load(): { running: number; waiting: number; slots: number } {
@@ -281,7 +288,8 @@ export class Engine {
     const running = [...this.scheduler.running]
     for (const sequence of running) this.stepper.fail(sequence, error, false)
     // Nothing ran: the fault is not a request's, and trying again would fail again.
-    if (this.parts.model.isDead || running.length === 0) this.die(error)
+    const { isDead, isRestarting } = this.parts.model
+    if (isDead || (running.length === 0 && !isRestarting)) this.die(error)
   }
 
   private die(error: Error): void {

@@ -34,11 +34,15 @@ export interface Model {
    * call at a time. Throws ModelError; the slots of the batch are then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
-  /** performance.now() of this thread's clock when the last logits were ready, wherever they were computed. */
+  /** performance.now() of this thread's clock when the last logits were ready, wherever they were computed, or a restart. */
   readonly answeredAt: number
+  /** Whether what runs the model is being loaded afresh; calls wait for it meanwhile. */
+  readonly isRestarting: boolean
+  /** Called when what ran the model has died and is being started again: all slots are empty from now on. */
+  onRestart: (() => void) | undefined
   /** Whether every later call will fail. */
   readonly isDead: boolean
-  /** Called when the model dies without a call in progress. */
+  /** Called once, when the model has died for good. */
   onDeath: ((error: Error) => void) | undefined
   close(): Promise<void>
 }

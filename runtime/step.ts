@@ -64,7 +64,8 @@ export class Stepper {
 
   /**
    * Runs the model, while masks are filled. Undefined when it failed on this batch: then one of its sequences is to blame,
-   * and each of them is computed again by itself. Throws when the model is lost.
+   * and each of them is computed again by itself. Throws when
+   * the model's thread has ended.
    */
   private async forward(batch: readonly BatchEntry[]): Promise<Float32Array | undefined> {
     const { model } = this.parts
@@ -81,7 +82,7 @@ export class Stepper {
     } catch (error) {
       // A run that was started is always waited for.
       await isDone
-      if (model.isDead) throw error
+      if (model.isDead || model.isRestarting) throw error
       this.parts.log(`step failed: ${(error as Error).message}`)
       if (batch.length > 1) this.scheduler.suspect(batch.map(({ sequence }) => sequence))
       else this.fail(batch[0].sequence, error as Error, false)

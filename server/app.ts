@@ -67,7 +67,13 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
         return Response.json(models.describe(id))
       },
     },
-    "/health": { GET: () => Response.json({ status: status() }, { status: status() === "ok" ? 200 : 503 }) },
+    "/health": {
+      GET: () => {
+        // Requests are taken meanwhile and wait, but another server would answer them sooner.
+        const told = status() === "ok" && engine.isRestarting ? "loading" : status()
+        return Response.json({ status: told }, { status: told === "ok" ? 200 : 503 })
+      },
+    },
     "/ping": { GET: () => Response.json({}) },
     "/version": { GET: () => Response.json({ version }) },
     "/load": { GET: () => Response.json(engine.load()) },

@@ -1,13 +1,16 @@
 /**
  * The model in a worker thread, seen from the thread that fills masks: `Model` over messages.
  *
- * One question at a time, as the engine's step has it. A worker that dies fails the call in progress and every later one.
+ * One question at a time, as the engine's step has it. A worker that dies fails the call in progress, and a fresh one
+ * takes its place, with empty slots; later calls wait until that has loaded the graph. One that dies soon after it was
+ * started again would only die again, so the model is dead then.
  */
 
 import { Worker } from "node:worker_threads"
 import { ModelError } from "../errors.ts"
 import { packageFile } from "../files.ts"
 import type { Feed, Model } from "../model.ts"
+import { Gate } from "./gate.ts"
 
 /** What the worker needs to load the graph. */
 export interface LoadOptions {
@@ -31,15 +34,13 @@ export type Answer =
 
 /** Starts the worker and loads the graph. Throws ModelError with the worker's message. */
 export async function openOrtModel(options: LoadOptions): Promise<Model> {
-  // Not this process's flags: a thread refuses some of them, such as --input-type of a program given by --eval.
-  const worker = new Worker(packageFile("dist/runtime/ort/worker.js"), { workerData: options, execArgv: [] })
-  const client = new OrtClient(worker, options)
-  const loaded = await client.loaded
-  client.width = loaded.width
-  client.canRewind = loaded.canRewind
-  client.isBatched = loaded.isBatched
+  const client = new OrtClient(options)
+  await client.start()
   return client
 }
+
+/** A worker that lives so long after it was started again is started again once more. */
+const trialMs = 60_000
 
 interface Waiting {
   id: number
@@ -54,40 +55,76 @@ class OrtClient implements Model {
   answeredAt = 0
   readonly contextLength: number
   readonly slotCount: number
-  readonly loaded: Promise<Extract<Answer, { kind: "loaded" }>>
   onDeath: ((error: Error) => void) | undefined
-  private readonly worker: Worker
-  private readonly provider: string
+  onRestart: (() => void) | undefined
+  private readonly options: LoadOptions
+  private worker!: Worker
+  private isLoaded = false
   private waiting: Waiting | undefined
   private death: Error | undefined
+  private restart: Promise<void> | undefined
+  private restartedAt = Number.NEGATIVE_INFINITY
+  /** Why the slots were lost, for the first call that still counts on them. */
+  private loss: Error | undefined
   private lastId = 0
   private isClosing = false
   private reuse: ArrayBuffer | undefined
 
-  constructor(worker: Worker, options: LoadOptions) {
-    this.worker = worker
-    this.provider = options.provider
+  constructor(options: LoadOptions) {
+    this.options = options
     this.contextLength = options.contextLength
     this.slotCount = options.slotCount
-    this.loaded = this.wait(0) as Promise<Extract<Answer, { kind: "loaded" }>>
-    worker.on("message", (answer: Answer) => this.receive(answer))
-    worker.on("error", (cause) =>
-      this.die(new ModelError(`the model's thread failed: ${cause.message}`, { cause })),
-    )
-    worker.on("exit", (code) => this.die(new ModelError(`the model's thread ended with code ${code}`)))
   }
 
   get description(): string {
-    return `onnxruntime-node/${this.provider}, ${this.isBatched ? "batched" : "one row at a time"}`
+    return `onnxruntime-node/${this.options.provider}, ${this.isBatched ? "batched" : "one row at a time"}`
   }
 
   get isDead(): boolean {
     return this.death !== undefined
   }
 
+  get isRestarting(): boolean {
+    return this.restart !== undefined
+  }
+
+  /** Starts a worker and waits until it has loaded the graph. */
+  async start(): Promise<void> {
+    const gate = Gate.open()
+    // Not this process's flags: a thread refuses some of them, such as --input-type of a program given by --eval.
+    const worker = new Worker(packageFile("dist/runtime/ort/worker.js"), {
+      workerData: { ...this.options, cells: gate.cells },
+      execArgv: [],
+    })
+    this.worker = worker
+    this.isLoaded = false
+    const answered = this.wait(0)
+    worker.on("message", (answer: Answer) => this.receive(answer))
+    worker.on("error", (cause) => this.end(worker, `failed: ${cause.message}`, cause))
+    worker.on("exit", (code) => {
+      gate.forget()
+      this.end(worker, `ended with code ${code}`)
+    })
+    const answer = await answered
+    if (answer.kind !== "loaded") throw new Error(`internal: answer ${answer.kind} to a load`)
+    if (this.width !== 0 && answer.width !== this.width) {
+      throw new ModelError(
+        `${this.options.graphPath}: ${answer.width} columns of logits, ${this.width} before`,
+      )
+    }
+    this.width = answer.width
+    this.canRewind = answer.canRewind
+    this.isBatched = answer.isBatched
+    this.isLoaded = true
+  }
+
   async forward(feeds: readonly Feed[]): Promise<Float32Array> {
+    if (this.restart) await this.restart
     if (this.death) throw this.death
     if (this.waiting) throw new Error("internal: the model runs one batch at a time")
+    const { loss } = this
+    this.loss = undefined
+    if (loss && feeds.some(({ start }) => start > 0)) throw loss
     const id = ++this.lastId
     const question: Question = { kind: "forward", id, feeds }
     if (this.reuse) question.reuse = this.reuse
@@ -106,6 +143,7 @@ class OrtClient implements Model {
     if (this.isClosing) return
     this.isClosing = true
     this.onDeath = undefined
+    this.onRestart = undefined
     if (!this.death) {
       const ended = new Promise((resolve) => this.worker.once("exit", resolve))
       this.worker.postMessage({ kind: "close" } satisfies Question)
@@ -127,12 +165,41 @@ class OrtClient implements Model {
     else waiting.resolve(answer)
   }
 
+  /** A worker has ended. Node reports one that failed twice, by its error and by its exit. */
+  private end(worker: Worker, how: string, cause?: Error): void {
+    if (worker !== this.worker || this.death) return
+    const { waiting } = this
+    this.waiting = undefined
+    const isTried = performance.now() - this.restartedAt > trialMs
+    const startsAgain = this.isLoaded && isTried && !this.isClosing
+    const after = startsAgain ? "; it is being started again" : ""
+    const error = new ModelError(`the model's thread ${how}${after}`, { cause })
+    if (startsAgain) {
+      if (!waiting) this.loss = error
+      this.restart = this.startAgain()
+      this.onRestart?.()
+    } else this.die(error)
+    waiting?.reject(error)
+  }
+
+  private async startAgain(): Promise<void> {
+    try {
+      await this.start()
+      this.restartedAt = performance.now()
+      // To load the graph may have taken longer than a step may.
+      this.answeredAt = this.restartedAt
+    } catch (cause) {
+      const { message } = cause as Error
+      this.worker.postMessage({ kind: "close" } satisfies Question)
+      this.die(new ModelError(`the model's thread could not be started again: ${message}`, { cause }))
+    } finally {
+      this.restart = undefined
+    }
+  }
+
   private die(error: Error): void {
     if (this.death) return
     this.death = error
-    const waiting = this.waiting
-    this.waiting = undefined
-    if (waiting) waiting.reject(error)
-    else this.onDeath?.(error)
+    this.onDeath?.(error)
   }
 }

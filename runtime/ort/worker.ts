@@ -9,6 +9,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../errors.ts"
 import type { Answer, LoadOptions, Question } from "./client.ts"
+import { Gate } from "./gate.ts"
 import { OrtSession, type TensorConstructor } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
 
@@ -20,7 +21,8 @@ interface Ort {
 }
 
 const port = parentPort!
-const options = workerData as LoadOptions
+const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
+const gate = new Gate(cells)
 
 function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer)
@@ -36,9 +38,12 @@ try {
 } catch (error) {
   answer({ kind: "failed", id: 0, message: (error as Error).message })
   port.close()
+} finally {
+  gate.leave()
 }
 
 async function serve(session: OrtSession, question: Question): Promise<void> {
+  gate.enter()
   try {
     if (question.kind === "close") {
       await session.close()
@@ -63,6 +68,8 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
       id: question.kind === "forward" ? question.id : 0,
       message: (error as Error).message,
     })
+  } finally {
+    gate.leave()
   }
 }
 

@@ -33,6 +33,17 @@ describe("slots", () => {
     expect(slots.take(prompt(10, 5))).toEqual({ slot: 2, reusedCount: 4, copyFrom: 0 })
   })
 
+  test("nothing is reused of rows that the model has lost", () => {
+    const slots = new Slots(2, 4, true)
+    slots.take(prompt(10))
+    slots.take(prompt(12))
+    slots.computed(0, 10)
+    slots.computed(1, 12)
+    slots.release(0)
+    slots.forget()
+    expect(slots.take(prompt(10))).toEqual({ slot: 0, reusedCount: 0, copyFrom: undefined })
+  })
+
   test("output tokens and torn rows are never reused", () => {
     const slots = new Slots(1, 4, true)
     slots.take(prompt(6))

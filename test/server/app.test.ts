@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../runtime/index.ts"
 import { type AppOptions, createApp } from "../../server/app.ts"
+import { killModel } from "../runtime/killmodel.ts"
 
 let engine: Engine
 beforeAll(async () => {
@@ -25,13 +26,20 @@ test("health, ping, version and load", async () => {
   expect(await (await request("/load")).json()).toMatchObject({ running: 0, waiting: 0, slots: 1 })
 })
 
-test("an engine whose model is lost is dead: health says so, and requests get 503", async () => {
+test("an engine whose model is lost loads it again: health says so, and requests wait; lost twice it is dead", async () => {
   const lost = await open({ device: "cpu", slots: 1 })
-  const { parts } = lost as unknown as { parts: { model: { worker: { terminate(): Promise<number> } } } }
-  await parts.model.worker.terminate()
   const app = createApp(lost)
-  const health = await app.request("/health")
-  expect([health.status, await health.json()]).toEqual([503, { status: "dead" }])
+  const health = async () => {
+    const response = await app.request("/health")
+    return [response.status, await response.json()]
+  }
+  await killModel(lost)
+  expect(await health()).toEqual([503, { status: "loading" }])
+  const waited = await app.request("/v1/chat/completions", chat({ max_tokens: 2 }))
+  expect(waited.status).toBe(200)
+  expect(await health()).toEqual([200, { status: "ok" }])
+  await killModel(lost)
+  expect(await health()).toEqual([503, { status: "dead" }])
   const response = await app.request("/v1/chat/completions", chat({}))
   expect([response.status, (await response.json()).error.code]).toEqual([503, "engine_dead"])
   expect(response.headers.get("retry-after")).toMatch(/^[1-9]/)
