@@ -1,8 +1,9 @@
 /**
  * One request under way: the events of its choices as they come, and the whole result at the end.
  *
- * Events are kept until they are read, so a caller may look at `result` alone, or iterate late. `result` never rejects:
- * how an answer ended is in its finish reason; `Engine.generate` turns the bad endings into errors.
+ * Events are kept until they are read, once, so a caller may look at `result` alone, or iterate late. What a slow reader
+ * leaves unread is merged into few events, so that it costs no more than the answer itself. `result` never rejects: how an
+ * answer ended is in its finish reason; `Engine.generate` turns the bad endings into errors.
  */
 
 import type { Report } from "../grammar/index.ts"
@@ -82,7 +83,7 @@ export class Generation {
   private readonly options: GenerationOptions
   private readonly startedAt = performance.now()
   private firstAt: number | undefined
-  private readonly events: GenerationEvent[] = []
+  private readonly unread = new UnreadEvents()
   private wakers: (() => void)[] = []
   private finishedCount = 0
   private readonly resolve: (result: GenerateResult) => void
@@ -107,15 +108,14 @@ export class Generation {
     this.options.cancel(this)
   }
 
-  /** The events from the first on; leaving the loop early cancels the request. */
+  /** The events that nobody has read yet, as they come; leaving the loop early cancels the request. */
   async *[Symbol.asyncIterator](): AsyncIterator<GenerationEvent> {
     try {
-      for (let at = 0; ; at++) {
-        while (at >= this.events.length && !this.isFinished) {
-          await new Promise<void>((resolve) => this.wakers.push(resolve))
-        }
-        if (at >= this.events.length) return
-        yield this.events[at]
+      for (;;) {
+        const event = this.unread.take()
+        if (event) yield event
+        else if (this.isFinished) return
+        else await new Promise<void>((resolve) => this.wakers.push(resolve))
       }
     } finally {
       if (!this.isFinished) this.cancel()
@@ -125,7 +125,7 @@ export class Generation {
   /** An event of one of the sequences. */
   readonly push = (event: GenerationEvent): void => {
     this.firstAt ??= performance.now()
-    this.events.push(event)
+    this.unread.push(event)
     if (event.type === "finish") {
       this.finishedCount++
       // The last sequence is still in the middle of finishing.
@@ -201,4 +201,44 @@ export class Generation {
 function spread(values: readonly number[]): Spread {
   const total = values.reduce((sum, value) => sum + value, 0)
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
+}
+
+type TextEvent = GenerationEvent & { type: "text" }
+
+/** Unread events of one request that are kept one by one; further text joins the last event of its choice. */
+const maxUnread = 64
+
+/** A queue of events. The events of a choice stay in their order. */
+class UnreadEvents {
+  private readonly events: GenerationEvent[] = []
+  /** Of each choice its last event, as long as it is unread and text. */
+  private readonly lastTexts = new Map<number, TextEvent>()
+
+  push(event: GenerationEvent): void {
+    if (event.type === "finish") {
+      this.lastTexts.delete(event.choice)
+      this.events.push(event)
+      return
+    }
+    const last = this.events.length < maxUnread ? undefined : this.lastTexts.get(event.choice)
+    if (last) {
+      last.text += event.text
+      last.tokens.push(...event.tokens)
+      if (event.logprobs) {
+        last.logprobs ??= []
+        last.logprobs.push(...event.logprobs)
+      }
+      return
+    }
+    const own = { ...event, tokens: [...event.tokens] }
+    if (event.logprobs) own.logprobs = [...event.logprobs]
+    this.events.push(own)
+    this.lastTexts.set(event.choice, own)
+  }
+
+  take(): GenerationEvent | undefined {
+    const event = this.events.shift()
+    if (event && this.lastTexts.get(event.choice) === event) this.lastTexts.delete(event.choice)
+    return event
+  }
 }
