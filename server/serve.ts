@@ -3,14 +3,19 @@
  *
  * Bound to a loopback address it answers only to loopback names in the Host header: a web page that makes its own name
  * resolve to 127.0.0.1 (DNS rebinding) is turned away. Closing is in two steps: no new connections, then a time in which
- * running answers may finish.
+ * running answers may finish. Before that, `settled` waits for them while the port stays open.
+ *
+ * What a connection can cost is bounded: the time of its headers and of its body, the number of connections, and the
+ * time for which a reader may take nothing.
  */
 
-import type { Server as HttpServer } from "node:http"
+import { once } from "node:events"
+import type { Server as HttpServer, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createAdaptorServer } from "@hono/node-server"
 import { isLoopback } from "./access.ts"
 import { errorResponse, Refusal } from "./errors.ts"
+import { answerHalfClosed } from "./halfclosed.ts"
 
 export interface ServeOptions {
   /** 127.0.0.1 unless given. */
@@ -19,11 +24,32 @@ export interface ServeOptions {
   port?: number
   /** Host names that pass besides loopback names on a loopback address; `*` lets any pass. */
   allowHosts?: readonly string[]
+  /** Milliseconds for which a client may take nothing of its reply before the connection is cut. Default 5 minutes. */
+  stallMs?: number
+  /** Connections at once; further ones are closed. Default 4,096. */
+  maxConnections?: number
+}
+
+/** Longer ones run out at once. */
+const maxTimerMs = 2 ** 31 - 1
+
+/** Times in milliseconds. Node's parser answers for itself, in text: 408 to what is late, 431 to what is too large. */
+const connectionLimits = {
+  /** A slow head holds nothing but its connection, but there are only so many. */
+  headersTimeout: 15_000,
+  /** The largest body in this time takes 1.1 Mbit/s. */
+  requestTimeout: 120_000,
+  maxHeaderSize: 16_384,
+  /** Longer than the usual minute after which proxies let go, so that they never send into a closing connection. */
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
 }
 
 export interface RunningServer {
   readonly url: string
   readonly port: number
+  /** Whether the replies that run now have ended within `maxMs`. The server goes on listening and answering. */
+  settled(maxMs: number): Promise<boolean>
   /** Stops listening, waits for running replies for at most `drainMs`, then cuts them off. */
   close(options?: { drainMs?: number }): Promise<void>
 }
@@ -33,7 +59,10 @@ export class ListenError extends Error {
   override readonly name = "ListenError"
 }
 
-/** An application as createApp makes it; anything with a `fetch` serves. */
+/**
+ * An application as createApp makes it; anything with a `fetch` serves. The chunks of an event stream have to be whole
+ * events.
+ */
 export interface Application {
   fetch(request: Request): Response | Promise<Response>
 }
@@ -41,23 +70,40 @@ export interface Application {
 /** Resolves when the socket listens. Throws `ListenError` when it cannot. */
 export async function serve(app: Application, options: ServeOptions = {}): Promise<RunningServer> {
   const { host = "127.0.0.1", port = 8080, allowHosts = [] } = options
+  const { stallMs = 300_000, maxConnections = 4_096 } = options
   const checked = isLoopback(host) && !allowHosts.includes("*")
+  /** What runs, and with what reply of the application, once that is there. */
+  const running = new Map<ServerResponse, Response | undefined>()
   const server = createAdaptorServer({
     hostname: host,
     // A library does not replace the globals of the process that it is loaded into.
     overrideGlobalObjects: false,
-    fetch: (request) => {
+    serverOptions: connectionLimits,
+    fetch: async (request, { outgoing }) => {
       const name = hostName(request.headers.get("host"))
       if (checked && !isLoopback(name) && !allowHosts.includes(name)) return foreignHost(name)
-      return app.fetch(request)
+      const response = writable(await app.fetch(request))
+      const socketResponse = outgoing as ServerResponse
+      if (running.has(socketResponse)) running.set(socketResponse, response)
+      return response
     },
   }) as HttpServer
+  server.prependListener("request", (_, response: ServerResponse) => {
+    running.set(response, undefined)
+    response.once("close", () => running.delete(response))
+  })
+  server.maxConnections = maxConnections
+  cutStalled(server, stallMs)
+  answerHalfClosed(server, (response) => {
+    return /^text\/event-stream/.test(running.get(response)?.headers.get("content-type") ?? "")
+  })
   await listen(server, host, port)
   const address = server.address() as AddressInfo
   const authority = address.family === "IPv6" ? `[${address.address}]` : address.address
   return {
     url: `http://${authority}:${address.port}`,
     port: address.port,
+    settled: (maxMs) => settled([...running.keys()], maxMs),
     close: ({ drainMs = 0 } = {}) => close(server, drainMs),
   }
 }
@@ -110,6 +156,25 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
+/** Cuts connections whose client takes nothing of what is there for it. */
+function cutStalled(server: HttpServer, stallMs: number): void {
+  // Fires also where a client waits for us, which may take as long as it takes.
+  server.setTimeout(Math.min(stallMs, maxTimerMs), (socket) => {
+    if (socket.writableLength > 0) socket.destroy()
+  })
+}
+
+async function settled(replies: readonly ServerResponse[], maxMs: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, Math.min(maxMs, maxTimerMs), false)
+  })
+  const ended = Promise.all(replies.map((reply) => once(reply, "close"))).then(() => true)
+  const isSettled = await Promise.race([ended, late])
+  clearTimeout(timer)
+  return isSettled
+}
+
 async function close(server: HttpServer, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // A kept-alive connection counts as open after its last reply: sweep, or closing waits for its timeout.
@@ -118,6 +183,16 @@ async function close(server: HttpServer, drainMs: number): Promise<void> {
   await closed
   clearInterval(sweep)
   clearTimeout(timer)
+}
+
+/** The reply, or an error where Node would refuse to write its head: nobody would end what makes the body then. */
+function writable(response: Response): Response {
+  for (const [name, value] of response.headers) {
+    if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
+    response.body?.cancel().catch(() => {})
+    return errorResponse(new Error(`the reply's header ${name} has a character that no header may have`))
+  }
+  return response
 }
 
 function foreignHost(name: string): Response {

@@ -1,6 +1,9 @@
 import { request as httpRequest } from "node:http"
+import { connect } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { createFetch, ListenError, type RunningServer, serve } from "../../server/serve.ts"
+import { eventStream } from "../../server/sse.ts"
 
 const servers: RunningServer[] = []
 afterEach(async () => {
@@ -55,7 +58,7 @@ test("closing lets a running reply finish within its time and cuts it off after"
         new ReadableStream({
           async start(controller) {
             controller.enqueue(new TextEncoder().encode("begin "))
-            await new Promise((resolve) => setTimeout(resolve, 300))
+            await setTimeout(300)
             controller.enqueue(new TextEncoder().encode("end"))
             controller.close()
           },
@@ -87,12 +90,167 @@ test("createFetch rejects as the global fetch does when its signal fires", async
 test("createFetch ends the body, too, when its signal fires", async () => {
   const endless = new ReadableStream({
     async pull(stream) {
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await setTimeout(1)
       stream.enqueue(new Uint8Array(1))
     },
   })
   const controller = new AbortController()
   const response = await createFetch({ fetch: () => new Response(endless) })("http://localhost/", controller)
-  setTimeout(() => controller.abort(), 20)
+  void setTimeout(20).then(() => controller.abort())
   await expect(response.arrayBuffer()).rejects.toMatchObject({ name: "AbortError" })
+})
+
+/** Sends `head` and `body` on a connection of its own; what comes back, until the server closes it. */
+function raw(port: number, text: string, options: { halfClose?: boolean } = {}) {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+  let received = ""
+  socket.on("data", (chunk) => {
+    received += chunk
+  })
+  const closed = new Promise<string>((resolve) => {
+    socket.on("end", () => socket.end())
+    socket.on("error", () => {})
+    socket.on("close", () => resolve(received))
+  })
+  if (options.halfClose) socket.end(text)
+  else socket.write(text)
+  return { socket, closed }
+}
+const get = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
+
+/** Replies after so long, whole or as a stream that begins at once and sends further events when `next` resolves. */
+function slowApp(waitMs: number, seen: string[]) {
+  const events = async function* () {
+    yield 1
+    await setTimeout(waitMs)
+    yield 2
+  }
+  return {
+    async fetch(request: Request) {
+      request.signal.addEventListener("abort", () => seen.push("aborted"))
+      if (request.url.endsWith("/stream")) {
+        return eventStream(events(), { describeError: String, cancel: () => seen.push("cancelled") })
+      }
+      await setTimeout(waitMs)
+      return new Response("late")
+    },
+  }
+}
+
+test.each([
+  ["whole", get, /^(HTTP\/1.1 100 Continue\r\n\r\n)+HTTP\/1.1 200 OK\r\n.*\r\n\r\nlate$/s],
+  ["streamed", get.replace("/", "/stream"), /data: 1\n\n.*data: 2\n\n.*data: \[DONE\]\n\n/s],
+])("a client that has shut down its side gets its answer, %s", async (_, text, answer) => {
+  const seen: string[] = []
+  const { port } = await start(slowApp(400, seen), { port: 0 })
+  const { closed } = raw(port, text, { halfClose: true })
+  expect(await closed).toMatch(answer)
+  expect(seen).toEqual([])
+})
+
+test.each([
+  ["before a whole answer", get],
+  ["before a whole answer of HTTP/1.0", get.replace("1.1", "1.0")],
+  ["within a stream", get.replace("/", "/stream")],
+])("a client that is gone ends the work for it soon: %s", async (_, text) => {
+  const seen: string[] = []
+  const { port } = await start(slowApp(5_000, seen), { port: 0 })
+  const { socket } = raw(port, text)
+  await setTimeout(100)
+  socket.destroy()
+  await expect.poll(() => seen, { timeout: 1_000, interval: 10 }).toContain("aborted")
+})
+
+test("a client that takes nothing is cut off after its time, and one that only waits is not", async () => {
+  let made = 0
+  const seen: string[] = []
+  const endless = {
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            made++
+            controller.enqueue(new Uint8Array(65_536))
+          },
+          cancel: () => void seen.push("cancelled"),
+        }),
+      ),
+  }
+  const stalled = await start(endless, { port: 0, stallMs: 300 })
+  raw(stalled.port, get).socket.pause()
+  await expect.poll(() => seen, { timeout: 5_000 }).toEqual(["cancelled"])
+  // What the system keeps for a connection, not what could be made meanwhile.
+  expect(made).toBeLessThan(400)
+  const patient = await start(slowApp(1_000, seen), { port: 0, stallMs: 100 })
+  expect(await (await fetch(patient.url)).text()).toBe("late")
+})
+
+test("a reply whose head cannot be written is an error, and its body is cancelled", async () => {
+  const seen: string[] = []
+  const app = {
+    fetch: () =>
+      new Response(new ReadableStream({ cancel: () => void seen.push("cancelled") }), {
+        headers: { "x-name": "a\u0001b" },
+      }),
+  }
+  const { url } = await start(app, { port: 0 })
+  const response = await fetch(url)
+  expect([response.status, (await response.json()).error.message]).toEqual([
+    500,
+    "internal error: the reply's header x-name has a character that no header may have",
+  ])
+  expect(seen).toEqual(["cancelled"])
+})
+
+test("a client gone before the status line ends the body", async () => {
+  const seen: string[] = []
+  const app = {
+    fetch: async () => {
+      await setTimeout(300)
+      return eventStream(
+        (async function* () {
+          for (let i = 0; i < 100; i++) {
+            yield i
+            await setTimeout(20)
+          }
+        })(),
+        { describeError: String, cancel: () => seen.push("cancelled") },
+      )
+    },
+  }
+  const { port } = await start(app, { port: 0 })
+  const { socket } = raw(port, get)
+  await setTimeout(50)
+  socket.destroy()
+  await expect.poll(() => seen, { timeout: 2_000 }).toEqual(["cancelled"])
+})
+
+test("slow heads are given up, large ones refused, and further connections closed", {
+  timeout: 30_000,
+}, async () => {
+  const { port } = await start(hello, { port: 0, maxConnections: 3 })
+  const [silent, slow] = [raw(port, ""), raw(port, "GET / HTTP/1.1\r\nhost: localhost\r\nx-a")]
+  const began = performance.now()
+  const large = raw(port, `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"x".repeat(20_000)}\r\n\r\n`)
+  expect(await large.closed).toMatch(/^HTTP\/1.1 431 /)
+  const third = raw(port, "")
+  expect(await raw(port, get).closed).toBe("")
+  third.socket.destroy()
+  expect(await slow.closed).toMatch(/^HTTP\/1.1 408 /)
+  await silent.closed
+  expect(performance.now() - began).toBeGreaterThan(10_000)
+  expect(performance.now() - began).toBeLessThan(25_000)
+})
+
+test("the port stays open while running replies settle", async () => {
+  const server = await start(slowApp(300, []), { port: 0 })
+  expect(await server.settled(0)).toBe(true)
+  const running = fetch(server.url)
+  await setTimeout(50)
+  expect(await server.settled(20)).toBe(false)
+  const settled = server.settled(5_000)
+  const later = fetch(server.url)
+  expect(await settled).toBe(true)
+  expect(await (await running).text()).toBe("late")
+  expect(await (await later).text()).toBe("late")
 })

@@ -1,0 +1,53 @@
+/**
+ * Clients that have shut down their sending side (FIN) behind the request: are they gone, or do they still read?
+ *
+ * Both look alike until something is sent to them: the system of one that is gone answers with a reset. Node takes all of
+ * them for gone. Here something is sent that HTTP allows at any time and that changes nothing: ahead of the reply the line
+ * `100 Continue`, inside an event stream a comment. The reset of one such probe is seen when the next is sent; then the
+ * connection closes, and with it the request's signal fires.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+
+/** Between the first two probes: a client that is gone gives its slot back after so long. */
+const firstProbeMs = 50
+/** A client may also go later, when its FIN has long been seen. */
+const probeMs = 5_000
+
+/**
+ * Makes the server answer clients that only read. `isEventStream` says of a reply whose head is written whether it is an
+ * event stream; the chunks of those have to be whole events.
+ */
+export function answerHalfClosed(server: Server, isEventStream: (response: ServerResponse) => boolean): void {
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const probe = (waitMs: number): void => {
+      if (sendProbe(request, response, isEventStream)) timer = setTimeout(probe, waitMs, probeMs)
+      else request.socket.destroy()
+    }
+    const begin = (): void => probe(firstProbeMs)
+    request.socket.once("end", begin)
+    response.once("close", () => {
+      request.socket.off("end", begin)
+      clearTimeout(timer)
+    })
+  })
+}
+
+/** False where HTTP has nothing to send: then the client counts as gone. */
+function sendProbe(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isEventStream: (response: ServerResponse) => boolean,
+): boolean {
+  if (!response.headersSent) {
+    // HTTP/1.0 knows no reply ahead of the reply.
+    if (request.httpVersion === "1.0") return false
+    response.writeContinue()
+    return true
+  }
+  const isOpen = !response.writableEnded && !response.writableNeedDrain
+  if (isOpen && isEventStream(response)) response.write(": waiting\n\n")
+  // All other replies are being written, which tells as much.
+  return true
+}
