@@ -12,6 +12,7 @@ import { corsHeaders, preflight } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { chat } from "./openai/chat.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
+import { type Line, ServiceTime } from "./servicetime.ts"
 import { version } from "./version.ts"
 
 export interface AppOptions extends ModelNameOptions {
@@ -49,17 +50,27 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   }
   const models = new ModelNames(engine, options)
   const serviceTime = new ServiceTime()
+  const observe = () => serviceTime.observe(lineOf(engine), performance.now())
   const chatOptions = {
     bodyLimits: { ...defaultBodyLimits, ...options.bodyLimits },
     models,
     heartbeatMs: options.heartbeatMs,
     onLength: options.onLength,
     compileMs: options.compileMs ?? 2_000,
-    retryAfterSeconds: () => serviceTime.estimate(engine.load()),
-    served: (elapsedMs: number) => serviceTime.add(elapsedMs),
+    retryAfterSeconds: () => {
+      observe()
+      return serviceTime.waitSeconds
+    },
   }
   const routes: Routes = {
-    "/v1/chat/completions": { POST: (request) => chat(engine, request, chatOptions) },
+    "/v1/chat/completions": {
+      POST: async (request) => {
+        observe()
+        const response = await chat(engine, request, chatOptions)
+        observe()
+        return response
+      },
+    },
     "/v1/models": { GET: () => Response.json(models.list()) },
     "/v1/models/:id{.+}": {
       GET: (_, id) => {
@@ -132,16 +143,8 @@ function requestId(request: Request): string {
   return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
 }
 
-/** How long a request takes, as an exponential mean: the basis of `retry-after`. */
-class ServiceTime {
-  private meanMs = 1_000
-
-  add(elapsedMs: number): void {
-    this.meanMs += (elapsedMs - this.meanMs) / 8
-  }
-
-  /** Seconds until the waiting line has moved up by what is waiting now. */
-  estimate({ waiting, slots }: { waiting: number; slots: number }): number {
-    return Math.min(60, ((waiting / Math.max(1, slots)) * this.meanMs) / 1000)
-  }
+function lineOf(engine: Engine): Line {
+  // Aborted ones may never have left the line: to count them would promise too much.
+  const { stop, length, error } = engine.metrics.finished
+  return { ...engine.load(), finished: stop + length + error }
 }

@@ -7,14 +7,7 @@
  *
  * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
  */
-import {
-  AbortError,
-  type Engine,
-  type GenerateResult,
-  type Generation,
-  type GenerationEvent,
-  type Vocabulary,
-} from "../../runtime/index.ts"
+import type { Engine, GenerateResult, Generation, GenerationEvent, Vocabulary } from "../../runtime/index.ts"
 import { type BodyLimits, readBody } from "../body.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
 import { eventStream } from "../sse.ts"
@@ -34,15 +27,12 @@ export interface ChatOptions {
   compileMs: number
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
-  /** Told once per finished request how long it took, for that estimate. */
-  served: (elapsedMs: number) => void
 }
 
 /** One chat completion. Never rejects: every failure is a response. */
 export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
   let constraint: Constraint | null = null
   try {
-    const begin = performance.now()
     const body = await readBody(request, options.bodyLimits)
     const chatRequest = parseChat(body)
     options.models.check(chatRequest.model)
@@ -59,14 +49,8 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
       report: chatRequest.report,
       signal: request.signal,
     })
-    generation.result.then(
-      () => options.served(performance.now() - begin),
-      () => {},
-    )
     const reply = new Reply(engine, chatRequest, generation, BigInt(seed))
-    const headers: Record<string, string> = chatRequest.ignored.length
-      ? { "x-tokenrail-ignored": chatRequest.ignored.map(encodeURIComponent).join(", ") }
-      : {}
+    const headers = ignoredHeader(chatRequest.ignored)
     if (!chatRequest.stream) return Response.json(await reply.whole(), { headers })
     return eventStream(reply.chunks(), {
       heartbeatMs: options.heartbeatMs,
@@ -235,7 +219,18 @@ function refuseFailure(finish: {
     if (finish.error) throw finish.error
     throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
   }
-  if (finish.finishReason === "abort") throw new AbortError()
+  // A client that has left reads nothing of this: whoever does was cut off by the end of the engine.
+  if (finish.finishReason === "abort") {
+    throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
+  }
+}
+
+/** Names in a header may have any character once they are escaped, but their number and length are a client's choice. */
+function ignoredHeader(names: readonly string[]): Record<string, string> {
+  const escaped = names
+    .map((name) => encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\ufffd")))
+    .join(", ")
+  return escaped === "" ? {} : { "x-tokenrail-ignored": escaped.slice(0, 4_096) }
 }
 
 // 53 bits: the seed that is reported must survive JSON.parse on the other side.

@@ -143,3 +143,15 @@ test("a full line is 429 with both retry headers, and the accepted requests fini
     expect((await response.json()).error).toMatchObject({ code: "queue_full", type: "rate_limit_error" })
   }
 })
+
+test("names of ignored fields are a header of bounded length, whatever characters they have", async () => {
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`${"é".repeat(20)}${i}`, 0]))
+  for (const fields of [{ "a\ud800b\u0001\n": 0 }, many]) {
+    const body = chat({ ...fields, structured_outputs: { choice: ["a"] } })
+    const response = await request("/v1/chat/completions", body)
+    expect(response.status).toBe(200)
+    const header = response.headers.get("x-tokenrail-ignored")!
+    expect(header).toMatch(/^[\x21-\x7e ]{1,4096}$/)
+    expect(engine.load().running).toBe(0)
+  }
+})

@@ -1,0 +1,56 @@
+/**
+ * How long a client should wait when the line is full: until those who are here now have been served.
+ *
+ * The time a sequence spends in its slot is measured by Little's law, which needs no look at any one of them: the time
+ * that all slots together were taken, over the number of sequences that it served. Those still running have had half of
+ * theirs, on average. What was measured counts half as much after every `memory` sequences, so that the mean follows the
+ * load.
+ */
+
+/** What the engine says of itself. */
+export interface Line {
+  running: number
+  waiting: number
+  slots: number
+  /** Sequences that have ended since the engine began. */
+  finished: number
+}
+
+/** Sequences after which an older measurement counts half. */
+const memory = 64
+
+export class ServiceTime {
+  private takenMs: number
+  private servedCount = 1
+  private last: (Line & { at: number }) | undefined
+
+  /** `guessMs` is the mean until something has been measured; it counts like one sequence. */
+  constructor(guessMs = 1_000) {
+    this.takenMs = guessMs
+  }
+
+  /** To be called at every change of the line that is seen, the more often the better. `at` in milliseconds. */
+  observe(line: Line, at: number): void {
+    const { last } = this
+    this.last = { ...line, at }
+    if (!last) return
+    this.takenMs += ((last.running + line.running) / 2) * (at - last.at)
+    this.servedCount += line.finished - last.finished
+    while (this.servedCount > 2 * memory) {
+      this.takenMs /= 2
+      this.servedCount /= 2
+    }
+  }
+
+  /** Milliseconds that a sequence spends in its slot. */
+  get meanMs(): number {
+    return this.takenMs / (this.servedCount + (this.last?.running ?? 0) / 2)
+  }
+
+  /** Seconds until the last one seen leaves the line: as many at a time are served as there are slots. */
+  get waitSeconds(): number {
+    if (!this.last) return 0
+    const { running, waiting, slots } = this.last
+    return ((waiting + running / 2) * this.meanMs) / slots / 1000
+  }
+}
