@@ -2,6 +2,7 @@
  * The program `tokenrail`: the only file that knows the process, its arguments, environment, streams and signals.
  */
 import { Command } from "commander"
+import { closeGates } from "../runtime/ort/gate.ts"
 import { benchCommand } from "./cli/bench.ts"
 import { checkCommand } from "./cli/check.ts"
 import { compileCommand } from "./cli/compile.ts"
@@ -15,13 +16,13 @@ const interrupt = new AbortController()
 for (const name of ["SIGINT", "SIGTERM"] as const) {
   process.on(name, () => {
     // The second signal does not wait for anything.
-    if (interrupt.signal.aborted) process.exit(name === "SIGINT" ? Exit.Interrupt : Exit.Terminate)
+    if (interrupt.signal.aborted) exitNow(name === "SIGINT" ? Exit.Interrupt : Exit.Terminate, name)
     interrupt.abort(name)
   })
 }
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === "EPIPE" ? Exit.Ok : Exit.Usage),
+  exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM"),
 )
 
 const io: Io = {
@@ -57,3 +58,16 @@ try {
   code = exitCode(error, io)
 }
 process.exitCode = code
+// On its way out by itself, the process would no longer catch a second signal, and end with that.
+if (interrupt.signal.aborted) exitNow(code, interrupt.signal.reason)
+
+/** Ends the process in the middle of everything, at once or in two seconds. */
+function exitNow(value: number, signal: NodeJS.Signals): void {
+  if (!closeGates(2_000)) {
+    // A thread stays inside native code, and with it an exit would abort. The signal itself ends a process at once, with
+    // 128 and its number for a shell. Process 1 of a container is not ended by signals: it takes its chance below.
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  }
+  process.exit(value)
+}

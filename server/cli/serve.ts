@@ -1,8 +1,9 @@
 /**
  * `tokenrail serve`: the HTTP server, until a signal ends it.
  *
- * On the first SIGINT or SIGTERM new work gets 503, running answers may finish, and the process ends with 0. A second
- * signal ends it at once (program.ts).
+ * On the first SIGINT or SIGTERM new work gets 503, on a port that stays open so that clients and proxies can tell.
+ * Running answers may finish; those that take longer than `--drain` end with an error, and the process ends with 0. A
+ * second signal ends it at once (program.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { isLoopback, readKeys } from "../access.ts"
@@ -26,6 +27,8 @@ interface ServeFlags extends ModelFlags {
   maxMask: number
   maxCompletion: number
   drain: number
+  stall: number
+  maxConnections: number
   onLength?: "truncate" | "close"
 }
 
@@ -51,11 +54,13 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
       ).choices(["truncate", "close"]),
     )
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
+    .option("--stall <seconds>", "cut clients that take nothing of their reply for so long", wholeNumber, 300)
+    .option("--max-connections <n>", "connections at once; further ones are closed", wholeNumber, 4_096)
     .action(async (flags: ServeFlags) => done(await run(flags, io)))
 }
 
 async function run(flags: ServeFlags, io: Io): Promise<number> {
-  const { host, port, allowHost, drain } = flags
+  const { host, port, allowHost, drain, stall, maxConnections } = flags
   const apiKeys = chooseKeys(flags, io)
   const { maxCompile: compileMs, maxMask: maskMs, maxCompletion: completionMs } = flags
   const engine = await openModel(flags, io, {
@@ -64,7 +69,14 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
     hasSpareThread: true,
     warmsUp: true,
   })
+  let closed: Promise<void> | undefined
+  const closeEngine = (): Promise<void> => {
+    closed ??= engine.close()
+    return closed
+  }
   try {
+    // A signal may have come while the model was loading: nothing runs that would have to end.
+    if (io.signal.aborted) return Exit.Ok
     const app = createApp(engine, {
       apiKeys,
       cors: flags.cors,
@@ -75,16 +87,23 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
       compileMs,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })
-    const server = await serve(app, { host, port, allowHosts: allowHost })
+    const connections = { stallMs: stall * 1000, maxConnections }
+    const server = await serve(app, { host, port, allowHosts: allowHost, ...connections })
     io.out(`tokenrail: ${engine.model.id} on ${server.url}\n`)
     await aborted(io.signal)
     io.err(`tokenrail: ${String(io.signal.reason)}: no new requests, running ones have ${drain} s\n`)
-    await server.close({ drainMs: drain * 1000 })
+    const isSettled = await server.settled(drain * 1000)
+    if (!isSettled) io.err(`tokenrail: ${drain} s are over: what still runs ends with an error\n`)
+    // Ends what runs at once; until the model has ended there is time to say so.
+    await Promise.all([closeEngine(), server.close({ drainMs: lastWordsMs })])
   } finally {
-    await engine.close()
+    await closeEngine()
   }
   return Exit.Ok
 }
+
+/** For the errors of answers that were cut off to reach their clients. */
+const lastWordsMs = 1_000
 
 /** The keys to demand. Throws UsageError where none is given and the address is a public one. */
 function chooseKeys({ host, apiKey, insecure }: ServeFlags, io: Io): string[] {

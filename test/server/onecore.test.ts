@@ -1,6 +1,7 @@
 /** The program on one core: it starts itself again, and nobody notices. */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
+import { setTimeout } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { isBetterRestarted } from "../../server/onecore.ts"
 
@@ -34,8 +35,40 @@ test.skipIf(!canPin)(
     outer.kill("SIGKILL")
     await once(outer, "exit")
     const isAlive = () => spawnSync("ps", ["-p", String(inner)]).status === 0
-    for (let i = 0; i < 100 && isAlive(); i++) await new Promise((resolve) => setTimeout(resolve, 100))
+    for (let i = 0; i < 100 && isAlive(); i++) await setTimeout(100)
     expect(isAlive()).toBe(false)
   },
   60_000,
 )
+
+test.skipIf(!canPin).each([
+  ["SIGTERM", 1, 0],
+  ["SIGTERM", 2, 143],
+  ["SIGINT", 2, 130],
+] as const)("%s, %i times, ends with %i there too", { timeout: 60_000 }, async (signal, count, code) => {
+  const args = ["-c", "0", process.execPath, "dist/server/main.js", "serve", "--port", "0", "--any-model"]
+  const outer = spawn("taskset", args, { stdio: ["ignore", "pipe", "pipe"] })
+  const [line] = await once(outer.stdout, "data")
+  const [url] = /http:\S+/.exec(String(line))!
+  const answer = fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "any",
+      messages: [{ role: "user", content: "hi" }],
+      structured_outputs: { regex: "[a-z]{300}" },
+    }),
+  })
+  const status = answer.then(
+    (response) => response.status,
+    () => "cut off",
+  )
+  await expect.poll(async () => (await (await fetch(`${url}/load`)).json()).running).toBe(1)
+  const ended = once(outer, "exit")
+  for (let i = 0; i < count; i++) {
+    outer.kill(signal)
+    await setTimeout(200)
+  }
+  expect(await ended).toEqual([code, null])
+  expect(await status).toBe(code === 0 ? 200 : "cut off")
+})
