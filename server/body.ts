@@ -8,6 +8,7 @@
  */
 import { GrammarError, type JsonNode, readJson } from "../runtime/index.ts"
 import { Refusal } from "./errors.ts"
+import { quote } from "./quote.ts"
 
 export interface BodyLimits {
   /** Size of a JSON body. */
@@ -42,18 +43,17 @@ export class RequestBody {
 
 /** Reads and checks the JSON body. Throws `Refusal`: 413 when it is too large, else 400. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<RequestBody> {
-  const type = request.headers.get("content-type") ?? ""
-  if (!/^application\/json\b/i.test(type)) {
-    throw new Refusal("invalid_json", `content-type is ${JSON.stringify(type)}`, {
-      hint: "Send content-type: application/json",
-    })
-  }
-  const source = decode(await readBytes(request, limits.maxBytes))
+  return parseBody(await readBytes(request, limits.maxBytes), limits.maxDepth)
+}
+
+/** The JSON object that the bytes spell. Throws `Refusal`. Time and memory are linear in them. */
+export function parseBody(bytes: Uint8Array, maxDepth: number): RequestBody {
+  const source = decode(bytes)
   if (source.trim() === "")
     throw new Refusal("invalid_json", "the body is empty", { hint: "Send a JSON object" })
   let root: JsonNode
   try {
-    root = readJson(source, { maxDepth: limits.maxDepth })
+    root = readJson(source, { maxDepth })
   } catch (error) {
     if (!(error instanceof GrammarError)) throw error
     throw new Refusal("invalid_json", `the body is not JSON: ${error.message}`)
@@ -63,7 +63,14 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Re
   return new RequestBody(source, root, JSON.parse(source))
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** The bytes of a JSON body. Throws `Refusal`: 413 when there are too many, 400 when it is said to be something else. */
+export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const type = request.headers.get("content-type") ?? ""
+  if (!/^application\/json\b/i.test(type)) {
+    throw new Refusal("invalid_json", `content-type is ${quote(type)}`, {
+      hint: "Send content-type: application/json",
+    })
+  }
   const tooLarge = (bytes: string) =>
     new Refusal("request_too_large", `the body has ${bytes} bytes, the bound is ${maxBytes}`, {
       hint: "Send less, or start the server with a higher --max-body",

@@ -8,6 +8,11 @@
  * so whatever would fail again is a 400.
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
+import { cutMiddle } from "./quote.ts"
+
+/** Units of an error's message, of its hint, and of the place that it names. What is longer loses its middle. */
+export const maxMessageUnits = 2_000
+export const maxPlaceUnits = 256
 
 /** Status of every error code there is. The type follows from the status. */
 const statuses = {
@@ -126,13 +131,13 @@ function assemble(
   const { param, kind, path, hint } = details
   const type = status === 429 ? "rate_limit_error" : status >= 500 ? "server_error" : "invalid_request_error"
   const error = {
-    message,
+    message: cutMiddle(message, maxMessageUnits),
     type,
-    param: param ?? null,
+    param: param === undefined ? null : cutMiddle(param, maxPlaceUnits),
     code,
     ...(kind !== undefined && { kind }),
-    ...(path !== undefined && { path }),
-    ...(hint !== undefined && { hint }),
+    ...(path !== undefined && { path: cutMiddle(path, maxPlaceUnits) }),
+    ...(hint !== undefined && { hint: cutMiddle(hint, maxMessageUnits) }),
   } as const
   return { status, body: { error }, headers: { ...retryHeaders(status, context), ...details.headers } }
 }

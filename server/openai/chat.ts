@@ -11,7 +11,9 @@ import type { Engine, GenerateResult, Generation, GenerationEvent, Vocabulary } 
 import { type BodyLimits, readBody } from "../body.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
 import { eventStream } from "../sse.ts"
+import { checkBound, wholeBounds } from "./bounds.ts"
 import { type Constraint, readConstraint } from "./constraint.ts"
+import { ignoredHeader } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
 import type { ModelNames } from "./models.ts"
 import { type ChatRequest, parseChat } from "./schema.ts"
@@ -36,6 +38,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     const body = await readBody(request, options.bodyLimits)
     const chatRequest = parseChat(body)
     options.models.check(chatRequest.model)
+    checkReply(chatRequest, engine.model.contextLength)
     const found = readConstraint(body)
     constraint = found.constraint
     const seed = chatRequest.options.seed ?? randomSeed()
@@ -50,7 +53,9 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
       signal: request.signal,
     })
     const reply = new Reply(engine, chatRequest, generation, BigInt(seed))
-    const headers = ignoredHeader(chatRequest.ignored)
+    const headers: Record<string, string> = chatRequest.ignored.length
+      ? { "x-tokenrail-ignored": ignoredHeader(chatRequest.ignored) }
+      : {}
     if (!chatRequest.stream) return Response.json(await reply.whole(), { headers })
     return eventStream(reply.chunks(), {
       heartbeatMs: options.heartbeatMs,
@@ -61,6 +66,14 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
   } catch (error) {
     return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds() })
   }
+}
+
+/** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
+function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength: number): void {
+  if (stream || topLogprobs === null) return
+  const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)
+  const rows = 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
+  checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * rows)
 }
 
 /** The two renderings of a generation. */
@@ -223,14 +236,6 @@ function refuseFailure(finish: {
   if (finish.finishReason === "abort") {
     throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
   }
-}
-
-/** Names in a header may have any character once they are escaped, but their number and length are a client's choice. */
-function ignoredHeader(names: readonly string[]): Record<string, string> {
-  const escaped = names
-    .map((name) => encodeURIComponent(name.replace(/\p{Surrogate}/gu, "\ufffd")))
-    .join(", ")
-  return escaped === "" ? {} : { "x-tokenrail-ignored": escaped.slice(0, 4_096) }
 }
 
 // 53 bits: the seed that is reported must survive JSON.parse on the other side.

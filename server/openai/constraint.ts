@@ -8,11 +8,12 @@
  *
  * Schemas are taken from the body's text, not from its parsed view (see body.ts).
  */
-import { z } from "zod"
 import type { GrammarInput } from "../../runtime/index.ts"
 import type { RequestBody } from "../body.ts"
 import { Refusal } from "../errors.ts"
+import { quote } from "../quote.ts"
 import { type Policies, policyKeys, readPolicies } from "./policies.ts"
+import { refuseHalfPairs } from "./surrogates.ts"
 
 export interface Constraint {
   /** Where the request said it, for error messages: `response_format.json_schema.schema`. */
@@ -77,7 +78,7 @@ function readResponseFormat(body: RequestBody): Constraint[] {
     default:
       throw new Refusal(
         "invalid_value",
-        `response_format.type is ${JSON.stringify(format.type) ?? "missing"}, it must be text, json_object or json_schema`,
+        `response_format.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object or json_schema`,
         { param: "response_format.type", hint: "For a regex or a choice use structured_outputs" },
       )
   }
@@ -130,13 +131,14 @@ function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
     case "regex":
       if (typeof value !== "string")
         throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
+      refuseHalfPairs(value, field)
       return { field, isSchema: false, input: { kind: "regex", pattern: value } }
     case "choice": {
-      const options = z.array(z.string()).min(1).safeParse(value)
-      if (!options.success) {
+      if (!isTexts(value)) {
         throw new Refusal("invalid_value", `${field} must be a list of at least one string`, { param: field })
       }
-      return { field, isSchema: false, input: { kind: "choice", options: options.data } }
+      refuseHalfPairs(value, field)
+      return { field, isSchema: false, input: { kind: "choice", options: value } }
     }
     default:
       throw noGrammar(field, kind)
@@ -187,6 +189,10 @@ function checkTools(value: Record<string, unknown>): void {
 
 // ---- small readers
 
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
+}
+
 function valueAt(value: unknown, path: string[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value)
 }
@@ -204,7 +210,7 @@ function objectAt(body: RequestBody, path: string[]): Record<string, unknown> | 
 function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown === undefined) return
-  throw new Refusal("unsupported_parameter", `unknown key ${JSON.stringify(unknown)} in ${field}`, {
+  throw new Refusal("unsupported_parameter", `unknown key ${quote(unknown)} in ${field}`, {
     param: `${field}.${unknown}`,
     hint: `Known keys: ${known.join(", ")}`,
   })

@@ -3,6 +3,7 @@
  */
 import type { Engine } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
+import { quote } from "../quote.ts"
 
 export interface ModelNameOptions {
   /** Further names that mean the loaded model. */
@@ -25,9 +26,9 @@ export class ModelNames {
   /** Throws `Refusal` (404) for a name that nobody gave. */
   check(name: string): void {
     if (this.anyModel || this.names.includes(name)) return
-    throw new Refusal("model_not_found", `there is no model ${JSON.stringify(name)}`, {
+    throw new Refusal("model_not_found", `there is no model ${quote(name)}`, {
       param: "model",
-      hint: `Use ${this.names.map((known) => JSON.stringify(known)).join(" or ")}, or start the server with --alias or --any-model`,
+      hint: `Use ${this.names.map((known) => quote(known)).join(" or ")}, or start the server with --alias or --any-model`,
     })
   }
 

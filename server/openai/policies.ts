@@ -8,6 +8,7 @@
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
+import { quote } from "../quote.ts"
 
 const policyFields = z.strictObject({
   order: z.enum(["schema", "any"]).nullish(),
@@ -81,14 +82,10 @@ export function readPolicies(value: Record<string, unknown>): Policies {
     const asked =
       policies[key] === unsupported || (key === "additional" && flags.disable_additional_properties)
     if (asked) {
-      throw new Refusal(
-        "unsupported_parameter",
-        `${key}: ${JSON.stringify(unsupported)} is not supported here`,
-        {
-          param: key in beside ? `tokenrail.${key}` : `structured_outputs.${key}`,
-          hint,
-        },
-      )
+      throw new Refusal("unsupported_parameter", `${key}: ${quote(unsupported)} is not supported here`, {
+        param: key in beside ? `tokenrail.${key}` : `structured_outputs.${key}`,
+        hint,
+      })
     }
   }
   const options: CompileOptions = {}
@@ -122,14 +119,10 @@ function fromPattern(pattern: unknown): keyof typeof spacing | null {
   if (pattern === "") return "none"
   // A class of white space, repeated: the letters may be escapes or the characters themselves.
   if (typeof pattern === "string" && /^(\\s|\[( |\n|\t|\r|\\n|\\t|\\r|\\s)+\])\*$/.test(pattern)) return "any"
-  throw new Refusal(
-    "unsupported_parameter",
-    `whitespace pattern ${JSON.stringify(pattern)} is not supported here`,
-    {
-      param: "guided_whitespace_pattern",
-      hint: 'Use "" for none, [ \\n\\t]* for any, or tokenrail.whitespace',
-    },
-  )
+  throw new Refusal("unsupported_parameter", `whitespace pattern ${quote(pattern)} is not supported here`, {
+    param: "guided_whitespace_pattern",
+    hint: 'Use "" for none, [ \\n\\t]* for any, or tokenrail.whitespace',
+  })
 }
 
 function check<T extends z.ZodType>(type: T, value: unknown, field: string): z.infer<T> {
@@ -137,5 +130,6 @@ function check<T extends z.ZodType>(type: T, value: unknown, field: string): z.i
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const param = [field, ...issue.path].join(".")
-  throw new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
+  const what = issue.code === "unrecognized_keys" ? `unknown key ${quote(issue.keys[0])}` : issue.message
+  throw new Refusal("invalid_value", `${param}: ${what}`, { param })
 }

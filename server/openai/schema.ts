@@ -1,17 +1,19 @@
 /**
  * The fields of `POST /v1/chat/completions`: from a JSON object to a checked request.
  *
- * Every field that a client may send belongs to one of four groups: it is honoured (the zod object below), accepted
- * without effect because no effect is promised (`inert`), known and refused with a way out (`refused`, unless its value
- * is the default, which asks for nothing), or a constraint (constraint.ts). What is left is unknown: refused when the
- * name looks like a constraint, because an ignored constraint is the one bug this server must not have, else
- * reported back to the caller. Ranges of sampling parameters are the sampler's business; here only types are checked.
+ * The honoured fields are the zod object below; constraints are read in constraint.ts, and what else a body may hold in
+ * keys.ts. How much a field may hold is checked first (bounds.ts), so that whatever follows is done with little.
+ * Ranges of sampling parameters are the sampler's business; here only types are checked.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
 import type { RequestBody } from "../body.ts"
 import { Refusal } from "../errors.ts"
-import { constraintKeys } from "./constraint.ts"
+import { cutText, quote } from "../quote.ts"
+import { checkBound, checkBounds, wholeBounds } from "./bounds.ts"
+import { checkKeys } from "./keys.ts"
+import { refuseHalfPairs } from "./surrogates.ts"
+import { checkTemplateKwargs } from "./templatekwargs.ts"
 
 export interface ChatRequest {
   model: string
@@ -94,7 +96,7 @@ const samplingFields = {
   dry_base: number,
   dry_allowed_length: z.int().nullish(),
   dry_last_n: z.int().nullish(),
-  dry_sequence_breakers: z.array(z.string().min(1)).max(64).nullish(),
+  dry_sequence_breakers: z.array(z.string().min(1)).nullish(),
   allowed_token_ids: tokenIds,
   bad_words: z.array(z.string()).nullish(),
   min_tokens: z.int().min(0).nullish(),
@@ -125,12 +127,11 @@ const chatFields = z.object({
   max_completion_tokens: count,
   max_tokens: count,
   logit_bias: z.record(z.string(), z.number()).nullish(),
-  seed: z.union([z.int(), z.number(), z.string().regex(/^-?\d+$/)]).nullish(),
+  // Read from the text of the body.
+  seed: z.unknown().optional(),
   n: z.int().min(1).max(128).nullish(),
   stop: z
-    .union([z.string(), z.array(z.string()).max(64)], {
-      error: "must be a string or a list of at most 64 strings",
-    })
+    .union([z.string(), z.array(z.string())], { error: "must be a string or a list of strings" })
     .nullish(),
   stop_regex: z.union([z.string(), z.array(z.string())]).nullish(),
   stop_when: z.string().nullish(),
@@ -151,49 +152,17 @@ const chatFields = z.object({
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** Accepted, and no effect is promised by anyone who offers them. */
-const inert = new Set([
-  ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
-  ...["prompt_cache_retention", "include_reasoning", "priority", "request_id", "cache_salt"],
-])
-
-/** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
-const refused: Record<string, [unknown[], string]> = {
-  functions: [[[]], "Use response_format json_schema with the parameters of the function"],
-  function_call: [["none"], "Use response_format json_schema with the parameters of the function"],
-  audio: [[], "This server writes text only: leave it out"],
-  web_search_options: [[], "This server has no web search: leave it out"],
-  modalities: [[["text"]], 'Only ["text"] is supported'],
-  thinking_token_budget: [[], "Leave it out, or bound the whole answer by max_completion_tokens"],
-  contrastive: [[], "It needs a second model: leave it out"],
-  best_of: [[1], "Use n and choose among the answers"],
-  use_beam_search: [[false], "Use temperature 0"],
-  beam_width: [[], "Use temperature 0"],
-  length_penalty: [[1], "Leave it out"],
-  early_stopping: [[false], "Leave it out"],
-  prompt_logprobs: [[], "Leave it out"],
-  return_token_ids: [[false], "Leave it out"],
-  return_tokens_as_token_ids: [[false], "Leave it out"],
-  skip_special_tokens: [[true], "Leave it out: special tokens are never part of the text"],
-  spaces_between_special_tokens: [[true], "Leave it out"],
-  add_generation_prompt: [[true], "Leave it out"],
-  continue_final_message: [[false], "Send the text so far in a user message"],
-  add_special_tokens: [[false], "Leave it out: the chat template writes them"],
-  echo: [[false], "Leave it out"],
-  chat_template: [[], "The server renders with the model's own template: leave it out"],
-  documents: [[[]], "Put the documents into a message"],
-  truncate_prompt_tokens: [[], "Shorten the messages"],
-}
-
-const constraintPrefix =
-  /^(guided|structured|grammar|json_schema|response_schema|output_schema|regex|ebnf|lark|choice|constrain|format)/i
-
-/** The checked request. Throws `Refusal`. Costs nothing near a millisecond. */
+/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
 export function parseChat(body: RequestBody): ChatRequest {
-  const ignored = checkKeys(body.value)
+  const ignored = checkKeys(body.value, chatFields.shape)
+  checkBounds(body.value, Object.keys(chatFields.shape))
+  for (const field of Object.keys(chatFields.shape)) refuseHalfPairs(body.value[field], field)
+  const seed = readSeed(body)
   const parsed = chatFields.safeParse(body.value)
   if (!parsed.success) throw fieldError(parsed.error)
   const fields = parsed.data
+  // zod leaves out a key that is named `__proto__`.
+  checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
   if (fields.stream_options && !fields.stream) {
     throw new Refusal("invalid_value", "stream_options needs stream: true", { param: "stream_options" })
   }
@@ -213,7 +182,7 @@ export function parseChat(body: RequestBody): ChatRequest {
       maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
       ...samplingOptions(fields),
       logitBias: fields.logit_bias && biasById(fields.logit_bias),
-      seed: readSeed(body),
+      seed,
       n: fields.n,
       stop: fields.stop,
       stopRegex: fields.stop_regex,
@@ -221,7 +190,7 @@ export function parseChat(body: RequestBody): ChatRequest {
       stopWhen: fields.stop_when as GenerateOptions["stopWhen"],
       repetitionDetection: fields.repetition_detection,
       streamGranularity: fields.stream_granularity as GenerateOptions["streamGranularity"],
-      prediction: fields.prediction && flatten(fields.prediction.content),
+      prediction: fields.prediction && readPrediction(fields.prediction.content),
       verify: fields.verify as GenerateOptions["verify"],
       stopTokenIds: fields.stop_token_ids,
       includeStopStrInOutput: fields.include_stop_str_in_output,
@@ -239,34 +208,6 @@ export function parseChat(body: RequestBody): ChatRequest {
   }
 }
 
-/** Refuses what is known and not offered; returns the unknown keys that may be ignored. */
-function checkKeys(value: Record<string, unknown>): string[] {
-  const ignored: string[] = []
-  for (const [key, given] of Object.entries(value)) {
-    if (key in chatFields.shape || inert.has(key) || constraintKeys.has(key)) continue
-    if (Object.hasOwn(refused, key)) {
-      const [defaults, hint] = refused[key]
-      const asksForNothing =
-        given === null || defaults.some((d) => JSON.stringify(d) === JSON.stringify(given))
-      if (asksForNothing) continue
-      throw new Refusal("unsupported_parameter", `${key} is not supported here`, { param: key, hint })
-    }
-    const meant = [...constraintKeys].find((known) => editDistance(key.toLowerCase(), known, 2) <= 2)
-    if (meant !== undefined || constraintPrefix.test(key)) {
-      throw new Refusal(
-        "unsupported_parameter",
-        `unknown field ${JSON.stringify(key)} looks like a constraint`,
-        {
-          param: key,
-          hint: meant ? `Did you mean ${meant}?` : "Use response_format or structured_outputs",
-        },
-      )
-    }
-    ignored.push(key)
-  }
-  return ignored
-}
-
 /** The first issue as a refusal whose param is the path as one would write it in code. */
 function fieldError(error: z.ZodError): Refusal {
   const [issue] = error.issues
@@ -274,7 +215,7 @@ function fieldError(error: z.ZodError): Refusal {
     .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i ? "." : ""}${String(step)}`))
     .join("")
   if (issue.code === "unrecognized_keys") {
-    return new Refusal("invalid_value", `${param}: unknown key ${issue.keys.join(", ")}`, { param })
+    return new Refusal("invalid_value", `${param}: unknown key ${quote(issue.keys[0])}`, { param })
   }
   const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined")
   if (missing) return new Refusal("missing_required_parameter", `${param} is missing`, { param })
@@ -307,7 +248,7 @@ function samplingOptions(fields: z.infer<typeof chatFields>): Partial<GenerateOp
 function biasById(bias: Record<string, number>): Record<number, number> {
   for (const id of Object.keys(bias)) {
     if (!/^\d+$/.test(id)) {
-      throw new Refusal("invalid_value", `logit_bias: ${JSON.stringify(id)} is not a token id`, {
+      throw new Refusal("invalid_value", `logit_bias: ${quote(id)} is not a token id`, {
         param: "logit_bias",
       })
     }
@@ -317,14 +258,22 @@ function biasById(bias: Record<string, number>): Record<number, number> {
 
 // Through the body's text: 2^63 does not survive JSON.parse.
 function readSeed(body: RequestBody): bigint | null {
-  const spelling = body.text(["seed"])?.replaceAll('"', "")
-  if (spelling === undefined || spelling === "null") return null
-  if (!/^-?\d+$/.test(spelling) || BigInt.asIntN(64, BigInt(spelling)) !== BigInt(spelling)) {
-    throw new Refusal("invalid_value", `seed must be an integer of 64 bits, got ${spelling.slice(0, 40)}`, {
+  const spelling = body.text(["seed"])
+  if (spelling === null || spelling === "null") return null
+  const [, digits] = /^"?(-?\d{1,19})"?$/.exec(spelling) ?? []
+  if (digits === undefined || BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {
+    throw new Refusal("invalid_value", `seed must be an integer of 64 bits, got ${cutText(spelling, 40)}`, {
       param: "seed",
+      hint: "Send one from -9223372036854775808 to 9223372036854775807, in decimal digits",
     })
   }
-  return BigInt(spelling)
+  return BigInt(digits)
+}
+
+function readPrediction(content: z.infer<typeof message>["content"]): string {
+  const prediction = flatten(content)
+  checkBound(wholeBounds.prediction, prediction.length)
+  return prediction
 }
 
 function templateOptions(fields: z.infer<typeof chatFields>): GenerateOptions["templateOptions"] | null {
@@ -337,18 +286,4 @@ function templateOptions(fields: z.infer<typeof chatFields>): GenerateOptions["t
 /** Without the members that are null or undefined, which mean "default" on the wire. */
 function defined<T extends object>(fields: { [K in keyof T]: T[K] | null | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T
-}
-
-/** Levenshtein distance, or `most + 1` when it is larger. */
-function editDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return most + 1
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)))
-    }
-    row = next
-  }
-  return Math.min(row[b.length], most + 1)
 }

@@ -144,14 +144,76 @@ test("a full line is 429 with both retry headers, and the accepted requests fini
   }
 })
 
-test("names of ignored fields are a header of bounded length, whatever characters they have", async () => {
-  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`${"é".repeat(20)}${i}`, 0]))
-  for (const fields of [{ "a\ud800b\u0001\n": 0 }, many]) {
-    const body = chat({ ...fields, structured_outputs: { choice: ["a"] } })
-    const response = await request("/v1/chat/completions", body)
-    expect(response.status).toBe(200)
-    const header = response.headers.get("x-tokenrail-ignored")!
-    expect(header).toMatch(/^[\x21-\x7e ]{1,4096}$/)
-    expect(engine.load().running).toBe(0)
+test("what a request says comes back short, wherever it is repeated", async () => {
+  const long = "x".repeat(12_000)
+  const responses = [
+    await request(`/${long}`),
+    await request(`/v1/models/${long}`),
+    await request("/v1/chat/completions", { method: "POST", headers: { "content-type": long }, body: "{}" }),
+    await request("/v1/chat/completions", chat({ response_format: { type: long } })),
+    await request("/v1/chat/completions", chat({ [`guided_${long}`]: 1 })),
+    await request("/v1/chat/completions", chat({ structured_outputs: { [long]: 1 } })),
+    await request("/v1/chat/completions", chat({ guided_json: { [long]: 1, type: long } })),
+    await request("/v1/chat/completions", chat({ tokenrail: { [long]: 1, whitespace: long } })),
+  ]
+  for (const response of responses) {
+    expect([400, 404]).toContain(response.status)
+    expect((await response.text()).length).toBeLessThan(5_000)
+    expect([...response.headers].join("").length).toBeLessThan(4_000)
   }
+})
+
+test("a key that holds half a surrogate pair is refused, and no failure of the server", async () => {
+  const body = JSON.stringify({
+    model: engine.model.id,
+    messages: [{ role: "user", content: "hi" }],
+    "x\ud800": 1,
+  })
+  expect(body).toContain("\\ud800")
+  const response = await request("/v1/chat/completions", { ...chat({}), body })
+  const { error } = await response.json()
+  expect([response.status, error.code, error.param]).toEqual([400, "invalid_value", 'the key "x\\ud800"'])
+})
+
+test("schemas may hold half a pair: they are compiled or refused, and no failure of the server", async () => {
+  for (const schema of [
+    { const: "\ud800" },
+    { type: "object", properties: { "a\ud800": { type: "string" } }, required: ["a\ud800"] },
+    { type: "string", pattern: "\ud800" },
+    { type: "string", pattern: "[\ud800-\udfff]" },
+    { "x\ud800": 1 },
+  ]) {
+    const response = await request(
+      "/v1/chat/completions",
+      chat({ max_tokens: 2, response_format: { type: "json_schema", json_schema: { name: "x", schema } } }),
+    )
+    expect([200, 400], await response.text()).toContain(response.status)
+  }
+})
+
+test("unknown keys are named in a header of bounded length; a thousand of them are the most", async () => {
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`favourite_${i}`, 1]))
+  const fields = { max_tokens: 1, structured_outputs: { choice: ["a"] } }
+  const response = await request("/v1/chat/completions", chat({ ...fields, ...keys(1_000) }))
+  expect(response.status).toBe(200)
+  expect(response.headers.get("x-tokenrail-ignored")).toMatch(/^favourite_0, .*favourite_19, and 980 more$/)
+  const refused = await request("/v1/chat/completions", chat({ ...fields, ...keys(20_000) }))
+  expect([refused.status, (await refused.json()).error.message]).toEqual([
+    400,
+    "the body: 1001 unknown keys are more than the bound of 1000. Leave out what is unknown",
+  ])
+})
+
+test("a reply of more than a million rows of log-probabilities is refused unless it is a stream", async () => {
+  const fields = { n: 128, max_tokens: 400, logprobs: true, top_logprobs: 20 }
+  const refused = await request("/v1/chat/completions", chat(fields))
+  const { error } = await refused.json()
+  expect([refused.status, error.param]).toEqual([400, "logprobs"])
+  expect(error.message).toMatch(
+    /^logprobs: 1075200 rows .* are more than the bound of 1000000\. Set stream: true, or lower max_completion_tokens/,
+  )
+  const stream = await request("/v1/chat/completions", chat({ ...fields, stream: true }))
+  expect(stream.status).toBe(200)
+  await stream.body?.cancel()
 })

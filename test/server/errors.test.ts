@@ -72,3 +72,13 @@ test("what is worth another try says when, what is not says so", async () => {
   expect(errorResponse(new Error("no")).headers.get("x-should-retry")).toBe("false")
   expect(await full.json()).toHaveProperty("error.type", "rate_limit_error")
 })
+
+test("no error is longer than its bounds, whatever it repeats; the way out stays", () => {
+  const long = "x".repeat(1 << 20)
+  const { body } = toHttpError(new Refusal("invalid_value", long, { param: long, hint: "Send less" }))
+  expect(body.error.message.length).toBe(2_000)
+  expect(body.error.message).toMatch(/x…x+\. Send less$/)
+  expect(body.error.param?.length).toBe(256)
+  const grammar = toHttpError(new GrammarError("syntax", `/${long}`, "no")).body.error
+  expect([grammar.message.length, grammar.path?.length]).toEqual([2_000, 256])
+})

@@ -1,0 +1,19 @@
+/**
+ * From the bytes of a body to a chat request that is checked and bounded: JSON ▸ fields ▸ constraint ▸ policies.
+ *
+ * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
+ * (chatreader.ts). What it returns is plain data, so that it can travel between threads.
+ */
+import { parseBody } from "../body.ts"
+import { type ConstraintRequest, readConstraint } from "./constraint.ts"
+import { type ChatRequest, parseChat } from "./schema.ts"
+
+export interface ChatRead extends ConstraintRequest {
+  chat: ChatRequest
+}
+
+/** Throws `Refusal`. */
+export function readChat(bytes: Uint8Array, maxDepth: number): ChatRead {
+  const body = parseBody(bytes, maxDepth)
+  return { chat: parseChat(body), ...readConstraint(body) }
+}

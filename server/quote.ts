@@ -1,0 +1,39 @@
+/**
+ * How an error message repeats what a request said: short, whatever was sent.
+ *
+ * A message shows enough of a value to find it in the request. A value of megabytes must not come back as a reply of
+ * megabytes, so long texts are cut here, and between two characters: half a surrogate pair is no text.
+ */
+
+/** Units of a value that a message repeats. */
+export const maxQuotedUnits = 80
+
+/** The value as JSON of at most some 80 units. The cost of a long string is that of its beginning. */
+export function quote(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(cutText(value, maxQuotedUnits))
+  if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list"
+  if (typeof value === "object" && value !== null) return "an object"
+  return String(value)
+}
+
+/** The text, or its beginning and an ellipsis: at most `most` units. */
+export function cutText(text: string, most: number): string {
+  return text.length <= most ? text : `${beginning(text, most - 1)}…`
+}
+
+/** The text without its middle where it is long: the end of a message is the way out. At most `most` units. */
+export function cutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text
+  const tail = most >> 2
+  const from = text.length - tail
+  return `${beginning(text, most - tail - 1)}…${text.slice(isLowHalf(text, from) ? from + 1 : from)}`
+}
+
+function beginning(text: string, count: number): string {
+  return text.slice(0, isLowHalf(text, count) ? count - 1 : count)
+}
+
+function isLowHalf(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at)
+  return unit >= 0xdc00 && unit < 0xe000
+}
