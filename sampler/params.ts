@@ -6,7 +6,7 @@
  * is out of range is refused by its wire name, never clamped: a clamped parameter is a silent lie about the law.
  */
 import { isStageOrder, llamacppOrder, type StageName, vllmOrder } from "./order.ts"
-import { below, finite, integer, oneOf, positive, range, SamplingError } from "./ranges.ts"
+import { atMost, below, finite, integer, oneOf, positive, range, SamplingError, shown } from "./ranges.ts"
 
 export { SamplingError }
 
@@ -131,6 +131,18 @@ export interface ParamsContext {
   readonly encodeBreaker?: (text: string) => readonly (readonly number[])[]
 }
 
+/** What the lists of one request may hold. It is checked before a tokenizer sees any of their strings. */
+export const listBounds = {
+  biasCount: 1_024,
+  idCount: 128,
+  badWordCount: 128,
+  badWordUnits: 8_192,
+  badWordTokens: 1_024,
+  breakerCount: 64,
+  breakerUnits: 1_024,
+  breakerTokens: 1_024,
+} as const
+
 /** Below this a row is greedy. */
 export const MinTemperature = 1e-5
 
@@ -189,11 +201,14 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
     badWords: readBadWords(options, context),
     minTokens: integer("min_tokens", options.minTokens ?? 0, 0, Number.MAX_SAFE_INTEGER),
     endIds: [
-      ...new Set([...(context.endIds ?? []), ...readIds("stop_token_ids", options.stopTokenIds, width, 128)]),
+      ...new Set([
+        ...(context.endIds ?? []),
+        ...readIds("stop_token_ids", options.stopTokenIds, width, listBounds.idCount),
+      ]),
     ].sort((a, b) => a - b),
     seed: readSeed(options.seed) ?? context.seed ?? 0n,
     logprobs: readLogprobs(options.logprobs, width),
-    logprobTokenIds: readIds("logprob_token_ids", options.logprobTokenIds, width, 128),
+    logprobTokenIds: readIds("logprob_token_ids", options.logprobTokenIds, width, listBounds.idCount),
     logprobsMode: oneOf("logprobs_mode", options.logprobsMode ?? "raw_logprobs", logprobsModes),
     contrastive: options.contrastive
       ? {
@@ -256,11 +271,10 @@ function readBias(
   bias: SamplingOptions["logitBias"],
   width: number,
 ): { biasIds: Int32Array; biasValues: Float32Array } {
+  const count = bias instanceof Map ? bias.size : Object.keys(bias ?? {}).length
+  atMost("logit_bias", count, listBounds.biasCount, " ids")
   const entries: [number, number][] =
     bias instanceof Map ? [...bias] : Object.entries(bias ?? {}).map(([id, value]) => [Number(id), value])
-  if (entries.length > 1024) {
-    throw new SamplingError("logit_bias", entries.length, `${entries.length} ids are more than 1024`)
-  }
   for (const [id, value] of entries) {
     integer("logit_bias", id, 0, width - 1)
     range("logit_bias", value, -100, 100)
@@ -288,8 +302,8 @@ function readAllowed(ids: readonly number[] | null | undefined, width: number): 
 
 function readBadWords(options: SamplingOptions, context: ParamsContext): number[][] {
   const words = options.badWords ?? []
-  if (words.length > 128)
-    throw new SamplingError("bad_words", words.length, `${words.length} are more than 128`)
+  atMost("bad_words", words.length, listBounds.badWordCount, "")
+  atMost("bad_words", unitsOf(words), listBounds.badWordUnits, " UTF-16 units in all")
   const sequences = [...(options.badWordIds ?? [])]
   for (const word of words) {
     if (word === "") throw new SamplingError("bad_words", word, "an empty string would ban everything")
@@ -298,9 +312,7 @@ function readBadWords(options: SamplingOptions, context: ParamsContext): number[
     }
     sequences.push(...context.encodeBadWord(word))
   }
-  const count = sequences.reduce((sum, ids) => sum + ids.length, 0)
-  if (count > 1024) throw new SamplingError("bad_words", count, `${count} tokens in all are more than 1024`)
-  return checkSequences("bad_words", sequences, context.width)
+  return checkSequences("bad_words", sequences, listBounds.badWordTokens, context.width)
 }
 
 function readBreakers(options: SamplingOptions, context: ParamsContext): number[][] {
@@ -308,6 +320,8 @@ function readBreakers(options: SamplingOptions, context: ParamsContext): number[
   const isDry = (options.dryMultiplier ?? 0) > 0
   const { encodeBreaker } = context
   const given = options.drySequenceBreakers
+  atMost("dry_sequence_breakers", given?.length ?? 0, listBounds.breakerCount, "")
+  atMost("dry_sequence_breakers", unitsOf(given ?? []), listBounds.breakerUnits, " UTF-16 units in all")
   if (given && !encodeBreaker && isDry) {
     const message = "there is no tokenizer here: pass token ids as drySequenceBreakerIds"
     throw new SamplingError("dry_sequence_breakers", given, message)
@@ -316,10 +330,21 @@ function readBreakers(options: SamplingOptions, context: ParamsContext): number[
     const defaults = options.drySequenceBreakerIds ? [] : ["\n", ":", '"', "*"]
     for (const text of given ?? defaults) sequences.push(...encodeBreaker(text))
   }
-  return checkSequences("dry_sequence_breakers", sequences, context.width)
+  return checkSequences("dry_sequence_breakers", sequences, listBounds.breakerTokens, context.width)
 }
 
-function checkSequences(param: string, sequences: readonly (readonly number[])[], width: number): number[][] {
+function unitsOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
+}
+
+function checkSequences(
+  param: string,
+  sequences: readonly (readonly number[])[],
+  maxTokens: number,
+  width: number,
+): number[][] {
+  const count = sequences.reduce((sum, ids) => sum + ids.length, 0)
+  atMost(param, count, maxTokens, " tokens in all")
   return sequences.map((ids) => {
     if (ids.length === 0) throw new SamplingError(param, ids, "a sequence has no token")
     return ids.map((id) => integer(param, id, 0, width - 1))
@@ -333,7 +358,7 @@ function readIds(
   max: number,
 ): number[] {
   if (!ids) return []
-  if (ids.length > max) throw new SamplingError(param, ids.length, `${ids.length} are more than ${max}`)
+  atMost(param, ids.length, max, "")
   return ids.map((id) => integer(param, id, 0, width - 1))
 }
 
@@ -346,12 +371,16 @@ function readLogprobs(count: number | null | undefined, width: number): number |
 function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
   if (seed === undefined || seed === null || seed === -1 || seed === -1n || seed === "-1") return undefined
   const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
-  if (!isLossless || !/^-?\d+$/.test(String(seed))) {
-    throw new SamplingError("seed", seed, `${seed} is no lossless integer: send it as digits or as a bigint`)
+  if (!isLossless || (typeof seed !== "bigint" && !/^-?\d+$/.test(String(seed)))) {
+    const what = shown(String(seed))
+    throw new SamplingError("seed", seed, `${what} is no lossless integer: send it as digits or as a bigint`)
   }
-  const value = BigInt(seed)
-  if (BigInt.asIntN(64, value) === value) return value
-  throw new SamplingError("seed", seed, `${seed} does not fit 64 bits`)
+  // Digits become an integer only where they are few: the cost grows faster than their number.
+  const isShort = typeof seed !== "string" || seed.length <= 20
+  const value = isShort ? BigInt(seed) : null
+  if (value !== null && BigInt.asIntN(64, value) === value) return value
+  const what = typeof seed === "bigint" ? "the integer" : shown(String(seed))
+  throw new SamplingError("seed", seed, `${what} does not fit 64 bits`)
 }
 
 function readOrder(order: SamplingOptions["samplerOrder"]): readonly StageName[] {
@@ -359,6 +388,7 @@ function readOrder(order: SamplingOptions["samplerOrder"]): readonly StageName[]
   if (order === "llamacpp") return llamacppOrder
   if (typeof order !== "string" && isStageOrder(order)) return order
   const names = vllmOrder.join(", ")
-  const message = `${order} is not "vllm", "llamacpp" or a permutation of ${names}`
+  const what = shown(String(typeof order === "string" ? order : order.slice(0, 16)))
+  const message = `${what} is not "vllm", "llamacpp" or a permutation of ${names}`
   throw new SamplingError("sampler_order", order, message)
 }

@@ -48,5 +48,15 @@ export function integer(param: string, value: number, min: number, max: number):
 export function oneOf<Value extends string>(param: string, value: string, values: readonly Value[]): Value {
   const found = values.find((one) => one === value)
   if (found) return found
-  throw new SamplingError(param, value, `${value} is none of ${values.join(", ")}`)
+  throw new SamplingError(param, value, `${shown(value)} is none of ${values.join(", ")}`)
+}
+
+/** Throws unless there are at most `max`. `what` names what is counted. */
+export function atMost(param: string, count: number, max: number, what: string): void {
+  if (count > max) throw new SamplingError(param, count, `${count}${what} are more than ${max}`)
+}
+
+/** The beginning of a text: a message must not grow with what it refuses. */
+export function shown(value: string): string {
+  return value.length > 80 ? `${value.slice(0, 79)}…` : value
 }

@@ -75,6 +75,42 @@ describe("S0-15, S2-26, S4-05, S4-T12: refused by name", () => {
     expect((error as SamplingError).message.startsWith(`${param}: `)).toBe(true)
   })
 
+  test("texts are bounded before a tokenizer sees one of them", () => {
+    let encodedCount = 0
+    const encode = () => {
+      encodedCount++
+      return [[1]]
+    }
+    const context = { width, encodeBadWord: encode, encodeBreaker: encode }
+    const refused = (options: SamplingOptions) => expect(() => resolveParams(options, context))
+    refused({ badWords: ["x".repeat(8_193)] }).toThrow(
+      "bad_words: 8193 UTF-16 units in all are more than 8192",
+    )
+    refused({ dryMultiplier: 1, drySequenceBreakers: Array(65).fill("x") }).toThrow("65 are more than 64")
+    refused({ dryMultiplier: 1, drySequenceBreakers: ["x".repeat(1_025)] }).toThrow(
+      "1025 UTF-16 units in all",
+    )
+    expect(encodedCount).toBe(0)
+    resolveParams({ badWords: ["x".repeat(8_192)], dryMultiplier: 1 }, context)
+    expect(encodedCount).toBe(5)
+  })
+
+  test("a text of megabytes makes a short message, soon", () => {
+    const long = "1".repeat(4_000_000)
+    for (const options of [{ seed: long }, { samplerOrder: long }, { logprobsMode: long }]) {
+      const begin = performance.now()
+      let message = ""
+      try {
+        resolveParams(options, { width })
+      } catch (error) {
+        message = (error as Error).message
+      }
+      expect(message.length).toBeGreaterThan(0)
+      expect(message.length).toBeLessThan(300)
+      expect(performance.now() - begin).toBeLessThan(500)
+    }
+  })
+
   test("more than the bounds of lists", () => {
     const ids = Array.from({ length: 1025 }, (_, id) => id)
     const bias = new Map(ids.map((id) => [id, 1]))
