@@ -11,7 +11,10 @@ import { compile, type Grammar, GrammarError } from "../grammar/index.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { RequestError } from "./errors.ts"
 
-const maxPatterns = 8
+/** Patterns of a request, UTF-16 units of all of them, and the time that they may take to compile together. */
+export const maxPatterns = 8
+export const maxPatternUnits = 1_024
+const maxCompileMs = 1_000
 /** Longest match that is found, in UTF-16 units. */
 const maxMatch = 256
 
@@ -26,17 +29,34 @@ interface Pattern {
 export class StopRegexes {
   readonly patterns: readonly Pattern[]
 
-  /** Throws RequestError on more than 8 patterns, on one that cannot be exact, and on one that matches the empty text. */
+  /**
+   * Throws RequestError on more than 8 patterns or more than 1,024 units in all, on one that cannot be exact, and on one
+   * that matches the empty text.
+   */
   constructor(patterns: readonly (string | RegExp)[]) {
     if (patterns.length > maxPatterns) {
       throw invalid(`stop_regex: ${patterns.length} patterns are more than ${maxPatterns}`)
     }
-    this.patterns = patterns.map((pattern, index) => compilePattern(pattern, `stop_regex[${index}]`))
+    const unitCount = patterns.reduce((sum, pattern) => sum + sourceOf(pattern).length, 0)
+    if (unitCount > maxPatternUnits) {
+      throw invalid(
+        `stop_regex: ${unitCount} UTF-16 units in all are more than ${maxPatternUnits}: send shorter ones`,
+      )
+    }
+    const deadline = performance.now() + maxCompileMs
+    this.patterns = patterns.map((pattern, index) =>
+      compilePattern(pattern, `stop_regex[${index}]`, deadline),
+    )
   }
 }
 
-function compilePattern(pattern: string | RegExp, name: string): Pattern {
-  const [source, flags] = typeof pattern === "string" ? [pattern, ""] : [pattern.source, pattern.flags]
+function sourceOf(pattern: string | RegExp): string {
+  return typeof pattern === "string" ? pattern : pattern.source
+}
+
+function compilePattern(pattern: string | RegExp, name: string, deadline: number): Pattern {
+  const source = sourceOf(pattern)
+  const flags = typeof pattern === "string" ? "" : pattern.flags
   if (source === "") throw invalid(`${name} is empty: leave it out`)
   // Inside a class `(?<=` is four characters.
   if (/\(\?<[=!]/.test(source.replace(/\\.|\[(?:\\.|[^\]\\])*\]/gs, ""))) {
@@ -44,9 +64,10 @@ function compilePattern(pattern: string | RegExp, name: string): Pattern {
   }
   let grammars: Grammar[]
   try {
-    grammars = [`(?:${source})`, `[^](?:${source})`].map(
-      (each) => compile({ kind: "regex", pattern: each, flags }, { unsatisfiable: "empty" }).grammar,
-    )
+    grammars = [`(?:${source})`, `[^](?:${source})`].map((each) => {
+      const limits = { compileMs: Math.max(1, deadline - performance.now()) }
+      return compile({ kind: "regex", pattern: each, flags }, { unsatisfiable: "empty", limits }).grammar
+    })
   } catch (error) {
     if (error instanceof GrammarError) throw invalid(`${name}: ${error.message}`)
     throw error

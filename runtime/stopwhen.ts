@@ -12,8 +12,9 @@ import { XmlWatch } from "./xmlwatch.ts"
 export const stopWhenKinds = ["json", "xml", "tool_call"] as const
 export type StopWhenKind = (typeof stopWhenKinds)[number]
 
-/** What the models that write calls as JSON put before it. */
-const callTriggers = ["<tool_call>", "[TOOL_CALLS]", "<function_call>", "<|python_tag|>"]
+/** What the models that write calls as JSON put before it, and the units of the longest of them. */
+const callTrigger = /<tool_call>|\[TOOL_CALLS\]|<function_call>|<\|python_tag\|>/
+const maxTriggerUnits = "<function_call>".length
 
 interface TextWatch {
   push(text: string): JsonVerdict
@@ -63,16 +64,14 @@ class CallWatch implements TextWatch {
     let rest = text
     if (!this.json) {
       const whole = this.tail + text
-      const found = callTriggers
-        .map((trigger) => ({ trigger, at: whole.indexOf(trigger) }))
-        .filter(({ at }) => at >= 0)
-        .sort((a, b) => a.at - b.at)[0]
+      // One search for all of them ends at the first: the text behind it is read once.
+      const found = callTrigger.exec(whole)
       if (!found) {
         this.offset += text.length
-        this.tail = whole.slice(1 - Math.max(...callTriggers.map((trigger) => trigger.length)))
+        this.tail = whole.slice(1 - maxTriggerUnits)
         return { status: "incomplete", end: this.offset }
       }
-      const end = found.at + found.trigger.length
+      const end = found.index + found[0].length
       this.offset += end - this.tail.length
       rest = whole.slice(end)
       this.json = new JsonWatch()

@@ -2,26 +2,25 @@
  * Text held back to the end of a word, for readers who must not see half of one.
  *
  * Sent is what ends at the last space; all of it when it ends with a newline or with a character of a script that has no
- * spaces between words.
+ * spaces between words. What is held has neither, so only new text is searched.
  */
 
-export class WordBuffer {
-  private held = ""
+import { HeldText } from "./heldtext.ts"
 
-  /** What may be sent now. */
+export class WordBuffer {
+  private readonly held = new HeldText()
+
+  /** What may be sent now. Text comes in whole code points. */
   push(text: string): string {
-    const whole = this.held + text
-    const end = /[\n\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(whole)
-      ? whole.length
-      : whole.lastIndexOf(" ") + 1
-    this.held = whole.slice(end)
-    return whole.slice(0, end)
+    const heldCount = this.held.length
+    this.held.push(text)
+    const isWhole = /[\n\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(text.slice(-2))
+    const end = isWhole ? text.length : text.lastIndexOf(" ") + 1
+    return end === 0 ? "" : this.held.take(heldCount + end)
   }
 
   /** The rest, at the end of the text. */
   flush(): string {
-    const { held } = this
-    this.held = ""
-    return held
+    return this.held.take(this.held.length)
   }
 }

@@ -112,6 +112,7 @@ test.each([
   [["[]"], "stop_regex[0] matches no text at all"],
   [["(?<=a)b"], "stop_regex[0]: lookbehind is not supported"],
   [["(a)\\1"], "stop_regex[0]: "],
+  [["x".repeat(1_000), "y".repeat(25)], "stop_regex: 1025 UTF-16 units in all are more than 1024"],
   [Array.from({ length: 9 }, (_, index) => `s${index}`), "stop_regex: 9 patterns are more than 8"],
 ])("refused: %j", (patterns, message) => {
   let refusal: unknown

@@ -97,4 +97,82 @@ describe("S1-25, S2-17: stop strings", () => {
       { numRuns: 1000, seed: 8 },
     )
   })
+
+  test("every answer is that of a search in all prefixes of all strings", () => {
+    /** The definition: the longest suffix of what was read that begins a stop string, found by trying. */
+    const naive = (
+      strings: string[],
+      chunks: string[],
+      includesStop: boolean,
+      counts: (length: number) => boolean,
+    ) => {
+      const prefixes = new Set(["", ...strings.flatMap((s) => [...s].map((_, i) => s.slice(0, i + 1)))])
+      const suffix = (text: string): string => (prefixes.has(text) ? text : suffix(text.slice(1)))
+      const whole = chunks.join("")
+      const texts: string[] = []
+      const ignored: string[] = []
+      let [node, read, sent] = ["", 0, 0]
+      const send = (end: number) => {
+        texts.push(whole.slice(sent, end))
+        sent = end
+      }
+      for (const chunk of chunks) {
+        for (const unit of chunk) {
+          node = suffix(node + unit)
+          read++
+          const ends = strings.filter((stop) => node.endsWith(stop)).sort((a, b) => b.length - a.length)
+          for (const stop of ends) {
+            const cut = includesStop ? read : read - stop.length
+            if (counts(cut)) {
+              send(cut)
+              return { texts, stop, ignored }
+            }
+            if (!ignored.includes(stop)) ignored.push(stop)
+          }
+          const isProlonged = [...prefixes].some((each) => each.length > node.length && each.startsWith(node))
+          if (!isProlonged) node = suffix(node.slice(1))
+        }
+        send(read - node.length)
+      }
+      send(read)
+      return { texts, stop: null, ignored }
+    }
+    const letters = (min: number, max: number) =>
+      fc.string({ unit: fc.constantFrom("a", "b"), minLength: min, maxLength: max })
+    fc.assert(
+      fc.property(
+        fc.array(letters(1, 5), { maxLength: 5 }),
+        fc.array(letters(0, 7), { maxLength: 7 }),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 4 }),
+        (strings, chunks, includesStop, every) => {
+          const counts = (length: number) => length % every === 0
+          expect(run(strings, chunks, { includesStop, counts })).toEqual(
+            naive(strings, chunks, includesStop, counts),
+          )
+        },
+      ),
+      { numRuns: 3000, seed: 9 },
+    )
+  })
+
+  test("more than 4,096 units are refused, and 16 MB of them at once", () => {
+    expect(() => new StopStrings(["x".repeat(4_096)])).not.toThrow()
+    const begin = performance.now()
+    for (const string of ["x".repeat(4_097), "ab".repeat(8 << 20)]) {
+      expect(() => new StopStrings(["y", string])).toThrow(/UTF-16 units in all are more than 4096/)
+    }
+    expect(performance.now() - begin).toBeLessThan(500)
+  })
+
+  test("a text that is held to the bound, unit by unit, costs each unit once", () => {
+    const stops = new StopStrings([`${"a".repeat(4_095)}b`])
+    const watch = new StopWatch(stops)
+    const begin = performance.now()
+    let sentCount = 0
+    for (let unit = 0; unit < 300_000; unit++) sentCount += watch.push("a").text.length
+    expect(sentCount).toBe(300_000 - 4_095)
+    expect(watch.flush()).toBe("a".repeat(4_095))
+    expect(performance.now() - begin).toBeLessThan(2_000)
+  })
 })

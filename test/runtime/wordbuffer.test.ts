@@ -20,11 +20,23 @@ test.each<[string, string[], string[]]>([
 
 test("nothing is lost, doubled or cut inside a word", () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "日") })), (chunks) => {
-      const buffer = new WordBuffer()
-      const texts = chunks.map((chunk) => buffer.push(chunk))
-      for (const text of texts) expect(text).toMatch(/^(|.*[ \n日])$/s)
-      expect([...texts, buffer.flush()].join("")).toBe(chunks.join(""))
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "日", "𠀀", "😀") })),
+      (chunks) => {
+        const buffer = new WordBuffer()
+        const texts = chunks.map((chunk) => buffer.push(chunk))
+        for (const text of texts) expect(text).toMatch(/^(|.*[ \n日𠀀])$/su)
+        expect([...texts, buffer.flush()].join("")).toBe(chunks.join(""))
+      },
+    ),
   )
+})
+
+test("a text without a space costs each of its units once", () => {
+  const buffer = new WordBuffer()
+  const begin = performance.now()
+  for (let unit = 0; unit < 300_000; unit++) expect(buffer.push("x") === "").toBe(true)
+  expect(buffer.push(" y").length).toBe(300_001)
+  expect(buffer.flush()).toBe("y")
+  expect(performance.now() - begin).toBeLessThan(5_000)
 })
