@@ -40,6 +40,7 @@ export {
   ValidationError,
   type ValidationIssue,
 } from "./errors.ts"
+export { packageFile } from "./files.ts"
 export type { Choice, GenerateResult, Generation, Usage } from "./generation.ts"
 export { type JsonStatus, JsonWatch } from "./jsonwatch.ts"
 export { EngineMetrics } from "./metrics.ts"

@@ -7,16 +7,19 @@
 import { Hono } from "hono"
 import type { Engine } from "../runtime/index.ts"
 import { checkKey, readKeys } from "./access.ts"
-import { type BodyLimits, defaultBodyLimits } from "./body.ts"
+import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./body.ts"
 import { corsHeaders, preflight } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { chat } from "./openai/chat.ts"
+import { type ChatReader, createChatReader } from "./openai/chatreader.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
 import { type Line, ServiceTime } from "./servicetime.ts"
 import { version } from "./version.ts"
 
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
+  /** Reads bodies. Default: large ones in a thread, where there are threads. */
+  reader?: ChatReader
   /** Silence of a stream before a comment is sent; 15 s. */
   heartbeatMs?: number
   /** Keys of which every request but a health check must carry one. An empty one is a RangeError. */
@@ -51,8 +54,11 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   const models = new ModelNames(engine, options)
   const serviceTime = new ServiceTime()
   const observe = () => serviceTime.observe(lineOf(engine), performance.now())
+  const bodyLimits = { ...defaultBodyLimits, ...options.bodyLimits }
   const chatOptions = {
-    bodyLimits: { ...defaultBodyLimits, ...options.bodyLimits },
+    bodyLimits,
+    held: new HeldBytes(bodyLimits),
+    reader: options.reader ?? createChatReader(),
     models,
     heartbeatMs: options.heartbeatMs,
     onLength: options.onLength,

@@ -15,9 +15,44 @@ export interface BodyLimits {
   maxBytes: number
   /** Nesting of a JSON body. */
   maxDepth: number
+  /** Commas, colons and opening brackets between its strings: each makes a value or a member, of some 200 bytes. */
+  maxMarks: number
+  /** Escapes in its strings: each makes a piece of a string, of some 60 bytes. */
+  maxEscapes: number
+  /** Bytes of all bodies that are being read at once. One body of `maxBytes` passes in any case. */
+  maxHeldBytes: number
 }
 
-export const defaultBodyLimits: Readonly<BodyLimits> = { maxBytes: 16 << 20, maxDepth: 512 }
+export const defaultBodyLimits: Readonly<BodyLimits> = {
+  maxBytes: 16 << 20,
+  maxDepth: 512,
+  maxMarks: 2_000_000,
+  maxEscapes: 3_000_000,
+  maxHeldBytes: 256 << 20,
+}
+
+/** The bytes of all bodies that are being read. */
+export class HeldBytes {
+  private count = 0
+  private readonly most: number
+
+  constructor({ maxBytes, maxHeldBytes }: BodyLimits) {
+    this.most = Math.max(maxBytes, maxHeldBytes)
+  }
+
+  /** Throws `Refusal` (429) when there would be too many. */
+  take(count: number): void {
+    if (this.count + count > this.most) {
+      const message = `the bodies that are being read have the bound of ${this.most} bytes together`
+      throw new Refusal("queue_full", message, { hint: "Try again soon, or send less" })
+    }
+    this.count += count
+  }
+
+  give(count: number): void {
+    this.count -= count
+  }
+}
 
 export class RequestBody {
   readonly value: Record<string, unknown>
@@ -43,11 +78,16 @@ export class RequestBody {
 
 /** Reads and checks the JSON body. Throws `Refusal`: 413 when it is too large, else 400. */
 export async function readBody(request: Request, limits: BodyLimits): Promise<RequestBody> {
-  return parseBody(await readBytes(request, limits.maxBytes), limits.maxDepth)
+  return parseBody(await readBytes(request, limits.maxBytes, new HeldBytes(limits)), limits)
 }
 
+/** What bounds the reading of bytes that are there. */
+export type ParseLimits = Pick<BodyLimits, "maxDepth" | "maxMarks" | "maxEscapes">
+
 /** The JSON object that the bytes spell. Throws `Refusal`. Time and memory are linear in them. */
-export function parseBody(bytes: Uint8Array, maxDepth: number): RequestBody {
+export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
+  const { maxDepth } = limits
+  checkExtent(bytes, limits)
   const source = decode(bytes)
   if (source.trim() === "")
     throw new Refusal("invalid_json", "the body is empty", { hint: "Send a JSON object" })
@@ -63,8 +103,15 @@ export function parseBody(bytes: Uint8Array, maxDepth: number): RequestBody {
   return new RequestBody(source, root, JSON.parse(source))
 }
 
-/** The bytes of a JSON body. Throws `Refusal`: 413 when there are too many, 400 when it is said to be something else. */
-export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * The bytes of a JSON body. Throws `Refusal`: 413 when there are too many, 429 when all bodies together have too many,
+ * 400 when it is said to be something else. They count as `held` until the caller gives them back.
+ */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  held: HeldBytes,
+): Promise<Uint8Array<ArrayBuffer>> {
   const type = request.headers.get("content-type") ?? ""
   if (!/^application\/json\b/i.test(type)) {
     throw new Refusal("invalid_json", `content-type is ${quote(type)}`, {
@@ -79,11 +126,17 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
   if (declared > maxBytes) throw tooLarge(String(declared))
   const chunks: Uint8Array[] = []
   let byteCount = 0
-  // A body without content-length may be endless, so it is counted as it arrives.
-  for await (const chunk of request.body ?? []) {
-    byteCount += chunk.length
-    if (byteCount > maxBytes) throw tooLarge(`more than ${maxBytes}`)
-    chunks.push(chunk)
+  try {
+    // A body without content-length may be endless, so it is counted as it arrives.
+    for await (const chunk of request.body ?? []) {
+      if (byteCount + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
+      held.take(chunk.length)
+      byteCount += chunk.length
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    held.give(byteCount)
+    throw error
   }
   const bytes = new Uint8Array(byteCount)
   let at = 0
@@ -92,6 +145,43 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
     at += chunk.length
   }
   return bytes
+}
+
+// Bytes of ASCII, which in UTF-8 are part of no other character.
+const Quote = 0x22
+const Comma = 0x2c
+const Colon = 0x3a
+const OpenBracket = 0x5b
+const Backslash = 0x5c
+const OpenBrace = 0x7b
+
+/**
+ * Throws `Refusal` when what the bytes spell would take too much memory: three bytes can make an object of hundreds, and
+ * a heap that is full ends the process, in a thread too. Of malformed text the count means nothing, and does no harm.
+ */
+function checkExtent(bytes: Uint8Array, { maxMarks, maxEscapes }: ParseLimits): void {
+  let markCount = 0
+  let escapeCount = 0
+  let isString = false
+  // hot
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === Quote) isString = !isString
+    else if (isString) {
+      if (byte !== Backslash) continue
+      escapeCount++
+      at++
+    } else if (byte === Comma || byte === Colon || byte === OpenBracket || byte === OpenBrace) markCount++
+  }
+  checkCount("commas, colons and opening brackets", markCount, maxMarks)
+  checkCount("escapes in strings", escapeCount, maxEscapes)
+}
+
+function checkCount(what: string, count: number, most: number): void {
+  if (count <= most) return
+  throw new Refusal("invalid_json", `the body has ${count} ${what}, the bound is ${most}`, {
+    hint: "Send less, or in fewer and longer strings",
+  })
 }
 
 function decode(bytes: Uint8Array): string {

@@ -55,7 +55,7 @@ export interface ErrorBody {
   }
 }
 
-interface RefusalDetails {
+export interface RefusalDetails {
   param?: string
   /** The way out. It is also the end of the message. */
   hint?: string
@@ -65,12 +65,15 @@ interface RefusalDetails {
 /** A request that the server itself turns down. */
 export class Refusal extends Error {
   readonly code: ErrorCode
+  /** The message without the hint. */
+  readonly fault: string
   readonly details: RefusalDetails
 
-  constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
-    super(details.hint ? `${message}. ${details.hint}` : message)
+  constructor(code: ErrorCode, fault: string, details: RefusalDetails = {}) {
+    super(details.hint ? `${fault}. ${details.hint}` : fault)
     this.name = "Refusal"
     this.code = code
+    this.fault = fault
     this.details = details
   }
 }

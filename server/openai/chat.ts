@@ -8,18 +8,23 @@
  * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent, Vocabulary } from "../../runtime/index.ts"
-import { type BodyLimits, readBody } from "../body.ts"
+import { type BodyLimits, type HeldBytes, readBytes } from "../body.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
 import { eventStream } from "../sse.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
-import { type Constraint, readConstraint } from "./constraint.ts"
+import type { ChatReader } from "./chatreader.ts"
+import type { Constraint } from "./constraint.ts"
 import { ignoredHeader } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
 import type { ModelNames } from "./models.ts"
-import { type ChatRequest, parseChat } from "./schema.ts"
+import type { ChatRead } from "./readchat.ts"
+import type { ChatRequest } from "./schema.ts"
 
 export interface ChatOptions {
   bodyLimits: BodyLimits
+  /** The bodies that are being read. */
+  held: HeldBytes
+  reader: ChatReader
   models: ModelNames
   /** Silence of a stream before a comment is sent. */
   heartbeatMs?: number
@@ -35,19 +40,17 @@ export interface ChatOptions {
 export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
   let constraint: Constraint | null = null
   try {
-    const body = await readBody(request, options.bodyLimits)
-    const chatRequest = parseChat(body)
+    const { chat: chatRequest, constraint: asked, policies } = await read(request, options)
+    constraint = asked
     options.models.check(chatRequest.model)
     checkReply(chatRequest, engine.model.contextLength)
-    const found = readConstraint(body)
-    constraint = found.constraint
     const seed = chatRequest.options.seed ?? randomSeed()
     const generation = await engine.start(chatRequest.messages, {
       ...chatRequest.options,
       ...(constraint && { constraint: constraint.input, limits: { compileMs: options.compileMs } }),
-      ...found.policies.compile,
+      ...policies.compile,
       ...(constraint && options.onLength && { onLength: options.onLength }),
-      ...found.policies.generate,
+      ...policies.generate,
       seed,
       report: chatRequest.report,
       signal: request.signal,
@@ -65,6 +68,17 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     })
   } catch (error) {
     return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds() })
+  }
+}
+
+/** The request that the body holds, checked and bounded. Throws `Refusal`. */
+async function read(request: Request, { bodyLimits, held, reader }: ChatOptions): Promise<ChatRead> {
+  const bytes = await readBytes(request, bodyLimits.maxBytes, held)
+  const byteCount = bytes.length
+  try {
+    return await reader.read(bytes, bodyLimits, request.signal)
+  } finally {
+    held.give(byteCount)
   }
 }
 

@@ -4,7 +4,7 @@
  * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
  * (chatreader.ts). What it returns is plain data, so that it can travel between threads.
  */
-import { parseBody } from "../body.ts"
+import { type ParseLimits, parseBody } from "../body.ts"
 import { type ConstraintRequest, readConstraint } from "./constraint.ts"
 import { type ChatRequest, parseChat } from "./schema.ts"
 
@@ -13,7 +13,7 @@ export interface ChatRead extends ConstraintRequest {
 }
 
 /** Throws `Refusal`. */
-export function readChat(bytes: Uint8Array, maxDepth: number): ChatRead {
-  const body = parseBody(bytes, maxDepth)
+export function readChat(bytes: Uint8Array, limits: ParseLimits): ChatRead {
+  const body = parseBody(bytes, limits)
   return { chat: parseChat(body), ...readConstraint(body) }
 }

@@ -33,14 +33,25 @@ export interface ChatRequest {
   ignored: string[]
 }
 
-const text = z.object({ type: z.literal("text"), text: z.string() })
-const refusal = z.object({ type: z.literal("refusal"), refusal: z.string() })
-const content = z.union([z.string(), z.array(z.union([text, refusal])).min(1)], {
-  error: (issue) =>
-    issue.input === undefined
-      ? "is missing"
-      : 'must be a string or a list of {type: "text", text}; images, audio and files are not supported',
-})
+type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
+
+// A predicate, which ends at the first part that is none: a union makes an error for each branch of each part.
+const content = z.custom<string | Part[]>(
+  (value) => typeof value === "string" || (Array.isArray(value) && value.length > 0 && value.every(isPart)),
+  {
+    error: (issue) =>
+      issue.input === undefined
+        ? "is missing"
+        : 'must be a string or a list of {type: "text", text}; images, audio and files are not supported',
+  },
+)
+
+function isPart(value: unknown): value is Part {
+  if (typeof value !== "object" || value === null) return false
+  const { type, text, refusal } = value as Record<string, unknown>
+  return type === "text" ? typeof text === "string" : type === "refusal" && typeof refusal === "string"
+}
+
 const toolCall = z.looseObject({
   id: z.string(),
   type: z.literal("function"),
@@ -66,7 +77,17 @@ const message = z.discriminatedUnion(
 const count = z.int().min(1).nullish()
 const number = z.number().nullish()
 const flag = z.boolean().nullish()
-const tokenIds = z.array(z.int().min(0)).nullish()
+// One error for all members.
+const tokenIds = z
+  .array(z.unknown())
+  .superRefine((ids, context) => {
+    const index = ids.findIndex((id) => !Number.isSafeInteger(id) || (id as number) < 0)
+    if (index < 0) return
+    const message = `${quote(ids[index])} is not a token id, which is a whole number`
+    context.addIssue({ code: "custom", path: [index], message })
+  })
+  .transform((ids) => ids as number[])
+  .nullish()
 
 /** Parameters of the sampler under their wire names: types here, ranges there. */
 const samplingFields = {

@@ -217,3 +217,46 @@ test("a reply of more than a million rows of log-probabilities is refused unless
   expect(stream.status).toBe(200)
   await stream.body?.cancel()
 })
+
+test("while megabytes of JSON are read, health is answered", async () => {
+  const app = createApp(engine)
+  const body = JSON.stringify({
+    ...{ model: engine.model.id, messages: [{ role: "user", content: "hi" }], max_tokens: 1 },
+    metadata: Array(500_000).fill("a"),
+  })
+  let isDone = false
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body }
+  const reply = Promise.resolve(app.request("/v1/chat/completions", init)).finally(() => {
+    isDone = true
+  })
+  const times: number[] = []
+  while (!isDone) {
+    const begin = performance.now()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    await app.request("/health")
+    times.push(performance.now() - begin)
+  }
+  expect((await reply).status).toBe(200)
+  times.sort((a, b) => a - b)
+  expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(50)
+})
+
+test("bodies that are read at once have a bound of bytes together: 429 with a time to wait", async () => {
+  const app = createApp(engine, { bodyLimits: { maxBytes: 1_000, maxHeldBytes: 1_000 } })
+  let release = () => {}
+  const slow = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(" ".repeat(900)))
+      release = () => controller.close()
+    },
+  })
+  const init = { method: "POST", headers: { "content-type": "application/json" } }
+  const first = app.request("/v1/chat/completions", { ...init, body: slow, ...{ duplex: "half" } })
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  const second = await app.request("/v1/chat/completions", { ...init, body: " ".repeat(200) })
+  expect([second.status, (await second.json()).error.code]).toEqual([429, "queue_full"])
+  expect(second.headers.get("retry-after")).toMatch(/^[1-9]/)
+  release()
+  expect((await first).status).toBe(400)
+  expect((await app.request("/v1/chat/completions", { ...init, body: " ".repeat(900) })).status).toBe(400)
+})

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { defaultBodyLimits, readBody } from "../../server/body.ts"
+import { defaultBodyLimits, HeldBytes, readBody, readBytes } from "../../server/body.ts"
 
 const post = (body: BodyInit | null, type = "application/json") =>
   new Request("http://localhost/", {
@@ -54,4 +54,33 @@ test("a body above the bound is refused, with or without a declared length", asy
     pull: (controller) => controller.enqueue(new Uint8Array(64).fill(0x20)),
   })
   await expect(read(endless, { maxBytes: 1000 })).rejects.toMatchObject({ code: "request_too_large" })
+})
+
+test("what would take more memory than its bytes tell is refused, and the inside of strings is none of it", async () => {
+  const limits = { maxMarks: 10, maxEscapes: 3 }
+  await expect(read('{"a":[1,2,3,4,5,6,7,8]}', limits)).resolves.toBeDefined()
+  await expect(read('{"a":"[{,:,:{[[[[[[[[","b":"\\\\\\",,,,,,,,,,,\\n"}', limits)).resolves.toBeDefined()
+  await expect(read('{"a":[1,2,3,4,5,6,7,8,9]}', limits)).rejects.toMatchObject({
+    code: "invalid_json",
+    message:
+      "the body has 11 commas, colons and opening brackets, the bound is 10. Send less, or in fewer and longer strings",
+  })
+  await expect(read('{"a":"\\n\\n","b":"\\n\\n"}', limits)).rejects.toMatchObject({
+    message: expect.stringContaining("the body has 4 escapes in strings, the bound is 3"),
+  })
+})
+
+test("all bodies that are being read have a bound together; what is done or refused counts no longer", async () => {
+  const held = new HeldBytes({ ...defaultBodyLimits, maxBytes: 60, maxHeldBytes: 100 })
+  const bytes = await readBytes(post("x".repeat(60)), 60, held)
+  await expect(readBytes(post("x".repeat(50)), 60, held)).rejects.toMatchObject({
+    code: "queue_full",
+    message:
+      "the bodies that are being read have the bound of 100 bytes together. Try again soon, or send less",
+  })
+  await expect(readBytes(post("x".repeat(61)), 60, held)).rejects.toMatchObject({ code: "request_too_large" })
+  await readBytes(post("x".repeat(40)), 60, held)
+  held.give(40)
+  held.give(bytes.length)
+  await expect(readBytes(post("x".repeat(60)), 60, held)).resolves.toBeDefined()
 })

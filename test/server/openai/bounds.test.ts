@@ -1,5 +1,6 @@
 /** What a request may hold at most: every bound is met by the largest value that passes and the smallest that does not. */
 import { describe, expect, test } from "vitest"
+import { defaultBodyLimits } from "../../../server/body.ts"
 import { Refusal } from "../../../server/errors.ts"
 import { requestBounds } from "../../../server/openai/bounds.ts"
 import { ignoredHeader } from "../../../server/openai/keys.ts"
@@ -9,7 +10,7 @@ const messages = [{ role: "user", content: "hi" }]
 
 function read(fields: object | string): ChatRead {
   const body = typeof fields === "string" ? fields : JSON.stringify({ model: "m", messages, ...fields })
-  return readChat(new TextEncoder().encode(body), 512)
+  return readChat(new TextEncoder().encode(body), defaultBodyLimits)
 }
 
 function refusal(fields: object | string): Refusal {

@@ -1,0 +1,41 @@
+/**
+ * Who reads the body of a chat request: the event loop itself, or a thread.
+ *
+ * To read 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent. So a body above a
+ * small bound is read in a thread (readerthread.ts), where there are threads; both ways run `readChat`, so they agree.
+ * Nothing here is imported from Node: in a browser every body is read in place.
+ */
+import type { ParseLimits } from "../body.ts"
+import { type ChatRead, readChat } from "./readchat.ts"
+
+export interface ChatReader {
+  /** Throws `Refusal`, and AbortError when the signal fires. The bytes may be gone afterwards. */
+  read(bytes: Uint8Array<ArrayBuffer>, limits: ParseLimits, signal: AbortSignal): Promise<ChatRead>
+}
+
+/** Reads every body in place. */
+export const inlineReader: ChatReader = {
+  read: async (bytes, limits) => readChat(bytes, limits),
+}
+
+/** Largest body that is read in place. To read the worst of that size takes some 20 ms. */
+export const maxInlineBytes = 64 << 10
+
+/** Reads small bodies in place and large ones in a thread, which starts with the first of them. */
+export function createChatReader(): ChatReader {
+  let large: Promise<ChatReader> | undefined
+  return {
+    async read(bytes, limits, signal) {
+      if (bytes.length <= maxInlineBytes) return readChat(bytes, limits)
+      large ??= openReader()
+      return (await large).read(bytes, limits, signal)
+    },
+  }
+}
+
+async function openReader(): Promise<ChatReader> {
+  const isNode = typeof process !== "undefined" && process.versions?.node !== undefined
+  if (!isNode) return inlineReader
+  const { ReaderThread } = await import("./readerthread.ts")
+  return ReaderThread.isAvailable ? new ReaderThread() : inlineReader
+}
