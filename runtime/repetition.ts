@@ -15,7 +15,8 @@ export interface RepetitionOptions {
   count: number
 }
 
-const maxPattern = 1024
+/** Tokens of a pattern. */
+export const maxPattern = 1024
 
 /** Throws RequestError on a range that is none. */
 export function checkRepetition(options: RepetitionOptions): Required<RepetitionOptions> & { min: number } {

@@ -81,8 +81,8 @@ function refuseConstraint(key: string): void {
   })
 }
 
-const maxNamed = 20
-const maxHeaderUnits = 1_000
+export const maxNamed = 20
+export const maxHeaderUnits = 1_000
 
 /** The value of `x-tokenrail-ignored`: some names, and how many more there are. At most 1 kB. */
 export function ignoredHeader(ignored: readonly string[]): string {

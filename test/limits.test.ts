@@ -1,0 +1,95 @@
+/** docs/limits.md is what the code says: each table is held against the one that the code goes by. */
+import { readFileSync } from "node:fs"
+import { Command } from "commander"
+import { expect, test } from "vitest"
+import { defaultLimits } from "../grammar/errors.ts"
+import { open } from "../runtime/index.ts"
+import { maxPattern } from "../runtime/repetition.ts"
+import { maxPatterns, maxPatternUnits } from "../runtime/stopregex.ts"
+import { maxStops, maxStopUnits } from "../runtime/stops.ts"
+import { listBounds } from "../sampler/params.ts"
+import { defaultBodyLimits } from "../server/body.ts"
+import { serveCommand } from "../server/cli/serve.ts"
+import { maxMessageUnits, maxPlaceUnits } from "../server/errors.ts"
+import { requestBounds } from "../server/openai/bounds.ts"
+import { maxInlineBytes } from "../server/openai/chatreader.ts"
+import { maxHeaderUnits, maxNamed } from "../server/openai/keys.ts"
+import { defaultReaderLimits } from "../server/openai/readerthread.ts"
+import { maxQuotedUnits } from "../server/quote.ts"
+import { ioOf } from "./server/cli/io.ts"
+
+const page = readFileSync("docs/limits.md", "utf8")
+
+/** Rows of the tables below a heading, without heads and marks of code. */
+function rows(heading: string): string[][] {
+  const [, section] = page.split(`\n## ${heading}\n`)
+  return section
+    .split("\n## ")[0]
+    .split("\n")
+    .filter((line, at, lines) => line.startsWith("|") && !isHead(line, lines[at + 1]))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .replaceAll("`", "")
+        .split("|")
+        .map((cell) => cell.trim()),
+    )
+}
+
+function isHead(line: string, next: string | undefined): boolean {
+  return line.startsWith("|---") || next?.startsWith("|---") === true
+}
+
+function number(value: number): string {
+  return Number.isFinite(value) ? value.toLocaleString("en") : "none"
+}
+
+/** [first cell, last cell] of an object of bounds, and of the rows of a table. */
+const entries = (bounds: object) => Object.entries(bounds).map(([name, most]) => [name, number(most)])
+const ends = (table: string[][]) => table.map((row) => [row[0], row.at(-1)])
+
+test("fields of a chat request", () => {
+  expect(rows("Fields of a chat request")).toEqual(
+    requestBounds.map(({ field, measure, most }) => [field, measure, number(most)]),
+  )
+})
+
+test("bodies and the thread that reads them", () => {
+  expect(ends(rows("Bodies"))).toEqual([...entries(defaultBodyLimits), ...entries(defaultReaderLimits)])
+  expect(page).toContain(`A body above ${number(maxInlineBytes)} bytes is read in a thread`)
+})
+
+test("replies", () => {
+  expect(rows("Replies").map((row) => row[2])).toEqual(
+    [maxQuotedUnits, maxMessageUnits, maxPlaceUnits, maxNamed, maxHeaderUnits].map(number),
+  )
+})
+
+test("the engine", () => {
+  const { biasCount, idCount, badWordCount, badWordUnits, badWordTokens, ...breakers } = listBounds
+  expect(rows("The engine").map((row) => row[2])).toEqual(
+    [
+      ...[maxStops, maxStopUnits, maxPatterns, maxPatternUnits, maxPattern],
+      ...[biasCount, idCount, badWordCount, badWordUnits, badWordTokens],
+      ...[breakers.breakerCount, breakers.breakerUnits, breakers.breakerTokens],
+    ].map(number),
+  )
+})
+
+test("constraints", () => {
+  expect(ends(rows("Constraints"))).toEqual(entries(defaultLimits))
+})
+
+test("flags of the server, by their defaults", async () => {
+  const program = new Command()
+  serveCommand(program, ioOf(), () => {})
+  const engine = await open({ device: "cpu" })
+  for (const [flag, , , most] of rows("The server")) {
+    const option = program.commands[0].options.find(({ long }) => long === flag)
+    expect(option, flag).toBeDefined()
+    if (flag === "--slots") expect(most).toBe(number(engine.load().slots))
+    else if (flag === "--context") expect(most).toBe("the model's")
+    else expect(most, flag).toBe(number(option?.defaultValue as number))
+  }
+  await engine.close()
+})
