@@ -7,7 +7,14 @@
  *
  * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
  */
-import type { Engine, GenerateResult, Generation, GenerationEvent, Vocabulary } from "../../runtime/index.ts"
+import type {
+  Engine,
+  GenerateResult,
+  Generation,
+  GenerationEvent,
+  TokenLogprobs,
+  Vocabulary,
+} from "../../runtime/index.ts"
 import { type BodyLimits, type HeldBytes, readBytes } from "../body.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
 import { eventStream } from "../sse.ts"
@@ -16,6 +23,7 @@ import type { ChatReader } from "./chatreader.ts"
 import type { Constraint } from "./constraint.ts"
 import { ignoredHeader } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
+import { LongReply } from "./longreply.ts"
 import type { ModelNames } from "./models.ts"
 import type { ChatRead } from "./readchat.ts"
 import type { ChatRequest } from "./schema.ts"
@@ -59,7 +67,7 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     const headers: Record<string, string> = chatRequest.ignored.length
       ? { "x-tokenrail-ignored": ignoredHeader(chatRequest.ignored) }
       : {}
-    if (!chatRequest.stream) return Response.json(await reply.whole(), { headers })
+    if (!chatRequest.stream) return await reply.whole(headers)
     return eventStream(reply.chunks(), {
       heartbeatMs: options.heartbeatMs,
       headers,
@@ -115,8 +123,10 @@ class Reply {
     }
   }
 
-  async whole(): Promise<unknown> {
+  async whole(headers: Record<string, string>): Promise<Response> {
     const result = await this.generation.result
+    const long = new LongReply()
+    const rows = (some: readonly TokenLogprobs[]) => logprobRows(some, this.vocabulary)
     const choices = result.choices.map((choice, index) => {
       refuseFailure(choice)
       return {
@@ -125,12 +135,12 @@ class Reply {
         logprobs:
           this.request.topLogprobs === null
             ? null
-            : { content: logprobRows(choice.logprobs, this.vocabulary), refusal: null },
+            : { content: long.list(choice.logprobs ?? [], rows), refusal: null },
         finish_reason: choice.finishReason,
         stop_reason: choice.stopReason,
       }
     })
-    return {
+    const whole = {
       ...this.head,
       object: "chat.completion",
       choices,
@@ -138,6 +148,7 @@ class Reply {
       service_tier: "default",
       tokenrail: { ...this.extension, ...warningsOf(result), ...closedOf(result.choices) },
     }
+    return long.response(whole, headers)
   }
 
   async *chunks(): AsyncGenerator<unknown> {

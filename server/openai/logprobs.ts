@@ -35,13 +35,15 @@ function withChosen<Entry extends { token: number }>(top: readonly Entry[], chos
   return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
 function entry(id: number, logprob: number, vocabulary: Vocabulary): LogprobRow["top_logprobs"][number] {
   const bytes = vocabulary.bytes(id)
   const name = vocabulary.isSpecial(id)
     ? [...vocabulary.specials].find(([, special]) => special === id)?.[0]
     : undefined
   return {
-    token: name ?? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
+    token: name ?? decoder.decode(bytes),
     logprob: Number.isFinite(logprob) ? logprob : Impossible,
     bytes: [...bytes],
   }

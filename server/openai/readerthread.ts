@@ -44,6 +44,9 @@ export const defaultReaderLimits: Readonly<ReaderLimits> = {
   idleMs: 10_000,
 }
 
+/** A thread that has not begun by then will not. */
+const startMs = 30_000
+
 interface Job extends Question {
   resolve(read: ChatRead): void
   reject(error: Error): void
@@ -55,7 +58,7 @@ export class ReaderThread implements ChatReader {
   private running: Job | undefined
   private worker: Worker | undefined
   private isReady = false
-  /** Ends the thread: of a body that takes too long, or when there is none. */
+  /** Ends the thread: when it does not start, when a body takes too long, or when there is none. */
   private timer: NodeJS.Timeout | undefined
 
   constructor(limits: Partial<ReaderLimits> = {}) {
@@ -127,6 +130,9 @@ export class ReaderThread implements ChatReader {
 
   private start(): Worker {
     const { maxHeapMb } = this.limits
+    this.setTimer(startMs, () =>
+      this.end(new Error(`the thread that reads bodies does not start in ${startMs} ms`)),
+    )
     // Not this process's flags, of which a thread refuses some.
     const worker = new Worker(entry(), {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },

@@ -46,6 +46,21 @@ async function chunks(fields: object): Promise<any[]> {
   return lines.slice(0, -1).map((line) => JSON.parse(line.slice("data: ".length)))
 }
 
+test("a long list of log-probabilities is written piece by piece, and is that of the stream", async () => {
+  const fields = {
+    max_tokens: 260,
+    min_tokens: 260,
+    ignore_eos: true,
+    seed: 4,
+    logprobs: true,
+    top_logprobs: 2,
+  }
+  const { choices } = await reply(fields)
+  const rows = (await chunks(fields)).flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? [])
+  expect(rows.length).toBe(260)
+  expect(choices[0].logprobs.content).toEqual(rows)
+})
+
 describe("schema_in_prompt", () => {
   const system = `JSON schema: ${JSON.stringify(person)}`
 
