@@ -28,6 +28,19 @@ test("grammar/, mask/ and sampler/ run in a browser: no node: module", () => {
   }
 })
 
+test("server/app.ts and what it imports of server/ run in a browser: node: modules come by import() alone", () => {
+  const files = ["server/app.ts"]
+  for (const file of files) {
+    const source = readFileSync(file, "utf8")
+    expect(source, file).not.toMatch(/from "node:/)
+    for (const [, from] of source.matchAll(/from "(\.{1,2}\/[^"]+)"/g)) {
+      const path = join(dirname(file), from)
+      if (path.startsWith("server") && !files.includes(path)) files.push(path)
+    }
+  }
+  expect(files.length).toBeGreaterThan(10)
+})
+
 test("top-level folders are the five floors and test/, with docs/ and examples/ beside them", () => {
   const tracked = ["grammar", "mask", "runtime", "sampler", "server", "test"]
   const beside = ["docs", "examples"]
