@@ -72,8 +72,8 @@ class Neighbours {
     this.port = port
     const run = ++this.run
     this.leave = new AbortController()
-    this.references = []
-    for (let i = 0; i < count; i++) this.references.push((await this.stream(i, null)).text)
+    const quiet = await Promise.all(Array.from({ length: count }, (_, i) => this.stream(i, null)))
+    this.references = quiet.map(({ text }) => text)
     this.mark()
     for (let i = 0; i < count; i++) void this.loop(i, run)
     for (let tries = 0; tries < 200 && this.open.size < count; tries++) await setTimeout(25)

@@ -59,7 +59,8 @@ export class AttackedServer {
       child.once("exit", (code, signal) => {
         clearTimeout(timer)
         if (this.child !== child) return
-        const reason = /^.*(?:Error|FATAL|fatal).*$/m.exec(this.errors)?.[0] ?? ""
+        const reason =
+          /^.*(?:Error|FATAL|fatal).*$/m.exec(this.errors)?.[0] ?? this.errors.trim().split("\n").at(-1)!
         this.diedOf = `${signal ?? `exit ${code}`}${reason && `, ${reason.slice(0, 160)}`}`
         this.deathCount++
         reject(new Error(`the server ended: ${this.diedOf}\n${this.errors}`))

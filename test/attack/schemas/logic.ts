@@ -19,8 +19,9 @@ export const logicSchemas: Generators = {
       })),
     })),
   }),
+  // Sizes grow by the power: an inner schema is copied.
   anyOf: (random, size) =>
-    nested(3 + size, (inner) => ({
+    nested(2 + (size >> 1), (inner) => ({
       anyOf: repeat(3 + whole(random, 3), (i) => ({
         type: "object",
         properties: { k: { type: "string", maxLength: 40 - i }, [`n${i}`]: inner },
@@ -41,7 +42,7 @@ export const logicSchemas: Generators = {
       },
     })),
   "if-then-else": (random, size) =>
-    nested(3 + 2 * size, (inner) => ({
+    nested(3 + size, (inner) => ({
       ...{ type: "object", if: { properties: { [letter(random)]: { const: whole(random, 3) } } } },
       ...{
         then: { required: [letter(random)], properties: { n: inner } },
