@@ -79,8 +79,8 @@ export const bodyKinds: Kinds = {
   "seed: a million digits": source(() => `"seed":${"7".repeat(1_000_000)}`),
   "seed: a text of 15 million digits": fields(() => ({ seed: "7".repeat(15_000_000) })),
   "keys: 20,000 unknown": fields(() => Object.fromEntries(repeat(20_000, (i) => [`unknown_${i}`, i]))),
-  "keys: 600,000 near constraints": fields(() =>
-    Object.fromEntries(repeat(600_000, (i) => [`zool_choicx${i.toString(36)}`, 1])),
+  "keys: 600,000 as long as constraints": fields(() =>
+    Object.fromEntries(repeat(600_000, (i) => [`xqz_${i.toString(36).padStart(9, "q")}`, 1])),
   ),
   "keys: one of 15 MiB": fields(() => ({ ["k".repeat(15 * MiB)]: 1 })),
   "keys: 1,500 of 10 kB": fields(() =>
