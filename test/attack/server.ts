@@ -41,6 +41,10 @@ export class AttackedServer {
     const program = ["dist/server/main.js", "serve", "--port", "0", ...flags]
     const child = spawn(process.execPath, [...nodeFlags, ...program], { stdio: ["ignore", "pipe", "pipe"] })
     this.child = child
+    // A program that fails leaves no server behind.
+    const end = () => child.kill("SIGKILL")
+    process.once("exit", end)
+    child.once("exit", () => process.off("exit", end))
     this.diedOf = null
     this.errors = ""
     child.stderr!.on("data", (chunk) => {
