@@ -46,8 +46,8 @@ export interface OpenOptions {
   isolation?: "thread" | "none"
   /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000). */
   limits?: Partial<WorkLimits & { promptMs: number }>
-  /** Keep a second thread ready for the moment when one constraint holds the first. Default false: it is started then. */
-  hasSpareThread?: boolean
+  /** Start a second thread for constraints at once, for many clients. Default false: it is started when it is needed. */
+  hasNursery?: boolean
   /** Write sample constraints through in the pauses after the start: the first requests are faster then. Default false. */
   warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
@@ -95,9 +95,9 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
           words: vocabulary.words,
           slotCount,
           limits: { ...defaultWorkLimits, ...limits },
-          hasSpare: options.hasSpareThread ?? false,
+          hasNursery: options.hasNursery ?? false,
           warms: options.warmsUp ?? false,
-          maxThreads: 6,
+          maxOwned: 4,
           maxSlow: Math.max(1, availableParallelism() - 1),
           log,
         })

@@ -28,7 +28,7 @@ export class ThreadedGuide extends Guide {
   /** Where it is, for another thread. */
   get place(): GuidePlace {
     const { id, slot, walked, token, isLooking, outlook } = this
-    const next = isLooking ? "look" : outlook ? "seen" : "none"
+    const next = isLooking ? "look" : outlook && !outlook.isCut ? "seen" : "none"
     return { guide: id, slot, walked: [...walked], token, next }
   }
 

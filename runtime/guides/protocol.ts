@@ -71,7 +71,8 @@ export interface GuidePlace {
   readonly slot: number
   /** Tokens that it has gone past. */
   readonly walked: readonly number[]
-  /** What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known. */
+  /** What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known, and the
+   * mask behind it. */
   readonly token?: number | undefined
   readonly next: "look" | "seen" | "none"
 }

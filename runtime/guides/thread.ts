@@ -137,7 +137,7 @@ export class WalkThread {
     this.isLowered = true
     if (this.systemId === undefined) return
     try {
-      setPriority(this.systemId, constants.priority.PRIORITY_BELOW_NORMAL)
+      setPriority(this.systemId, constants.priority.PRIORITY_LOW)
     } catch {
       // It has ended, or the system does not allow it: it is slower for others then, and nothing else.
     }

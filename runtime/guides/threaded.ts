@@ -1,9 +1,10 @@
 /**
  * Walks in threads of their own, so that no constraint holds the event loop, or another request, whatever it costs.
  *
- * One thread, the *home*, serves all that is quick. A compilation that is not done in a moment waits for a thread of its
- * own; whoever makes the home wait longer than that keeps the thread to itself, and everybody else moves to a fresh one,
- * where their tokens are replayed: a walk is a function of its request and its tokens, so nothing changes in their output.
+ * One thread, the *home*, serves all that is quick. Beside others a constraint that nobody knows is compiled in a second one,
+ * the *nursery*, and moves home once its first mask is there. A compilation that is not done in a moment waits for a thread of
+ * its own; whoever makes a shared thread wait longer than that keeps the thread to itself, and everybody else moves to another
+ * one, where their tokens are replayed: a walk is a function of its request and its tokens, so nothing changes in their output.
  * What outlives its bound is ended with its thread and fails alone.
  */
 import { GrammarError } from "../../grammar/index.ts"
@@ -64,6 +65,8 @@ const maxThreadBytes = 1_024 << 20
 /** A refusal for time is believed so long. */
 const refusalMs = 60_000
 const maxRefusals = 1_024
+/** Constraints that the home is thought to remember; then they are compiled beside it once more. */
+const maxKnown = 256
 /** Threads that ended one after the other without an answer: nothing will run here. */
 const maxStillborn = 3
 
@@ -84,8 +87,10 @@ export class ThreadedGuides implements GuideHost {
   private readonly threads: WalkThreads
   private readonly groups = new Map<number, Group>()
   private readonly byId = new Map<number, ThreadedGuide>()
-  /** Wait to be compiled at home, one at a time: masks come in between. */
+  /** Wait to be compiled, one at a time: masks come in between. */
   private arriving: Group[] = []
+  /** Constraints that the home has compiled. */
+  private known = new Set<string>()
   /** Wait for a thread of their own. */
   private slow: Group[] = []
   private readonly refusals = new Map<string, { error: Error; until: number }>()
@@ -266,7 +271,11 @@ export class ThreadedGuides implements GuideHost {
       case "opened": {
         const group = this.groupOf(answer.owner, thread)
         if (group) this.opened(group, unpackOpening(answer.opening, group.request))
-        if (answer.bytes > maxThreadBytes && thread === this.threads.home) this.retire()
+        if (answer.bytes > maxThreadBytes && thread === this.threads.home) {
+          this.threads.retire()
+          this.known.clear()
+          this.threads.endRetired(this.isIdle)
+        }
         this.sendNext()
         break
       }
@@ -315,6 +324,17 @@ export class ThreadedGuides implements GuideHost {
     guide.isLooking = false
     guide.outlook = outlook
     for (const { token } of outlook.run) guide.walked.push(token)
+    this.graduate(guide.group)
+  }
+
+  /** A constraint whose first masks were found in time moves home. */
+  private graduate(group: Group): void {
+    const { home } = this.threads
+    if (!group.thread || group.thread === home || !this.threads.isShared(group.thread)) return
+    if (group.guides.some(({ token, isLooking }) => token !== undefined || isLooking)) return
+    this.leaveThread(group)
+    this.send(group, home)
+    this.sendNext()
   }
 
   private wake(): void {
@@ -345,24 +365,28 @@ export class ThreadedGuides implements GuideHost {
     this.groups.set(group.id, group)
     this.startWatch()
     const owner = this.threads.ownerOf(group.key)
+    const isKnown = group.key !== undefined && this.known.has(group.key)
     if (owner) this.send(group, owner)
+    else if (isKnown) this.send(group, this.threads.home)
     else this.arriving.push(group)
     this.sendNext()
   }
 
-  /** The home compiles one constraint at a time: the steps of those that run come in between. */
+  /** One constraint is compiled at a time, at home while nobody else is there. */
   private sendNext(): void {
-    const { home } = this.threads
-    while (this.arriving.length > 0 && !this.groupsOn(home).some(({ opening }) => !opening))
-      this.send(this.arriving.shift()!, home)
+    while (this.arriving.length > 0) {
+      const { home } = this.threads
+      const thread = this.groupsOn(home).length === 0 ? home : this.threads.nursery
+      if (this.groupsOn(thread).some(({ opening }) => !opening)) return
+      this.send(this.arriving.shift()!, thread)
+    }
   }
 
   private send(group: Group, thread: WalkThread): void {
     const { compileMs } = this.options.limits
-    const isHome = thread === this.threads.home
     group.thread = thread
     // Where nobody else waits it may take its time.
-    group.isTrial = isHome && !group.isSlow && compileMs > trialMs && this.hasOthers(group)
+    group.isTrial = !group.isSlow && compileMs > trialMs && this.hasOthers(group, thread)
     try {
       thread.post({
         kind: "open",
@@ -380,12 +404,17 @@ export class ThreadedGuides implements GuideHost {
     for (const guide of group.guides) guide.moveTo(thread)
   }
 
-  /** Whether the home has anybody to serve besides `group`. */
-  private hasOthers(group: Group): boolean {
-    return this.arriving.length > 0 || this.groupsOn(this.threads.home).some((other) => other !== group)
+  /** Whether a shared thread has anybody to serve besides `group`. */
+  private hasOthers(group: Group, thread: WalkThread): boolean {
+    if (!this.threads.isShared(thread)) return false
+    return this.arriving.length > 0 || this.groupsOn(thread).some((other) => other !== group)
   }
 
   private opened(group: Group, opening: Opening): void {
+    if (group.key !== undefined && group.thread === this.threads.home) {
+      if (this.known.size >= maxKnown) this.known.clear()
+      this.known.add(group.key)
+    }
     // A walk that was replayed had been opened before.
     if (group.opening) return
     group.opening = opening
@@ -397,7 +426,7 @@ export class ThreadedGuides implements GuideHost {
     if (isLate && group.isTrial) {
       const { thread } = group
       group.isSlow = true
-      if (thread && thread !== this.threads.home) this.send(group, thread)
+      if (thread && !this.threads.isShared(thread)) this.send(group, thread)
       else this.delay(group)
     } else {
       if (isLate) this.remember(group, error)
@@ -472,17 +501,9 @@ export class ThreadedGuides implements GuideHost {
     thread.lowerPriority()
   }
 
-  private retire(): void {
-    const next = this.threads.take(this.isIdle)
-    if (!next) return
-    this.threads.retire(next)
-    this.threads.endRetired(this.isIdle)
-  }
-
   // ---- the watch
 
   private startWatch(): void {
-    this.threads.prepareSpare()
     this.watch ??= setInterval(() => this.inspect(), watchMs)
     this.watch.unref?.()
   }
@@ -504,49 +525,51 @@ export class ThreadedGuides implements GuideHost {
     if (!group) {
       if (work.age > abandonedMs) this.stop(thread, undefined, undefined)
     } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, bound))
-    else if (work.age > patienceMs && thread === this.threads.home && this.hasOthers(group))
-      this.isolate(thread, group, work)
+    else if (work.age > patienceMs && this.hasOthers(group, thread)) this.isolate(thread, group, work)
   }
 
-  /** The home is held up by one request, and others wait there. */
+  /** A shared thread is held up by one request, and others wait there. */
   private isolate(thread: WalkThread, culprit: Group, work: Work): void {
-    // Too many compile already: this one begins again later.
-    if (!culprit.opening && this.slowCount >= this.options.maxSlow) {
-      this.delay(culprit)
-      this.stop(thread, undefined, undefined)
-      return
-    }
-    const next = this.threads.take(this.isIdle)
-    if (!next) {
+    if (!this.threads.leave(thread, this.isIdle)) {
       if (work.age < crowdedMs) return
-      const { maxThreads } = this.options
-      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxThreads} threads for such constraints are taken: try again later, or make it simpler`
+      if (!culprit.opening) {
+        // Too many compile already: this one begins again later.
+        this.delay(culprit)
+        this.stop(thread, undefined, undefined)
+        return
+      }
+      const { maxOwned } = this.options
+      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxOwned} threads for such constraints are taken: try again later, or make it simpler`
       this.stop(thread, culprit, new RequestError("queue_full", message))
       return
     }
     this.options.log("masks: one constraint takes long, the others move to another thread")
-    this.threads.home = next
+    this.known.clear()
     this.keep(culprit, thread)
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
-      thread.post({ kind: "release", guides: group.guides.map(({ id }) => id) })
+      this.leaveThread(group)
       this.replay(group)
     }
     this.sendNext()
   }
 
+  private leaveThread(group: Group): void {
+    group.thread?.post({ kind: "release", guides: group.guides.map(({ id }) => id) })
+  }
+
   /** Ends a thread for good; `group` fails with the error, the others are replayed elsewhere. */
   private stop(thread: WalkThread, group: Group | undefined, error: Error | undefined): void {
     const others = this.groupsOn(thread).filter((other) => other !== group)
+    this.threads.replace(thread)
     this.threads.end(thread)
-    this.threads.replaceHome(this.isIdle)
+    this.known.clear()
     if (group && error) {
       if (!group.opening && error instanceof GrammarError) this.remember(group, error)
       group.thread = undefined
       this.fail(group, error)
     }
     for (const other of others) this.replay(other)
-    this.threads.prepareSpare()
     this.sendNext()
     this.pump()
   }

@@ -1,15 +1,15 @@
 /**
- * The threads of an engine's walks: the home, which serves all that is quick; a spare, where one is kept ready; and those
- * that belong to one constraint each.
+ * The threads of an engine's walks: the *home*, which serves all that is quick; the *nursery*, where a constraint that nobody
+ * knows yet is tried beside others; and those that belong to one constraint each, which is not quick.
  */
 import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb"> {
-  /** A second thread waits for the moment when it is needed; without it, it is started then. */
-  readonly hasSpare: boolean
-  /** Threads at once, the home and the spare among them. */
-  readonly maxThreads: number
+  /** The nursery is started along with the home; else when it is needed first. */
+  readonly hasNursery: boolean
+  /** Threads that belong to one constraint each. */
+  readonly maxOwned: number
 }
 
 /** Of one thread's heap. */
@@ -22,24 +22,30 @@ export class WalkThreads {
   private readonly options: PoolOptions
   private readonly handlers: ThreadHandlers
   private readonly threads = new Set<WalkThread>()
-  private spare: WalkThread | undefined
+  private nurseryThread: WalkThread | undefined
   /** By the key of their constraint; the one used longest ago first. */
   private readonly owners = new Map<string, WalkThread>()
   private readonly retiring = new Set<WalkThread>()
-  private isClosed = false
 
   constructor(options: PoolOptions, handlers: ThreadHandlers) {
     this.options = options
     this.handlers = handlers
     this.home = this.start()
+    if (options.hasNursery) this.nurseryThread = this.start()
+  }
+
+  get nursery(): WalkThread {
+    this.nurseryThread ??= this.start()
+    return this.nurseryThread
+  }
+
+  /** Whether `thread` serves more than one constraint. */
+  isShared(thread: WalkThread): boolean {
+    return thread === this.home || thread === this.nurseryThread
   }
 
   get all(): readonly WalkThread[] {
     return [...this.threads]
-  }
-
-  get size(): number {
-    return this.threads.size
   }
 
   /** Whether no thread is at work. */
@@ -60,26 +66,30 @@ export class WalkThreads {
     this.owners.set(name, thread)
   }
 
-  /** A thread that nobody has: the spare, a fresh one, or one in the place of a thread that `isIdle`. */
+  /** A thread for one constraint: a fresh one, in the place of one that `isIdle` where there are enough. */
   take(isIdle: (thread: WalkThread) => boolean): WalkThread | undefined {
-    const { spare } = this
-    this.spare = undefined
-    const hasRoom = spare || this.threads.size < this.options.maxThreads || this.endIdle(isIdle)
-    const thread = spare ?? (hasRoom ? this.start() : undefined)
-    this.prepareSpare()
-    return thread
+    return this.makeRoom(isIdle) ? this.start() : undefined
   }
 
-  /** Keeps a thread ready where the options ask for one. */
-  prepareSpare(): void {
-    const hasRoom = this.threads.size < this.options.maxThreads
-    if (this.options.hasSpare && !this.spare && hasRoom && !this.isClosed) this.spare = this.start()
+  /** Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one more. */
+  leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean): boolean {
+    if (!this.makeRoom(isIdle)) return false
+    this.replace(thread)
+    return true
   }
 
-  /** Makes `thread` the home; `next` is taken already. The one before serves whom it has, and ends. */
-  retire(next: WalkThread): void {
+  /** Gives a shared thread that is lost a successor: the nursery becomes the home. */
+  replace(thread: WalkThread): void {
+    if (thread === this.nurseryThread) this.nurseryThread = this.start()
+    if (thread !== this.home) return
+    this.home = this.nursery
+    this.nurseryThread = this.options.hasNursery ? this.start() : undefined
+  }
+
+  /** The home serves whom it has, and ends. */
+  retire(): void {
     this.retiring.add(this.home)
-    this.home = next
+    this.replace(this.home)
   }
 
   endRetired(isIdle: (thread: WalkThread) => boolean): void {
@@ -89,25 +99,20 @@ export class WalkThreads {
   end(thread: WalkThread): void {
     this.threads.delete(thread)
     this.retiring.delete(thread)
-    if (this.spare === thread) this.spare = undefined
     for (const [key, owner] of this.owners) if (owner === thread) this.owners.delete(key)
     void thread.end()
   }
 
-  /** A thread that has ended gets a successor, if it was the home. */
-  replaceHome(isIdle: (thread: WalkThread) => boolean): void {
-    if (!this.threads.has(this.home)) this.home = this.take(isIdle) ?? this.start()
-  }
-
   async close(): Promise<void> {
-    this.isClosed = true
     await Promise.all(this.all.map((thread) => thread.end()))
     this.threads.clear()
   }
 
-  private endIdle(isIdle: (thread: WalkThread) => boolean): boolean {
-    for (const thread of new Set(this.owners.values())) {
-      if (thread === this.home || !isIdle(thread)) continue
+  private makeRoom(isIdle: (thread: WalkThread) => boolean): boolean {
+    const owned = new Set([...this.owners.values()].filter((thread) => !this.isShared(thread)))
+    if (owned.size < this.options.maxOwned) return true
+    for (const thread of owned) {
+      if (!isIdle(thread)) continue
       this.end(thread)
       return true
     }

@@ -154,6 +154,8 @@ export class Walk {
       const token = onlyToken(row)
       const isTaken = kind === "single" && this.options.takesForced && this.left > 0 && this.permits(token)
       const isCut = isTaken && run.length === maxRun
+      // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
+      if (isCut) this.ahead = []
       if (!isTaken || isCut) return { run, isCut, kind, maskId: this.maskId(), fillUs }
       const ends = this.endsBy(token)
       run.push({ token, ...(ends ? ended : this.move(token)) })

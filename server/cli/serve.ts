@@ -66,7 +66,7 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
   const engine = await openModel(flags, io, {
     maxWaiting: flags.maxQueue,
     limits: { compileMs, maskMs, completionMs },
-    hasSpareThread: true,
+    hasNursery: true,
     warmsUp: true,
   })
   let closed: Promise<void> | undefined

@@ -17,7 +17,7 @@ let threaded: Engine
 
 beforeAll(async () => {
   local = await open({ ...shared, isolation: "none" })
-  threaded = await open({ ...shared, hasSpareThread: true })
+  threaded = await open({ ...shared, hasNursery: true })
 })
 afterAll(async () => {
   await local.close()
@@ -104,7 +104,7 @@ describe("what takes too long is stopped, and fails alone", () => {
   beforeAll(async () => {
     bounded = await open({
       ...shared,
-      hasSpareThread: true,
+      hasNursery: true,
       limits: { compileMs: 100, maskMs: 100, completionMs: 100 },
     })
   })
