@@ -53,6 +53,8 @@ export class Group {
   opening: Opening | undefined
   /** Its compilation is not quick. */
   isSlow = false
+  /** Its first mask was found in time. */
+  isProven = false
   /** It was sent to be compiled at once or not at all. */
   isTrial = false
   readonly resolve: (opening: Opening) => void

@@ -89,7 +89,7 @@ export class ThreadedGuides implements GuideHost {
   private readonly byId = new Map<number, ThreadedGuide>()
   /** Wait to be compiled, one at a time: masks come in between. */
   private arriving: Group[] = []
-  /** Constraints that the home has compiled. */
+  /** Constraints that were quick at home. */
   private known = new Set<string>()
   /** Wait for a thread of their own. */
   private slow: Group[] = []
@@ -323,14 +323,22 @@ export class ThreadedGuides implements GuideHost {
     if (!guide?.isLooking) return
     guide.isLooking = false
     guide.outlook = outlook
-    for (const { token } of outlook.run) guide.walked.push(token)
+    // Behind a token that ends the text nothing is replayed.
+    for (const { token, isExhausted } of outlook.run) if (!isExhausted) guide.walked.push(token)
     this.graduate(guide.group)
   }
 
-  /** A constraint whose first masks were found in time moves home. */
+  /** A constraint whose first mask was found in time is quick, as far as anybody knows, and moves home. */
   private graduate(group: Group): void {
+    const { thread, key } = group
+    if (!thread || !this.threads.isShared(thread)) return
     const { home } = this.threads
-    if (!group.thread || group.thread === home || !this.threads.isShared(group.thread)) return
+    if (!group.isProven && key !== undefined) {
+      if (this.known.size >= maxKnown) this.known.clear()
+      this.known.add(key)
+    }
+    group.isProven = true
+    if (thread === home) return
     if (group.guides.some(({ token, isLooking }) => token !== undefined || isLooking)) return
     this.leaveThread(group)
     this.send(group, home)
@@ -411,10 +419,6 @@ export class ThreadedGuides implements GuideHost {
   }
 
   private opened(group: Group, opening: Opening): void {
-    if (group.key !== undefined && group.thread === this.threads.home) {
-      if (this.known.size >= maxKnown) this.known.clear()
-      this.known.add(group.key)
-    }
     // A walk that was replayed had been opened before.
     if (group.opening) return
     group.opening = opening
@@ -551,7 +555,17 @@ export class ThreadedGuides implements GuideHost {
       this.leaveThread(group)
       this.replay(group)
     }
+    this.tidyHome()
     this.sendNext()
+  }
+
+  /** A home that was the nursery: whose first mask is still to come goes to the next one. */
+  private tidyHome(): void {
+    for (const group of this.groupsOn(this.threads.home)) {
+      if (group.isProven) continue
+      this.leaveThread(group)
+      this.replay(group)
+    }
   }
 
   private leaveThread(group: Group): void {
@@ -570,6 +584,7 @@ export class ThreadedGuides implements GuideHost {
       this.fail(group, error)
     }
     for (const other of others) this.replay(other)
+    this.tidyHome()
     this.sendNext()
     this.pump()
   }
@@ -578,7 +593,7 @@ export class ThreadedGuides implements GuideHost {
   private replay(group: Group): void {
     group.thread = undefined
     if (group.isSlow) this.slow.unshift(group)
-    else if (group.opening) this.send(group, this.threads.home)
+    else if (group.opening) this.send(group, group.isProven ? this.threads.home : this.threads.nursery)
     else this.arriving.unshift(group)
   }
 
