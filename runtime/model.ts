@@ -34,7 +34,10 @@ export interface Model {
    * call at a time. Throws ModelError; the slots of the batch are then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
-  /** performance.now() of this thread's clock when the last logits were ready, wherever they were computed, or a restart. */
+  /**
+   * performance.now() of this thread's clock when the last logits were ready, wherever they were computed, or when what
+   * runs the model had last been started again.
+   */
   readonly answeredAt: number
   /** Whether what runs the model is being loaded afresh; calls wait for it meanwhile. */
   readonly isRestarting: boolean

@@ -87,8 +87,8 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     "/health": {
       GET: () => {
         // Requests are taken meanwhile and wait, but another server would answer them sooner.
-        const told = status() === "ok" && engine.isRestarting ? "loading" : status()
-        return Response.json({ status: told }, { status: told === "ok" ? 200 : 503 })
+        const health = status() === "ok" && engine.isRestarting ? "loading" : status()
+        return Response.json({ status: health }, { status: health === "ok" ? 200 : 503 })
       },
     },
     "/ping": { GET: () => Response.json({}) },

@@ -24,9 +24,9 @@ export interface ServeOptions {
   port?: number
   /** Host names that pass besides loopback names on a loopback address; `*` lets any pass. */
   allowHosts?: readonly string[]
-  /** Milliseconds for which a client may take nothing of its reply before the connection is cut. Default 5 minutes. */
+  /** Milliseconds for which a client may take nothing of its reply before it is cut off; 0: for ever. Default 5 minutes. */
   stallMs?: number
-  /** Connections at once; further ones are closed. Default 4,096. */
+  /** Connections at once, at least 1; further ones are closed. Default 4,096. */
   maxConnections?: number
 }
 
@@ -71,6 +71,8 @@ export interface Application {
 export async function serve(app: Application, options: ServeOptions = {}): Promise<RunningServer> {
   const { host = "127.0.0.1", port = 8080, allowHosts = [] } = options
   const { stallMs = 300_000, maxConnections = 4_096 } = options
+  // Some versions of Node take 0 for no bound, others for no connection.
+  if (maxConnections < 1) throw new RangeError(`maxConnections: ${maxConnections} is below 1`)
   const checked = isLoopback(host) && !allowHosts.includes("*")
   /** What runs, and with what reply of the application, once that is there. */
   const running = new Map<ServerResponse, Response | undefined>()

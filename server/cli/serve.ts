@@ -54,8 +54,13 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
       ).choices(["truncate", "close"]),
     )
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
-    .option("--stall <seconds>", "cut clients that take nothing of their reply for so long", wholeNumber, 300)
-    .option("--max-connections <n>", "connections at once; further ones are closed", wholeNumber, 4_096)
+    .option(
+      "--stall <seconds>",
+      "cut clients that take nothing of their reply for so long; 0: never",
+      wholeNumber,
+      300,
+    )
+    .option("--max-connections <n>", "connections at once; further ones are closed", positiveNumber, 4_096)
     .action(async (flags: ServeFlags) => done(await run(flags, io)))
 }
 
@@ -119,6 +124,12 @@ function chooseKeys({ host, apiKey, insecure }: ServeFlags, io: Io): string[] {
     throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
   }
   return keys
+}
+
+function positiveNumber(text: string): number {
+  const number = wholeNumber(text)
+  if (number < 1) throw new InvalidArgumentError("must be at least 1.")
+  return number
 }
 
 function portNumber(text: string): number {

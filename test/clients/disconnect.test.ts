@@ -1,3 +1,4 @@
+import { connect, type Socket } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../../server/index.ts"
@@ -56,4 +57,74 @@ test("20 clients stream, 5 hang up: the other 15 finish and the slots come back"
   }
   const load = async () => (await fetch(`${server.url}/load`)).json()
   await expect.poll(load, { timeout: 5000 }).toMatchObject({ running: 0, waiting: 0 })
+})
+
+const loadOf = async () => {
+  const { running, waiting } = await (await fetch(`${server.url}/load`)).json()
+  return running + waiting
+}
+
+/** Sends a request on a connection of its own. */
+function send(fields: object): Socket {
+  const body = JSON.stringify({
+    model: engine.model.id,
+    messages: [{ role: "user", content: "hi" }],
+    ...fields,
+  })
+  const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true })
+  socket.on("error", () => {})
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  )
+  return socket
+}
+
+const long = { structured_outputs: { regex: "[a-z]{1500}" } }
+
+test.each([
+  ["whole", { n: 2, ...long }],
+  ["streamed", { n: 2, stream: true, ...long }],
+  ["more than there are slots, streamed", { n: 20, stream: true, ...long }],
+  ["more than there are slots, whole", { n: 20, ...long }],
+])("a client that hangs up gives slots and places in the line back soon: %s", async (_, fields) => {
+  const socket = send(fields)
+  socket.resume()
+  await expect.poll(loadOf, { interval: 10, timeout: 10_000 }).toBe(fields.n)
+  const began = performance.now()
+  socket.destroy()
+  await expect.poll(loadOf, { interval: 5, timeout: 5_000 }).toBe(0)
+  // 100 ms and a step on a quiet machine.
+  expect(performance.now() - began).toBeLessThan(1_500)
+})
+
+test.each([
+  ["whole", {}, /"content":"[a-z]{200}"/],
+  ["streamed", { stream: true }, /"finish_reason":"stop".*data: \[DONE\]\n\n/s],
+])("a client that only shuts down its sending side gets its answer: %s", async (_, fields, answer) => {
+  const socket = send({ structured_outputs: { regex: "[a-z]{200}" }, ...fields })
+  socket.end()
+  let text = ""
+  for await (const chunk of socket) text += chunk
+  expect(text).toMatch(answer)
+  await expect.poll(loadOf).toBe(0)
+})
+
+test("streams that nobody reads end, and their events are few", async () => {
+  const fields = { stream: true, n: 2, structured_outputs: { regex: "[a-z]{400}" } }
+  const sockets = Array.from({ length: 4 }, () => send(fields).pause())
+  await expect.poll(loadOf, { interval: 10 }).toBe(8)
+  await expect.poll(loadOf, { interval: 100, timeout: 50_000 }).toBe(0)
+  const texts = await Promise.all(
+    sockets.map(async (socket) => {
+      let text = ""
+      socket.end()
+      for await (const chunk of socket) text += chunk
+      return text
+    }),
+  )
+  for (const text of texts) {
+    const letters = [...text.matchAll(/"delta":\{"content":"([a-z]*)"\}/g)].map(([, content]) => content)
+    expect(letters.join("").length).toBe(800)
+    expect(text).toMatch(/data: \[DONE\]\n\n/)
+  }
 })

@@ -4,7 +4,7 @@ import type { Worker } from "node:worker_threads"
 import type { Engine } from "../../runtime/index.ts"
 
 /**
- * Resolves when the engine has been told. `worker.terminate()` would not do: a thread that is inside onnxruntime then
+ * Resolves when the engine knows of it. `worker.terminate()` would not do: a thread that is inside onnxruntime then
  * takes the whole process down.
  */
 export async function killModel(engine: Engine): Promise<void> {

@@ -232,6 +232,7 @@ test.each<[flags: string, env: Record<string, string>, message: RegExp]>([
   ["--port 70000", {}, /--port.*70000.*0 to 65535/],
   ["--port -1", {}, /--port.*-1.*whole number/],
   ["--port abc", {}, /--port.*abc.*whole number/],
+  ["--max-connections 0", {}, /--max-connections.*at least 1/],
 ])("%s with %j is 2 before a model is loaded", async (flags, env, message) => {
   const child = start(["serve", "--model", "no/such/model", ...flags.split(" ")], env)
   const { code, err } = await outcome(child)
