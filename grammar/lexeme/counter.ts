@@ -22,8 +22,8 @@ const MaxThreshold = 1_024
 
 /** The closed automaton of one expression with its length layers. */
 class Lengths {
-  private readonly states: ExprId[] = []
-  private readonly owners: Map<ExprId, Lengths>
+  /** States of the automaton, the root first. */
+  readonly states: ExprId[] = []
   private readonly index = new Map<ExprId, number>()
   /** Targets of state s that are read by a first byte: `starts[startOffsets[s] .. startOffsets[s + 1])`. */
   private readonly starts: Int32Array
@@ -38,8 +38,7 @@ class Lengths {
   private periodStart = 0
   private period = 0
 
-  constructor(root: ExprId, owners: Map<ExprId, Lengths>) {
-    this.owners = owners
+  constructor(root: ExprId) {
     const starts: number[] = []
     const startOffsets = [0]
     const continuations: number[] = []
@@ -129,9 +128,10 @@ class Lengths {
         `the lengths of a pattern need more than ${MaxLayerBytes} bytes. Use a smaller repeat count or drop minLength and maxLength`,
       )
     }
-    layerBytes += count
-    this.seen.set(hash, [...alike, this.layers.length])
+    // A layer that is not listed among the seen ones is only found to repeat one period later.
     this.layers.push(layer)
+    this.seen.set(hash, [...alike, this.layers.length - 1])
+    layerBytes += count
   }
 
   private visit(state: ExprId): number {
@@ -146,12 +146,11 @@ class Lengths {
     }
     this.index.set(state, this.states.length)
     this.states.push(state)
-    this.owners.set(state, this)
     return this.states.length - 1
   }
 }
 
-/** State → the automaton in which it was first met. */
+/** State → the automaton in which it was met last. */
 const owners = new Map<ExprId, Lengths>()
 let layerBytes = 0
 
@@ -167,7 +166,12 @@ export function forgetLengths(): void {
 }
 
 function lengthsOf(expr: ExprId): Lengths {
-  return owners.get(expr) ?? new Lengths(expr, owners)
+  const known = owners.get(expr)
+  if (known !== undefined) return known
+  // The states are registered once the automaton is whole: making it throws where there are too many.
+  const made = new Lengths(expr)
+  for (const state of made.states) owners.set(state, made)
+  return made
 }
 
 /** Whether `expr` accepts some text of `min` to `max` characters. */

@@ -79,3 +79,11 @@ test("only what goes on for ever has a threshold", () => {
     0, 2, -1, -1,
   ])
 })
+
+test("a pattern whose lengths need too many states is refused each time it is asked, and so is what is left of it", () => {
+  const expr = parseRegex("^.*a.{16}b.*$", { mode: "search", path: "" })
+  const tooMany = "a pattern with a length needs more than 50000 automaton states"
+  expect(() => lengthThreshold(expr)).toThrow(tooMany)
+  expect(() => lengthThreshold(expr)).toThrow(tooMany)
+  expect(() => lengthThreshold(exprs.derivative(expr, 0x61))).toThrow(tooMany)
+})
