@@ -4,6 +4,9 @@
  * Everything that the engine compares often (expressions, lexeme states, frames, stacks, threads, states) is a small
  * tuple of integers. Interned, it becomes one dense integer, equality becomes `===`, and memo tables become arrays.
  * Open addressing on an Int32Array takes 141 ns a look-up where a Map with string keys takes 616 (Node 20, one core).
+ *
+ * A table outlives the call that fills it, and any call may throw: an allocation that fails, a stack that is at its end. So
+ * all that a new entry needs is made first, and plain assignments put it in place at the end.
  */
 
 /**
@@ -61,16 +64,20 @@ export class TupleTable {
       const id = slots[slot] - 1
       if (slots[slot + 1] === hash && this.equals(id, tuple, length)) return id
     }
+    if (isFull(this.filled, slots)) {
+      this.slots = rehashed(slots)
+      return this.intern(tuple, length)
+    }
     const id = this.append(tuple, length)
-    this.slots[slot] = id + 1
-    this.slots[slot + 1] = hash
-    if (8 * ++this.filled > 3 * this.slots.length) this.slots = rehashed(this.slots)
+    slots[slot] = id + 1
+    slots[slot + 1] = hash
+    this.filled++
     return id
   }
 
   /** A new id for a tuple that is not there; `intern` does not find it. */
   append(tuple: ArrayLike<number>, length = tuple.length): number {
-    const id = this.count++
+    const id = this.count
     const start = this.offsets[id]
     if (id + 2 > this.offsets.length) this.offsets = grown(this.offsets, moreThan(this.offsets.length))
     if (start + length > this.values.length) {
@@ -78,6 +85,7 @@ export class TupleTable {
     }
     for (let i = 0; i < length; i++) this.values[start + i] = tuple[i]
     this.offsets[id + 1] = start + length
+    this.count = id + 1
     return id
   }
 
@@ -147,6 +155,10 @@ export class QuadTable {
   }
 
   private add(a: number, b: number, c: number, d: number, hash: number, slot: number): number {
+    if (isFull(this.count, this.slots)) {
+      this.slots = rehashed(this.slots)
+      return this.intern(a, b, c, d)
+    }
     const at = 4 * this.count
     if (at + 4 > this.values.length) this.values = grown(this.values, moreThan(this.values.length))
     this.values[at] = a
@@ -156,9 +168,13 @@ export class QuadTable {
     this.count++
     this.slots[slot] = this.count
     this.slots[slot + 1] = hash
-    if (8 * this.count > 3 * this.slots.length) this.slots = rehashed(this.slots)
     return this.count - 1
   }
+}
+
+/** Whether one more of `filled` ids with their hashes would take more than three quarters of the slots. */
+function isFull(filled: number, slots: Int32Array): boolean {
+  return 8 * (filled + 1) > 3 * slots.length
 }
 
 /** Twice as many slots of ids and hashes. */
@@ -212,17 +228,25 @@ export class PairMap {
   }
 
   clear(): void {
-    this.size = 0
     this.slots = new Int32Array(3 * FirstPairs)
     this.mask = FirstPairs - 1
+    this.size = 0
   }
 
   private rehash(): void {
     const old = this.slots
-    this.mask = Math.max(8 * FirstPairs, 2 * (this.mask + 1)) - 1
-    this.slots = new Int32Array(3 * (this.mask + 1))
-    this.size = 0
-    for (let i = 0; i < old.length; i += 3) if (old[i] !== 0) this.set(old[i] - 1, old[i + 1], old[i + 2])
+    const mask = Math.max(8 * FirstPairs, 2 * (this.mask + 1)) - 1
+    const slots = new Int32Array(3 * (mask + 1))
+    for (let from = 0; from < old.length; from += 3) {
+      if (old[from] === 0) continue
+      let slot = finish(mix(mix(2, old[from] - 1), old[from + 1])) & mask
+      while (slots[3 * slot] !== 0) slot = (slot + 1) & mask
+      slots[3 * slot] = old[from]
+      slots[3 * slot + 1] = old[from + 1]
+      slots[3 * slot + 2] = old[from + 2]
+    }
+    this.slots = slots
+    this.mask = mask
   }
 }
 
@@ -242,11 +266,15 @@ export class TripleSet {
       if (slots[4 * slot + 1] === a && slots[4 * slot + 2] === b && slots[4 * slot + 3] === c) return false
       slot = (slot + 1) & this.mask
     }
+    if (2 * (this.size + 1) > this.mask) {
+      this.rehash()
+      return this.add(a, b, c)
+    }
     slots[4 * slot] = this.round
     slots[4 * slot + 1] = a
     slots[4 * slot + 2] = b
     slots[4 * slot + 3] = c
-    if (2 * ++this.size > this.mask) this.rehash()
+    this.size++
     return true
   }
 
@@ -259,14 +287,17 @@ export class TripleSet {
   }
 
   private rehash(): void {
-    const old = this.slots
-    const { round } = this
-    this.slots = new Int32Array(2 * old.length)
-    this.mask = 2 * this.mask + 1
-    this.size = 0
-    for (let i = 0; i < old.length; i += 4) {
-      if (old[i] === round) this.add(old[i + 1], old[i + 2], old[i + 3])
+    const { round, slots: old } = this
+    const slots = new Int32Array(2 * old.length)
+    const mask = 2 * this.mask + 1
+    for (let from = 0; from < old.length; from += 4) {
+      if (old[from] !== round) continue
+      let slot = finish(mix(mix(mix(3, old[from + 1]), old[from + 2]), old[from + 3])) & mask
+      while (slots[4 * slot] === round) slot = (slot + 1) & mask
+      for (let i = 0; i < 4; i++) slots[4 * slot + i] = old[from + i]
     }
+    this.slots = slots
+    this.mask = mask
   }
 }
 

@@ -25,16 +25,16 @@ export class StackTable {
   push(stack: number, frame: Frame): number {
     const known = this.ids.get(stack, frame.id)
     if (known >= 0) return known
-    const id = this.top.push(frame) - 1
-    if (id >= this.below.length) {
-      this.below = grown(this.below, 4 * this.below.length)
-      this.depths = grown(this.depths, 4 * this.depths.length)
-      this.captures = grown(this.captures, 4 * this.captures.length)
-    }
+    const id = this.top.length
+    // Each column has room of its own: what throws between two of them leaves the others as they are.
+    if (id >= this.below.length) this.below = grown(this.below, 4 * this.below.length)
+    if (id >= this.depths.length) this.depths = grown(this.depths, 4 * this.depths.length)
+    if (id >= this.captures.length) this.captures = grown(this.captures, 4 * this.captures.length)
     this.below[id] = stack
     this.depths[id] = this.depths[stack] + 1
     this.captures[id] = this.captures[stack] + (frame.needsText ? 1 : 0)
-    this.symbolic.push(frame.isSymbolic || this.symbolic[stack])
+    this.symbolic[id] = frame.isSymbolic || this.symbolic[stack]
+    this.top[id] = frame
     this.ids.set(stack, frame.id, id)
     return id
   }

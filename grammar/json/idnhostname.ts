@@ -171,16 +171,15 @@ class IdnHostnameMachine implements ByteMachine {
       label.name | (label.waitsFor << 2) | (label.dot << 4) | (label.direction << 6) | (label.digits << 8)
     key[7] = label.compositions
     key[8] = label.rank
-    const before = this.places.count
     const id = this.places.intern(key)
-    if (id === before) this.labels.push(label)
+    // Whether the place is new or not: where this threw before, it has no label yet.
+    this.labels[id] ??= label
     return id
   }
 
   private inside(state: number, base: number, more: number, least: number): number {
-    const before = this.places.count
     const id = this.places.intern([state, base, more, least])
-    if (id === before) this.labels.push(null)
+    this.labels[id] = null
     return id
   }
 }

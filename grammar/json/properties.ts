@@ -30,6 +30,8 @@ function isKnown(expression: string): boolean {
     new RegExp(`\\p{${expression}}`, "u")
     return true
   } catch {
+    // Where the stack is at its end no pattern can be read: then this one throws as well.
+    ;/\p{L}/u
     return false
   }
 }

@@ -50,8 +50,8 @@ export function contentBytes(): number {
   return table.bytes
 }
 
-/** Names over a base that hold no text at all. */
-const dead = new Set<number>()
+/** Whether names over a base hold any text, where it was not told at once. */
+const holdText = new Map<number, boolean>()
 
 /** Texts of `expr`. */
 export function exprContent(expr: ExprId): number {
@@ -61,11 +61,14 @@ export function exprContent(expr: ExprId): number {
 /** The names of trie `names` with their tags, and otherwise the texts of `base`. */
 export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
-  const known = table.count
   const id = table.intern(NamesKind, names, base, 0)
   if (base === anyContent || hasUsableName(names)) return id
-  if (id === known && !hasText(names, base)) dead.add(id)
-  return dead.has(id) ? NoContent : id
+  let holds = holdText.get(id)
+  if (holds === undefined) {
+    holds = hasText(names, base)
+    holdText.set(id, holds)
+  }
+  return holds ? id : NoContent
 }
 
 /** Whether the base has a text that is not excluded. */

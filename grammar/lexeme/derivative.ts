@@ -47,10 +47,11 @@ export function derivativeBytes(): number {
 
 /** Forgets all rows; they are made again when they are asked for, from the same expressions. */
 export function forgetDerivatives(): void {
-  rows = new TupleTable()
-  rows.intern([])
-  derivatives = new ExprMemo()
-  shifts = new ExprMemo()
+  const [table, first, second] = [new TupleTable(), new ExprMemo(), new ExprMemo()]
+  table.intern([])
+  rows = table
+  derivatives = first
+  shifts = second
 }
 
 // A task is an expression and which of its two rows is wanted.

@@ -15,12 +15,15 @@ export const ExcludedTag = 2
 const single = new Int32Array(3)
 
 const nodes = new TupleTable()
-/** Twice the names of a node that may not be used; odd: some may. By node. Shape [≥ nodes]. */
+/** Twice the names of a node that may not be used; odd: some may. By node. Shape [≥ usesCount]. */
 let uses = new Int32Array(16)
+/** Nodes whose uses are known: all, unless something was thrown when the last ones were made. */
+let usesCount = 0
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
   if (length === 1 && isEnd(tuple[0])) return tuple[0]
   const { count } = nodes
+  if (usesCount < count) addUses()
   if (length === 3 && tuple[0] === 0) {
     // Nothing can lie above the newest node yet.
     if (tuple[2] === count - 1) return addNode(tuple, 3)
@@ -28,14 +31,14 @@ function intern(tuple: ArrayLike<number>, length = tuple.length): number {
     if (beside >= 0) return beside
   }
   const node = nodes.intern(tuple, length)
-  if (node === count) addUses(node, tuple, length)
+  if (node === count) addUses()
   return node
 }
 
 /** A node that is not there, and is not looked up by its hash. */
 function addNode(tuple: ArrayLike<number>, length: number): number {
   const node = nodes.append(tuple, length)
-  addUses(node, tuple, length)
+  addUses()
   return node
 }
 
@@ -57,15 +60,21 @@ function nodeBeside(byte: number, child: number): number {
   return isAbove && values[at + 1] === byte ? node : -1
 }
 
-function addUses(node: number, tuple: ArrayLike<number>, length: number): void {
-  if (node === uses.length) uses = grown(uses, moreThan(node))
-  let excluded = tuple[0] === ExcludedTag ? 1 : 0
-  let isUsable = tuple[0] !== 0 && excluded === 0
-  for (let i = 2; i < length; i += 2) {
-    excluded += uses[tuple[i]] >>> 1
-    if ((uses[tuple[i]] & 1) === 1) isUsable = true
+/** Finds the uses of the nodes whose uses are not known yet: children come before their parents. */
+function addUses(): void {
+  const { offsets, values } = nodes
+  for (let node = usesCount; node < nodes.count; node++) {
+    if (node >= uses.length) uses = grown(uses, moreThan(node))
+    const tag = values[offsets[node]]
+    let excluded = tag === ExcludedTag ? 1 : 0
+    let isUsable = tag !== 0 && excluded === 0
+    for (let i = offsets[node] + 2; i < offsets[node + 1]; i += 2) {
+      excluded += uses[values[i]] >>> 1
+      if ((uses[values[i]] & 1) === 1) isUsable = true
+    }
+    uses[node] = 2 * excluded + (isUsable ? 1 : 0)
+    usesCount = node + 1
   }
-  uses[node] = 2 * excluded + (isUsable ? 1 : 0)
 }
 
 // What ends with a tag below those of names is where its tag says, too.

@@ -69,15 +69,14 @@ flagsOf[Empty] = Nullable
 /** The id of `tuple`; `flags` are its facts and are used only when it is new. */
 export function intern(tuple: readonly number[], flags: number): ExprId {
   const before = table.count
-  const id = table.intern(tuple)
-  if (id === before) {
-    if (id >= flagsOf.length) {
-      const more = new Uint8Array(2 * flagsOf.length)
-      more.set(flagsOf)
-      flagsOf = more
-    }
-    flagsOf[id] = flags
+  // Room comes first: an expression without its facts would be found later.
+  if (before >= flagsOf.length) {
+    const more = new Uint8Array(2 * flagsOf.length)
+    more.set(flagsOf)
+    flagsOf = more
   }
+  const id = table.intern(tuple)
+  if (id === before) flagsOf[id] = flags
   return id
 }
 

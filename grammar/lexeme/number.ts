@@ -219,18 +219,18 @@ class Numbers {
   private intern(partIds: readonly number[]): number {
     const distinct = partIds.length > 1 ? ascending(partIds) : partIds
     const id = this.ids.intern(distinct)
-    if (id === this.states.length) {
+    // By its number: where this threw for a state before, that one is still to be made.
+    if (this.states[id] === undefined) {
       const parts = distinct.map((part) => this.parts[part])
-      this.states.push({
+      const state: State = {
         parts,
         partIds: distinct,
         accepting: parts.some((part) => part.accepting),
         bytes: id === Dead ? [] : null,
         shortest: null,
-      })
-      if (this.states.length * Stride > this.table.length) {
-        this.table = grown(this.table, this.table.length * 2)
       }
+      if ((id + 1) * Stride > this.table.length) this.table = grown(this.table, this.table.length * 2)
+      this.states[id] = state
     }
     return id
   }

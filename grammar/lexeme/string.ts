@@ -188,10 +188,11 @@ function expandBody(policy: number, content: number, row: Row): void {
   const contents = scratch.slice()
   if (content !== anyContent && isNearlyAny(contents)) {
     // "Anything but …": the plain string except along what is forbidden.
+    const plain = anyContents()
     row.base = state(mode, anyContent)
     row.bytes = []
     for (let byte = 0x20; byte < 256; byte++) {
-      if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
+      if (contents[byte] === plain[byte] && byte !== Quote && byte !== Slash) continue
       row.bytes.push(byte)
       row.targets[byte] = state(mode, contents[byte])
     }
@@ -240,14 +241,23 @@ function escapesAscii(policy: number, contents: Int32Array): boolean {
   return contents[Quote] !== NoContent || contents[Slash] !== NoContent
 }
 
-/** What remains of the plain text after each byte. Shape [256], contents. */
-const anyContents = new Int32Array(256)
+/** What remains of the plain text after each byte, once it was asked for. Shape [256], contents. */
+let plainContents: Int32Array | null = null
+
+function anyContents(): Int32Array {
+  if (plainContents === null) {
+    const contents = new Int32Array(256)
+    contentRow(anyContent, contents)
+    plainContents = contents
+  }
+  return plainContents
+}
 
 /** Whether all but a few bytes lead to where they lead in the plain text. */
 function isNearlyAny(contents: Int32Array): boolean {
-  if (anyContents[0x20] === NoContent) contentRow(anyContent, anyContents)
+  const plain = anyContents()
   let differing = 0
-  for (let byte = 0x20; byte < 256; byte++) if (contents[byte] !== anyContents[byte]) differing++
+  for (let byte = 0x20; byte < 256; byte++) if (contents[byte] !== plain[byte]) differing++
   return differing <= MaxDiffering
 }
 

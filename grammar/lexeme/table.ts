@@ -69,6 +69,8 @@ export class LexemeTable {
   private readonly kinds: LexemeKind[] = []
   /** Tag of the text that ends in a state; 0 = not accepting. Shape [S]. */
   tags = new Int32Array(1024)
+  /** States whose tags are known: all, unless something was thrown when the last ones were made. */
+  private tagCount = 0
   /**
    * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: entries of wide row r - 1, -e < 0: edges from
    * `edges[e]`: base, count, then (byte, target or `Unmade`) with ascending bytes.
@@ -85,6 +87,7 @@ export class LexemeTable {
 
   constructor() {
     this.tuples.intern(-1, 0, 0, 0) // the dead state
+    this.tagCount = 1
     this.rows[Dead] = -1
     this.edgeEnd = 3 // base 0, no edges
   }
@@ -110,9 +113,10 @@ export class LexemeTable {
   /** Forgets all rows; they are made again when they are asked for, from the same states. Not while something walks. */
   forgetRows(): void {
     if (this.depth > 0) throw new Error("internal: a row is being made")
+    const edges = new Int32Array(4096)
     this.rows.fill(0)
     this.rows[Dead] = -1
-    this.edges = new Int32Array(4096)
+    this.edges = edges
     this.edgeEnd = 3
     this.chunks = []
     this.wideCount = 0
@@ -125,16 +129,20 @@ export class LexemeTable {
 
   /** The state [kind, a, b, c]. */
   state(kind: number, a: number, b = 0, c = 0): number {
-    const count = this.tuples.count
     const id = this.tuples.intern(kind, a, b, c)
-    if (id === count) {
-      if (id >= this.tags.length) {
-        this.tags = grown(this.tags, moreThan(this.tags.length))
-        this.rows = grown(this.rows, moreThan(this.rows.length))
-      }
-      this.tags[id] = this.kinds[kind].tag(a, b, c)
-    }
+    if (id >= this.tagCount) this.addTags()
     return id
+  }
+
+  /** Finds the tags of the states whose tags are not known yet. */
+  private addTags(): void {
+    const { tuples } = this
+    for (let id = this.tagCount; id < tuples.count; id++) {
+      if (id >= this.rows.length) this.rows = grown(this.rows, moreThan(this.rows.length))
+      if (id >= this.tags.length) this.tags = grown(this.tags, moreThan(this.tags.length))
+      this.tags[id] = this.kinds[tuples.at(id, 0)].tag(tuples.at(id, 1), tuples.at(id, 2), tuples.at(id, 3))
+      this.tagCount = id + 1
+    }
   }
 
   /** [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made. */
@@ -325,12 +333,13 @@ export class LexemeTable {
 
   private expand(state: number): number {
     this.scratch[this.depth] ??= { targets: new Int32Array(256), base: Dead, bytes: null, isOpen: false }
-    const row = this.scratch[this.depth++]
+    const row = this.scratch[this.depth]
     row.targets.fill(Dead)
     row.base = Dead
     row.bytes = null
     row.isOpen = false
     const { tuples } = this
+    this.depth++
     try {
       this.kinds[tuples.at(state, 0)].expand(
         tuples.at(state, 1),
@@ -353,9 +362,11 @@ export class LexemeTable {
   }
 
   private addWide(state: number, targets: Int32Array): number {
-    const wide = this.wideCount++
-    if (wide % ChunkRows === 0) this.chunks.push(new Int32Array(ChunkRows * 256))
-    this.chunks[Math.floor(wide / ChunkRows)].set(targets, (wide % ChunkRows) << 8)
+    const wide = this.wideCount
+    const chunk = Math.floor(wide / ChunkRows)
+    if (chunk === this.chunks.length) this.chunks.push(new Int32Array(ChunkRows * 256))
+    this.chunks[chunk].set(targets, (wide % ChunkRows) << 8)
+    this.wideCount = wide + 1
     this.rows[state] = wide + 1
     return wide + 1
   }
@@ -363,14 +374,15 @@ export class LexemeTable {
   /** `targets`: null leaves them open. */
   private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array | null): number {
     const start = this.edgeEnd
-    this.edgeEnd += 2 + 2 * bytes.length
-    if (this.edgeEnd > this.edges.length) this.edges = grown(this.edges, moreThan(this.edgeEnd))
+    const end = start + 2 + 2 * bytes.length
+    if (end > this.edges.length) this.edges = grown(this.edges, moreThan(end))
     this.edges[start] = base
     this.edges[start + 1] = bytes.length
     for (let i = 0; i < bytes.length; i++) {
       this.edges[start + 2 + 2 * i] = bytes[i]
       this.edges[start + 3 + 2 * i] = targets === null ? Unmade : targets[bytes[i]]
     }
+    this.edgeEnd = end
     this.rows[state] = -start
     return -start
   }
