@@ -167,26 +167,29 @@ export class ArrayRules {
     const key = `${progress.index} ${progress.counts} ${this.taken(progress.seen).id}`
     const known = this.finishable.get(key)
     if (known !== undefined) return known
-    let result = this.canClose(progress)
-    if (!result) {
-      // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
-      this.finishable.set(key, false)
-      try {
-        result =
-          this.canReachMin(progress) &&
-          this.hasMatchesLeft(progress) &&
-          (this.canMatchAll(progress) ??
-            this.canMatchOne(progress) ??
-            this.uniqueCounts(progress)?.canFinish(progress.index, progress.counts) ??
-            this.steps(progress).some((way) => this.canFinish(way.progress)))
-      } catch (error) {
-        // Not known: the next one who asks is told the limit again.
-        this.finishable.delete(key)
-        throw error
-      }
+    // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
+    this.finishable.set(key, false)
+    try {
+      const result = this.canClose(progress) || this.canGoOn(progress)
+      this.finishable.set(key, result)
+      return result
+    } catch (error) {
+      // Not known: the next one who asks is told the limit again.
+      this.finishable.delete(key)
+      throw error
     }
-    this.finishable.set(key, result)
-    return result
+  }
+
+  /** Whether an array that may not end at `progress` can be finished from there. */
+  private canGoOn(progress: ArrayProgress): boolean {
+    return (
+      this.canReachMin(progress) &&
+      this.hasMatchesLeft(progress) &&
+      (this.canMatchAll(progress) ??
+        this.canMatchOne(progress) ??
+        this.uniqueCounts(progress)?.canFinish(progress.index, progress.counts) ??
+        this.steps(progress).some((way) => this.canFinish(way.progress)))
+    )
   }
 
   /**

@@ -93,8 +93,9 @@ export class Conjunctions {
     const key = factKey(fact)
     const known = this.factIds.get(key)
     if (known !== undefined) return known
-    this.factIds.set(key, this.facts.length)
-    return this.facts.push(fact) - 1
+    const id = this.facts.push(fact) - 1
+    this.factIds.set(key, id)
+    return id
   }
 
   /** Negated schemas that are written alike are one fact. */
@@ -181,7 +182,7 @@ export class Conjunctions {
     }
     this.sets ??= new TupleTable()
     const place = this.sets.intern(facts)
-    if (place === this.several.length) this.several.push(this.lists.push(facts) - 1)
+    this.several[place] ??= this.lists.push(facts) - 1
     return this.several[place]
   }
 

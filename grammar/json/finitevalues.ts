@@ -78,12 +78,12 @@ export class FiniteValues {
     let texts = this.texts.get(conjunction)
     if (texts === undefined) {
       texts = []
-      this.texts.set(conjunction, texts)
       for (const value of this.ofIfFew(conjunction)) {
         const text = plainText(value)
         if (text !== null) texts.push({ text, fact: this.different(value) })
       }
       texts.sort((a, b) => a.text.length - b.text.length)
+      this.texts.set(conjunction, texts)
     }
     return texts.find(({ fact }) => !excluded.has(fact))?.text ?? null
   }
@@ -120,13 +120,16 @@ export class FiniteValues {
     this.lowest = Number.POSITIVE_INFINITY
     this.rounds.set(conjunction, round)
     let values: Values
+    let reached = depth
     try {
       values = this.rest(conjunction, round)
+      reached = this.lowest
     } finally {
       this.rounds.delete(conjunction)
+      this.lowest = before
     }
-    const isFinal = this.lowest >= depth
-    this.lowest = isFinal ? before : Math.min(before, this.lowest)
+    const isFinal = reached >= depth
+    if (!isFinal) this.lowest = Math.min(before, reached)
     // What depends on a round further out may still grow.
     if (isFinal || values === null) this.known.set(conjunction, values)
     return values

@@ -72,8 +72,8 @@ export class KeywordReader {
     let keywords = this.known[node.id]
     if (keywords === undefined) {
       keywords = this.read(node)
-      this.known[node.id] = keywords
       this.nodes.push(node)
+      this.known[node.id] = keywords
     }
     return keywords
   }

@@ -83,9 +83,10 @@ export class Keywords {
   /** Members of `enum` with this type bit. */
   enumOf(type: number): readonly JsonNode[] {
     if (this.byType === null) {
-      this.byType = new Map()
-      for (const bit of Object.values(Types)) this.byType.set(bit, [])
-      for (const value of this.enum ?? []) this.byType.get(typeBit(value))?.push(value)
+      const byType = new Map<number, JsonNode[]>()
+      for (const bit of Object.values(Types)) byType.set(bit, [])
+      for (const value of this.enum ?? []) byType.get(typeBit(value))?.push(value)
+      this.byType = byType
     }
     return this.byType.get(type) as JsonNode[]
   }

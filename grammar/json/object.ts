@@ -187,11 +187,12 @@ export class ObjectLanguage {
     frameKey[5] = this.rules.ordered ? next : 0
     for (let i = 0; i < seen.length; i++) frameKey[6 + i] = seen[i]
     const key = this.frameKeys.intern(frameKey)
-    if (key === this.frames.length) {
+    // By its number: where this threw for a frame before, that one is still to be made.
+    if (this.frames[key] === undefined) {
       const { requiredCount } = progress
       const bounded =
         count === progress.count ? progress : { seen, others, count, unmet, next, requiredCount }
-      this.frames.push(new ObjectFrame(this, phase, bounded, detail))
+      this.frames[key] = new ObjectFrame(this, phase, bounded, detail)
     }
     return this.frames[key]
   }

@@ -108,13 +108,17 @@ export class PlainSchemas {
     const known = this.known[node.id]
     if (known !== undefined) return known
     if (this.isOpen[node.id] || this.depth > MaxDepth || this.isBlind) return unknown
+    let plain: Plain
     this.isOpen[node.id] = true
     this.depth++
-    const plain = this.look(this.reader.of(node))
-    this.depth--
-    this.isOpen[node.id] = false
-    this.known[node.id] = plain
+    try {
+      plain = this.look(this.reader.of(node))
+    } finally {
+      this.depth--
+      this.isOpen[node.id] = false
+    }
     if (plain.some !== 0) this.ranks[node.id] = this.nextRank()
+    this.known[node.id] = plain
     return plain
   }
 

@@ -59,8 +59,8 @@ export class Satisfiability {
     if (known !== undefined) return known
     const rank = this.plainRank(conjunction)
     if (rank === null) return undefined
-    this.known[conjunction] = true
     this.ranks[conjunction] = rank
+    this.known[conjunction] = true
     return true
   }
 
@@ -123,8 +123,8 @@ export class Satisfiability {
         return false
       })
       if (isProductive) {
-        this.known[conjunction] = true
         this.ranks[conjunction] = this.nextRank()
+        this.known[conjunction] = true
         // Parts that were not needed after all have not been looked at.
         for (const part of discovered) waiting.delete(part)
         for (const waiter of own.waiters) {

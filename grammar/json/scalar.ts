@@ -70,9 +70,13 @@ export class ScalarFormula<T> {
       )
     }
     this.open.add(node.id)
-    const result = this.evaluate(this.keywords.of(node))
-    this.open.delete(node.id)
-    this.cut.delete(node.id)
+    let result: T
+    try {
+      result = this.evaluate(this.keywords.of(node))
+    } finally {
+      this.open.delete(node.id)
+      this.cut.delete(node.id)
+    }
     if (this.cut.size === 0) this.known.set(node.id, result)
     return result
   }

@@ -156,14 +156,25 @@ export class Witnesses {
       list = { found: [], more: this.shortScalars(conjunction) }
       this.scalars.set(conjunction, list)
     }
-    for (let i = 0; ; i++) {
-      if (i === list.found.length) {
-        const next = list.more.next()
-        if (next.done === true) return null
-        const fact = this.language.all.fact({ kind: "equals", value: readJson(next.value), positive: false })
-        list.found.push({ text: next.value, fact })
+    const { found, more } = list
+    try {
+      for (let i = 0; ; i++) {
+        if (i === found.length) {
+          const next = more.next()
+          if (next.done === true) return null
+          const fact = this.language.all.fact({
+            kind: "equals",
+            value: readJson(next.value),
+            positive: false,
+          })
+          found.push({ text: next.value, fact })
+        }
+        if (!excluded.has(found[i].fact)) return found[i].text
       }
-      if (!excluded.has(list.found[i].fact)) return list.found[i].text
+    } catch (error) {
+      // A generator that has thrown has no more texts: who asks next begins again.
+      this.scalars.delete(conjunction)
+      throw error
     }
   }
 

@@ -1,0 +1,132 @@
+/**
+ * What fails in the middle of something: a table that cannot grow, a stack that is at its end, a clock that runs out.
+ *
+ * The production code has no hook for this. While an action runs, the global constructors of typed arrays or the methods of
+ * collections and tables are replaced by others that count their calls, and the call with a given number throws what the
+ * host would throw there. `freshEngine` has the tables of a process that has just started.
+ */
+import { vi } from "vitest"
+
+/** The modules of a process that has just started. `checkTime` takes the place of the look at the clock. */
+export async function freshEngine(checkTime?: () => void) {
+  vi.resetModules()
+  vi.doUnmock("../grammar/deadline.ts")
+  if (checkTime) {
+    const withinTime = (_ms: number, run: () => unknown) => run()
+    vi.doMock("../grammar/deadline.ts", () => ({ checkTime, withinTime }))
+  }
+  const modules = await Promise.all([
+    import("../grammar/errors.ts"),
+    import("../grammar/index.ts"),
+    import("../grammar/intern.ts"),
+    import("../grammar/lexeme/nodes.ts"),
+    import("../grammar/lexeme/table.ts"),
+    import("../grammar/stack.ts"),
+    import("../grammar/state.ts"),
+    import("../grammar/tables.ts"),
+    import("../mask/index.ts"),
+    import("../mask/local.ts"),
+  ])
+  const [errors, grammar, intern, nodes, table, stack, state, tables, mask, local] = modules
+  return {
+    ...errors,
+    ...grammar,
+    ...intern,
+    ...nodes,
+    ...table,
+    ...stack,
+    ...state,
+    ...tables,
+    ...mask,
+    ...local,
+  }
+}
+
+export type Engine = Awaited<ReturnType<typeof freshEngine>>
+
+/** What fails: typed arrays that cannot be allocated, or calls that find no stack left. */
+export type Failure = "arrays" | "calls"
+
+const arrayNames = ["Int32Array", "Uint32Array", "Uint16Array", "Uint8Array"]
+
+/** The methods that put something into a collection or a table. */
+function methodsOf(engine: Engine): (readonly [owner: object, name: string])[] {
+  return [
+    [Map.prototype, "set"],
+    [WeakMap.prototype, "set"],
+    [Set.prototype, "add"],
+    [Array.prototype, "push"],
+    [engine.TupleTable.prototype, "intern"],
+    [engine.TupleTable.prototype, "append"],
+    [engine.QuadTable.prototype, "intern"],
+    [engine.PairMap.prototype, "set"],
+    [engine.TripleSet.prototype, "add"],
+    [engine.ExprMemo.prototype, "set"],
+    [engine.LexemeTable.prototype, "state"],
+    [engine.StackTable.prototype, "push"],
+  ]
+}
+
+/**
+ * Runs `action`, in which the `at`-th call of what may fail does. Answers whether it came to that; what `action` throws
+ * without it is thrown.
+ */
+export function failAt(engine: Engine, failure: Failure, at: number, action: () => void): boolean {
+  let calls = 0
+  const undo: (() => void)[] = []
+  const replace = (owner: object, name: string, value: unknown) => {
+    const before = Object.getOwnPropertyDescriptor(owner, name) as PropertyDescriptor
+    Object.defineProperty(owner, name, { value, configurable: true, writable: true })
+    undo[undo.length] = () => Object.defineProperty(owner, name, before)
+  }
+  try {
+    if (failure === "arrays") {
+      for (const name of arrayNames) {
+        const construct = (target: object, args: unknown[]) => {
+          if (++calls === at) throw new RangeError("Array buffer allocation failed")
+          return Reflect.construct(target as new () => object, args)
+        }
+        replace(globalThis, name, new Proxy(Reflect.get(globalThis, name), { construct }))
+      }
+    } else {
+      for (const [owner, name] of methodsOf(engine)) {
+        const method = Reflect.get(owner, name)
+        replace(owner, name, function (this: unknown, ...args: unknown[]) {
+          if (++calls === at) throw new RangeError("Maximum call stack size exceeded")
+          return Reflect.apply(method, this, args)
+        })
+      }
+    }
+    action()
+  } catch (error) {
+    if (calls < at) throw error
+  } finally {
+    for (const restore of undo) restore()
+  }
+  return calls >= at
+}
+
+/** Runs `action` with about `frames` small calls left on the stack. Answers whether it ran to its end. */
+export function runNearEnd(frames: number, action: () => void): boolean {
+  let isDone = false
+  /** Calls that are left below this one. */
+  const descend = (): number => {
+    let left: number
+    try {
+      left = descend() + 1
+    } catch {
+      return 0
+    }
+    if (left === frames) {
+      try {
+        action()
+        isDone = true
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+      }
+    }
+    return left
+  }
+  if (descend() < frames) throw new Error(`the stack is no more than ${frames} calls deep`)
+  return isDone
+}

@@ -1,0 +1,109 @@
+/**
+ * What is thrown in the middle of a table's growth or of a compilation leaves nothing half-done behind. The tables are
+ * held to a model while any of their allocations fails; `test/mask/survives.test.ts` holds whole grammars to a process
+ * that has just started.
+ */
+import { beforeAll, describe, expect, test } from "vitest"
+import { type Engine, failAt, freshEngine } from "../failures.ts"
+import { randomOf } from "../oracle.ts"
+import { type Survivor, survivors } from "../survivors.ts"
+
+let engine: Engine
+
+beforeAll(async () => {
+  engine = await freshEngine()
+})
+
+/** Runs `action` again and again, with the first, the second, the third of its allocations failing, until none does. */
+function persistently<T>(action: () => T): T {
+  let value: T | undefined
+  const run = () => {
+    value = action()
+  }
+  for (let at = 1; failAt(engine, "arrays", at, run); at++);
+  return value as T
+}
+
+describe("tables whose allocations fail keep what they have, and give each entry one id", () => {
+  const rounds = 3_000
+
+  test("TupleTable and QuadTable", () => {
+    const random = randomOf(1)
+    const [tuples, quads] = [new engine.TupleTable(), new engine.QuadTable()]
+    const ids = [new Map<string, number>(), new Map<string, number>()]
+    for (let i = 0; i < rounds; i++) {
+      const tuple = Array.from({ length: 4 }, () => Math.floor(random() * 7))
+      const [a, b, c, d] = tuple
+      const made = [persistently(() => tuples.intern(tuple)), persistently(() => quads.intern(a, b, c, d))]
+      for (const [k, id] of made.entries()) {
+        expect(id).toBe(ids[k].get(tuple.join()) ?? ids[k].size)
+        ids[k].set(tuple.join(), id)
+      }
+      expect([[...tuples.view(made[0])], [...quads.view(made[1])]]).toEqual([tuple, tuple])
+    }
+    expect([tuples.count, quads.count]).toEqual([ids[0].size, ids[1].size])
+  })
+
+  test("PairMap and TripleSet", () => {
+    const random = randomOf(2)
+    const [pairs, triples] = [new engine.PairMap(), new engine.TripleSet()]
+    const [values, seen] = [new Map<string, number>(), new Set<string>()]
+    for (let i = 0; i < rounds; i++) {
+      const [a, b] = [Math.floor(random() * 40), Math.floor(random() * 40)]
+      persistently(() => pairs.set(a, b, i))
+      values.set(`${a} ${b}`, i)
+      expect(persistently(() => triples.add(a, b, 1))).toBe(!seen.has(`${a} ${b}`))
+      seen.add(`${a} ${b}`)
+    }
+    expect(pairs.size).toBe(values.size)
+    for (let a = 0; a < 40; a++)
+      for (let b = 0; b < 40; b++) expect(pairs.get(a, b)).toBe(values.get(`${a} ${b}`) ?? -1)
+    persistently(() => pairs.clear())
+    expect([pairs.size, pairs.get(1, 1)]).toEqual([0, -1])
+  })
+
+  test("StackTable", () => {
+    const { StackTable } = engine
+    const frames = Array.from({ length: 30 }, (_, id) => ({
+      id,
+      needsText: id % 3 === 0,
+      isSymbolic: id === 29,
+    }))
+    const stacks = new StackTable()
+    let stack = 0
+    for (let depth = 1; depth <= 300; depth++) {
+      const frame = frames[depth % 30] as never
+      const below = stack
+      stack = persistently(() => stacks.push(below, frame))
+      expect(stacks.push(below, frame)).toBe(stack)
+      expect([stacks.pop(stack), stacks.depth(stack), stacks.top[stack]]).toEqual([below, depth, frame])
+      expect([stacks.isSymbolic(stack), stacks.captureCount(stack)]).toEqual([
+        depth >= 29,
+        Math.floor(depth / 3),
+      ])
+    }
+  })
+})
+
+test("a compilation whose time is over at any look at the clock leaves nothing behind", async () => {
+  let [looks, over] = [0, 0]
+  const late = await freshEngine(() => {
+    if (++looks === over) throw new late.GrammarError("limit", "", "compiling takes more than its time")
+  })
+  const outcome = ({ input, options }: Survivor, { compile }: Engine) => {
+    try {
+      return JSON.stringify(compile(input, options).report)
+    } catch (error) {
+      return String(error)
+    }
+  }
+  for (const survivor of survivors) {
+    for (over = 1; ; over++) {
+      looks = 0
+      outcome(survivor, late)
+      if (looks < over) break
+    }
+  }
+  over = 0
+  for (const survivor of survivors) expect(outcome(survivor, late)).toBe(outcome(survivor, engine))
+})
