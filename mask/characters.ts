@@ -161,10 +161,11 @@ export class CharacterSets {
 
   private intern(words: Int32Array): number {
     const set = this.table.intern(words)
-    if (set === this.members.length) {
+    // By its number: where this threw for a set before, its members are still to be listed.
+    if (this.members[set] === undefined) {
       const bytes: number[] = []
       for (let byte = 0; byte < 256; byte++) if ((words[byte >>> 5] >>> (byte & 31)) & 1) bytes.push(byte)
-      this.members.push(Uint8Array.from(bytes))
+      this.members[set] = Uint8Array.from(bytes)
     }
     return set
   }

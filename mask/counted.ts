@@ -88,10 +88,8 @@ export class Pairs {
   keys = new Int32Array(256)
 
   push(value: number, key: number): void {
-    if (this.length === this.values.length) {
-      this.values = grown(this.values, 2 * this.length)
-      this.keys = grown(this.keys, 2 * this.length)
-    }
+    if (this.length === this.values.length) this.values = grown(this.values, 2 * this.length)
+    if (this.length === this.keys.length) this.keys = grown(this.keys, 2 * this.length)
     this.values[this.length] = value
     this.keys[this.length++] = key
   }

@@ -225,7 +225,8 @@ function encodeBehind(
   let text: string
   try {
     text = decoder.decode(bytes) + behind
-  } catch {
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
     return []
   }
   const ids = encode(text)

@@ -61,15 +61,17 @@ export class Generations<T extends Kept> {
       young.bytes += value.bytes
     }
     if (2 * young.bytes <= this.maxBytes) return false
+    const next = this.begin()
     this.old = young
-    this.young = this.begin()
+    this.young = next
     return true
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.young = this.begin()
-    this.old = this.begin()
+    const [young, old] = [this.begin(), this.begin()]
+    this.young = young
+    this.old = old
   }
 
   private begin(): Generation<T> {
