@@ -44,8 +44,11 @@ export async function freshEngine(checkTime?: () => void) {
 
 export type Engine = Awaited<ReturnType<typeof freshEngine>>
 
-/** What fails: typed arrays that cannot be allocated, or calls that find no stack left. */
-export type Failure = "arrays" | "calls"
+/**
+ * What fails: typed arrays that cannot be allocated; calls that fill a table and find no stack left; or what comes right
+ * behind such a call, where that made the first, second, fourth, … entry of its table.
+ */
+export type Failure = "arrays" | "calls" | "entries"
 
 const arrayNames = ["Int32Array", "Uint32Array", "Uint16Array", "Uint8Array"]
 
@@ -65,6 +68,17 @@ function methodsOf(engine: Engine): (readonly [owner: object, name: string])[] {
     [engine.LexemeTable.prototype, "state"],
     [engine.StackTable.prototype, "push"],
   ]
+}
+
+/** A collection or a table: `size`, `count` and `length` are how many entries it has. */
+interface Table {
+  readonly size?: number
+  readonly count?: number
+  readonly length?: number
+}
+
+function sizeOf({ size, count, length }: Table): number {
+  return size ?? count ?? length ?? 0
 }
 
 /**
@@ -91,9 +105,16 @@ export function failAt(engine: Engine, failure: Failure, at: number, action: () 
     } else {
       for (const [owner, name] of methodsOf(engine)) {
         const method = Reflect.get(owner, name)
-        replace(owner, name, function (this: unknown, ...args: unknown[]) {
+        const fail = () => {
           if (++calls === at) throw new RangeError("Maximum call stack size exceeded")
-          return Reflect.apply(method, this, args)
+        }
+        replace(owner, name, function (this: Table, ...args: unknown[]) {
+          if (failure === "calls") fail()
+          const before = sizeOf(this)
+          const result = Reflect.apply(method, this, args)
+          const after = sizeOf(this)
+          if (failure === "entries" && after > before && (after & before) === 0) fail()
+          return result
         })
       }
     }

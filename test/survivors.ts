@@ -17,6 +17,9 @@ function json(schema: unknown, text: string, options?: CompileOptions): Survivor
 const name = { type: "string", pattern: "^[A-Z][a-z]*$", maxLength: 9 }
 const conform: CompileOptions = { surface: "conform" }
 
+/** More than small tables have room for. */
+const words = Array.from({ length: 90 }, (_, i) => `${i % 7}word${i}`)
+
 export const survivors: readonly Survivor[] = [
   json({ type: "string", pattern: "^[a-z]*x[0-9]+$", maxLength: 12 }, '"abx12"'),
   json({ type: "string", pattern: "^(a{4}|b{6})*$", minLength: 10, maxLength: 300 }, '"aaaabbbbbb"'),
@@ -45,6 +48,10 @@ export const survivors: readonly Survivor[] = [
     '["a", "ab", "ba", "ca", "ac"',
   ),
   json({ type: "array", uniqueItems: true, items: { type: "string", pattern: "^[ab]$" } }, '["a", "b"]'),
+  json(
+    { type: "array", uniqueItems: true, items: { type: "string", pattern: "^(?=.*a)[abc]+$" }, minItems: 7 },
+    '["a", "ab", "ba", "ca", "ac"',
+  ),
   json({ contains: { type: "integer", multipleOf: 3 }, minContains: 2, maxItems: 4 }, "[3, 1, 6]"),
   json({ prefixItems: [{ type: "boolean" }, name], unevaluatedItems: false }, '[true, "Ab"]'),
   json(
@@ -86,6 +93,7 @@ export const survivors: readonly Survivor[] = [
   json({ pattern: "^(a", type: "string" }, ""),
   { input: { kind: "regex", pattern: "(?=.*1)[a-c1]{2,6}|É+", flags: "iu" }, text: "aB1" },
   { input: { kind: "choice", options: ["ab", "abc", "é", "12.75"] }, text: "abc" },
+  { input: { kind: "choice", options: words }, text: words[40] },
 ]
 
 const tokens = [

@@ -167,9 +167,9 @@ export class ArrayRules {
     const key = `${progress.index} ${progress.counts} ${this.taken(progress.seen).id}`
     const known = this.finishable.get(key)
     if (known !== undefined) return known
-    // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
-    this.finishable.set(key, false)
     try {
+      // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
+      this.finishable.set(key, false)
       const result = this.canClose(progress) || this.canGoOn(progress)
       this.finishable.set(key, result)
       return result

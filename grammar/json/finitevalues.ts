@@ -118,10 +118,10 @@ export class FiniteValues {
     const round: Round = { depth, values: [], isAsked: false }
     const before = this.lowest
     this.lowest = Number.POSITIVE_INFINITY
-    this.rounds.set(conjunction, round)
     let values: Values
     let reached = depth
     try {
+      this.rounds.set(conjunction, round)
       values = this.rest(conjunction, round)
       reached = this.lowest
     } finally {

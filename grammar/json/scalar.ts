@@ -69,9 +69,9 @@ export class ScalarFormula<T> {
         `schemas refer to each other in place more than ${MaxInPlace} deep. Leave out some of the steps between`,
       )
     }
-    this.open.add(node.id)
     let result: T
     try {
+      this.open.add(node.id)
       result = this.evaluate(this.keywords.of(node))
     } finally {
       this.open.delete(node.id)
