@@ -107,7 +107,8 @@ test.each(sweeps)(
     const engine = await freshEngine()
     const attempt = attemptOf(engine)
     for (const [i, survivor] of survivors.entries()) {
-      if (i % 4 === 0) attempt(() => engine.trimTables({ rows: 0, derivatives: 0, lengths: 0 }))
+      // What can be made again is forgotten now and then, if not all of it.
+      failAt(engine, "arrays", 1 + (i % 8), () => engine.trimTables({ rows: 0, derivatives: 0, lengths: 0 }))
       expect([survivor, answersTo(engine, survivor, attempt)]).toEqual([survivor, expected[i]])
     }
     for (const [i, survivor] of survivors.entries())
