@@ -184,15 +184,14 @@ function expandBody(policy: number, content: number, row: Row): void {
     row.isOpen = true
     return
   }
-  contentRow(content, scratch)
-  const contents = scratch.slice()
-  if (content !== anyContent && isNearlyAny(contents)) {
+  const contents = contentsAfter(content)
+  anyContents ??= contentsAfter(anyContent)
+  if (content !== anyContent && isNearlyAny(contents, anyContents)) {
     // "Anything but …": the plain string except along what is forbidden.
-    const plain = anyContents()
     row.base = state(mode, anyContent)
     row.bytes = []
     for (let byte = 0x20; byte < 256; byte++) {
-      if (contents[byte] === plain[byte] && byte !== Quote && byte !== Slash) continue
+      if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
       row.bytes.push(byte)
       row.targets[byte] = state(mode, contents[byte])
     }
@@ -242,20 +241,16 @@ function escapesAscii(policy: number, contents: Int32Array): boolean {
 }
 
 /** What remains of the plain text after each byte, once it was asked for. Shape [256], contents. */
-let plainContents: Int32Array | null = null
+let anyContents: Int32Array | null = null
 
-function anyContents(): Int32Array {
-  if (plainContents === null) {
-    const contents = new Int32Array(256)
-    contentRow(anyContent, contents)
-    plainContents = contents
-  }
-  return plainContents
+/** What remains of `content` after each byte; a copy. Shape [256], contents. */
+function contentsAfter(content: number): Int32Array {
+  contentRow(content, scratch)
+  return scratch.slice()
 }
 
 /** Whether all but a few bytes lead to where they lead in the plain text. */
-function isNearlyAny(contents: Int32Array): boolean {
-  const plain = anyContents()
+function isNearlyAny(contents: Int32Array, plain: Int32Array): boolean {
   let differing = 0
   for (let byte = 0x20; byte < 256; byte++) if (contents[byte] !== plain[byte]) differing++
   return differing <= MaxDiffering
