@@ -12,6 +12,7 @@ import type { SampleResult, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
 import { noDraft } from "./draft.ts"
 import { type DrawRow, drawTokens } from "./drawing.ts"
+import { RequestError } from "./errors.ts"
 import { type Awaited, type GuideHost, hasArrived } from "./guides/guide.ts"
 import { isMisfit, type Misfit, type Outlook, type Verdict } from "./guides/walk.ts"
 import type { EngineMetrics } from "./metrics.ts"
@@ -228,9 +229,7 @@ export class Rows {
     sequence.replays = false
     if (result instanceof Error) this.fail(sequence, result)
     else if (result.status !== "ok") {
-      const what =
-        result.status === "empty_mask" ? "no token is left to choose" : "the model's logits are not numbers"
-      this.fail(sequence, new Error(`${result.status}: ${what}`))
+      this.fail(sequence, drawError(sequence, result.status))
     } else if (!isLegal(sequence.mask, result.token)) {
       this.metrics.maskViolations++
       this.fail(
@@ -352,6 +351,17 @@ export class Rows {
 
 function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
   return { entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0, isRepeated: false }
+}
+
+/** Why nothing could be drawn. A list of allowed ids is never lifted. */
+function drawError({ options }: Sequence, status: string): Error {
+  if (status === "empty_mask" && options.params.allowed !== null) {
+    const message =
+      "empty_mask: no token of allowed_token_ids may come next in the constraint: allow more, or loosen it"
+    return new RequestError("invalid_value", message, "allowed_token_ids")
+  }
+  const what = status === "empty_mask" ? "no token is left to choose" : "the model's logits are not numbers"
+  return new Error(`${status}: ${what}`)
 }
 
 /** Whether the run that it took has been cut. */

@@ -117,10 +117,12 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
 export function createFetch(app: Application): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
-    const { signal } = request
+    // The caller's own: that of a request no longer fires once the request has been collected.
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : request.signal)
     signal.throwIfAborted()
     const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+      const abort = (): void => reject(request.signal.reason)
+      signal.addEventListener("abort", abort, { once: true })
     })
     const response = await Promise.race([app.fetch(request), aborted])
     aborted.catch(() => {})

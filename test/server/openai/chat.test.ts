@@ -463,8 +463,9 @@ describe("parameters of the sampler", () => {
     const narrow = { structured_outputs: { regex: "[ab]{4}" }, allowed_token_ids: [a] }
     expect(content(await reply(narrow))).toBe("aaaa")
     const response = await post({ structured_outputs: { regex: "b" }, allowed_token_ids: [a] })
-    expect(response.status).toBe(500)
-    expect((await response.json()).error.message).toMatch(/^empty_mask: no token is left/)
+    const { error } = await response.json()
+    expect([response.status, error.param]).toEqual([400, "allowed_token_ids"])
+    expect(error.message).toMatch(/^empty_mask: no token of allowed_token_ids may come next/)
     expect(content(await reply({ structured_outputs: { regex: "b" }, allowed_token_ids: [a, b] }))).toBe("b")
   })
 
