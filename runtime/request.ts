@@ -242,7 +242,7 @@ async function promptIdsOf(
   }
   const messages =
     typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
-  const shown = options.schemaInPrompt ? showSchema(messages, constraint) : messages
+  const shown = options.schemaInPrompt ? showSchema(messages, constraint, prompts.maxUnits) : messages
   return prompts.encode({ kind: "messages", messages: shown, options: options.templateOptions ?? {} }, signal)
 }
 

@@ -124,27 +124,62 @@ export async function readBytes(
     })
   const declared = Number(request.headers.get("content-length") ?? 0)
   if (declared > maxBytes) throw tooLarge(String(declared))
-  const chunks: Uint8Array[] = []
-  let byteCount = 0
+  const { body } = request
+  const bytes = new GrowingBytes(declared)
+  let pieceCount = 0
   try {
     // A body without content-length may be endless, so it is counted as it arrives.
-    for await (const chunk of request.body ?? []) {
-      if (byteCount + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
+    for await (const chunk of body ?? []) {
+      if (bytes.length + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
+      if (++pieceCount > maxPieces && bytes.length < minPieceBytes * pieceCount) throw inPieces()
       held.take(chunk.length)
-      byteCount += chunk.length
-      chunks.push(chunk)
+      bytes.append(chunk)
     }
   } catch (error) {
-    held.give(byteCount)
+    held.give(bytes.length)
     throw error
   }
-  const bytes = new Uint8Array(byteCount)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
+  return bytes.view()
+}
+
+/** Pieces that may be small. Each piece costs some microseconds, whatever its size. */
+const maxPieces = 1_024
+/** Mean size of the pieces of a body that has more. */
+const minPieceBytes = 64
+
+/** The connection ends with it: what the client sends besides would cost as much. */
+function inPieces(): Refusal {
+  return new Refusal(
+    "invalid_value",
+    `the body comes in more than ${maxPieces} pieces of less than ${minPieceBytes} bytes on average`,
+    { hint: "Send it in larger chunks", headers: { connection: "close" } },
+  )
+}
+
+/** Bytes that are appended piece by piece. Costs a copy of them all each time that they have doubled. */
+class GrowingBytes {
+  length = 0
+  private bytes: Uint8Array<ArrayBuffer>
+
+  constructor(expected: number) {
+    this.bytes = new Uint8Array(Math.min(expected, 1 << 20))
   }
-  return bytes
+
+  append(piece: Uint8Array): void {
+    const length = this.length + piece.length
+    if (length > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.bytes.length))
+      larger.set(this.bytes.subarray(0, this.length))
+      this.bytes = larger
+    }
+    this.bytes.set(piece, this.length)
+    this.length = length
+  }
+
+  /** What there is, in an array of its own length: it may go to another thread. */
+  view(): Uint8Array<ArrayBuffer> {
+    return this.length === this.bytes.length ? this.bytes : this.bytes.slice(0, this.length)
+  }
 }
 
 // Bytes of ASCII, which in UTF-8 are part of no other character.

@@ -60,6 +60,12 @@ export class PromptEncoder {
     this.options = options
   }
 
+  /** Units of a text that may still fit into the context: as many as bytes of the longest tokens. */
+  get maxUnits(): number {
+    const { tokenizer, contextLength } = this.options
+    return contextLength * tokenizer.vocabulary.maxTokenBytes
+  }
+
   /**
    * The ids of a text. Rejects with RequestError where it cannot fit into the context, where the template refuses it or it
    * takes too long, and with AbortError.
@@ -67,7 +73,7 @@ export class PromptEncoder {
   async encode(text: PromptText, signal?: AbortSignal): Promise<readonly number[]> {
     const length = lengthOf(text)
     const { tokenizer, contextLength, thread } = this.options
-    const bound = contextLength * tokenizer.vocabulary.maxTokenBytes
+    const bound = this.maxUnits
     // Of a short text the exact numbers are soon known.
     if (length > Math.max(bound, shortLength)) {
       throw new RequestError(
