@@ -46,8 +46,11 @@ export interface OpenOptions {
   isolation?: "thread" | "none"
   /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000). */
   limits?: Partial<WorkLimits & { promptMs: number }>
-  /** Start a second thread for constraints at once, for many clients. Default false: it is started when it is needed. */
-  hasNursery?: boolean
+  /**
+   * Threads for constraints that are kept ready beside the first, for many clients. Default 0: a second one is started when
+   * it is needed, in some 0.2 s.
+   */
+  spareThreads?: number
   /** Write sample constraints through in the pauses after the start: the first requests are faster then. Default false. */
   warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
@@ -95,7 +98,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
           words: vocabulary.words,
           slotCount,
           limits: { ...defaultWorkLimits, ...limits },
-          hasNursery: options.hasNursery ?? false,
+          spareCount: atLeast("spareThreads", options.spareThreads ?? 0, 0),
           warms: options.warmsUp ?? false,
           maxOwned: 4,
           maxSlow: Math.max(1, availableParallelism() - 1),

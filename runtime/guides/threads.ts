@@ -6,8 +6,8 @@ import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb"> {
-  /** The nursery is started along with the home; else when it is needed first. */
-  readonly hasNursery: boolean
+  /** Threads beside the home that are kept ready, the nursery first; those that are missing are started when needed. */
+  readonly spareCount: number
   /** Threads that belong to one constraint each. */
   readonly maxOwned: number
 }
@@ -23,6 +23,7 @@ export class WalkThreads {
   private readonly handlers: ThreadHandlers
   private readonly threads = new Set<WalkThread>()
   private nurseryThread: WalkThread | undefined
+  private readonly spares: WalkThread[] = []
   /** By the key of their constraint; the one used longest ago first. */
   private readonly owners = new Map<string, WalkThread>()
   private readonly retiring = new Set<WalkThread>()
@@ -31,11 +32,11 @@ export class WalkThreads {
     this.options = options
     this.handlers = handlers
     this.home = this.start()
-    if (options.hasNursery) this.nurseryThread = this.start()
+    this.prepare()
   }
 
   get nursery(): WalkThread {
-    this.nurseryThread ??= this.start()
+    this.nurseryThread ??= this.spares.shift() ?? this.start()
     return this.nurseryThread
   }
 
@@ -80,10 +81,14 @@ export class WalkThreads {
 
   /** Gives a shared thread that is lost a successor: the nursery becomes the home. */
   replace(thread: WalkThread): void {
-    if (thread === this.nurseryThread) this.nurseryThread = this.start()
-    if (thread !== this.home) return
-    this.home = this.nursery
-    this.nurseryThread = this.options.hasNursery ? this.start() : undefined
+    const spare = this.spares.indexOf(thread)
+    if (spare >= 0) this.spares.splice(spare, 1)
+    if (thread === this.nurseryThread) this.nurseryThread = undefined
+    if (thread === this.home) {
+      this.home = this.nursery
+      this.nurseryThread = undefined
+    }
+    this.prepare()
   }
 
   /** The home serves whom it has, and ends. */
@@ -106,6 +111,13 @@ export class WalkThreads {
   async close(): Promise<void> {
     await Promise.all(this.all.map((thread) => thread.end()))
     this.threads.clear()
+  }
+
+  /** Starts what the options want ready. */
+  private prepare(): void {
+    const { spareCount } = this.options
+    if (spareCount > 0) this.nurseryThread ??= this.spares.shift() ?? this.start()
+    while (this.spares.length < spareCount - 1) this.spares.push(this.start())
   }
 
   private makeRoom(isIdle: (thread: WalkThread) => boolean): boolean {

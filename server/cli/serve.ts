@@ -71,7 +71,7 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
   const engine = await openModel(flags, io, {
     maxWaiting: flags.maxQueue,
     limits: { compileMs, maskMs, completionMs },
-    hasNursery: true,
+    spareThreads: 2,
     warmsUp: true,
   })
   let closed: Promise<void> | undefined

@@ -17,7 +17,7 @@ let threaded: Engine
 
 beforeAll(async () => {
   local = await open({ ...shared, isolation: "none" })
-  threaded = await open({ ...shared, hasNursery: true })
+  threaded = await open({ ...shared, spareThreads: 2 })
 })
 afterAll(async () => {
   await local.close()
@@ -104,7 +104,7 @@ describe("what takes too long is stopped, and fails alone", () => {
   beforeAll(async () => {
     bounded = await open({
       ...shared,
-      hasNursery: true,
+      spareThreads: 2,
       limits: { compileMs: 100, maskMs: 100, completionMs: 100 },
     })
   })
