@@ -177,6 +177,15 @@ export class States {
     return [...expectations.values()]
   }
 
+  /** At most as many bytes as any completion has; 0 if the text is complete. Cost: the threads with their stacks. */
+  least(state: number): number {
+    if (this.isAccepting(state)) return 0
+    let least = Number.POSITIVE_INFINITY
+    for (let i = 0; i < this.states.length(state); i++)
+      least = Math.min(least, this.leastBytes(this.states.at(state, i)))
+    return Number.isFinite(least) ? least : 0
+  }
+
   /** A short completion: bytes after which the text is complete. Empty if it is complete already. */
   shortest(state: number): Uint8Array {
     if (state === DeadState) throw new RangeError("nothing completes a text that was rejected")

@@ -117,6 +117,10 @@ export class ClosedFsm implements TokenMachine {
     return this.tables.accepting[state] === 1
   }
 
+  least(state: number): number {
+    return this.isAccepting(state) ? 0 : 1
+  }
+
   isExhausted(state: number): boolean {
     return this.isAccepting(state) && this.tables.edgeOffsets[state] === this.tables.edgeOffsets[state + 1]
   }

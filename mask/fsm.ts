@@ -106,6 +106,10 @@ export class TokenFsm implements TokenMachine {
     return this.states.isExhausted(state)
   }
 
+  least(state: number): number {
+    return this.states.least(state)
+  }
+
   shortest(state: number): Uint8Array {
     return this.states.shortest(state)
   }

@@ -126,6 +126,11 @@ class HealedMachine implements TokenMachine {
     return !this.isBefore(state) && this.machine.isExhausted(this.inner(state))
   }
 
+  least(state: number): number {
+    if (!this.isBefore(state)) return this.machine.least(this.inner(state))
+    return this.rest(state).length + this.machine.least(this.machine.start)
+  }
+
   shortest(state: number): Uint8Array {
     if (!this.isBefore(state)) return this.machine.shortest(this.inner(state))
     return concatenate([this.rest(state), this.machine.shortest(this.machine.start)])

@@ -27,6 +27,8 @@ export interface TokenMachine {
   isAccepting(state: number): boolean
   /** Whether the text so far is complete and nothing may follow. */
   isExhausted(state: number): boolean
+  /** At most as many bytes as any completion has; 0 if the text is complete. */
+  least(state: number): number
   /** A short completion: bytes after which the text is complete. */
   shortest(state: number): Uint8Array
   /** What may be written next, in words. */

@@ -165,6 +165,11 @@ export class Matcher {
     return this.terminated ? [] : canonicalTokens(this.fsm, this.state, before, encode)
   }
 
+  /** At most as many bytes as any completion has; 0 when the text is complete. */
+  least(): number {
+    return this.fsm.least(this.state)
+  }
+
   /** A short completion: bytes that finish the text from here; empty when it is complete. */
   shortest(): Uint8Array {
     return this.fsm.shortest(this.state)

@@ -152,6 +152,7 @@ export class Rows {
       for (const sequence of missing) {
         const { guide } = sequence.options
         if (sequence.isFinished) continue
+        this.confirm(sequence)
         if (guide!.failure) this.fail(sequence, guide!.failure)
         else if (guide!.outlook) this.takeRun(sequence, guide!.outlook)
         else late.push(sequence)
@@ -159,6 +160,18 @@ export class Rows {
       this.guides.flush()
     }
     return { known: sequences.filter((sequence) => !late.includes(sequence)), late }
+  }
+
+  /** The verdict on a token that was taken before it. */
+  private confirm(sequence: Sequence): void {
+    const guide = sequence.options.guide!
+    const { verdict } = guide
+    if (!sequence.isPresumed || !verdict) return
+    sequence.isPresumed = false
+    guide.verdict = undefined
+    if (isMisfit(verdict) || verdict.isAccepting) {
+      guide.failure = new Error("internal: a text was complete before anybody thought so")
+    } else if (verdict.acceptUs !== undefined) sequence.acceptUs.push(verdict.acceptUs)
   }
 
   /** Takes what is forced, as one event. Where the run was cut, the next look is asked for. */
@@ -260,13 +273,15 @@ export class Rows {
       const { guide } = sequence.options
       if (!guide || sequence.endsBy(result!.token)) return false
       if (!guide.verdict && !guide.failure && !sequence.isAsked) {
-        sequence.isAsked = true
         this.guides.accept(guide, result!.token)
+        sequence.isPresumed = sequence.goesOnBehind(result!.token)
+        sequence.isAsked = !sequence.isPresumed
+        // What was known of the place before is over.
+        if (sequence.isPresumed) guide.outlook = undefined
       }
-      return true
+      return !sequence.isPresumed
     })
     if (asked.length > 0) {
-      this.guides.flush()
       const guides = asked.map(({ entry }) => entry.sequence.options.guide!)
       await this.guides.arrived(guides, "verdict", lateMs)
     }
@@ -274,7 +289,8 @@ export class Rows {
       const { sequence } = cursor.entry
       if (sequence.isFinished) return false
       const { guide } = sequence.options
-      if (!guide || !asked.includes(cursor)) return this.take(cursor, undefined)
+      if (!guide || !asked.includes(cursor))
+        return this.take(cursor, sequence.isPresumed ? presumed : undefined)
       const { verdict, failure } = guide
       if (!verdict && !failure) {
         this.setAside(cursor)
@@ -348,6 +364,9 @@ export class Rows {
     this.late.push(kept)
   }
 }
+
+/** What is taken for granted of a token behind which the text must go on. */
+const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
 function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
   return { entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0, isRepeated: false }

@@ -95,6 +95,8 @@ export class Sequence {
   isLate = false
   /** Its guide has been asked about its last draw. */
   isAsked = false
+  /** Its last token was taken before the verdict, which can only be that the text goes on. */
+  isPresumed = false
   slot = -1
   /** How many of `tokens` the slot holds. */
   cachedCount = 0
@@ -215,6 +217,19 @@ export class Sequence {
     return stopTokenIds.has(token) && this.isComplete && counts
   }
 
+  /**
+   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its verdict need not be waited
+   * for.
+   */
+  goesOnBehind(token: number): boolean {
+    const { outlook } = this
+    const { isConstrained, closes, hasPatterns, stops, vocabulary } = this.options
+    if (!outlook || outlook.least === 0 || !isConstrained) return false
+    if (closes || hasPatterns || stops.strings.length > 0) return false
+    const bytes = vocabulary.bytes(token)
+    return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
+  }
+
   /** Takes a token out of the mask. */
   narrow(token: number): void {
     this.isNarrowed = true
@@ -290,7 +305,7 @@ export class Sequence {
     const { isConstrained, vocabulary } = this.options
     if (points) this.points?.add(points)
     if (!isConstrained) return
-    this.acceptUs.push(acceptUs)
+    if (acceptUs !== undefined) this.acceptUs.push(acceptUs)
     this.isComplete = isAccepting
     for (const count of ends ?? []) this.ends.add(this.byteCount + count)
     this.byteCount += vocabulary.bytes(token).length

@@ -42,7 +42,10 @@ export interface GuideHost {
   open(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides>
   /** The guide's sequence has come into a slot: masks go into the row of that slot, and the first outlook is asked for. */
   begin(guide: Guide, slot: number): void
-  /** Moves on by a drawn token: a verdict comes, and an outlook if the token fits. Sent by `flush`. */
+  /**
+   * Moves on by a drawn token: a verdict comes, and an outlook if the token fits. Sent by `flush`, or with the next `prepare`
+   * or `arrived`.
+   */
   accept(guide: Guide, token: number): void
   /** Asks for the outlook again: behind a run that was cut, or a mask that was narrowed. Sent by `flush`. */
   look(guide: Guide): void

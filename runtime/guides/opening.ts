@@ -55,6 +55,10 @@ export interface Bound {
   readonly isCached: boolean
 }
 
+function isJson({ constraint }: WalkRequest): boolean {
+  return constraint !== null && "kind" in constraint.input && constraint.input.kind === "json"
+}
+
 /** Tokens of the prompt's end that a request sends along. */
 export function promptTailLength(vocabulary: Vocabulary): number {
   return tailBytes + vocabulary.maxTokenBytes
@@ -87,6 +91,7 @@ export function openWalks(
     allowed: request.allowed,
     stopTokenIds: new Set(request.stopTokenIds),
     marksEnds: request.hasStops || request.stopRegexes.length > 0,
+    isJson: isJson(request),
     stopRegexes: request.stopRegexes.length > 0 ? new StopRegexes(request.stopRegexes) : null,
   }
   const walks = Array.from({ length: count }, () => {

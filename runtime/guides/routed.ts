@@ -52,6 +52,7 @@ export class RoutedGuides implements GuideHost {
   prepare(guides: readonly Guide[]): void {
     const own = guides.filter(({ host }) => host === this.local)
     if (own.length > 0) this.local.prepare(own)
+    this.threaded.prepare([])
   }
 
   async arrived(guides: readonly Guide[], what: Awaited, ms: number): Promise<void> {

@@ -168,10 +168,13 @@ export class ThreadedGuides implements GuideHost {
     for (const [thread, step] of steps) thread.post({ kind: "step", ...step })
   }
 
-  /** The threads work by themselves. */
-  prepare(): void {}
+  /** The threads work by themselves; what is queued for them goes out beside the run of the model. */
+  prepare(): void {
+    this.flush()
+  }
 
   async arrived(guides: readonly Guide[], what: Awaited, ms: number): Promise<void> {
+    this.flush()
     const isMissing = (guide: Guide): boolean => !hasArrived(guide, what)
     const until = performance.now() + blockMs
     for (;;) {

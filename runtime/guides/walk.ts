@@ -39,8 +39,8 @@ export interface Verdict {
   readonly ends?: readonly number[]
   /** One for each code point that the token completed, where there are patterns. */
   readonly points?: readonly PatternPoint[]
-  /** Microseconds. */
-  readonly acceptUs: number
+  /** Microseconds that it took; undefined: nothing was done. */
+  readonly acceptUs?: number
 }
 
 /** The rest of the text would not fit into the budget behind the token, and nothing moved. */
@@ -66,6 +66,10 @@ export interface Outlook {
   readonly kind: RowKind
   /** Equal ids mean equal masks, over all sequences of a process; undefined for a mask of its own. */
   readonly maskId: number | undefined
+  /** At most as many bytes as any completion behind the run has; 0: the text is complete, or nobody knows. */
+  readonly least: number
+  /** A byte without which nothing behind the run can complete the text; −1: none is known. */
+  readonly closer: number
   /** Microseconds of every mask that was filled. */
   readonly fillUs: readonly number[]
 }
@@ -101,6 +105,8 @@ export interface WalkOptions {
   /** Stops may end the text inside a token. */
   readonly marksEnds: boolean
   readonly stopRegexes: StopRegexes | null
+  /** The text is JSON: it ends with the bracket that matches its first one. */
+  readonly isJson: boolean
 }
 
 /** Longest run of one look, so that no step waits long. */
@@ -113,6 +119,8 @@ export class Walk {
   private ahead: number[] = []
   /** The last tokens of prompt and text. */
   private tail: number[]
+  /** The byte that closes the text; −1: not known, or none. Undefined: nothing has been written. */
+  private closer: number | undefined
   private readonly detokenizer: Detokenizer | null
   private readonly watch: RegexWatch | null
 
@@ -156,12 +164,17 @@ export class Walk {
       const isCut = isTaken && run.length === maxRun
       // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
       if (isCut) this.ahead = []
-      if (!isTaken || isCut) return { run, isCut, kind, maskId: this.maskId(), fillUs }
+      if (!isTaken || isCut) return { run, isCut, kind, fillUs, ...this.place() }
       const ends = this.endsBy(token)
       run.push({ token, ...(ends ? ended : this.move(token)) })
       if (ends || run[run.length - 1].isExhausted)
-        return { run, isCut: false, kind, maskId: undefined, fillUs }
+        return { run, isCut: false, kind, fillUs, maskId: undefined, least: 0, closer: -1 }
     }
+  }
+
+  /** What an outlook says of the place beside its mask. */
+  private place(): Pick<Outlook, "maskId" | "least" | "closer"> {
+    return { maskId: this.maskId(), least: this.options.matcher?.least() ?? 0, closer: this.closer ?? -1 }
   }
 
   /** Goes the way of a walk that has accepted `token`: to the same place, with the same tokens forced from there on. */
@@ -202,6 +215,7 @@ export class Walk {
     const { matcher, closing } = this.options
     const start = performance.now()
     const ends = this.endsInside(token)
+    if (this.closer === undefined) this.closer = this.closerOf(token)
     if (matcher && !matcher.accept(token)) throw new Error(`internal: token ${token} left the constraint`)
     closing?.accept(token)
     this.left--
@@ -218,6 +232,16 @@ export class Walk {
   private endsBy(token: number): boolean {
     const { vocabulary, stopTokenIds, matcher } = this.options
     return vocabulary.isEnd(token) || (stopTokenIds.has(token) && (!matcher || matcher.isAccepting()))
+  }
+
+  /** The byte that closes a JSON text which begins with `token`; undefined where it begins with white space. */
+  private closerOf(token: number): number | undefined {
+    const { isJson, vocabulary, prefixLength } = this.options
+    if (!isJson || prefixLength > 0) return -1
+    const first = vocabulary.bytes(token).find((byte) => byte > 0x20)
+    if (first === undefined) return undefined
+    // { to }, [ to ]
+    return first === 0x7b || first === 0x5b ? first + 2 : -1
   }
 
   private permits(token: number): boolean {
@@ -299,7 +323,7 @@ function readPoint(watch: RegexWatch, point: string): void {
   }
 }
 
-const ended = { isAccepting: true, isExhausted: true, acceptUs: 0 }
+const ended = { isAccepting: true, isExhausted: true }
 
 /** Mask id of the row that every unconstrained sequence has. */
 export const FreeMask = 0
