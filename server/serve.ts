@@ -10,9 +10,9 @@
  */
 
 import { once } from "node:events"
-import type { Server as HttpServer, ServerResponse } from "node:http"
+import { createServer, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { createAdaptorServer } from "@hono/node-server"
+import { getRequestListener } from "@hono/node-server"
 import { isLoopback } from "./access.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { answerHalfClosed } from "./halfclosed.ts"
@@ -76,20 +76,21 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
   const checked = isLoopback(host) && !allowHosts.includes("*")
   /** What runs, and with what reply of the application, once that is there. */
   const running = new Map<ServerResponse, Response | undefined>()
-  const server = createAdaptorServer({
+  const answer = async (request: Request, { outgoing }: { outgoing: unknown }): Promise<Response> => {
+    const name = hostName(request.headers.get("host"))
+    if (checked && !isLoopback(name) && !allowHosts.includes(name)) return foreignHost(name)
+    const response = writable(await app.fetch(request))
+    const socketResponse = outgoing as ServerResponse
+    if (running.has(socketResponse)) running.set(socketResponse, response)
+    return response
+  }
+  const listener = getRequestListener(answer, {
     hostname: host,
     // A library does not replace the globals of the process that it is loaded into.
     overrideGlobalObjects: false,
-    serverOptions: connectionLimits,
-    fetch: async (request, { outgoing }) => {
-      const name = hostName(request.headers.get("host"))
-      if (checked && !isLoopback(name) && !allowHosts.includes(name)) return foreignHost(name)
-      const response = writable(await app.fetch(request))
-      const socketResponse = outgoing as ServerResponse
-      if (running.has(socketResponse)) running.set(socketResponse, response)
-      return response
-    },
-  }) as HttpServer
+    errorHandler: (error) => errorResponse(isNoAddress(error) ? noAddress() : error),
+  })
+  const server = createServer(connectionLimits, listener)
   server.prependListener("request", (_, response: ServerResponse) => {
     running.set(response, undefined)
     response.once("close", () => running.delete(response))
@@ -197,6 +198,16 @@ function writable(response: Response): Response {
     return errorResponse(new Error(`the reply's header ${name} has a character that no header may have`))
   }
   return response
+}
+
+/** Host header and request line make no URL, so there is no request either. */
+function isNoAddress(error: unknown): boolean {
+  return error instanceof Error && error.name === "RequestError"
+}
+
+function noAddress(): Refusal {
+  const hint = "Send a path, and the name and port of this server as host"
+  return new Refusal("invalid_value", "the request line and the host header are no address", { hint })
 }
 
 function foreignHost(name: string): Response {

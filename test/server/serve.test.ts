@@ -254,3 +254,14 @@ test("the port stays open while running replies settle", async () => {
   expect(await (await running).text()).toBe("late")
   expect(await (await later).text()).toBe("late")
 })
+
+test.each(["[::1", "a b", "a/b:x"])("a host header that is no address (%s) is 400 in JSON", async (host) => {
+  const server = await serve({ fetch: () => new Response("never") }, { port: 0 })
+  const socket = connect({ port: server.port, host: "127.0.0.1" })
+  socket.write(`GET /health HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+  let text = ""
+  for await (const chunk of socket) text += chunk
+  expect(text).toMatch(/^HTTP\/1.1 (400|403)/)
+  expect(JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)).error.message).toMatch(/host/)
+  await server.close()
+})
