@@ -44,11 +44,14 @@ interface Entry {
 }
 
 export interface CompiledOptions {
-  /** Bytes of grammars and machines together, about. Default 256 MiB. */
+  /** Bytes of grammars and machines together, about. */
   maxBytes?: number
-  /** Constraints, whatever their size. Default 512. */
+  /** Constraints, whatever their size. */
   count?: number
 }
+
+export const maxKeptBytes = 256 << 20
+export const maxKeptCount = 512
 
 /** What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9 MB (Node 20). */
 const baseBytes = 64 << 10
@@ -63,7 +66,10 @@ export class CompiledConstraints {
   private readonly refusals: LRUCache<string, GrammarError>
   private readonly maxBytes: number
 
-  constructor(vocabulary: Vocabulary, { maxBytes = 256 << 20, count = 512 }: CompiledOptions = {}) {
+  constructor(
+    vocabulary: Vocabulary,
+    { maxBytes = maxKeptBytes, count = maxKeptCount }: CompiledOptions = {},
+  ) {
     this.vocabulary = vocabulary
     this.maxBytes = maxBytes
     this.entries = new LRUCache({ max: count })

@@ -15,7 +15,7 @@ import { packageFile } from "./files.ts"
 import { defaultWorkLimits, ThreadedGuides, type WorkLimits } from "./guides/threaded.ts"
 import type { Model } from "./model.ts"
 import { type LoadOptions, openOrtModel } from "./ort/client.ts"
-import { PromptEncoder } from "./prompt/encoder.ts"
+import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
 import type { Drafter, SpeculationOptions } from "./speculation.ts"
 import { cannotRewind, describeSpeculator, openSpeculator, type Speculator } from "./speculator.ts"
 import { Tokenizer } from "./tokenizer.ts"
@@ -44,7 +44,7 @@ export interface OpenOptions {
    * caller's thread, without a bound in time.
    */
   isolation?: "thread" | "none"
-  /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000). */
+  /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000), one long prompt (5,000). */
   limits?: Partial<WorkLimits & { promptMs: number }>
   /**
    * Threads for constraints that are kept ready beside the first, for many clients. Default 0: a second one is started when
@@ -90,7 +90,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       speculator = await openSpeculator(speculation, model, openDraft)
     }
     const isolates = (options.isolation ?? "thread") === "thread"
-    const { promptMs = 5_000, ...limits } = options.limits ?? {}
+    const { promptMs = defaultPromptMs, ...limits } = options.limits ?? {}
     const thread = { model: directory.path, dtype: options.dtype, width: vocabulary.width }
     const guides = isolates
       ? new ThreadedGuides({
@@ -100,7 +100,6 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
           limits: { ...defaultWorkLimits, ...limits },
           spareCount: atLeast("spareThreads", options.spareThreads ?? 0, 0),
           warms: options.warmsUp ?? false,
-          maxOwned: 4,
           maxSlow: Math.max(1, availableParallelism() - 1),
           log,
         })

@@ -3,7 +3,11 @@ import { readFileSync } from "node:fs"
 import { Command } from "commander"
 import { expect, test } from "vitest"
 import { defaultLimits } from "../grammar/errors.ts"
+import { maxKeptBytes, maxKeptCount } from "../runtime/compiled.ts"
+import { defaultWorkLimits } from "../runtime/guides/threaded.ts"
+import { maxHeapMb, maxOwnedThreads } from "../runtime/guides/threads.ts"
 import { open } from "../runtime/index.ts"
+import { defaultPromptMs, shortLength } from "../runtime/prompt/encoder.ts"
 import { maxPattern } from "../runtime/repetition.ts"
 import { maxPatterns, maxPatternUnits } from "../runtime/stopregex.ts"
 import { maxStops, maxStopUnits } from "../runtime/stops.ts"
@@ -78,6 +82,13 @@ test("the engine", () => {
 
 test("constraints", () => {
   expect(ends(rows("Constraints"))).toEqual(entries(defaultLimits))
+})
+
+test("threads", () => {
+  const kept = { maxOwnedThreads, maxHeapMb, maxKeptBytes, maxKeptCount }
+  const times = { ...defaultWorkLimits, promptMs: defaultPromptMs }
+  expect(ends(rows("Threads"))).toEqual([...entries(times), ...entries(kept)])
+  expect(page).toContain(`tokenise one prompt of more than ${number(shortLength)} characters`)
 })
 
 test("flags of the server, by their defaults", async () => {

@@ -22,7 +22,7 @@ import {
   unpackOpening,
 } from "./protocol.ts"
 import type { WalkThread, Work } from "./thread.ts"
-import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
+import { maxHeapMb, maxOwnedThreads, type PoolOptions, WalkThreads } from "./threads.ts"
 import { type Glimpse, isMisfit, type Misfit, type Outlook, type Verdict } from "./walk.ts"
 
 /** What one piece of work may take, in milliseconds; then it is stopped. */
@@ -545,8 +545,7 @@ export class ThreadedGuides implements GuideHost {
         this.stop(thread, undefined, undefined)
         return
       }
-      const { maxOwned } = this.options
-      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxOwned} threads for such constraints are taken: try again later, or make it simpler`
+      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxOwnedThreads} threads for such constraints are taken: try again later, or make it simpler`
       this.stop(thread, culprit, new RequestError("queue_full", message))
       return
     }

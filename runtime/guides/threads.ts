@@ -8,12 +8,12 @@ import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb"> {
   /** Threads beside the home that are kept ready, the nursery first; those that are missing are started when needed. */
   readonly spareCount: number
-  /** Threads that belong to one constraint each. */
-  readonly maxOwned: number
 }
 
 /** Of one thread's heap. */
 export const maxHeapMb = 2_048
+/** Threads that belong to one constraint each. */
+export const maxOwnedThreads = 4
 
 export class WalkThreads {
   home: WalkThread
@@ -122,7 +122,7 @@ export class WalkThreads {
 
   private makeRoom(isIdle: (thread: WalkThread) => boolean): boolean {
     const owned = new Set([...this.owners.values()].filter((thread) => !this.isShared(thread)))
-    if (owned.size < this.options.maxOwned) return true
+    if (owned.size < maxOwnedThreads) return true
     for (const thread of owned) {
       if (!isIdle(thread)) continue
       this.end(thread)

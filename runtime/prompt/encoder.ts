@@ -38,7 +38,8 @@ export interface PromptOptions {
 }
 
 /** Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20). */
-const shortLength = 4_096
+export const shortLength = 4_096
+export const defaultPromptMs = 5_000
 /** Prompts that may wait for the thread. */
 const maxWaiting = 256
 
