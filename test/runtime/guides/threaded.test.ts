@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
 import { AbortError } from "../../../runtime/errors.ts"
-import type { ThreadedGuides } from "../../../runtime/guides/threaded.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
 import { writeTinyModel } from "../onnx.ts"
@@ -67,9 +66,11 @@ async function answer(engine: Engine, prompt: string, options: GenerateOptions) 
 
 /** Ends the thread that serves what is quick, as a crash would. */
 async function endHome(engine: Engine): Promise<void> {
-  const { threads } = (engine as unknown as { parts: { guides: ThreadedGuides } }).parts
-    .guides as unknown as { threads: { home: { worker: { terminate(): Promise<number> } } } }
-  await threads.home.worker.terminate()
+  const { guides } = (engine as unknown as { parts: { guides: unknown } }).parts
+  const { placement } = guides as {
+    placement: { threads: { home: { worker: { terminate(): Promise<number> } } } }
+  }
+  await placement.threads.home.worker.terminate()
 }
 
 test.each(requests)("%s: the tokens of walks in the engine's thread", async (_, prompt, options) => {

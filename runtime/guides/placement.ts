@@ -1,0 +1,382 @@
+/**
+ * Where the walks of each request are: at home, in the nursery, or in a thread that belongs to their constraint.
+ *
+ * One thread, the *home*, serves all that is quick. Beside others a constraint that nobody knows is compiled in a second one,
+ * the *nursery*, and moves home once its first mask is there. A compilation that is not done in a moment waits for a thread of
+ * its own; whoever makes a shared thread wait longer than that keeps the thread to itself, and everybody else moves to another
+ * one, where their tokens are replayed. What outlives its bound is ended with its thread and fails alone.
+ */
+import { GrammarError } from "../../grammar/index.ts"
+import { AbortError, ModelError, RequestError } from "../errors.ts"
+import type { Group } from "./group.ts"
+import type { Opening } from "./opening.ts"
+import { type FromThread, timedWork, type UnitKindName } from "./protocol.ts"
+import type { WalkThread, Work } from "./thread.ts"
+import { maxHeapMb, maxOwnedThreads, type PoolOptions, WalkThreads } from "./threads.ts"
+
+/** What one piece of work may take, in milliseconds; then it is stopped. */
+export interface WorkLimits {
+  /** One compilation. Default 2,000. */
+  compileMs: number
+  /** One mask, with the tokens that are forced before it. Default 1,000. */
+  maskMs: number
+  /** One completion of a text that must close in its budget, with its mask. Default 1,000. */
+  completionMs: number
+}
+
+export const defaultWorkLimits: Readonly<WorkLimits> = {
+  compileMs: 2_000,
+  maskMs: 1_000,
+  completionMs: 1_000,
+}
+
+export interface PlacementOptions extends PoolOptions {
+  readonly limits: WorkLimits
+  /** Compilations at once that are not quick. */
+  readonly maxSlow: number
+  readonly log: (line: string) => void
+}
+
+export interface PlacementHandlers {
+  onAnswer(thread: WalkThread, answer: FromThread): void
+  /** Nothing more comes of the group. */
+  onFailure(group: Group, error: Error): void
+}
+
+/** A constraint that compiles within this is quick; and so long the home waits for anybody. */
+export const patienceMs = 30
+/** What a compilation may take at home beside others. */
+const trialMs = 25
+/** So long the home waits where there is no other thread to be had. */
+const crowdedMs = 150
+/** How long work for a request that is gone may go on. */
+const abandonedMs = 20
+/** How often the threads are looked at. */
+const watchMs = 8
+/** A home that keeps more is replaced by a fresh one. */
+const maxThreadBytes = 1_024 << 20
+/** A refusal for time is believed so long. */
+const refusalMs = 60_000
+const maxRefusals = 1_024
+/** Constraints that the home is thought to remember; then they are compiled beside it once more. */
+const maxKnown = 256
+/** Threads that ended one after the other without an answer: nothing will run here. */
+const maxStillborn = 3
+
+export class Placement {
+  readonly threads: WalkThreads
+  private readonly options: PlacementOptions
+  private readonly handlers: PlacementHandlers
+  private readonly groups = new Map<number, Group>()
+  /** Wait to be compiled, one at a time: masks come in between. */
+  private arriving: Group[] = []
+  /** Constraints that were quick at home. */
+  private known = new Set<string>()
+  /** Wait for a thread of their own. */
+  private slow: Group[] = []
+  private readonly refusals = new Map<string, { error: Error; until: number }>()
+  private stillborn = 0
+  private watch: ReturnType<typeof setInterval> | undefined
+  private isClosing = false
+
+  constructor(options: PlacementOptions, handlers: PlacementHandlers) {
+    this.options = options
+    this.handlers = handlers
+    this.threads = new WalkThreads(options, {
+      onAnswer: (thread, answer) => {
+        this.stillborn = 0
+        handlers.onAnswer(thread, answer)
+      },
+      onDeath: (thread, error) => this.died(thread, error),
+    })
+  }
+
+  /** The refusal of a constraint that took too long a moment ago. */
+  refusalOf({ key }: Group): Error | undefined {
+    const refusal = key === undefined ? undefined : this.refusals.get(key)
+    return refusal && refusal.until > performance.now() ? refusal.error : undefined
+  }
+
+  /** Sends a group with its guides to a thread, now or in its turn. */
+  admit(group: Group): void {
+    this.groups.set(group.id, group)
+    this.watch ??= setInterval(() => this.inspect(), watchMs)
+    this.watch.unref?.()
+    const owner = this.threads.ownerOf(group.key)
+    const isKnown = group.key !== undefined && this.known.has(group.key)
+    if (owner) this.send(group, owner)
+    else if (isKnown) this.send(group, this.threads.home)
+    else this.arriving.push(group)
+    this.sendNext()
+  }
+
+  /** The group of an id, if `thread` is where it is: what a thread says of others is of no interest. */
+  groupOf(id: number, thread: WalkThread): Group | undefined {
+    const group = this.groups.get(id)
+    return group?.thread === thread ? group : undefined
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true
+    clearInterval(this.watch)
+    for (const group of [...this.groups.values()]) this.handlers.onFailure(group, new AbortError())
+    await this.threads.close()
+  }
+
+  /** A constraint whose first mask was found in time is quick, as far as anybody knows, and moves home. */
+  graduate(group: Group): void {
+    const { thread, key } = group
+    if (!thread || !this.threads.isShared(thread)) return
+    const { home } = this.threads
+    if (!group.isProven && key !== undefined) {
+      if (this.known.size >= maxKnown) this.known.clear()
+      this.known.add(key)
+    }
+    group.isProven = true
+    if (thread === home) return
+    if (group.guides.some(({ token, isLooking }) => token !== undefined || isLooking)) return
+    this.leaveThread(group)
+    this.send(group, home)
+    this.sendNext()
+  }
+
+  /** One constraint is compiled at a time, at home while nobody else is there. */
+  private sendNext(): void {
+    while (this.arriving.length > 0) {
+      const { home } = this.threads
+      const thread = this.groupsOn(home).length === 0 ? home : this.threads.nursery
+      if (this.groupsOn(thread).some(({ opening }) => !opening)) return
+      this.send(this.arriving.shift()!, thread)
+    }
+  }
+
+  private send(group: Group, thread: WalkThread): void {
+    const { compileMs } = this.options.limits
+    group.thread = thread
+    // Where nobody else waits it may take its time.
+    group.isTrial = !group.isSlow && compileMs > trialMs && this.hasOthers(group, thread)
+    try {
+      thread.post({
+        kind: "open",
+        owner: group.id,
+        places: group.guides.map(({ place }) => place),
+        request: group.request,
+        key: group.key,
+        compileMs: group.isTrial ? trialMs : compileMs,
+      })
+    } catch (error) {
+      // The schema's value holds what no message can carry.
+      this.handlers.onFailure(group, error as Error)
+      return
+    }
+    for (const guide of group.guides) guide.moveTo(thread)
+  }
+
+  /** Whether a shared thread has anybody to serve besides `group`. */
+  private hasOthers(group: Group, thread: WalkThread): boolean {
+    if (!this.threads.isShared(thread)) return false
+    return this.arriving.length > 0 || this.groupsOn(thread).some((other) => other !== group)
+  }
+
+  /** A thread has opened the group. `bytes`: what that thread keeps. */
+  opened(group: Group, opening: Opening, bytes: number): void {
+    // A walk that was replayed had been opened before.
+    if (!group.opening) {
+      group.opening = opening
+      group.resolve(opening)
+    }
+    if (bytes > maxThreadBytes && group.thread === this.threads.home) {
+      this.threads.retire()
+      this.known.clear()
+      this.threads.endRetired(this.isIdle)
+    }
+    this.sendNext()
+    this.pump()
+  }
+
+  /** A thread has refused it. `isLate`: the compilation did not end in its time. */
+  refused(group: Group, error: Error, isLate: boolean): void {
+    if (isLate && group.isTrial) {
+      const { thread } = group
+      group.isSlow = true
+      if (thread && !this.threads.isShared(thread)) this.send(group, thread)
+      else this.delay(group)
+    } else {
+      if (isLate) this.remember(group, error)
+      this.handlers.onFailure(group, error)
+    }
+    this.sendNext()
+    this.pump()
+  }
+
+  private remember({ key }: Group, error: Error): void {
+    if (key === undefined) return
+    if (this.refusals.size >= maxRefusals) this.refusals.clear()
+    this.refusals.set(key, { error, until: performance.now() + refusalMs })
+  }
+
+  /** All guides of the group are gone. */
+  forget(group: Group): void {
+    this.groups.delete(group.id)
+    this.arriving = this.arriving.filter((other) => other !== group)
+    this.slow = this.slow.filter((other) => other !== group)
+    this.threads.endRetired(this.isIdle)
+    this.sendNext()
+    this.pump()
+  }
+
+  // ---- threads of their own
+
+  private groupsOn(thread: WalkThread): Group[] {
+    return [...this.groups.values()].filter((group) => group.thread === thread)
+  }
+
+  private readonly isIdle = (thread: WalkThread): boolean =>
+    this.groupsOn(thread).length === 0 && thread.work(performance.now()) === undefined
+
+  /** Compilations that have a thread of their own. */
+  private get slowCount(): number {
+    return [...this.groups.values()].filter(
+      ({ thread, opening }) => thread && !this.threads.isShared(thread) && !opening,
+    ).length
+  }
+
+  /** The group waits for a thread of its own. */
+  private delay(group: Group): void {
+    group.thread = undefined
+    group.isSlow = true
+    this.slow.push(group)
+  }
+
+  /** Gives threads of their own to those that wait for one. */
+  private pump(): void {
+    while (this.slow.length > 0 && this.slowCount < this.options.maxSlow && !this.isClosing) {
+      const thread = this.threads.take(this.isIdle)
+      if (!thread) return
+      const group = this.slow.shift()!
+      this.keep(group, thread)
+      this.send(group, thread)
+    }
+  }
+
+  /** The thread belongs to the group's constraint from now on, and others come first where cores are few. */
+  private keep(group: Group, thread: WalkThread): void {
+    this.threads.own(group.key, thread)
+    thread.lowerPriority()
+  }
+
+  // ---- the watch
+
+  private inspect(): void {
+    const now = performance.now()
+    for (const thread of this.threads.all) {
+      const work = thread.work(now)
+      if (work && !thread.isDead) this.judge(thread, work, this.groupOf(work.owner, thread))
+    }
+    if (this.groups.size > 0 || !this.threads.isQuiet(now)) return
+    clearInterval(this.watch)
+    this.watch = undefined
+  }
+
+  private judge(thread: WalkThread, work: Work, group: Group | undefined): void {
+    const bound = this.options.limits[`${work.kind}Ms`]
+    // Most work ends by its own clock; that takes a moment.
+    if (!group) {
+      if (work.age > abandonedMs) this.stop(thread, undefined, undefined)
+    } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, bound))
+    else if (work.age > patienceMs && this.hasOthers(group, thread)) this.isolate(thread, group, work)
+  }
+
+  /** A shared thread is held up by one request, and others wait there. */
+  private isolate(thread: WalkThread, culprit: Group, work: Work): void {
+    if (!this.threads.leave(thread, this.isIdle)) {
+      if (work.age < crowdedMs) return
+      if (!culprit.opening) {
+        // Too many compile already: this one begins again later.
+        this.delay(culprit)
+        this.stop(thread, undefined, undefined)
+        return
+      }
+      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxOwnedThreads} threads for such constraints are taken: try again later, or make it simpler`
+      this.stop(thread, culprit, new RequestError("queue_full", message))
+      return
+    }
+    this.options.log("masks: one constraint takes long, the others move to another thread")
+    this.known.clear()
+    this.keep(culprit, thread)
+    for (const group of this.groupsOn(thread)) {
+      if (group === culprit) continue
+      this.leaveThread(group)
+      this.replay(group)
+    }
+    this.tidyHome()
+    this.sendNext()
+  }
+
+  /** A home that was the nursery: whose first mask is still to come goes to the next one. */
+  private tidyHome(): void {
+    for (const group of this.groupsOn(this.threads.home)) {
+      if (group.isProven) continue
+      this.leaveThread(group)
+      this.replay(group)
+    }
+  }
+
+  private leaveThread(group: Group): void {
+    group.thread?.post({ kind: "release", guides: group.guides.map(({ id }) => id) })
+  }
+
+  /** Ends a thread for good; `group` fails with the error, the others are replayed elsewhere. */
+  private stop(thread: WalkThread, group: Group | undefined, error: Error | undefined): void {
+    const others = this.groupsOn(thread).filter((other) => other !== group)
+    this.threads.replace(thread)
+    this.threads.end(thread)
+    this.known.clear()
+    if (group && error) {
+      if (!group.opening && error instanceof GrammarError) this.remember(group, error)
+      group.thread = undefined
+      this.handlers.onFailure(group, error)
+    }
+    for (const other of others) this.replay(other)
+    this.tidyHome()
+    this.sendNext()
+    this.pump()
+  }
+
+  /** Makes the walks of a group again, in the thread that is right for them. */
+  private replay(group: Group): void {
+    group.thread = undefined
+    if (group.isSlow) this.slow.unshift(group)
+    else if (group.opening) this.send(group, group.isProven ? this.threads.home : this.threads.nursery)
+    else this.arriving.unshift(group)
+  }
+
+  /** A thread that ended by itself: whoever it worked for fails, if somebody did. */
+  private died(thread: WalkThread, error: Error): void {
+    if (this.isClosing) return
+    const work = thread.work(performance.now())
+    const group = work && this.groupOf(work.owner, thread)
+    this.options.log(`masks: a thread ended: ${error.message}`)
+    if (!thread.isReady && ++this.stillborn >= maxStillborn) {
+      const lost = new ModelError(`the thread for constraints does not start: ${error.message}`, {
+        cause: error,
+      })
+      for (const each of [...this.groups.values()]) this.handlers.onFailure(each, lost)
+      return
+    }
+    const isMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY"
+    const failure = isMemory
+      ? new GrammarError("limit", "", `the constraint needs more than ${maxHeapMb} MB of memory: simplify it`)
+      : new Error(`internal: the thread of this constraint ended: ${error.message}`)
+    this.stop(thread, group, group && failure)
+  }
+}
+
+/** More than its bound a piece of work gets only where nothing in it looks at the clock. */
+const slackMs = 50
+
+function tooLong(kind: UnitKindName, bound: number): Error {
+  const { what, option } = timedWork[kind]
+  const message = `${what} more than the bound of ${bound} ms. Raise ${option} or make the constraint simpler`
+  return new GrammarError("limit", "", message)
+}
