@@ -21,7 +21,7 @@ import type { Model } from "./model.ts"
 import type { PromptEncoder } from "./prompt/encoder.ts"
 import { type GenerateOptions, type Prompt, type ReadRequest, readCount, readRequest } from "./request.ts"
 import { Scheduler } from "./scheduler.ts"
-import { checkComplete, readConstraint, type ValueOf } from "./schema.ts"
+import { type Constraint, checkComplete, readConstraint, type ValueOf } from "./schema.ts"
 import { type GenerationEvent, Sequence } from "./sequence.ts"
 import { canSpeculate } from "./speculation.ts"
 import { breakEvenOf, type Speculator } from "./speculator.ts"
@@ -136,8 +136,24 @@ export class Engine {
       constraint,
     })
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
-    // It may have ended meanwhile.
-    this.checkAlive()
+    try {
+      // Meanwhile the engine may have ended, or the request.
+      this.checkAlive()
+      if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
+      return this.admit(request, constraint, opened, signal)
+    } catch (error) {
+      for (const guide of opened?.guides ?? []) this.guides.release(guide)
+      throw error
+    }
+  }
+
+  /** Puts a request that is ready into the line. */
+  private admit(
+    request: ReadRequest,
+    constraint: Constraint | null,
+    opened: OpenedGuides | null,
+    signal: AbortSignal | undefined,
+  ): Generation {
     const { drop = 0, prefix, report = null, compileMs = 0, isAccepting, isExhausted } = opened?.opening ?? {}
     const promptIds = request.promptIds.slice(0, request.promptIds.length - drop)
     const generation = new Generation({

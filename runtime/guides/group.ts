@@ -5,6 +5,7 @@ import { Guide, type GuideHost } from "./guide.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import type { GuidePlace } from "./protocol.ts"
 import type { WalkThread } from "./thread.ts"
+import type { Outlook } from "./walk.ts"
 
 export class ThreadedGuide extends Guide {
   readonly id: number
@@ -32,12 +33,19 @@ export class ThreadedGuide extends Guide {
     return { guide: id, slot, walked: [...walked], token, next }
   }
 
-  /** Its rows lie in `thread` now; the mask that the engine has been told of goes along. */
-  moveTo(thread: WalkThread): void {
-    if (this.slot < 0) return
-    const before = this.mask
+  /** An outlook has come from `thread`, whose mask lies in that thread's row. */
+  see(outlook: Outlook, thread: WalkThread): void {
+    this.isLooking = false
+    this.outlook = outlook
     this.mask = thread.row(this.slot)
-    if (before && this.outlook) this.mask.set(before)
+  }
+
+  /**
+   * The walk goes to another thread. The mask that the engine has been told of becomes its own: in the row of that thread
+   * somebody who had the slot before may still be written.
+   */
+  detach(): void {
+    if (this.outlook) this.mask = this.mask?.slice()
   }
 }
 
@@ -55,6 +63,8 @@ export class Group {
   isSlow = false
   /** Its first mask was found in time. */
   isProven = false
+  /** Threads that ended while they worked for it. */
+  deathCount = 0
   /** It was sent to be compiled at once or not at all. */
   isTrial = false
   readonly resolve: (opening: Opening) => void

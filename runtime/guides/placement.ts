@@ -162,14 +162,14 @@ export class Placement {
         places: group.guides.map(({ place }) => place),
         request: group.request,
         key: group.key,
-        compileMs: group.isTrial ? trialMs : compileMs,
+        compileMs: group.isTrial ? trialMs : patience(group) * compileMs,
       })
     } catch (error) {
       // The schema's value holds what no message can carry.
       this.handlers.onFailure(group, error as Error)
       return
     }
-    for (const guide of group.guides) guide.moveTo(thread)
+    for (const guide of group.guides) guide.detach()
   }
 
   /** Whether a shared thread has anybody to serve besides `group`. */
@@ -279,7 +279,7 @@ export class Placement {
   }
 
   private judge(thread: WalkThread, work: Work, group: Group | undefined): void {
-    const bound = this.options.limits[`${work.kind}Ms`]
+    const bound = patience(group) * this.options.limits[`${work.kind}Ms`]
     // Most work ends by its own clock; that takes a moment.
     if (!group) {
       if (work.age > abandonedMs) this.stop(thread, undefined, undefined)
@@ -351,7 +351,7 @@ export class Placement {
     else this.arriving.unshift(group)
   }
 
-  /** A thread that ended by itself: whoever it worked for fails, if somebody did. */
+  /** A thread that ended by itself. Whoever it worked for is tried once more, unless the memory was full. */
   private died(thread: WalkThread, error: Error): void {
     if (this.isClosing) return
     const work = thread.work(performance.now())
@@ -368,8 +368,14 @@ export class Placement {
     const failure = isMemory
       ? new GrammarError("limit", "", `the constraint needs more than ${maxHeapMb} MB of memory: simplify it`)
       : new Error(`internal: the thread of this constraint ended: ${error.message}`)
-    this.stop(thread, group, group && failure)
+    const isFinal = isMemory || (group !== undefined && ++group.deathCount > 1)
+    this.stop(thread, isFinal ? group : undefined, isFinal ? failure : undefined)
   }
+}
+
+/** What has been in time once is given longer when it is made again: an answer that has begun is not lost to a busy machine. */
+function patience(group: Group | undefined): number {
+  return group?.opening ? 5 : 1
 }
 
 /** More than its bound a piece of work gets only where nothing in it looks at the clock. */

@@ -132,12 +132,12 @@ export class WalkThread {
     return { owner, kind, age: now - this.unitSince }
   }
 
-  /** Where the system can tell threads apart, this one runs when nobody else wants to. There is no way back. */
+  /** Where the system can tell threads apart, this one gets a tenth of what others get. There is no way back. */
   lowerPriority(): void {
     this.isLowered = true
     if (this.systemId === undefined) return
     try {
-      setPriority(this.systemId, constants.priority.PRIORITY_LOW)
+      setPriority(this.systemId, constants.priority.PRIORITY_BELOW_NORMAL)
     } catch {
       // It has ended, or the system does not allow it: it is slower for others then, and nothing else.
     }

@@ -69,7 +69,6 @@ export class ThreadedGuides implements GuideHost {
     own.isLooking = true
     const { thread } = own.group
     if (!thread) return
-    own.mask = thread.row(slot)
     thread.post({ kind: "begin", guide: own.id, slot })
   }
 
@@ -224,7 +223,7 @@ export class ThreadedGuides implements GuideHost {
         for (const [id, verdict] of answer.entries) this.judged(this.guideOf(id, thread), verdict)
         break
       case "outlooks":
-        for (const [id, outlook] of answer.entries) this.seen(this.guideOf(id, thread), outlook)
+        for (const [id, outlook] of answer.entries) this.seen(this.guideOf(id, thread), outlook, thread)
         break
       case "drafted":
         this.settleAsk(answer.ask, answer.drafted)
@@ -249,10 +248,9 @@ export class ThreadedGuides implements GuideHost {
     guide.token = undefined
   }
 
-  private seen(guide: ThreadedGuide | undefined, outlook: Outlook): void {
+  private seen(guide: ThreadedGuide | undefined, outlook: Outlook, thread: WalkThread): void {
     if (!guide?.isLooking) return
-    guide.isLooking = false
-    guide.outlook = outlook
+    guide.see(outlook, thread)
     // Behind a token that ends the text nothing is replayed.
     for (const { token, isExhausted } of outlook.run) if (!isExhausted) guide.walked.push(token)
     this.placement.graduate(guide.group)

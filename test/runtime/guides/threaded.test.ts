@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
 import { AbortError } from "../../../runtime/errors.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
@@ -106,7 +106,7 @@ describe("what takes too long is stopped, and fails alone", () => {
     bounded = await open({
       ...shared,
       spareThreads: 2,
-      limits: { compileMs: 100, maskMs: 100, completionMs: 100 },
+      limits: { compileMs: 400, maskMs: 400, completionMs: 400 },
     })
   })
   afterAll(() => bounded.close())
@@ -120,7 +120,7 @@ describe("what takes too long is stopped, and fails alone", () => {
       .then(() => null)
       .catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(GrammarError)
-    expect(refused).toMatchObject({ kind: "limit", message: expect.stringMatching(/bound of 100 ms. Raise/) })
+    expect(refused).toMatchObject({ kind: "limit", message: expect.stringMatching(/bound of 400 ms. Raise/) })
     expect(await Promise.all(running)).toEqual(expected)
     expect(bounded.load()).toEqual({ running: 0, waiting: 0, slots: 4 })
   })
@@ -149,4 +149,21 @@ test("the report comes with the answer, made at once or when it is read", async 
   const late = await threaded.generate("p", { schema: people })
   expect(early.report?.counts).toEqual(late.report?.counts)
   expect(early.report?.counts.exact).toBeGreaterThan(5)
+})
+
+test("an abort in the moment in which a constraint is ready ends the request, and its walks", async () => {
+  const { guides } = threaded as unknown as { guides: { open: (...args: unknown[]) => Promise<unknown> } }
+  const { placement } = (threaded as unknown as { parts: { guides: unknown } }).parts.guides as {
+    placement: { groups: Map<number, unknown> }
+  }
+  const controller = new AbortController()
+  const opening = vi.spyOn(guides, "open").mockImplementationOnce(async (...args) => {
+    opening.mockRestore()
+    const opened = await guides.open(...args)
+    controller.abort()
+    return opened
+  })
+  const started = threaded.start("p", { schema: people, signal: controller.signal })
+  await expect(started).rejects.toThrow(AbortError)
+  expect([threaded.load().running, threaded.load().waiting, placement.groups.size]).toEqual([0, 0, 0])
 })
