@@ -32,6 +32,8 @@ const few = [
     "content-length: too small",
   ],
   ...["chunks: garbage", "half-closed in the body", "left at every phase"],
+  ...["stop: a million", "prompt: 15 MiB of marks", "seed: a text of 15", "keys: 20,000 unknown"],
+  ...["schema: in the prompt", "schema: objects nested in oneOf, closed"],
 ]
 
 interface Report {
@@ -61,7 +63,7 @@ async function attack(name: string, args: string[]): Promise<Report> {
 test("hostile requests touch no other stream", async () => {
   const { faults, figures } = await attack("kinds", ["--only", few.join("|")])
   expect(faults).toEqual([])
-  expect(figures.kinds).toBe(few.length)
+  expect(figures.kinds).toBeGreaterThanOrEqual(few.length)
 })
 
 test("nasty schemas are answered or refused", async () => {
@@ -72,8 +74,7 @@ test("nasty schemas are answered or refused", async () => {
 
 test("mutated requests get replies", async () => {
   const { faults, figures } = await attack("mutants", ["--count", "150"])
-  // The adaptor answers a Host that is no host, and a target that is no path, by an empty 400 before the application.
-  expect(faults.filter((fault) => !fault.startsWith("status 400 is not JSON"))).toEqual([])
+  expect(faults).toEqual([])
   expect(figures).toEqual({ requests: 150, deaths: 0 })
 })
 
