@@ -62,7 +62,9 @@ async function busy(args: string[], streamCount: number): Promise<Busy> {
   const reader = streams[0].body!.getReader()
   // The role comes at once, the text behind it when the model has begun.
   for (let text = ""; !text.includes('"content":"') || /"content":""(?!.*"content":")/s.test(text); ) {
-    text += new TextDecoder().decode((await reader.read()).value)
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`the stream ended before its text: ${text}`)
+    text += new TextDecoder().decode(value)
   }
   return { child, url, texts: streams.map((stream, i) => rest(stream, i === 0 ? reader : undefined)) }
 }
