@@ -7,12 +7,13 @@
  * one, where their tokens are replayed. What outlives its bound is ended with its thread and fails alone.
  */
 import { GrammarError } from "../../grammar/index.ts"
-import { AbortError, ModelError, RequestError } from "../errors.ts"
+import { AbortError, ModelError } from "../errors.ts"
+import { Crowding } from "./crowding.ts"
 import type { Group } from "./group.ts"
 import type { Opening } from "./opening.ts"
 import { type FromThread, timedWork, type UnitKindName } from "./protocol.ts"
 import type { WalkThread, Work } from "./thread.ts"
-import { maxHeapMb, maxOwnedThreads, type PoolOptions, WalkThreads } from "./threads.ts"
+import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
 
 /** What one piece of work may take, in milliseconds; then it is stopped. */
 export interface WorkLimits {
@@ -76,6 +77,7 @@ export class Placement {
   private slow: Group[] = []
   private readonly refusals = new Map<string, { error: Error; until: number }>()
   private stillborn = 0
+  private readonly crowding = new Crowding()
   private watch: ReturnType<typeof setInterval> | undefined
   private isClosing = false
 
@@ -254,15 +256,9 @@ export class Placement {
       const thread = this.threads.take(this.isIdle)
       if (!thread) return
       const group = this.slow.shift()!
-      this.keep(group, thread)
+      this.threads.own(group.key, thread)
       this.send(group, thread)
     }
-  }
-
-  /** The thread belongs to the group's constraint from now on, and others come first where cores are few. */
-  private keep(group: Group, thread: WalkThread): void {
-    this.threads.own(group.key, thread)
-    thread.lowerPriority()
   }
 
   // ---- the watch
@@ -279,31 +275,29 @@ export class Placement {
   }
 
   private judge(thread: WalkThread, work: Work, group: Group | undefined): void {
-    const bound = patience(group) * this.options.limits[`${work.kind}Ms`]
+    const { factor } = this.crowding
+    const bound = factor * patience(group) * this.options.limits[`${work.kind}Ms`]
     // Most work ends by its own clock; that takes a moment.
     if (!group) {
-      if (work.age > abandonedMs) this.stop(thread, undefined, undefined)
-    } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, bound))
-    else if (work.age > patienceMs && this.hasOthers(group, thread)) this.isolate(thread, group, work)
+      if (work.age > factor * abandonedMs) this.stop(thread, undefined, undefined)
+    } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, Math.round(bound)))
+    else if (work.age > factor * patienceMs && this.hasOthers(group, thread))
+      this.isolate(thread, group, work)
   }
 
   /** A shared thread is held up by one request, and others wait there. */
   private isolate(thread: WalkThread, culprit: Group, work: Work): void {
-    if (!this.threads.leave(thread, this.isIdle)) {
-      if (work.age < crowdedMs) return
-      if (!culprit.opening) {
-        // Too many compile already: this one begins again later.
-        this.delay(culprit)
-        this.stop(thread, undefined, undefined)
-        return
-      }
-      const message = `the constraint takes more than ${crowdedMs} ms at a time, and all ${maxOwnedThreads} threads for such constraints are taken: try again later, or make it simpler`
-      this.stop(thread, culprit, new RequestError("queue_full", message))
+    const isRunning = culprit.opening !== undefined
+    if (!this.threads.leave(thread, this.isIdle, isRunning)) {
+      // What has begun is waited for. Too many compile already: this one begins again later.
+      if (isRunning || work.age < crowdedMs) return
+      this.delay(culprit)
+      this.stop(thread, undefined, undefined)
       return
     }
     this.options.log("masks: one constraint takes long, the others move to another thread")
     this.known.clear()
-    this.keep(culprit, thread)
+    this.threads.own(culprit.key, thread)
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
       this.leaveThread(group)

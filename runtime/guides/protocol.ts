@@ -96,8 +96,7 @@ export type ToThread =
   | { kind: "release"; guides: readonly number[] }
 
 export type FromThread =
-  /** `systemId`: the number by which Linux knows the thread. */
-  | { kind: "ready"; systemId: number | undefined }
+  | { kind: "ready" }
   /** `bytes`: what the thread keeps. */
   | { kind: "opened"; owner: number; opening: PlainOpening; bytes: number }
   /** `isLate`: the compilation did not end in its time. */

@@ -2,7 +2,6 @@
  * One thread of walks, seen from the engine: messages there and back, and a look at what it works on.
  */
 
-import { constants, setPriority } from "node:os"
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import { packageFile } from "../files.ts"
 import {
@@ -58,9 +57,6 @@ export class WalkThread {
   private readonly rows: SharedArrayBuffer
   private readonly words: number
   private readonly handlers: ThreadHandlers
-  /** What Linux knows the thread by. */
-  private systemId: number | undefined
-  private isLowered = false
   private unit = 0
   private unitSince = 0
 
@@ -132,17 +128,6 @@ export class WalkThread {
     return { owner, kind, age: now - this.unitSince }
   }
 
-  /** Where the system can tell threads apart, this one gets a tenth of what others get. There is no way back. */
-  lowerPriority(): void {
-    this.isLowered = true
-    if (this.systemId === undefined) return
-    try {
-      setPriority(this.systemId, constants.priority.PRIORITY_BELOW_NORMAL)
-    } catch {
-      // It has ended, or the system does not allow it: it is slower for others then, and nothing else.
-    }
-  }
-
   /** Ends it, wherever it is. */
   async end(): Promise<void> {
     this.isDead = true
@@ -152,11 +137,7 @@ export class WalkThread {
 
   private receive(answer: FromThread): void {
     if (this.isDead) return
-    if (answer.kind === "ready") {
-      this.isReady = true
-      this.systemId = answer.systemId
-      if (this.isLowered) this.lowerPriority()
-    }
+    if (answer.kind === "ready") this.isReady = true
     this.handlers.onAnswer(this, answer)
   }
 

@@ -69,12 +69,15 @@ export class WalkThreads {
 
   /** A thread for one constraint: a fresh one, in the place of one that `isIdle` where there are enough. */
   take(isIdle: (thread: WalkThread) => boolean): WalkThread | undefined {
-    return this.makeRoom(isIdle) ? this.start() : undefined
+    return this.makeRoom(isIdle, maxOwnedThreads) ? this.start() : undefined
   }
 
-  /** Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one more. */
-  leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean): boolean {
-    if (!this.makeRoom(isIdle)) return false
+  /**
+   * Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one more. There is more room where
+   * answers have begun.
+   */
+  leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean, isRunning: boolean): boolean {
+    if (!this.makeRoom(isIdle, isRunning ? 2 * maxOwnedThreads : maxOwnedThreads)) return false
     this.replace(thread)
     return true
   }
@@ -120,15 +123,17 @@ export class WalkThreads {
     while (this.spares.length < spareCount - 1) this.spares.push(this.start())
   }
 
-  private makeRoom(isIdle: (thread: WalkThread) => boolean): boolean {
+  /** Ends idle threads until there are fewer than `most` that belong to one constraint; whether it could. */
+  private makeRoom(isIdle: (thread: WalkThread) => boolean, most: number): boolean {
     const owned = new Set([...this.owners.values()].filter((thread) => !this.isShared(thread)))
-    if (owned.size < maxOwnedThreads) return true
+    let count = owned.size
     for (const thread of owned) {
+      if (count < most) break
       if (!isIdle(thread)) continue
       this.end(thread)
-      return true
+      count--
     }
-    return false
+    return count < most
   }
 
   private start(): WalkThread {

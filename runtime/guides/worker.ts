@@ -4,7 +4,6 @@
  * It may be ended at any moment: what it holds can be made again from what the engine knows. Started from `dist` by
  * `thread.ts`; `protocol.ts` has the messages.
  */
-import { readlinkSync } from "node:fs"
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
 import { withinTime } from "../../grammar/deadline.ts"
@@ -13,6 +12,7 @@ import { parseVocabulary, type Vocabulary, warmUp } from "../../mask/index.ts"
 import { CompiledConstraints } from "../compiled.ts"
 import { readModelDirectory } from "../directory.ts"
 import { Tokenizer } from "../tokenizer.ts"
+import { Crowding } from "./crowding.ts"
 import { openWalks, type WalkRequest } from "./opening.ts"
 import {
   Answered,
@@ -34,6 +34,7 @@ import {
 import { isMisfit, type Misfit, type Outlook, shareMachineIds, type Verdict, type Walk } from "./walk.ts"
 
 const data = workerData as ThreadData
+const crowding = new Crowding()
 const { port } = data
 const signal = new Int32Array(data.signal)
 const shared = new Int32Array(data.shared)
@@ -103,7 +104,7 @@ class WalkServer {
     try {
       this.mark(owner, "compile")
       const { constraint } = request
-      const bound = constraint && this.compiled.bind(plain(constraint), key, compileMs)
+      const bound = constraint && this.compiled.bind(plain(constraint), key, crowding.factor * compileMs)
       isCompiling = false
       const kind = request.closes ? "completion" : "mask"
       this.mark(owner, kind)
@@ -198,7 +199,7 @@ class WalkServer {
 
   /** Work that looks at the clock ends by itself, and the thread need not be ended. */
   private timed<T>(kind: "mask" | "completion", run: () => T): T {
-    return withinTime(data[`${kind}Ms`], run, timedWork[kind])
+    return withinTime(crowding.factor * data[`${kind}Ms`], run, timedWork[kind])
   }
 
   private row(slot: number): Uint32Array {
@@ -223,16 +224,6 @@ function plain({ input, policies }: NonNullable<WalkRequest["constraint"]>): {
   return { input, policies }
 }
 
-/** Linux names a thread's own entry `<process>/task/<thread>`. */
-function systemId(): number | undefined {
-  if (process.platform !== "linux") return undefined
-  try {
-    return Number(readlinkSync("/proc/thread-self").split("/").at(-1))
-  } catch {
-    return undefined
-  }
-}
-
 /** Of this thread: objects and arrays. */
 function heapBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
@@ -252,7 +243,7 @@ const vocabulary = parseVocabulary(directory.tokenizerJson, directory.tokenizerC
 })
 shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
-say({ kind: "ready", systemId: systemId() })
+say({ kind: "ready" })
 
 /** The steps of the warm-up that are left; each is short. */
 let warming: Iterator<void> | null = data.warms ? warmUp(vocabulary) : null
