@@ -69,18 +69,24 @@ test("a model whose positions the graph counts answers one row at a time, with t
   await engine.close()
 })
 
-test("a model that dies ends its requests, and later ones are told", async () => {
+test("a model that dies ends what runs, and what waits goes on; when it dies again, later requests are told", async () => {
   const lines: string[] = []
   const engine = await open({ model: make(), slots: 1, device: "cpu", log: (line) => lines.push(line) })
+  const kill = (): void => {
+    // The thread ends without being asked by the engine. (Killing it inside a run would abort the process.)
+    const { worker } = (engine as unknown as { parts: { model: { worker: Worker } } }).parts.model
+    worker.postMessage({ kind: "close" })
+  }
   const running = await engine.start("a", { ignoreEos: true })
   const waiting = await engine.start("b", { ignoreEos: true })
-  // The thread ends without being asked by the engine. (Killing it inside a run would abort the process.)
-  const { worker } = (engine as unknown as { parts: { model: { worker: Worker } } }).parts.model
-  worker.postMessage({ kind: "close" })
+  kill()
   const results = await Promise.all([running.result, waiting.result])
-  expect(results.map(({ finishReason }) => finishReason)).toEqual(["error", "error"])
+  expect(results.map(({ finishReason }) => finishReason)).toEqual(["error", "length"])
   expect(results[0].message).toMatch(/the model's thread ended/)
-  await expect(engine.start("c")).rejects.toMatchObject({ code: "engine_dead" })
+  const last = await engine.start("c", { ignoreEos: true })
+  kill()
+  expect((await last.result).finishReason).toBe("error")
+  await expect(engine.start("d")).rejects.toMatchObject({ code: "engine_dead" })
   expect(engine.load()).toEqual({ running: 0, waiting: 0, slots: 1 })
   await engine.close()
 })
