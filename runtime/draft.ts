@@ -17,6 +17,11 @@ export interface Draft {
 
 export const noDraft: Draft = { tokens: [], laws: [], forced: [] }
 
+/** What is left of a draft behind its first `taken` tokens. */
+export function draftFrom({ tokens, laws, forced }: Draft, taken: number): Draft {
+  return { tokens: tokens.slice(taken), laws: laws.slice(taken), forced: forced.slice(taken) }
+}
+
 /** How one request speculates. */
 export class Speculation {
   readonly verify: Verify

@@ -92,7 +92,12 @@ export class ModelDrafter implements Drafter {
     while (!course.hasEnded && course.tokens.length < course.count) {
       if (!guide) return true
       const glimpse = await guides.glimpse(guide, course.tokens)
-      if (!glimpse) break
+      if (!glimpse) {
+        // Tokens that are judged by ratio depend on the draft, which must not depend on the time.
+        const isNeeded = course.sequence.options.speculation?.verify === "reject"
+        if (isNeeded && !guide.failure && !course.sequence.isFinished) continue
+        break
+      }
       course.mask = glimpse.mask
       if (glimpse.forced.length === 0) return true
       for (const token of glimpse.forced) {

@@ -10,7 +10,7 @@
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import type { SampleResult, Sampler } from "../sampler/index.ts"
 import { describeForced } from "../sampler/logprobs.ts"
-import { noDraft } from "./draft.ts"
+import { draftFrom } from "./draft.ts"
 import { type DrawRow, drawTokens } from "./drawing.ts"
 import { RequestError } from "./errors.ts"
 import { type Awaited, type GuideHost, hasArrived } from "./guides/guide.ts"
@@ -351,13 +351,14 @@ export class Rows {
     }
   }
 
-  /** The row waits for its guide with logits of its own; what a draft had behind it is given up. */
+  /** The row waits for its guide with logits of its own, and of what its draft has behind it. */
   private setAside(cursor: Cursor): void {
     const { entry, logits, taken, result, redraws } = cursor
     const { width } = this.parts.vocabulary
     const row = entry.logitsRow + taken
-    const own = { ...entry, draft: noDraft, logitsRow: 0 }
-    const kept = makeCursor(own, logits.slice(row * width, (row + 1) * width))
+    const draft = draftFrom(entry.draft, taken)
+    const end = row + 1 + draft.tokens.length
+    const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.slice(row * width, end * width))
     kept.result = result
     kept.redraws = redraws
     entry.sequence.isLate = true

@@ -119,7 +119,7 @@ export class Scheduler {
       feed(suspect)
       return batch
     }
-    for (const sequence of this.running) if (!sequence.isLate) feed(sequence)
+    for (const sequence of this.running) if (!sequence.isLate && !sequence.isDelayed) feed(sequence)
     // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
     while (this.waiting.length > 0 && budget > 0) {
       const sequence = this.waiting[0]

@@ -93,6 +93,8 @@ export class Sequence {
   isNarrowed = false
   /** Waits for an answer about its last draw: it takes no part in a step until then. */
   isLate = false
+  /** Its draft is late, and its tokens depend on it: it takes no part in this step. */
+  isDelayed = false
   /** Its guide has been asked about its last draw. */
   isAsked = false
   /** Its last token was taken before the verdict, which can only be that the text goes on. */

@@ -19,7 +19,7 @@ import {
   type Proposer,
   type SamplingParams,
 } from "../sampler/index.ts"
-import { type Draft, noDraft, type Verify } from "./draft.ts"
+import type { Draft, Verify } from "./draft.ts"
 import { draftAlong } from "./guides/draft.ts"
 import type { GuideHost } from "./guides/guide.ts"
 import { hasPlainFilters } from "./neartie.ts"
@@ -118,9 +118,13 @@ export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
 
 /**
  * The part of a proposal that may follow, with the tokens that the constraint forces between its tokens. Nothing moves;
- * no draft where the constraint does not answer in time.
+ * undefined where the constraint does not answer in time.
  */
-export async function legalDraft(sequence: Sequence, proposal: Proposal, guides: GuideHost): Promise<Draft> {
+export async function legalDraft(
+  sequence: Sequence,
+  proposal: Proposal,
+  guides: GuideHost,
+): Promise<Draft | undefined> {
   const { guide, vocabulary, params, stopTokenIds } = sequence.options
   const proposed = chainOf(proposal, maxProposed)
   const bound = Math.min(maxDraft, sequence.left - 1)
@@ -128,7 +132,7 @@ export async function legalDraft(sequence: Sequence, proposal: Proposal, guides:
   const drafted = guide
     ? await guides.draft(guide, proposed, bound)
     : draftAlong(proposed, { ...free, forcedAt: () => [] })
-  if (!drafted) return noDraft
+  if (!drafted) return undefined
   const { tokens, places } = drafted
   return {
     tokens,

@@ -97,12 +97,14 @@ export class Stepper {
     const isMeasuring = this.costs.isStale(this.scheduler.running.length, this.metrics.steps)
     const ready = this.scheduler.running.filter((sequence) => {
       sequence.draft = noDraft
+      sequence.isDelayed = false
       const { speculation } = sequence.options
       return (
         speculation && !sequence.replays && !sequence.isLate && sequence.cachedCount >= sequence.promptCount
       )
     })
     const known = await this.rows.takeRuns(ready)
+    for (const sequence of ready) if (!known.includes(sequence)) this.delay(sequence)
     const wishes = known.flatMap((sequence): DraftWish[] => {
       const count = Math.min(sequence.options.speculation!.next(isMeasuring), sequence.left - 1)
       return count > 0 ? [{ sequence, count }] : []
@@ -115,7 +117,9 @@ export class Stepper {
         if (sequence.isFinished) continue
         const { tokens, ...rest } = proposals[index]
         const proposal = rest.parents ? proposals[index] : { ...rest, tokens: tokens.slice(0, count) }
-        sequence.draft = await legalDraft(sequence, proposal, this.guides)
+        const draft = await legalDraft(sequence, proposal, this.guides)
+        if (draft) sequence.draft = draft
+        else this.delay(sequence)
       }
     } catch (error) {
       // A draft only saves time: the answers go on without.
@@ -123,6 +127,11 @@ export class Stepper {
       this.speculator = null
     }
     this.metrics.ms.draft += performance.now() - startedAt
+  }
+
+  /** Tokens that are judged by ratio depend on the draft: it is waited for, by the sequence alone. */
+  private delay(sequence: Sequence): void {
+    sequence.isDelayed = sequence.options.speculation?.verify === "reject"
   }
 
   /** What came of the step's drafts, and what they cost; a step without them tells what that costs. */
