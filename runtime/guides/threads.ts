@@ -12,7 +12,7 @@ export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb">
 
 /** Of one thread's heap. */
 export const maxHeapMb = 2_048
-/** Threads that belong to one constraint each. */
+/** Threads that belong to one constraint each; twice as many where answers have begun, see `leave`. */
 export const maxOwnedThreads = 4
 
 export class WalkThreads {
