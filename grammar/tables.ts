@@ -5,11 +5,12 @@
  * state (its row, its derivatives, its lengths) is found again from the state alone, with the same answer: above a bound
  * it is forgotten, all at once, before the next compilation. Nothing is walking then, since everything is synchronous.
  */
-import { contentBytes } from "./lexeme/content.ts"
-import { forgetLengths, lengthBytes } from "./lexeme/counter.ts"
-import { derivativeBytes, forgetDerivatives } from "./lexeme/derivative.ts"
-import { nameTableBytes } from "./lexeme/names.ts"
-import { exprBytes } from "./lexeme/nodes.ts"
+
+import { forgetLengths, lengthBytes } from "./lexeme/expr/counter.ts"
+import { derivativeBytes, forgetDerivatives } from "./lexeme/expr/derivative.ts"
+import { exprBytes } from "./lexeme/expr/nodes.ts"
+import { contentBytes } from "./lexeme/string/content.ts"
+import { nameTableBytes } from "./lexeme/string/names.ts"
 import { lexemes } from "./lexeme/table.ts"
 
 /** Bytes by table. */

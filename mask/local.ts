@@ -9,7 +9,7 @@
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
-import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string.ts"
+import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./characters.ts"

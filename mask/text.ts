@@ -6,9 +6,10 @@
  * sorted by their number of characters, and *closers*, the nodes at which a quote ends it. The tokens inside are then a
  * row a bound, and closers are decided one by one, by count or by the content automaton read along the paths to them.
  */
-import { anyContent, characterRoom, neededCharacters } from "../grammar/lexeme/content.ts"
-import { Unbounded } from "../grammar/lexeme/counter.ts"
-import { bodyState, type Escapes, stringBody } from "../grammar/lexeme/string.ts"
+
+import { Unbounded } from "../grammar/lexeme/expr/counter.ts"
+import { anyContent, characterRoom, neededCharacters } from "../grammar/lexeme/string/content.ts"
+import { bodyState, type Escapes, stringBody } from "../grammar/lexeme/string/string.ts"
 import { lexemes } from "../grammar/lexeme/table.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 import type { TokenTrie } from "./trie.ts"

@@ -19,7 +19,7 @@ export async function freshEngine(checkTime?: () => void) {
     import("../grammar/errors.ts"),
     import("../grammar/index.ts"),
     import("../grammar/intern.ts"),
-    import("../grammar/lexeme/nodes.ts"),
+    import("../grammar/lexeme/expr/nodes.ts"),
     import("../grammar/lexeme/table.ts"),
     import("../grammar/stack.ts"),
     import("../grammar/state.ts"),

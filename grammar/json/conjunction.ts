@@ -8,7 +8,7 @@
  * giving an alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being read.
  */
 import { TupleTable } from "../intern.ts"
-import type { ExprId } from "../lexeme/expr.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"
 import { Structures } from "./structure.ts"

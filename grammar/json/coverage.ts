@@ -8,7 +8,7 @@
  * schemas that fail, and all the others count as covering.
  */
 import { checkLimit, type Limits } from "../errors.ts"
-import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { type Conjunctions, Types } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"

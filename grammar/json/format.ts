@@ -5,7 +5,7 @@
  * machine: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and leap seconds (`timestamp.ts`), and `regex`,
  * which is no regular language (`patternformat.ts`). Made on first use and kept.
  */
-import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 import { domainExpr } from "./hostname.ts"
 import { idnHostnameExpr } from "./idnhostname.ts"

@@ -6,7 +6,7 @@
  * of counts and its row a dozen ranges. No state is entered from which the name cannot be finished within the bounds:
  * a hyphen and a dot need room for one character more.
  */
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 export interface DomainRules {

@@ -6,12 +6,12 @@
  * were seen become facts of a conjunction.
  */
 import type { Step } from "../frame.ts"
-import { NamesKind, NoContent, namesContent, partsOfContent } from "../lexeme/content.ts"
-import { exprs } from "../lexeme/expr.ts"
-import { ExcludedTag, NoNames, withName } from "../lexeme/names.ts"
-import { NumberSet } from "../lexeme/numberset.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
+import { NumberSet } from "../lexeme/number/numberset.ts"
 import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
-import { stringLexeme } from "../lexeme/string.ts"
+import { NamesKind, NoContent, namesContent, partsOfContent } from "../lexeme/string/content.ts"
+import { ExcludedTag, NoNames, withName } from "../lexeme/string/names.ts"
+import { stringLexeme } from "../lexeme/string/string.ts"
 import { Dead } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { type Fact, Types } from "./conjunction.ts"

@@ -3,7 +3,7 @@
  * out where no class of keys could read them.
  */
 import { PairMap } from "../intern.ts"
-import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../lexeme/names.ts"
+import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../lexeme/string/names.ts"
 import { compareNames } from "./value.ts"
 
 /** Tags of declared names are not below it. */

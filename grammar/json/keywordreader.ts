@@ -5,7 +5,7 @@
  * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
  */
 import { GrammarError, type Limits } from "../errors.ts"
-import type { ExprId } from "../lexeme/expr.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
 import type { KeywordNote } from "../report.ts"
 import { Infinite } from "./conjunction.ts"
 import { isKeywordSomewhere, type Keyword } from "./dialect.ts"

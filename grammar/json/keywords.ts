@@ -1,6 +1,6 @@
 /** A schema node, read: what its keywords say, where the compiler looks for it. `keywordreader.ts` fills it in. */
-import type { ExprId } from "../lexeme/expr.ts"
-import type { NumberCell } from "../lexeme/number.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
+import type { NumberCell } from "../lexeme/number/number.ts"
 import { AllTypes, Infinite, Types, typeBit } from "./conjunction.ts"
 import type { JsonNode } from "./reader.ts"
 import type { SchemaNode } from "./refs.ts"

@@ -1,6 +1,6 @@
 /** The values of keywords, checked: each function takes a node and the keyword's pointer, and throws `syntax`. */
 import { GrammarError } from "../errors.ts"
-import { type Decimal, parseDecimal } from "../lexeme/decimal.ts"
+import { type Decimal, parseDecimal } from "../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 import { decimalOfNode } from "./value.ts"
 

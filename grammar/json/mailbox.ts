@@ -3,7 +3,7 @@
  * and quoted strings. At most 64 octets (section 4.5.3.1.1), as a machine over bytes: the bound is a count in the state,
  * and no state is entered whose text cannot be finished within it.
  */
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 const MaxOctets = 64

@@ -5,8 +5,8 @@
  * are told apart at sight; for others emptiness is a search, and all searches of one object share a budget.
  */
 import { GrammarError } from "../errors.ts"
-import { type ExprId, exprs } from "../lexeme/expr.ts"
-import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../lexeme/nodes.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
+import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../lexeme/expr/nodes.ts"
 
 export interface NameClass {
   readonly expr: ExprId

@@ -4,7 +4,7 @@
  * required ↔ a name absent · every property of a class satisfies S ↔ some property of that class does not · bounds on
  * counts ↔ the strict opposite bound · items ↔ an item that does not · contains ↔ too few or too many · unique ↔ equal items.
  */
-import { type ExprId, exprs } from "../lexeme/expr.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { type Conjunctions, Infinite, typeBit } from "./conjunction.ts"
 import type { Alternative } from "./expand.ts"
 import type { Keywords } from "./keywords.ts"

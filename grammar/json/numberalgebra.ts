@@ -5,9 +5,9 @@
  * that ascend met by binary search, single values that are excluded taken out all at once.
  */
 import { GrammarError } from "../errors.ts"
-import { compare as compareDecimals, type Decimal } from "../lexeme/decimal.ts"
-import { isMultipleOf, lcm, type Modulus, modulusOf } from "../lexeme/modulus.ts"
-import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number.ts"
+import { compare as compareDecimals, type Decimal } from "../lexeme/number/decimal.ts"
+import { isMultipleOf, lcm, type Modulus, modulusOf } from "../lexeme/number/modulus.ts"
+import { anyNumber, type NumberCell, numbers, pointCell } from "../lexeme/number/number.ts"
 import { Types } from "./conjunction.ts"
 import { MaxDigits } from "./keywordvalue.ts"
 import type { Algebra } from "./scalar.ts"

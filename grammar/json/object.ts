@@ -7,9 +7,9 @@
  */
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { PairMap, TupleTable } from "../intern.ts"
-import { anyContent, NoContent, namesContent } from "../lexeme/content.ts"
-import { ExcludedTag, excludedNames, NoNames, withName } from "../lexeme/names.ts"
-import { shortStrings, stringLexeme } from "../lexeme/string.ts"
+import { anyContent, NoContent, namesContent } from "../lexeme/string/content.ts"
+import { ExcludedTag, excludedNames, NoNames, withName } from "../lexeme/string/names.ts"
+import { shortStrings, stringLexeme } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"

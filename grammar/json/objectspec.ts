@@ -7,10 +7,10 @@
  * as declared names, so every class that remains has names without end.
  */
 import { checkLimit, type Limits } from "../errors.ts"
-import { anyContent, exprContent } from "../lexeme/content.ts"
-import { type ExprId, exprs } from "../lexeme/expr.ts"
-import { finiteTexts, matchesText } from "../lexeme/finite.ts"
-import { exprLengths } from "../lexeme/lengths.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
+import { finiteTexts, matchesText } from "../lexeme/expr/finite.ts"
+import { exprLengths } from "../lexeme/expr/lengths.ts"
+import { anyContent, exprContent } from "../lexeme/string/content.ts"
 import { utf8 } from "../utf8.ts"
 import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Asserted, coverageOf } from "./coverage.ts"

@@ -5,7 +5,7 @@
  * value satisfies a fact, or some property of a class has such a value. The object frame keeps the set of those that are
  * not met yet. So `not` over many properties, `oneOf` over overlapping objects and the like cost one bit a clause.
  */
-import type { ExprId } from "../lexeme/expr.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
 import type { Conjunctions } from "./conjunction.ts"
 import type { Alternative } from "./expand.ts"
 

@@ -1,6 +1,6 @@
 /** Patterns of schemas, kept by source: the same few are written again and again, and reading one takes 50 µs and more. */
 import type { Limits } from "../errors.ts"
-import type { ExprId } from "../lexeme/expr.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 
 /** UTF-16 units of patterns that are kept. */

@@ -14,7 +14,7 @@ import {
   exprs,
   type MachineEdge,
   type TextLengths,
-} from "../lexeme/expr.ts"
+} from "../lexeme/expr/expr.ts"
 import {
   appended,
   bracedEdges,

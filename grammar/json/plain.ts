@@ -9,9 +9,9 @@
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
-import { exprs } from "../lexeme/expr.ts"
-import { exprLengths } from "../lexeme/lengths.ts"
-import { numbers, pointCell } from "../lexeme/number.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
+import { exprLengths } from "../lexeme/expr/lengths.ts"
+import { numbers, pointCell } from "../lexeme/number/number.ts"
 import { AllTypes, type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"

@@ -4,7 +4,7 @@
  * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space before `} ]` to the
  * closing one, so no text can be split in two ways.
  */
-import { Empty, type ExprId, exprs } from "../lexeme/expr.ts"
+import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 
 export type Whitespace = "flexible" | "tight" | "compact" | "any"

@@ -4,8 +4,8 @@
  * are evaluated, not expanded: one function, three algebras.
  */
 import { GrammarError } from "../errors.ts"
-import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
-import { at, ConcatKind, kindOf, length, SetKind } from "../lexeme/nodes.ts"
+import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
+import { at, ConcatKind, kindOf, length, SetKind } from "../lexeme/expr/nodes.ts"
 import { Types } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"
 import type { Keywords } from "./keywords.ts"

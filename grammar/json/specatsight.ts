@@ -2,8 +2,9 @@
  * What most schemas say about objects, told at sight: names with a schema each, all others alike, nothing to combine.
  * The same spec as `objectSpec` makes of it, in half of the time; the tests hold it to that.
  */
-import { anyContent } from "../lexeme/content.ts"
-import { exprs } from "../lexeme/expr.ts"
+
+import { exprs } from "../lexeme/expr/expr.ts"
+import { anyContent } from "../lexeme/string/content.ts"
 import { utf8 } from "../utf8.ts"
 import type { Conjunctions } from "./conjunction.ts"
 import type { KeywordReader } from "./keywordreader.ts"

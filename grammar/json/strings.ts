@@ -6,6 +6,10 @@
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
+import { Unbounded } from "../lexeme/expr/counter.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
+import { finiteTexts, matchesText } from "../lexeme/expr/finite.ts"
+import { exprLengths } from "../lexeme/expr/lengths.ts"
 import {
   exprContent,
   lengthContent,
@@ -13,12 +17,8 @@ import {
   namesContent,
   PlainTag,
   partsOfContent,
-} from "../lexeme/content.ts"
-import { Unbounded } from "../lexeme/counter.ts"
-import { type ExprId, exprs } from "../lexeme/expr.ts"
-import { finiteTexts, matchesText } from "../lexeme/finite.ts"
-import { exprLengths } from "../lexeme/lengths.ts"
-import { buildNames, ExcludedTag, withName } from "../lexeme/names.ts"
+} from "../lexeme/string/content.ts"
+import { buildNames, ExcludedTag, withName } from "../lexeme/string/names.ts"
 import { utf8 } from "../utf8.ts"
 import { Types } from "./conjunction.ts"
 import type { JsonLanguage } from "./language.ts"

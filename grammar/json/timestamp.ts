@@ -6,7 +6,7 @@
  * for each sign: local − offset ≡ 23:59 (mod 24 h). So hour and minute are remembered until the seconds are known.
  */
 import { TupleTable } from "../intern.ts"
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 
 // Places, with the values that they remember.
 /** After the first digit of the year: that digit's remainder by 2. */

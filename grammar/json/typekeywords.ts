@@ -1,6 +1,6 @@
 /** `type`, and the keywords about numbers: a set of types and one cell of numbers. */
-import { compare as compareDecimals } from "../lexeme/decimal.ts"
-import { anyNumber, type NumberCell } from "../lexeme/number.ts"
+import { compare as compareDecimals } from "../lexeme/number/decimal.ts"
+import { anyNumber, type NumberCell } from "../lexeme/number/number.ts"
 import { Types } from "./conjunction.ts"
 import type { Keywords } from "./keywords.ts"
 import { type Members, malformed, readNumber } from "./keywordvalue.ts"

@@ -4,7 +4,7 @@
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
 import { GrammarError } from "../errors.ts"
-import { shortStrings } from "../lexeme/string.ts"
+import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { arrayLanguage } from "./array.ts"

@@ -1,4 +1,8 @@
 /** Lexemes that are written as they are: regular expressions, choices, punctuation, the words of JSON, numbers. */
+
+import type { ExprId } from "./expr/expr.ts"
+import { rawTexts } from "./expr/shortest.ts"
+import { numbers } from "./number/number.ts"
 import {
   clampedContent,
   contentOverlay,
@@ -7,11 +11,8 @@ import {
   exprContent,
   NoContent,
   nextContent,
-} from "./content.ts"
-import type { ExprId } from "./expr.ts"
-import { numbers } from "./number.ts"
-import { leastContent, shortestContent } from "./shortcontent.ts"
-import { rawTexts } from "./shortest.ts"
+} from "./string/content.ts"
+import { leastContent, shortestContent } from "./string/shortcontent.ts"
 import { Dead, lexemes } from "./table.ts"
 
 const scratch = new Int32Array(256)

@@ -11,7 +11,7 @@
  */
 import { GrammarError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
-import type { Reach } from "./measure.ts"
+import type { Reach } from "./expr/measure.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0

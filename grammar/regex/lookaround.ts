@@ -3,10 +3,10 @@
  *
  * A pattern is built from its end to its start, so what follows an assertion is usually known when the assertion is met:
  * `(?=s)k` is k & sΣ*, `(?!s)k` is k & ¬(sΣ*), and `$k` is ε if k may be empty. Inside a repetition what follows is not
- * known yet; there the assertion becomes a node that the derivative resolves (`lexeme/derivative.ts`). A lookbehind is
+ * known yet; there the assertion becomes a node that the derivative resolves (`lexeme/expr/derivative.ts`). A lookbehind is
  * always a node: it carries the automaton of Σ*s and reads what the text in front of it reads.
  */
-import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
+import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
 import type { CodePointRanges } from "./ranges.ts"
 import { lineTerminators } from "./unicode.ts"
 

@@ -8,7 +8,7 @@
  */
 import type { AST } from "@eslint-community/regexpp"
 import { GrammarError, type Limits } from "../errors.ts"
-import { Empty, type ExprId, exprs, Never } from "../lexeme/expr.ts"
+import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
 import { charSetOf, wordRanges } from "./charset.ts"
 import {
   type AtStart,

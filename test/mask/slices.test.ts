@@ -1,8 +1,8 @@
 /** Slices and sets of characters against their definitions, token by token. */
 import { expect, test } from "vitest"
-import { exprContent } from "../../grammar/lexeme/content.ts"
-import { exprs } from "../../grammar/lexeme/expr.ts"
-import { bodyState } from "../../grammar/lexeme/string.ts"
+import { exprs } from "../../grammar/lexeme/expr/expr.ts"
+import { exprContent } from "../../grammar/lexeme/string/content.ts"
+import { bodyState } from "../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
 import { CharacterSets } from "../../mask/characters.ts"

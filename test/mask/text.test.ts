@@ -1,16 +1,16 @@
 /** Strings of any characters, by counts, against a walk of the trie. */
 import { expect, test } from "vitest"
+import { Unbounded } from "../../grammar/lexeme/expr/counter.ts"
+import { exprs } from "../../grammar/lexeme/expr/expr.ts"
 import {
   anyContent,
   exprContent,
   lengthContent,
   NoContent,
   namesContent,
-} from "../../grammar/lexeme/content.ts"
-import { Unbounded } from "../../grammar/lexeme/counter.ts"
-import { exprs } from "../../grammar/lexeme/expr.ts"
-import { buildNames } from "../../grammar/lexeme/names.ts"
-import { bodyState, type Escapes } from "../../grammar/lexeme/string.ts"
+} from "../../grammar/lexeme/string/content.ts"
+import { buildNames } from "../../grammar/lexeme/string/names.ts"
+import { bodyState, type Escapes } from "../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
 import { TextMasks } from "../../mask/text.ts"

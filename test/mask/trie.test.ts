@@ -1,10 +1,10 @@
 /** The trie and its walk against a loop over tokens. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { anyContent, lengthContent } from "../../grammar/lexeme/content.ts"
-import { exprs } from "../../grammar/lexeme/expr.ts"
+import { exprs } from "../../grammar/lexeme/expr/expr.ts"
 import { exprLexeme } from "../../grammar/lexeme/raw.ts"
-import { stringLexeme } from "../../grammar/lexeme/string.ts"
+import { anyContent, lengthContent } from "../../grammar/lexeme/string/content.ts"
+import { stringLexeme } from "../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
 import { Vocabulary } from "../../mask/index.ts"

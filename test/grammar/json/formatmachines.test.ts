@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest"
 import { formatExpr, PlainHostname } from "../../../grammar/json/format.ts"
 import { domainExpr } from "../../../grammar/json/hostname.ts"
 import { localPartExpr } from "../../../grammar/json/mailbox.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
-import { exprLengths } from "../../../grammar/lexeme/lengths.ts"
-import { reachOf } from "../../../grammar/lexeme/measure.ts"
+import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
+import { exprLengths } from "../../../grammar/lexeme/expr/lengths.ts"
+import { reachOf } from "../../../grammar/lexeme/expr/measure.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 const { and, byteRange, concat, literal, loop, not, or } = exprs

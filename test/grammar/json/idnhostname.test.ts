@@ -5,6 +5,7 @@
 import { expect, test } from "vitest"
 import { formatExpr } from "../../../grammar/json/format.ts"
 import { asciiLengthBound, joinZones, zoneOf } from "../../../grammar/json/punycodelength.ts"
+import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import {
   contentTag,
   exprContent,
@@ -12,8 +13,7 @@ import {
   NoContent,
   nextContent,
   PlainTag,
-} from "../../../grammar/lexeme/content.ts"
-import { exprs } from "../../../grammar/lexeme/expr.ts"
+} from "../../../grammar/lexeme/string/content.ts"
 import { encodePunycode, isIdnHostname } from "../../validate/idn.ts"
 
 const encoder = new TextEncoder()

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { KeyTries, tagOfName } from "../../../grammar/json/keytries.ts"
 import { compareNames } from "../../../grammar/json/value.ts"
-import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
+import { buildNames, ExcludedTag } from "../../../grammar/lexeme/string/names.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 
 const names = ["id", "identity", "name", "a", "ab", "", "größe", "zip", "zone"].map((name) => {

@@ -1,9 +1,9 @@
 /** Lexemes that are written as they are, against the texts of their contents. */
 import { expect, test } from "vitest"
-import { exprContent, NoContent, namesContent, PlainTag } from "../../../grammar/lexeme/content.ts"
-import { exprs } from "../../../grammar/lexeme/expr.ts"
-import { buildNames } from "../../../grammar/lexeme/names.ts"
+import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLexeme, numberLexeme, rawLexeme } from "../../../grammar/lexeme/raw.ts"
+import { exprContent, NoContent, namesContent, PlainTag } from "../../../grammar/lexeme/string/content.ts"
+import { buildNames } from "../../../grammar/lexeme/string/names.ts"
 import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 import { stringsOver } from "../../oracle/texts.ts"

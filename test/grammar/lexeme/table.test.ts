@@ -1,6 +1,6 @@
 /** The table of lexeme states against the rows that a kind of our own describes. */
 import { expect, test } from "vitest"
-import { reachOf } from "../../../grammar/lexeme/measure.ts"
+import { reachOf } from "../../../grammar/lexeme/expr/measure.ts"
 import { Dead, LexemeTable } from "../../../grammar/lexeme/table.ts"
 
 const edgeBytes = (table: LexemeTable, state: number) =>

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/errors.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
+import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 const corpus = "../shared/data/maskbench-dev.jsonl.gz"

@@ -1,7 +1,7 @@
 // Random (pattern, flags, text) against the host's RegExp. The host tries starts inside surrogate pairs in patterns of
 // zero width, so a search here tries every character as a sticky match.
 import { expect, test } from "vitest"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
+import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 const pairCount = process.env.TOKENRAIL_TESTS === "full" ? 120_000 : 4_000

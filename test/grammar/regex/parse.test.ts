@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/errors.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
+import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 
 function accepts(id: ExprId, text: string): boolean {

@@ -1,17 +1,17 @@
 /** JSON strings under both escape policies, judged by JSON.parse and JSON.stringify. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import {
   anyContent,
   exprContent,
   lengthContent,
   NoContent,
   namesContent,
-} from "../../../grammar/lexeme/content.ts"
-import { exprs } from "../../../grammar/lexeme/expr.ts"
-import { buildNames } from "../../../grammar/lexeme/names.ts"
-import { type Escapes, stringLexeme } from "../../../grammar/lexeme/string.ts"
-import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
+} from "../../../../grammar/lexeme/string/content.ts"
+import { buildNames } from "../../../../grammar/lexeme/string/names.ts"
+import { type Escapes, stringLexeme } from "../../../../grammar/lexeme/string/string.ts"
+import { Dead, lexemes } from "../../../../grammar/lexeme/table.ts"
 
 const encoder = new TextEncoder()
 const tagOf = (lexeme: number, text: string) => lexemes.tags[lexemes.run(lexeme, encoder.encode(text))]

@@ -5,7 +5,7 @@
  * repetition drops iterations that read nothing, as ECMAScript does, so its body is split into the part that reads
  * and the conditions under which it may stand idle.
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError } from "../../errors.ts"
 import { and, anyText, concat, loop, or } from "./build.ts"
 import {
   Asserts,

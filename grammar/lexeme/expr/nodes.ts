@@ -6,7 +6,7 @@
  * only caller of `intern`. A set of code points is kept as its minimal UTF-8 automaton: a `Set` node is a sorted list
  * of byte ranges, each with the expression that must follow, which is again a `Set` or ε. So a derivative is a look-up.
  */
-import { grown, TupleTable } from "../intern.ts"
+import { grown, TupleTable } from "../../intern.ts"
 
 /** Dense id of an expression; 0 = ∅, 1 = ε. */
 export type ExprId = number

@@ -7,7 +7,7 @@
  * sees of them. Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu,
  * Veanes, Ernits, RE# (POPL 2025).
  */
-import { utf8 } from "../utf8.ts"
+import { utf8 } from "../../utf8.ts"
 import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"

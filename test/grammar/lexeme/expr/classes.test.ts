@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { exprs, Never } from "../../../grammar/lexeme/expr.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
+import { exprs, Never } from "../../../../grammar/lexeme/expr/expr.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
 
 const patterns = ["a", "[a-z]+é", "^(?!foo)[a-z]+$", "\\bfoo\\b", "\\p{L}{2,5}", "x{3}|yz", "^$", "(?<=a)b"]
 

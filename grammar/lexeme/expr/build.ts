@@ -8,7 +8,7 @@
  * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
  * (they are re-associated and distributed over `or`); see `assertions.ts`.
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError } from "../../errors.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
   AndKind,

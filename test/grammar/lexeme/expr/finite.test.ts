@@ -1,10 +1,10 @@
 /** Whole texts of an expression against enumeration. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
-import { finiteTexts, matchesText } from "../../../grammar/lexeme/finite.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../oracle/texts.ts"
+import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
+import { finiteTexts, matchesText } from "../../../../grammar/lexeme/expr/finite.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
+import { stringsOver } from "../../../oracle/texts.ts"
 
 const letters = ["a", "b", "é"]
 const texts = stringsOver(letters, 4)

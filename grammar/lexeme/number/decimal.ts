@@ -5,7 +5,7 @@
  * equal fields; zero is (0, 0n, 0). Comparing looks at the adjusted exponent (the place of the first digit) before it
  * aligns digits, hence every operation costs the digits that were written, not the size of the value.
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError } from "../../errors.ts"
 
 export interface Decimal {
   readonly sign: 1 | -1 | 0

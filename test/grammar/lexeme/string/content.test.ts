@@ -1,5 +1,8 @@
 /** Content automata, length counters and finite languages, by definition: over all short texts of an alphabet. */
 import { describe, expect, test } from "vitest"
+import { canHaveLength, Unbounded } from "../../../../grammar/lexeme/expr/counter.ts"
+import { finiteTexts, matchesText } from "../../../../grammar/lexeme/expr/finite.ts"
+import { rawTexts } from "../../../../grammar/lexeme/expr/shortest.ts"
 import {
   contentRow,
   contentTag,
@@ -10,14 +13,11 @@ import {
   nextCharacter,
   nextContent,
   utf8Bytes,
-} from "../../../grammar/lexeme/content.ts"
-import { canHaveLength, Unbounded } from "../../../grammar/lexeme/counter.ts"
-import { finiteTexts, matchesText } from "../../../grammar/lexeme/finite.ts"
-import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
-import { leastContent } from "../../../grammar/lexeme/shortcontent.ts"
-import { rawTexts } from "../../../grammar/lexeme/shortest.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../oracle/texts.ts"
+} from "../../../../grammar/lexeme/string/content.ts"
+import { buildNames, ExcludedTag } from "../../../../grammar/lexeme/string/names.ts"
+import { leastContent } from "../../../../grammar/lexeme/string/shortcontent.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
+import { stringsOver } from "../../../oracle/texts.ts"
 
 const encoder = new TextEncoder()
 const texts = stringsOver(["a", "b", "é"], 6)

@@ -1,5 +1,5 @@
 /** Expressions and whole texts: membership, and finite languages spelled out. */
-import { utf8 } from "../utf8.ts"
+import { utf8 } from "../../utf8.ts"
 import { type ExprId, exprs } from "./expr.ts"
 
 /** Longer texts make a language count as infinite. */

@@ -5,6 +5,11 @@
  * characters as it must; where that costs more than a character a byte it is not certain to be shortest, and is left to
  * the search over states.
  */
+
+import type { ExprId } from "../expr/expr.ts"
+import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "../expr/nodes.ts"
+import type { ShortestTexts } from "../expr/shortest.ts"
+import type { Completion } from "../table.ts"
 import {
   anyContent,
   ExprKind,
@@ -14,12 +19,8 @@ import {
   PlainTag,
   partsOfContent,
 } from "./content.ts"
-import type { ExprId } from "./expr.ts"
 import { nameChild, nameTag } from "./names.ts"
-import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "./nodes.ts"
-import type { ShortestTexts } from "./shortest.ts"
 import { leastName, shortestName, shortestOther } from "./shortname.ts"
-import type { Completion } from "./table.ts"
 
 /** At most the cost of any text of `content`. */
 export function leastContent(content: number, texts: ShortestTexts): number {

@@ -7,8 +7,8 @@
  * further. A step to state q with n characters read is live iff some k in [min − n, max − n] has q ∈ S_k.
  * Over bytes, a character is counted at its first byte; continuation bytes weigh nothing.
  */
-import { checkTime } from "../deadline.ts"
-import { GrammarError } from "../errors.ts"
+import { checkTime } from "../../deadline.ts"
+import { GrammarError } from "../../errors.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
 

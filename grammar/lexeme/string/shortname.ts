@@ -1,7 +1,7 @@
 /** The cheapest names of a trie, and the cheapest text that is none of its names. */
-import { grown } from "../intern.ts"
+import { grown } from "../../intern.ts"
+import type { Completion } from "../table.ts"
 import { ExcludedTag, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
-import type { Completion } from "./table.ts"
 
 /** Cost of a node without a name that may be used. */
 const NoName = 0x3fffffff

@@ -5,14 +5,14 @@
  */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseDecimal } from "../../../grammar/lexeme/decimal.ts"
+import { parseDecimal } from "../../../../grammar/lexeme/number/decimal.ts"
 import {
   anyNumber,
   type NumberCell,
   type NumberPolicy,
   numbers,
   pointCell,
-} from "../../../grammar/lexeme/number.ts"
+} from "../../../../grammar/lexeme/number/number.ts"
 
 const decoder = new TextDecoder()
 

@@ -8,6 +8,10 @@
  * Two policies: `minimal` is exactly what JSON.stringify writes, `all` is everything that RFC 8259 §7 allows. Lone
  * surrogates are no text and are rejected in both. An escape is offered only if some character it can spell goes on.
  */
+
+import type { ExprId } from "../expr/expr.ts"
+import { ShortestTexts } from "../expr/shortest.ts"
+import { type Completion, Dead, lexemes, type Row } from "../table.ts"
 import {
   anyContent,
   canReadCharacter,
@@ -20,10 +24,7 @@ import {
   nextCharacter,
   nextContent,
 } from "./content.ts"
-import type { ExprId } from "./expr.ts"
 import { leastContent, shortestContent } from "./shortcontent.ts"
-import { ShortestTexts } from "./shortest.ts"
-import { type Completion, Dead, lexemes, type Row } from "./table.ts"
 
 export type Escapes = "minimal" | "all"
 

@@ -13,7 +13,7 @@ import {
   nameTag,
   newNameTag,
   withName,
-} from "../../../grammar/lexeme/names.ts"
+} from "../../../../grammar/lexeme/string/names.ts"
 
 const encoder = new TextEncoder()
 const nameOf = fc.string({ unit: fc.constantFrom("a", "b", "é"), maxLength: 4 })

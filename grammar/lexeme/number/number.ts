@@ -10,7 +10,7 @@
  * their plain decimal, and at most max(32, what bounds, moduli and constants need) digits on either side of the point.
  * Needs beyond `PlainDigits` digits are written with exponents rather than refused. Policy `all` is RFC 8259.
  */
-import { grown, TupleTable } from "../intern.ts"
+import { grown, TupleTable } from "../../intern.ts"
 import {
   cellKey,
   type Half,

@@ -1,10 +1,10 @@
 /** Lengths read off the form of an expression, against the definition: intersect with "exactly k characters". */
 import { describe, expect, test } from "vitest"
-import { canHaveLength } from "../../../grammar/lexeme/counter.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
-import { exprLengths } from "../../../grammar/lexeme/lengths.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
-import { randomOf } from "../../oracle.ts"
+import { canHaveLength } from "../../../../grammar/lexeme/expr/counter.ts"
+import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
+import { exprLengths } from "../../../../grammar/lexeme/expr/lengths.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
+import { randomOf } from "../../../oracle.ts"
 
 const Most = 12
 

@@ -5,8 +5,8 @@
  * whether some sequence of derivatives ends in one that accepts the empty text. The verdicts are kept for good, for all
  * that a search has met: an expression is dead in every pattern or in none.
  */
-import { checkTime } from "../deadline.ts"
-import { GrammarError } from "../errors.ts"
+import { checkTime } from "../../deadline.ts"
+import { GrammarError } from "../../errors.ts"
 import { derivativeRow } from "./derivative.ts"
 import {
   AndKind,

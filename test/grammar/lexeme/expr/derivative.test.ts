@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type ExprId, exprs, Never } from "../../../grammar/lexeme/expr.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
+import { type ExprId, exprs, Never } from "../../../../grammar/lexeme/expr/expr.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
 
 const encoder = new TextEncoder()
 

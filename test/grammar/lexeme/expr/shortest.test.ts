@@ -1,14 +1,19 @@
 /** Shortest texts by form and by search, against a plain search by breadth. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { exprContent, lengthContent, NoContent, namesContent } from "../../../grammar/lexeme/content.ts"
-import { Unbounded } from "../../../grammar/lexeme/counter.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
-import { buildNames, ExcludedTag } from "../../../grammar/lexeme/names.ts"
-import { exprLexeme, rawLexeme } from "../../../grammar/lexeme/raw.ts"
-import { rawTexts } from "../../../grammar/lexeme/shortest.ts"
-import { stringLexeme } from "../../../grammar/lexeme/string.ts"
-import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
+import { Unbounded } from "../../../../grammar/lexeme/expr/counter.ts"
+import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
+import { rawTexts } from "../../../../grammar/lexeme/expr/shortest.ts"
+import { exprLexeme, rawLexeme } from "../../../../grammar/lexeme/raw.ts"
+import {
+  exprContent,
+  lengthContent,
+  NoContent,
+  namesContent,
+} from "../../../../grammar/lexeme/string/content.ts"
+import { buildNames, ExcludedTag } from "../../../../grammar/lexeme/string/names.ts"
+import { stringLexeme } from "../../../../grammar/lexeme/string/string.ts"
+import { Dead, lexemes } from "../../../../grammar/lexeme/table.ts"
 
 const leaf = fc
   .constantFrom("", "a", "é", "ab", "💩", '"', "\u0001", "a\n")

@@ -17,7 +17,7 @@ import {
   toPlainText,
   toText,
   zero,
-} from "../../../grammar/lexeme/decimal.ts"
+} from "../../../../grammar/lexeme/number/decimal.ts"
 import {
   firstMember,
   hasMember,
@@ -25,7 +25,7 @@ import {
   isMultipleOf,
   lcm,
   modulusOf,
-} from "../../../grammar/lexeme/modulus.ts"
+} from "../../../../grammar/lexeme/number/modulus.ts"
 
 const p = parseDecimal
 

@@ -6,7 +6,7 @@
  * Intersections, complements, assertions and machines have no such form: there the derivatives are searched, guided by
  * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError } from "../../errors.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { machineLengths } from "./machine.ts"

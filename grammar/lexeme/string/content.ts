@@ -9,12 +9,14 @@
  * - a length: another content with at least `min` and at most `max` more characters.
  * Content 0 is dead: from every other id some text is still accepted.
  */
-import { QuadTable } from "../intern.ts"
-import { canHaveLength, lengthThreshold, Unbounded } from "./counter.ts"
-import { type ExprId, exprs } from "./expr.ts"
-import { finiteTexts } from "./finite.ts"
-import { exprLengths } from "./lengths.ts"
-import type { Reach } from "./measure.ts"
+import { QuadTable } from "../../intern.ts"
+import { canHaveLength, lengthThreshold, Unbounded } from "../expr/counter.ts"
+import { type ExprId, exprs } from "../expr/expr.ts"
+import { finiteTexts } from "../expr/finite.ts"
+import { exprLengths } from "../expr/lengths.ts"
+import type { Reach } from "../expr/measure.ts"
+import { at, ConcatKind, kindOf, length, OrKind } from "../expr/nodes.ts"
+import { anyTails } from "../expr/sets.ts"
 import {
   ExcludedTag,
   excludedCount,
@@ -25,8 +27,6 @@ import {
   nameChild,
   nameTag,
 } from "./names.ts"
-import { at, ConcatKind, kindOf, length, OrKind } from "./nodes.ts"
-import { anyTails } from "./sets.ts"
 
 /** No text is accepted from here. */
 export const NoContent = 0

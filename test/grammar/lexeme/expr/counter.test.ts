@@ -1,8 +1,8 @@
 /** Lengths in characters that an expression can still have, against its shortest texts by enumeration. */
 import { describe, expect, test } from "vitest"
-import { canHaveLength, lengthThreshold, Unbounded } from "../../../grammar/lexeme/counter.ts"
-import { type ExprId, exprs } from "../../../grammar/lexeme/expr.ts"
-import { parseRegex } from "../../../grammar/regex/parse.ts"
+import { canHaveLength, lengthThreshold, Unbounded } from "../../../../grammar/lexeme/expr/counter.ts"
+import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
+import { parseRegex } from "../../../../grammar/regex/parse.ts"
 
 const bound = 12
 const letters = [..."abé💩"]

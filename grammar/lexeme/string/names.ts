@@ -4,7 +4,7 @@
  * A node is the tuple [tag, byte, child, byte, child, …] with ascending bytes; equal sets of suffixes are one integer,
  * whatever schema they come from. Sets are values: switching one name off makes a new root and shares all the rest.
  */
-import { grown, moreThan, TupleTable } from "../intern.ts"
+import { grown, moreThan, TupleTable } from "../../intern.ts"
 
 /** The empty set. */
 export const NoNames = 0
