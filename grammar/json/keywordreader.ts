@@ -5,11 +5,11 @@
  * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
  */
 import { GrammarError, type Limits } from "../errors.ts"
+import { formatExpr, PlainHostname } from "../format/format.ts"
 import type { ExprId } from "../lexeme/expr/expr.ts"
 import type { KeywordNote } from "../report.ts"
 import { Infinite } from "./conjunction.ts"
 import { isKeywordSomewhere, type Keyword } from "./dialect.ts"
-import { formatExpr, PlainHostname } from "./format.ts"
 import { Keywords } from "./keywords.ts"
 import {
   describeValue,

@@ -7,14 +7,14 @@
  * Stricter than the grammar in four corners, so that every text is a pattern for engines since ES2018: no modifiers
  * `(?i:…)`, no name twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
  */
-import { PairMap } from "../intern.ts"
+import { PairMap } from "../../intern.ts"
 import {
   type CharacterMachine,
   type ExprId,
   exprs,
   type MachineEdge,
   type TextLengths,
-} from "../lexeme/expr/expr.ts"
+} from "../../lexeme/expr/expr.ts"
 import {
   appended,
   bracedEdges,

@@ -3,9 +3,9 @@
  * the length of a Punycode form, and a way to the end from every state.
  */
 import { expect, test } from "vitest"
-import { formatExpr } from "../../../grammar/json/format.ts"
-import { asciiLengthBound, joinZones, zoneOf } from "../../../grammar/json/punycodelength.ts"
-import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
+import { formatExpr } from "../../../../grammar/format/format.ts"
+import { asciiLengthBound, joinZones, zoneOf } from "../../../../grammar/format/idn/punycodelength.ts"
+import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import {
   contentTag,
   exprContent,
@@ -13,8 +13,8 @@ import {
   NoContent,
   nextContent,
   PlainTag,
-} from "../../../grammar/lexeme/string/content.ts"
-import { encodePunycode, isIdnHostname } from "../../validate/idn.ts"
+} from "../../../../grammar/lexeme/string/content.ts"
+import { encodePunycode, isIdnHostname } from "../../../validate/idn.ts"
 
 const encoder = new TextEncoder()
 

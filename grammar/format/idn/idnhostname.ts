@@ -4,8 +4,8 @@
  *
  * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses* gives it.
  */
-import { PairMap, TupleTable } from "../intern.ts"
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
+import { PairMap, TupleTable } from "../../intern.ts"
+import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../../lexeme/expr/expr.ts"
 import { type Idna, idna } from "./idna.ts"
 import { freshLabel, isWhole, type Label, MaxName, step } from "./idnlabel.ts"
 

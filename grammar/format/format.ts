@@ -8,9 +8,9 @@
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 import { domainExpr } from "./hostname.ts"
-import { idnHostnameExpr } from "./idnhostname.ts"
+import { idnHostnameExpr } from "./idn/idnhostname.ts"
 import { localPartExpr } from "./mailbox.ts"
-import { patternFormat } from "./patternformat.ts"
+import { patternFormat } from "./pattern/patternformat.ts"
 import { dateExpr, dateTimeExpr, timeExpr } from "./timestamp.ts"
 
 const { concat, literal, or } = exprs

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { formatExpr } from "../../../grammar/json/format.ts"
-import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
-import { Never } from "../../../grammar/lexeme/expr/nodes.ts"
-import { rawTexts } from "../../../grammar/lexeme/expr/shortest.ts"
+import { formatExpr } from "../../../../grammar/format/format.ts"
+import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
+import { Never } from "../../../../grammar/lexeme/expr/nodes.ts"
+import { rawTexts } from "../../../../grammar/lexeme/expr/shortest.ts"
 
 function accepts(text: string): boolean {
   let left = formatExpr("regex")!

@@ -8,9 +8,9 @@
  *
  * Characters alike in all of this form one class; the classes are found once, on first use (about 0.3 s).
  */
-import { TupleTable } from "../intern.ts"
-import { type CodePointRanges, includes, intersect, subtract, unite } from "../regex/ranges.ts"
-import { classRanges, propertyRanges } from "../regex/unicode.ts"
+import { TupleTable } from "../../intern.ts"
+import { type CodePointRanges, includes, intersect, subtract, unite } from "../../regex/ranges.ts"
+import { classRanges, propertyRanges } from "../../regex/unicode.ts"
 import { NoZone, zoneOf, zoneStarts } from "./punycodelength.ts"
 
 /** Characters with a rule of their own. */

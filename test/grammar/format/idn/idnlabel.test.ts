@@ -1,7 +1,7 @@
 /** The rules of one label, character by character; whole names are in `idnhostname.test.ts`. */
 import { expect, test } from "vitest"
-import { idna } from "../../../grammar/json/idna.ts"
-import { freshLabel, isWhole, type Label, step } from "../../../grammar/json/idnlabel.ts"
+import { idna } from "../../../../grammar/format/idn/idna.ts"
+import { freshLabel, isWhole, type Label, step } from "../../../../grammar/format/idn/idnlabel.ts"
 
 const data = idna()
 

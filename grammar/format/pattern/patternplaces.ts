@@ -4,7 +4,7 @@
  * Ranges in classes must ascend, counts too, and escapes spell values, so some places remember a value. Characters
  * whose value matters later (atoms that may start a range, names) are read byte by byte beyond ASCII.
  */
-import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "../regex/ranges.ts"
+import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "../../regex/ranges.ts"
 
 /** Where in the grammar the text is. `value` fields are code points; digits are kept as text without leading zeros. */
 export type Place =

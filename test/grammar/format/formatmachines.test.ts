@@ -3,9 +3,9 @@
  * has a dead end.
  */
 import { describe, expect, test } from "vitest"
-import { formatExpr, PlainHostname } from "../../../grammar/json/format.ts"
-import { domainExpr } from "../../../grammar/json/hostname.ts"
-import { localPartExpr } from "../../../grammar/json/mailbox.ts"
+import { formatExpr, PlainHostname } from "../../../grammar/format/format.ts"
+import { domainExpr } from "../../../grammar/format/hostname.ts"
+import { localPartExpr } from "../../../grammar/format/mailbox.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLengths } from "../../../grammar/lexeme/expr/lengths.ts"
 import { reachOf } from "../../../grammar/lexeme/expr/measure.ts"
