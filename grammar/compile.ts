@@ -4,7 +4,7 @@ import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.t
 import { Grammar } from "./grammar.ts"
 import { compileJsonSchema } from "./json/compile.ts"
 import type { Whitespace } from "./json/punctuation.ts"
-import { compareNames } from "./json/value.ts"
+import { compareNames } from "./json/read/value.ts"
 import { exprLexeme, rawLexeme } from "./lexeme/raw.ts"
 import { NoContent, namesContent, PlainTag } from "./lexeme/string/content.ts"
 import { buildNames } from "./lexeme/string/names.ts"

@@ -8,7 +8,7 @@ export {
   type GrammarInput,
   type Report,
 } from "../grammar/index.ts"
-export { type JsonNode, readJson } from "../grammar/json/reader.ts"
+export { type JsonNode, readJson } from "../grammar/json/read/reader.ts"
 export {
   applyMask,
   ClosedFsm,

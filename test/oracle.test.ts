@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { compile } from "../grammar/index.ts"
-import { readJson, toText } from "../grammar/json/reader.ts"
+import { readJson, toText } from "../grammar/json/read/reader.ts"
 import { Matcher, TokenFsm } from "../mask/index.ts"
 import { differential } from "./oracle/differential.ts"
 import { escapeAll, mutate, respell } from "./oracle/mutate.ts"

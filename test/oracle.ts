@@ -7,7 +7,7 @@
  */
 import { concatenate } from "../grammar/bytes.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../grammar/index.ts"
-import { readJson } from "../grammar/json/reader.ts"
+import { readJson } from "../grammar/json/read/reader.ts"
 import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../mask/index.ts"
 import { type Alphabet, jsonTexts, smallAlphabet, stringsOver } from "./oracle/texts.ts"
 import { Validator } from "./validate.ts"

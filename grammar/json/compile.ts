@@ -7,12 +7,12 @@ import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
-import { inPlaceSchemas } from "./coverage.ts"
-import { KeywordReader } from "./keywordreader.ts"
+import { inPlaceSchemas } from "./facts/coverage.ts"
 import { JsonLanguage, type SurfacePolicy } from "./language.ts"
-import { fromValue, type JsonNode, readJson } from "./reader.ts"
+import { KeywordReader } from "./read/keywordreader.ts"
+import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
-import { SchemaGraph, type SchemaNode } from "./refs.ts"
+import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
 
 export interface JsonOptions {
   policy: SurfacePolicy

@@ -9,13 +9,13 @@
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
-import { ArrayRules, type ItemValues } from "./arrayrules.ts"
-import type { ArraySpec } from "./arrayspec.ts"
-import type { Conjunctions } from "./conjunction.ts"
-import { ObjectRules, type Progress } from "./objectrules.ts"
-import type { ObjectSpec } from "./objectspec.ts"
-import type { JsonNode } from "./reader.ts"
-import { valueKey } from "./value.ts"
+import { ArrayRules, type ItemValues } from "./array/arrayrules.ts"
+import type { ArraySpec } from "./array/arrayspec.ts"
+import type { Conjunctions } from "./facts/conjunction.ts"
+import { ObjectRules, type Progress } from "./object/objectrules.ts"
+import type { ObjectSpec } from "./object/objectspec.ts"
+import type { JsonNode } from "./read/reader.ts"
+import { valueKey } from "./read/value.ts"
 
 /** What there is to list. */
 export interface Listed {

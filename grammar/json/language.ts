@@ -13,22 +13,22 @@ import { exprLexeme, numberLexeme } from "../lexeme/raw.ts"
 import { anyContent, NoContent } from "../lexeme/string/content.ts"
 import { type Escapes, stringLexeme } from "../lexeme/string/string.ts"
 import { Dead } from "../lexeme/table.ts"
-import { arrayLanguage, isPossibleArray } from "./array.ts"
-import type { ItemValues } from "./arrayrules.ts"
-import { type ArraySpec, arraySpec } from "./arrayspec.ts"
-import { Branches } from "./branches.ts"
-import { Conjunctions, type Fact, Types, typeBit } from "./conjunction.ts"
+import { arrayLanguage, isPossibleArray } from "./array/array.ts"
+import type { ItemValues } from "./array/arrayrules.ts"
+import { type ArraySpec, arraySpec } from "./array/arrayspec.ts"
+import { Branches } from "./facts/branches.ts"
+import { Conjunctions, type Fact, Types, typeBit } from "./facts/conjunction.ts"
+import { typesOf } from "./facts/oneof.ts"
+import { PlainSchemas } from "./facts/plain.ts"
+import { type Lookup, Satisfiability } from "./facts/satisfiable.ts"
 import { FiniteValues } from "./finitevalues.ts"
-import type { KeywordReader } from "./keywordreader.ts"
-import { numberAlgebra } from "./numberalgebra.ts"
-import { ObjectLanguage } from "./object.ts"
-import { ObjectRules } from "./objectrules.ts"
-import { type ObjectSpec, objectSpec } from "./objectspec.ts"
-import { typesOf } from "./oneof.ts"
-import { PlainSchemas } from "./plain.ts"
+import { ObjectLanguage } from "./object/object.ts"
+import { ObjectRules } from "./object/objectrules.ts"
+import { type ObjectSpec, objectSpec } from "./object/objectspec.ts"
 import { type Punctuation, punctuation, type Whitespace } from "./punctuation.ts"
-import type { JsonNode } from "./reader.ts"
-import { type Lookup, Satisfiability } from "./satisfiable.ts"
+import type { KeywordReader } from "./read/keywordreader.ts"
+import type { JsonNode } from "./read/reader.ts"
+import { numberAlgebra } from "./scalar/numberalgebra.ts"
 import {
   type Algebra,
   FalseBit,
@@ -37,8 +37,8 @@ import {
   stringAlgebra,
   TrueBit,
   wordAlgebra,
-} from "./scalar.ts"
-import { stringContent, stringTexts } from "./strings.ts"
+} from "./scalar/scalar.ts"
+import { stringContent, stringTexts } from "./scalar/strings.ts"
 import { Witnesses } from "./witness.ts"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */

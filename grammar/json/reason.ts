@@ -4,10 +4,11 @@
  * Follows what holds in any case (`allOf`, `$ref`) and required properties and items down to where the contradiction
  * is; a contradiction between choices is told where they are.
  */
-import type { KeywordReader } from "./keywordreader.ts"
-import type { Keywords } from "./keywords.ts"
+
 import type { JsonLanguage } from "./language.ts"
-import type { SchemaNode } from "./refs.ts"
+import type { KeywordReader } from "./read/keywordreader.ts"
+import type { Keywords } from "./read/keywords.ts"
+import type { SchemaNode } from "./refs/refs.ts"
 
 export interface Reason {
   path: string

@@ -3,7 +3,7 @@
  * random walk over the masks ends in a text that validates.
  */
 import { type CompileOptions, compile } from "../../grammar/index.ts"
-import { type JsonNode, readJson } from "../../grammar/json/reader.ts"
+import { type JsonNode, readJson } from "../../grammar/json/read/reader.ts"
 import { TokenFsm, type Vocabulary } from "../../mask/index.ts"
 import { acceptsText, randomOf, randomWalk, vocabularyOf } from "../oracle.ts"
 import { type ValidateOptions, Validator } from "../validate.ts"

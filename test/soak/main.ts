@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { type CompileOptions, GrammarError } from "../../grammar/index.ts"
-import { toText } from "../../grammar/json/reader.ts"
+import { toText } from "../../grammar/json/read/reader.ts"
 import { parseVocabulary } from "../../mask/index.ts"
 import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { maskBenchLines } from "../validate/corpora.ts"

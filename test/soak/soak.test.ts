@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { compile } from "../../grammar/index.ts"
-import { toText } from "../../grammar/json/reader.ts"
+import { toText } from "../../grammar/json/read/reader.ts"
 import { parseVocabulary, TokenFsm } from "../../mask/index.ts"
 import { Tokenizer } from "../../runtime/tokenizer.ts"
 import { hasMaskBench, maskBenchLines } from "../validate/corpora.ts"

@@ -3,7 +3,7 @@
  * everything, byte by byte and, where a vocabulary is given, token by token along a random cut.
  */
 import { type CompileOptions, compile } from "../../grammar/index.ts"
-import { readJson } from "../../grammar/json/reader.ts"
+import { readJson } from "../../grammar/json/read/reader.ts"
 import { isAllowed, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { type Spelling, spellAtRandom } from "../oracle/spell.ts"

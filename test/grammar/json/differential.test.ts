@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
-import { toText } from "../../../grammar/json/reader.ts"
+import { toText } from "../../../grammar/json/read/reader.ts"
 import { type Differential, type DifferentialOptions, differential } from "../../oracle/differential.ts"
 import { randomInstances, randomSchema } from "../../schemas.ts"
 import {

@@ -1,0 +1,249 @@
+/**
+ * The array frame: items and commas. What may come next is decided in `arrayrules.ts`; here it becomes lexemes and frames.
+ *
+ * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
+ * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
+ */
+import type { Frame, Step } from "../../frame.ts"
+import { TupleTable } from "../../intern.ts"
+import { firstMultiples } from "../../lexeme/number/cell.ts"
+import { toPlainText } from "../../lexeme/number/decimal.ts"
+import { numbers } from "../../lexeme/number/number.ts"
+import { shortStrings } from "../../lexeme/string/string.ts"
+import { lexemes } from "../../lexeme/table.ts"
+import type { Conjunctions } from "../facts/conjunction.ts"
+import type { Lookup } from "../facts/satisfiable.ts"
+import type { JsonLanguage } from "../language.ts"
+import { readJson } from "../read/reader.ts"
+import { numberAlgebra } from "../scalar/numberalgebra.ts"
+import { ScalarFormula } from "../scalar/scalar.ts"
+import { countedStringExpr } from "../scalar/strings.ts"
+import { checkCompared, checkWitness } from "../witnesslength.ts"
+import { ArrayFrame, type ArrayReader, Phase } from "./arrayframe.ts"
+import { type ArrayProgress, ArrayRules, type ItemValues, type ItemWay } from "./arrayrules.ts"
+import type { ArraySpec } from "./arrayspec.ts"
+import { ItemSteps } from "./unique/itemsteps.ts"
+import { hasTwins, TwinLanguage } from "./unique/twins.ts"
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Up to this many unique items are made one after the other, each as short as it can be. */
+const FewItems = 16
+
+/** Small integers that are tried although none was a value. */
+const MaxMisses = 200
+
+/** Places of numbers that are written out. */
+const MaxPlaces = 400
+
+/** Beginnings of texts that are looked at for each item that is needed. */
+const PathsOfItem = 20
+
+const nothing: readonly number[] = []
+
+/** In place of the values seen: one of them is not known. */
+const UnknownItem: readonly number[] = [-1]
+
+/** Whether an array of `spec` exists, given which values do. */
+export function isPossibleArray(spec: ArraySpec, all: Conjunctions, values: ItemValues): boolean {
+  return spec.twins ? hasTwins(spec, all, values) : new ArrayRules(spec, values).isPossible()
+}
+
+/** The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+export function arrayLanguage(
+  spec: ArraySpec,
+  language: JsonLanguage,
+  path: string,
+  isProductive: Lookup,
+): { start(): Frame | null } {
+  const Language = spec.twins ? TwinLanguage : ArrayLanguage
+  return new Language(spec, language, path, isProductive)
+}
+
+class ArrayLanguage implements ArrayReader<ArrayProgress> {
+  readonly rules: ArrayRules
+  readonly path: string
+  private readonly language: JsonLanguage
+  private readonly items: ItemSteps
+  private last: { readonly progress: ArrayProgress; readonly ways: readonly ItemWay[] } | null = null
+  private readonly frames = new Map<number, ArrayFrame<ArrayProgress>>()
+  private readonly frameKeys = new TupleTable()
+
+  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
+    this.language = language
+    this.items = new ItemSteps(language)
+    this.path = path
+    this.rules = new ArrayRules(spec, language.itemValues(isProductive))
+  }
+
+  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  start(): Frame | null {
+    return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
+  }
+
+  follow({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array | null): readonly Step[] {
+    const { tokens } = this.language
+    const steps: Step[] = []
+    if (phase === Phase.Item) {
+      const after = this.afterItem(progress, text)
+      // An unknown item leaves at least one other value wherever there are infinitely many; else each token is tried.
+      const hasMore =
+        after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.ways(after).length > 0
+      if (hasMore) steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, after)] })
+      if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
+      return steps
+    }
+    const isUnknown = progress.seen === UnknownItem
+    for (const way of this.ways(isUnknown ? { ...progress, seen: nothing } : progress)) {
+      const { plain, barred, progress: after } = way
+      const below = this.frame(Phase.Item, isUnknown ? { ...after, seen: UnknownItem } : after)
+      for (const { lexeme, frames } of this.items.of(plain, after.seen, barred))
+        steps.push({ lexeme, frames: [below, ...frames] })
+    }
+    if (phase === Phase.Start && this.rules.canClose(progress))
+      steps.push({ lexeme: tokens.closeEmptyArray, frames: [] })
+    return steps
+  }
+
+  /** What completes the array after what was read above `frame` ended. */
+  finish({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array): string {
+    let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
+    const items: string[] = []
+    let length = 0
+    const { spec } = this.rules
+    if (spec.contains.length === 0 && !spec.unique) {
+      // Each item takes two characters at least.
+      checkWitness(2 * (spec.min - at.index), this.path)
+      const first = at.index
+      while (first + items.length < spec.min || (phase === Phase.Comma && items.length === 0)) {
+        const item = this.language.witness(this.rules.item(first + items.length))
+        items.push(item)
+        length += item.length + 1
+        checkWitness(length, this.path)
+      }
+      return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
+    }
+    const isFree = spec.contains.length === 0 && at.index >= spec.items.length - 1
+    if (isFree && spec.min - at.index > FewItems) {
+      const values = this.rules.listed(at.index)
+      const count = spec.min - at.index
+      const more =
+        values === null
+          ? this.freshItems(this.rules.item(at.index), count, at.seen)
+          : this.listedItems(values, count, at.seen)
+      if (more !== null) return `${phase === Phase.Item ? "," : ""}${more.join()}]`
+    }
+    while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
+      const [way] = this.ways(at)
+      if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
+      const item = this.language.witness(this.rules.valueOf(way))
+      items.push(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+      if (this.rules.canClose(way.progress)) break
+      if (spec.unique) checkCompared(item.length, this.path)
+      at = this.afterItem(way.progress, encoder.encode(item))
+    }
+    return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
+  }
+
+  /** `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and texts are too few. */
+  private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
+    const { all } = this.language
+    const taken = new Set(seen)
+    const lexemesOf = this.language.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
+    const items = new Set<string>()
+    let length = 0
+    const isRead = (item: string): boolean => {
+      const bytes = encoder.encode(item)
+      return lexemesOf.some(({ lexeme }) => lexemes.tags[lexemes.run(lexeme, bytes)] !== 0)
+    }
+    const offer = (item: string, isAccepted = isRead): boolean => {
+      if (items.has(item) || !isAccepted(item)) return false
+      if (taken.size > 0 && taken.has(all.fact({ kind: "equals", value: readJson(item), positive: false })))
+        return false
+      items.add(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+      return true
+    }
+    // Where none of the first is a value the others are hardly any.
+    for (let i = 0; i < 4 * count && items.size < count && (i < MaxMisses || items.size > 0); i++)
+      if (!offer(`${i}`)) offer(`"${i}"`)
+    if (items.size < count) {
+      const formula = new ScalarFormula(numberAlgebra, this.language.reader)
+      const cells = this.language.scalar(conjunction, numberAlgebra, formula)
+      const start = numbers.start(cells, this.language.policy.numbers)
+      // A lexeme would look where every byte leads.
+      const isNumber = (item: string) => numbers.accepts(start, encoder.encode(item))
+      for (const value of firstMultiples(cells, count + seen.length)) {
+        if (items.size === count) break
+        if (Math.abs(value.exponent) < MaxPlaces) offer(toPlainText(value), isNumber)
+      }
+    }
+    const expr = items.size < count ? countedStringExpr(this.language, conjunction) : null
+    if (expr !== null) {
+      for (const text of shortStrings(expr, PathsOfItem * (count + seen.length))) {
+        if (items.size === count) break
+        offer(JSON.stringify(text))
+      }
+    }
+    return items.size < count ? null : [...items]
+  }
+
+  /** `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear. */
+  private listedItems(values: readonly number[], count: number, seen: readonly number[]): string[] | null {
+    const { all } = this.language
+    const taken = new Set(seen)
+    const items: string[] = []
+    let length = 0
+    for (let i = 0; i < values.length && items.length < count; i++) {
+      const fact = all.facts[values[i]]
+      if (taken.has(values[i]) || fact.kind !== "equals") continue
+      if (fact.value.kind === "object" || fact.value.kind === "array") continue
+      // Alone: beside the list that it comes from each value would be looked for again.
+      const same = all.of([all.fact({ kind: "equals", value: fact.value, positive: true })])
+      if (!this.language.isProductive(same)) continue
+      const item = this.language.witness(same)
+      items.push(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+    }
+    return items.length < count ? null : items
+  }
+
+  /** `progress` after an item with this text: unique items remember its value. */
+  private afterItem(progress: ArrayProgress, text: Uint8Array | null): ArrayProgress {
+    if (!this.rules.spec.unique) return progress
+    if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
+    const value = readJson(decoder.decode(text))
+    const different = this.language.all.fact({ kind: "equals", value, positive: false })
+    return { ...progress, seen: this.items.with(progress.seen, different) }
+  }
+
+  /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
+  private mayRunOut(progress: ArrayProgress): boolean {
+    return this.rules.isFinite(progress.index)
+  }
+
+  /** The rules' ways, asked for at the end of an item and again behind its comma. */
+  private ways(progress: ArrayProgress): readonly ItemWay[] {
+    if (this.last?.progress !== progress) this.last = { progress, ways: this.rules.ways(progress) }
+    return this.last.ways
+  }
+
+  private frame(phase: number, progress: ArrayProgress): ArrayFrame<ArrayProgress> {
+    const key = this.frameKeys.intern([phase, progress.index, ...progress.counts, ...progress.seen])
+    let frame = this.frames.get(key)
+    if (frame === undefined) {
+      const isItem = phase === Phase.Item
+      const isSymbolic =
+        progress.seen === UnknownItem && (isItem || (phase === Phase.Comma && this.mayRunOut(progress)))
+      frame = new ArrayFrame(this, phase, progress, isItem && this.rules.spec.unique, isSymbolic)
+      this.frames.set(key, frame)
+    }
+    return frame
+  }
+}

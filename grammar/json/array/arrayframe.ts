@@ -1,0 +1,42 @@
+/** The frame of an array, whatever its items are held to: where the reader is, and who decides what may come next. */
+import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+
+/** Where the reader is within the array. */
+export const Phase = { Start: 0, Item: 1, Comma: 2 } as const
+
+/** A language of arrays. `P`: its progress within one. */
+export interface ArrayReader<P> {
+  readonly path: string
+  follow(frame: ArrayFrame<P>, text: Uint8Array | null): readonly Step[]
+  finish(frame: ArrayFrame<P>, text: Uint8Array): string
+}
+
+export class ArrayFrame<P> extends Frame {
+  override readonly needsText: boolean
+  override readonly isSymbolic: boolean
+  override readonly leastBytes = 1
+  readonly phase: number
+  readonly progress: P
+  private readonly array: ArrayReader<P>
+
+  constructor(array: ArrayReader<P>, phase: number, progress: P, needsText: boolean, isSymbolic: boolean) {
+    super()
+    this.array = array
+    this.phase = phase
+    this.progress = progress
+    this.needsText = needsText
+    this.isSymbolic = isSymbolic
+  }
+
+  follow(_tag: number, text: Uint8Array | null): readonly Step[] {
+    return this.array.follow(this, text)
+  }
+
+  finish(_tag: number, text: Uint8Array): string {
+    return this.array.finish(this, text)
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: this.array.path }
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The ways to begin an item that differs from those before it.
+ *
+ * An exclusion is part of the item's own language. It is taken out of what was left behind the item before, so that a list
+ * of n items costs n steps for each, and small ones: names of a trie, cells of numbers, three words. Only containers that
+ * were seen become facts of a conjunction.
+ */
+import type { Step } from "../../../frame.ts"
+import { exprs } from "../../../lexeme/expr/expr.ts"
+import { NumberSet } from "../../../lexeme/number/numberset.ts"
+import { exprLexeme, numberLexeme } from "../../../lexeme/raw.ts"
+import { NamesKind, NoContent, namesContent, partsOfContent } from "../../../lexeme/string/content.ts"
+import { ExcludedTag, NoNames, withName } from "../../../lexeme/string/names.ts"
+import { stringLexeme } from "../../../lexeme/string/string.ts"
+import { Dead } from "../../../lexeme/table.ts"
+import { utf8 } from "../../../utf8.ts"
+import { type Fact, Types } from "../../facts/conjunction.ts"
+import type { JsonLanguage } from "../../language.ts"
+import { decimalOfNode } from "../../read/value.ts"
+import { numberAlgebra } from "../../scalar/numberalgebra.ts"
+import { FalseBit, NullBit, ScalarFormula, TrueBit, wordAlgebra } from "../../scalar/scalar.ts"
+import { stringContent } from "../../scalar/strings.ts"
+
+/** What is left of a conjunction. */
+interface Left {
+  readonly content: number
+  readonly numbers: NumberSet
+  /** Bits of the words. */
+  readonly words: number
+  /** Facts: not these containers. */
+  readonly containers: readonly number[]
+}
+
+/** What is kept of lists of values: who goes back further waits for it. */
+const MaxKept = 64
+
+const words: readonly (readonly [bit: number, text: string])[] = [
+  [NullBit, "null"],
+  [FalseBit, "false"],
+  [TrueBit, "true"],
+]
+
+const booleanAlgebra = wordAlgebra(Types.boolean)
+const nullAlgebra = wordAlgebra(Types.null)
+
+export class ItemSteps {
+  private readonly language: JsonLanguage
+  /** The list that a list of values was made from, and the value that came to it. */
+  private readonly before = new WeakMap<
+    readonly number[],
+    { readonly list: readonly number[]; readonly value: number }
+  >()
+  /** The lists that were made from a list, by the value that came to it: readings of one text share them. */
+  private readonly after = new WeakMap<readonly number[], Map<number, readonly number[]>>()
+  /** By list of values, latest last: what is left of each conjunction. */
+  private readonly kept = new Map<readonly number[], Map<number, Left>>()
+  private readonly whole = new Map<number, Left>()
+
+  constructor(language: JsonLanguage) {
+    this.language = language
+  }
+
+  /** `list`, which ascends, with `value`. */
+  with(list: readonly number[], value: number): readonly number[] {
+    let longer = this.after.get(list)
+    if (longer === undefined) {
+      longer = new Map()
+      this.after.set(list, longer)
+    }
+    let made = longer.get(value)
+    if (made === undefined) {
+      let at = list.length
+      while (at > 0 && list[at - 1] > value) at--
+      made = list.toSpliced(at, 0, value)
+      longer.set(value, made)
+      this.before.set(made, { list, value })
+    }
+    return made
+  }
+
+  /** The ways to begin a value of `conjunction` for which the facts `seen` and `barred`, "differs from …", hold. */
+  of(conjunction: number, seen: readonly number[], barred: readonly number[]): readonly Step[] {
+    const { language } = this
+    if (seen.length + barred.length === 0) return language.valueSteps(conjunction)
+    let left = this.left(conjunction, seen)
+    for (const value of barred) left = this.without(left, value)
+    const containers = left.containers.length === 0 ? conjunction : language.and(conjunction, left.containers)
+    const steps = language.valueSteps(containers).filter(({ frames }) => frames.length > 0)
+    const texts = words.filter(([bit]) => (left.words & bit) !== 0).map(([, text]) => exprs.literal(text))
+    const lexemes = [
+      left.content === NoContent ? Dead : stringLexeme(left.content, language.policy.escapes),
+      numberLexeme(left.numbers.state),
+      exprLexeme(exprs.or(texts)),
+    ]
+    for (const lexeme of lexemes) if (lexeme !== Dead) steps.push({ lexeme, frames: [] })
+    return steps
+  }
+
+  private left(conjunction: number, seen: readonly number[]): Left {
+    /** Values that were not taken out yet, the last one first. */
+    const missing: number[] = []
+    let list = seen
+    let left = this.kept.get(list)?.get(conjunction)
+    while (left === undefined) {
+      const before = this.before.get(list)
+      if (before === undefined) {
+        left = this.wholeOf(conjunction)
+        missing.push(...list)
+      } else {
+        missing.push(before.value)
+        list = before.list
+        left = this.kept.get(list)?.get(conjunction)
+      }
+    }
+    for (const value of missing.reverse()) left = this.without(left, value)
+    if (missing.length > 0) this.keep(seen, conjunction, left)
+    return left
+  }
+
+  private keep(seen: readonly number[], conjunction: number, left: Left): void {
+    let of = this.kept.get(seen)
+    if (of === undefined) {
+      of = new Map()
+      this.kept.set(seen, of)
+      if (this.kept.size > MaxKept) this.kept.delete(this.kept.keys().next().value as readonly number[])
+    }
+    of.set(conjunction, left)
+  }
+
+  private wholeOf(conjunction: number): Left {
+    let left = this.whole.get(conjunction)
+    if (left === undefined) {
+      const { language } = this
+      const { reader, policy } = language
+      const cells = language.scalar(conjunction, numberAlgebra, new ScalarFormula(numberAlgebra, reader))
+      const booleans = new ScalarFormula(booleanAlgebra, reader)
+      const nulls = new ScalarFormula(nullAlgebra, reader)
+      left = {
+        content: stringContent(language, conjunction),
+        numbers: NumberSet.of(cells, policy.numbers),
+        words:
+          language.scalar(conjunction, booleanAlgebra, booleans) |
+          language.scalar(conjunction, nullAlgebra, nulls),
+        containers: [],
+      }
+      this.whole.set(conjunction, left)
+    }
+    return left
+  }
+
+  /** `left` without the value that fact `id` speaks of. */
+  private without(left: Left, id: number): Left {
+    const { value } = this.language.all.facts[id] as Extract<Fact, { kind: "equals" }>
+    switch (value.kind) {
+      case "string":
+        return value.value.isWellFormed()
+          ? { ...left, content: withoutText(left.content, utf8(value.value)) }
+          : left
+      case "number":
+        return { ...left, numbers: left.numbers.without(decimalOfNode(value)) }
+      case "null":
+        return { ...left, words: left.words & ~NullBit }
+      case "false":
+        return { ...left, words: left.words & ~FalseBit }
+      case "true":
+        return { ...left, words: left.words & ~TrueBit }
+      default:
+        return { ...left, containers: [...left.containers, id] }
+    }
+  }
+}
+
+/** The texts of `content` without this one: out of a list it is taken, over anything else it is a name not to be used. */
+function withoutText(content: number, text: Uint8Array): number {
+  if (content === NoContent) return NoContent
+  const [kind, names, base] = partsOfContent(content)
+  if (kind !== NamesKind) return namesContent(withName(NoNames, text, ExcludedTag), content)
+  return namesContent(withName(names, text, base === NoContent ? 0 : ExcludedTag), base)
+}

@@ -1,0 +1,287 @@
+/**
+ * Arrays of which some two items are equal: what is left when `uniqueItems` is negated.
+ *
+ * An array has twins iff it can be read with one item marked and a later one equal to it. So an item is read as any other,
+ * as the first twin, or as the second; the readings run side by side. The first twin is also an item of the position where
+ * the second may stand, hence there always is one, and the second is an item of its own position and "equals the first":
+ * no reading is a dead end. One reading waits for each value that was marked.
+ */
+import { GrammarError } from "../../../errors.ts"
+import type { Frame, Step } from "../../../frame.ts"
+import { PairMap, TupleTable } from "../../../intern.ts"
+import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
+import type { Lookup } from "../../facts/satisfiable.ts"
+import type { JsonLanguage } from "../../language.ts"
+import { readJson } from "../../read/reader.ts"
+import { checkCompared, checkWitness } from "../../witnesslength.ts"
+import { ArrayFrame, type ArrayReader, Phase } from "../arrayframe.ts"
+import {
+  type ItemWay as ArrayItemWay,
+  type ArrayProgress,
+  ArrayRules,
+  type ItemValues,
+} from "../arrayrules.ts"
+import type { ArraySpec } from "../arrayspec.ts"
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+// The first twin where it is no fact "equals this value".
+/** None was marked yet. */
+const NoTwin = -1
+/** The item that is read now. */
+const ThisItem = -2
+/** It was marked, and its text is not known. */
+const UnknownTwin = -3
+/** Both were read. */
+const BothRead = -4
+
+interface Progress {
+  readonly array: ArrayProgress
+  readonly twin: number
+}
+
+interface ItemWay {
+  readonly value: number
+  readonly progress: Progress
+}
+
+/** Progress of one array that is looked at to find where twins may stand. */
+const MaxReached = 4_096
+
+/** Whether arrays of `spec` with twins exist, and what may come next in one. */
+class TwinRules {
+  readonly start: Progress
+  private readonly rules: ArrayRules
+  private readonly values: ItemValues
+  private readonly isValue: Lookup
+  private readonly all: Conjunctions
+  private readonly spec: ArraySpec
+  /** By progress: all that items from there on may have to satisfy, each once. */
+  private readonly rests = new Map<string, readonly number[]>()
+  private readonly hopeful = new Map<string, boolean>()
+  private readonly pairs = new PairMap()
+  private readonly verdicts = new PairMap()
+  private readonly itemWays = new Map<string, readonly ArrayItemWay[]>()
+
+  /** `isValue`: whether an item may be the value that was marked, which is known whatever its parts are. */
+  constructor(spec: ArraySpec, all: Conjunctions, values: ItemValues, isValue = values.isProductive) {
+    this.spec = spec
+    this.all = all
+    this.values = values
+    this.isValue = isValue
+    this.rules = new ArrayRules(spec, values)
+    this.start = { array: this.rules.start, twin: NoTwin }
+  }
+
+  isPossible(): boolean {
+    return this.rules.isPossible() && this.mayEnd(this.start)
+  }
+
+  canClose({ array, twin }: Progress): boolean {
+    return twin === BothRead && this.rules.canClose(array)
+  }
+
+  /** Ways to read one more item after which the array can be finished; those that go on to the next twin come first. */
+  ways({ array, twin }: Progress): ItemWay[] {
+    const ways: ItemWay[] = []
+    const free: ItemWay[] = []
+    for (const { plain, progress: after } of this.waysOf(array)) {
+      if (twin === NoTwin) {
+        for (const value of this.firstTwins(plain, after))
+          ways.push({ value, progress: { array: after, twin: ThisItem } })
+      } else if (twin !== BothRead) {
+        const value = twin === UnknownTwin ? plain : this.values.and(plain, [twin])
+        if (twin === UnknownTwin || this.isValue(value))
+          ways.push({ value, progress: { array: after, twin: BothRead } })
+      }
+      const progress = { array: after, twin }
+      if (this.mayEnd(progress)) free.push({ value: plain, progress })
+    }
+    return [...ways, ...free]
+  }
+
+  /** Whether the twins that are missing may still come; the array can be finished without them. */
+  private mayEnd({ array, twin }: Progress): boolean {
+    if (twin === BothRead || twin === UnknownTwin) return true
+    const key = `${twin} ${keyOf(array)}`
+    let result = this.hopeful.get(key)
+    if (result === undefined) {
+      result =
+        twin === NoTwin
+          ? this.reached(array).some((at) =>
+              this.waysOf(at).some(({ plain, progress }) =>
+                this.rest(progress).some((value) => this.values.isProductive(this.both(plain, value))),
+              ),
+            )
+          : this.rest(array).some((value) => this.mayEqual(value, twin))
+      this.hopeful.set(key, result)
+    }
+    return result
+  }
+
+  /** What an item of `plain` satisfies that another after `progress` may be equal to. */
+  private firstTwins(plain: number, progress: ArrayProgress): readonly number[] {
+    const both = this.rest(progress).map((value) => this.both(plain, value))
+    // One that asks for nothing more stands for all.
+    const distinct = both.includes(plain) ? [plain] : [...new Set(both)]
+    return distinct.filter((value) => this.values.isProductive(value))
+  }
+
+  private waysOf(progress: ArrayProgress): readonly ArrayItemWay[] {
+    const key = keyOf(progress)
+    let ways = this.itemWays.get(key)
+    if (ways === undefined) {
+      ways = this.rules.ways(progress)
+      this.itemWays.set(key, ways)
+    }
+    return ways
+  }
+
+  /** What satisfies both. */
+  private both(value: number, other: number): number {
+    if (value === other) return value
+    let both = this.pairs.get(value, other)
+    if (both < 0) {
+      both = this.values.and(value, this.all.factsOf(other))
+      this.pairs.set(value, other, both)
+    }
+    return both
+  }
+
+  /** Whether an item of `value` may equal the twin that was marked. */
+  private mayEqual(value: number, twin: number): boolean {
+    let verdict = this.verdicts.get(value, twin)
+    if (verdict < 0) {
+      verdict = this.isValue(this.values.and(value, [twin])) ? 1 : 0
+      this.verdicts.set(value, twin, verdict)
+    }
+    return verdict === 1
+  }
+
+  private rest(progress: ArrayProgress): readonly number[] {
+    const key = keyOf(progress)
+    let rest = this.rests.get(key)
+    if (rest === undefined) {
+      const ways = this.reached(progress).flatMap((at) => this.waysOf(at))
+      rest = [...new Set(ways.map(({ plain }) => plain))]
+      this.rests.set(key, rest)
+    }
+    return rest
+  }
+
+  /** All progress from `start` on in which positions differ. */
+  private reached(start: ArrayProgress): readonly ArrayProgress[] {
+    const reached = [start]
+    const keys = new Set([keyOf(start)])
+    const { items, contains } = this.spec
+    const last = contains.length === 0 ? Math.max(start.index, items.length) : Infinite
+    for (const at of reached) {
+      for (const { progress } of this.waysOf(at)) {
+        const key = keyOf(progress)
+        if (progress.index > last || keys.has(key)) continue
+        keys.add(key)
+        if (reached.push(progress) <= MaxReached) continue
+        throw new GrammarError(
+          "limit",
+          "",
+          `arrays with two equal items that contains counts need more than ${MaxReached} states. Lower the counts`,
+        )
+      }
+    }
+    return reached
+  }
+}
+
+function keyOf({ index, counts }: ArrayProgress): string {
+  return `${index} ${counts}`
+}
+
+/** Whether an array of `spec` with twins exists, given which values do. */
+export function hasTwins(spec: ArraySpec, all: Conjunctions, values: ItemValues): boolean {
+  return new TwinRules(spec, all, values).isPossible()
+}
+
+export class TwinLanguage implements ArrayReader<Progress> {
+  readonly path: string
+  private readonly rules: TwinRules
+  private readonly language: JsonLanguage
+  private readonly frames = new Map<number, ArrayFrame<Progress>>()
+  private readonly frameKeys = new TupleTable()
+
+  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
+    this.language = language
+    this.path = path
+    this.rules = new TwinRules(spec, language.all, language.itemValues(isProductive), (value) =>
+      language.isProductive(value),
+    )
+  }
+
+  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  start(): Frame | null {
+    return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
+  }
+
+  follow({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array | null): readonly Step[] {
+    const { tokens } = this.language
+    const steps: Step[] = []
+    if (phase === Phase.Item) {
+      const after = this.afterItem(progress, text)
+      if (this.rules.ways(after).length > 0)
+        steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, after)] })
+      if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
+      return steps
+    }
+    // What hangs on an unknown twin is tried: whether this item equals it, and whether a later one can.
+    const isSymbolic = progress.twin === UnknownTwin
+    for (const { value, progress: after } of this.rules.ways(progress)) {
+      const below = this.frame(Phase.Item, after, isSymbolic)
+      for (const { lexeme, frames } of this.language.valueSteps(value))
+        steps.push({ lexeme, frames: [below, ...frames] })
+    }
+    return steps
+  }
+
+  /** What completes the array after what was read above `frame` ended: twins as soon as there can be. */
+  finish({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array): string {
+    let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
+    const items: string[] = []
+    let length = 0
+    while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
+      const now = at
+      const ways = this.rules.ways(now)
+      // To the next twin where there can be one, else where something changes.
+      const changes = ({ progress }: ItemWay) => progress.twin !== now.twin || progress.array !== now.array
+      const way = ways.find(changes) ?? ways[0]
+      if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
+      const item = this.language.witness(way.value)
+      items.push(item)
+      length += item.length + 1
+      checkWitness(length, this.path)
+      if (way.progress.twin === ThisItem) checkCompared(item.length, this.path)
+      at = this.afterItem(way.progress, encoder.encode(item))
+    }
+    return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
+  }
+
+  /** `progress` after an item with this text: a twin that was marked is remembered. */
+  private afterItem(progress: Progress, text: Uint8Array | null): Progress {
+    if (progress.twin !== ThisItem) return progress
+    if (text === null) return { array: progress.array, twin: UnknownTwin }
+    const value = readJson(decoder.decode(text))
+    return { array: progress.array, twin: this.language.all.fact({ kind: "equals", value, positive: true }) }
+  }
+
+  private frame(phase: number, progress: Progress, isSymbolic = false): ArrayFrame<Progress> {
+    const { index, counts } = progress.array
+    const key = this.frameKeys.intern([phase, index, progress.twin, isSymbolic ? 1 : 0, ...counts])
+    let frame = this.frames.get(key)
+    if (frame === undefined) {
+      const needsText = phase === Phase.Item && progress.twin === ThisItem
+      frame = new ArrayFrame(this, phase, progress, needsText, isSymbolic)
+      this.frames.set(key, frame)
+    }
+    return frame
+  }
+}

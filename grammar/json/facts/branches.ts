@@ -1,0 +1,361 @@
+/**
+ * The branches of a conjunction for one container type: sets of facts in which every clause is met.
+ *
+ * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the other as in a
+ * satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so far imply is dropped or made a fact,
+ * then one choice is made. The choices prefer "is this property there": exclusive, and it settles many clauses.
+ */
+import { checkTime } from "../../deadline.ts"
+import { checkLimit, type Limits } from "../../errors.ts"
+import { memberValues } from "../object/objectspec.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import { type Conjunctions, Infinite, Types } from "./conjunction.ts"
+import { type Alternative, type Expansion, expandFact } from "./expand.ts"
+import { ComparisonWork, Known } from "./known.ts"
+import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
+
+/** Above this many open branches each new one is tested for satisfiability before it is kept. */
+const ManyBranches = 16
+
+/** So many clauses about the value of one property make it worth to go through its values. */
+const MinValueClauses = 6
+
+/** So many pairs of branches are compared in the time that it takes to look at a fact. */
+const PairsPerFact = 4
+
+/** So many facts are looked at in a step of the satisfiability test. */
+const WorkPerStep = 2
+
+/** What judging an alternative costs, in facts looked at. */
+const StatusWork = 8
+
+/** Clauses left to the frame; `some` facts are obligations too. */
+const KeptClauses = MaxObligations - 6
+
+/** What branches ask of values that are not containers; containers are taken on trust. */
+export interface ValueTest {
+  /** False only when nothing satisfies `conjunction`. */
+  mayHaveValue(conjunction: number): boolean
+  /** False only when no object satisfies these facts. */
+  isPossibleObject(facts: readonly number[]): boolean
+  /** Whether this is part of a larger question, whose work counts as a whole. */
+  isWithinQuestion(): boolean
+  /** The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or containers. */
+  valuesOf(conjunction: number): readonly number[] | null
+}
+
+/** Facts in the order in which they were met, and clauses that objects meet key by key. */
+export interface Branch {
+  readonly facts: readonly number[]
+  readonly clauses: readonly (readonly Alternative[])[]
+  readonly obligations: readonly Obligation[]
+}
+
+const none: readonly never[] = []
+
+interface Partial {
+  facts: number[]
+  clauses: (readonly Alternative[])[]
+}
+
+export class Branches {
+  private readonly all: Conjunctions
+  private readonly reader: KeywordReader
+  private readonly limits: Limits
+  private readonly test: ValueTest
+  private readonly expansions = new Map<number, Expansion>()
+  /** Facts and clauses looked at so far for one question. */
+  private work = 0
+
+  constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
+    this.all = all
+    this.reader = reader
+    this.limits = limits
+    this.test = test
+  }
+
+  /** The branches of `conjunction` for the type with bit `type`. */
+  of(conjunction: number, type: number): readonly Branch[] {
+    const facts = this.all.factsOf(conjunction)
+    if (facts.length === 1 && this.isWhole(facts[0], type))
+      return [{ facts, clauses: none, obligations: none }]
+    return this.search(conjunction, type)
+  }
+
+  /** Whether a fact alone is a branch: a schema for such values, without any other in place and without conditions. */
+  private isWhole(id: number, type: number): boolean {
+    const fact = this.all.facts[id]
+    if (fact.kind !== "schema" || !fact.positive) return false
+    const keywords = this.reader.of(fact.node)
+    return (
+      (keywords.types & type) !== 0 &&
+      keywords.enum === null &&
+      !keywords.isCombined &&
+      keywords.dependentRequired.length + keywords.dependentSchemas.length === 0
+    )
+  }
+
+  /** The branches of any conjunction. The tests hold `of` to it. */
+  search(conjunction: number, type: number): Branch[] {
+    if (!this.test.isWithinQuestion()) this.work = 0
+    const done: Branch[] = []
+    const open: Partial[] = []
+    const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
+    if (first !== null) open.push(first)
+    while (open.length > 0) {
+      const partial = this.propagate(open.pop() as Partial, type)
+      if (partial === null) continue
+      const { kept, open: left } = this.partition(partial.clauses, type)
+      if (left.length === 0) {
+        done.push({ facts: partial.facts, clauses: kept, obligations: this.obligations(kept) })
+        if (done.length > this.limits.threads) this.dropWeaker(done)
+        checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
+        continue
+      }
+      // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
+      for (const alternative of this.choices({ facts: partial.facts, clauses: left }, type).toReversed()) {
+        const next = this.close(partial, alternative, type)
+        if (next === null) continue
+        const isMany = type === Types.object && open.length + done.length >= ManyBranches
+        // Each of its names is looked up in each of its facts.
+        if (isMany) this.spend(next.facts.length ** 2 * ComparisonWork)
+        if (!isMany || this.test.isPossibleObject(next.facts)) open.push(next)
+      }
+    }
+    this.dropWeaker(done)
+    return done
+  }
+
+  /** Removes branches that ask for everything that another one asks, and more. */
+  private dropWeaker(branches: Branch[]): void {
+    if (branches.length < 2) return
+    const sets = branches.map(
+      ({ facts, clauses }) =>
+        new Set<number | string>([...facts, ...clauses.map((clause) => clause.join("|"))]),
+    )
+    const isKept = sets.map(() => true)
+    this.spend(branches.length ** 2 / PairsPerFact)
+    for (const [i, set] of sets.entries()) {
+      isKept[i] = !sets.some((other, j) => {
+        if (i === j || !isKept[j] || other.size > set.size) return false
+        for (const fact of other) if (!set.has(fact)) return false
+        return true
+      })
+    }
+    branches.splice(0, branches.length, ...branches.filter((_, i) => isKept[i]))
+  }
+
+  /** Clauses that an object frame can keep, and those that must be chosen from now. */
+  private partition(
+    clauses: Partial["clauses"],
+    type: number,
+  ): { kept: Partial["clauses"]; open: Partial["clauses"] } {
+    const kept: Partial["clauses"] = []
+    const open: Partial["clauses"] = []
+    for (const clause of clauses) {
+      const isKept =
+        type === Types.object && kept.length < KeptClauses && obligationOf(this.all, clause) !== null
+      if (isKept) kept.push(clause)
+      else open.push(clause)
+    }
+    return { kept, open }
+  }
+
+  private obligations(clauses: Partial["clauses"]): Obligation[] {
+    return clauses.map((clause) => obligationOf(this.all, clause) as Obligation)
+  }
+
+  /** `partial` with `facts` and all they imply, or null on a contradiction. */
+  private close(partial: Partial, facts: readonly number[], type: number): Partial | null {
+    const result: number[] = [...partial.facts]
+    const seen = new Set(result)
+    const clauses = [...partial.clauses]
+    const queue = [...facts]
+    this.spend(result.length + clauses.length)
+    for (let at = 0; at < queue.length; at++) {
+      const id = queue[at]
+      if (seen.has(id)) continue
+      seen.add(id)
+      result.push(id)
+      const expansion = this.expand(id, type)
+      queue.push(...expansion.facts)
+      clauses.push(...expansion.clauses)
+    }
+    return this.isContradictory(result) ? null : { facts: result, clauses }
+  }
+
+  private spend(work: number): void {
+    this.work += work
+    checkTime()
+    checkLimit(
+      this.limits,
+      "satSteps",
+      Math.floor(this.work / WorkPerStep),
+      "",
+      "work to combine alternatives",
+    )
+  }
+
+  private expand(id: number, type: number): Expansion {
+    const key = id * 64 + type
+    let expansion = this.expansions.get(key)
+    if (expansion === undefined) {
+      expansion = expandFact(this.all, this.reader, this.all.facts[id], type, this.limits)
+      this.expansions.set(key, expansion)
+    }
+    return expansion
+  }
+
+  /**
+   * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause with one alternative
+   * is a fact. Null on a contradiction.
+   */
+  private propagate(from: Partial, type: number): Partial | null {
+    let partial = from
+    for (;;) {
+      if (partial.clauses.length === 0) return partial
+      const mayHaveValue = (conjunction: number) => {
+        // Scalars are combined pairwise.
+        this.spend(this.all.factsOf(conjunction).length ** 2)
+        return this.test.mayHaveValue(conjunction)
+      }
+      const spend = (workPerFact: number) => this.spend(workPerFact * partial.facts.length)
+      const known = new Known(this.all, this.reader, partial.facts, type, mayHaveValue, spend)
+      this.spend(partial.facts.length)
+      const clauses: Alternative[][] = []
+      let unit: Alternative | null = null
+      for (const clause of partial.clauses) {
+        const left: Alternative[] = []
+        let holds = false
+        this.spend(StatusWork * clause.length)
+        for (const alternative of this.flatten(clause, type)) {
+          const status = known.statusOf(alternative)
+          if (status === "holds") {
+            holds = true
+            break
+          }
+          if (status === "open") left.push(alternative)
+        }
+        if (holds) continue
+        if (left.length === 0) return null
+        if (left.length === 1 && unit === null) unit = left[0]
+        else clauses.push(left)
+      }
+      if (unit === null) return { facts: partial.facts, clauses }
+      const next = this.close({ facts: partial.facts, clauses }, unit, type)
+      if (next === null) return null
+      partial = next
+    }
+  }
+
+  /** An alternative that is a clause of its own gives its alternatives to the clause around it. */
+  private flatten(clause: readonly Alternative[], type: number): readonly Alternative[] {
+    if (!clause.some((alternative) => alternative.length === 1)) return clause
+    return clause.flatMap((alternative) => {
+      if (alternative.length !== 1) return [alternative]
+      const { facts, clauses } = this.expand(alternative[0], type)
+      const isClause = this.all.isNegative(alternative[0]) && facts.length === 0 && clauses.length === 1
+      return isClause ? clauses[0] : [alternative]
+    })
+  }
+
+  /**
+   * How to go on: whether a property is there, if several clauses ask for the same one, which settles them all at once;
+   * else the alternatives of the shortest clause.
+   */
+  private choices(partial: Partial, type: number): readonly Alternative[] {
+    const { clauses } = partial
+    if (type === Types.object && clauses.length > 1) {
+      const values = this.valueChoices(partial)
+      if (values !== null) return values
+      const counts = new Map<string, number>()
+      const facts = new Set(partial.facts)
+      for (const clause of clauses) {
+        const names = new Set<string>()
+        for (const id of clause.flat()) {
+          const fact = this.all.facts[id]
+          if ((fact.kind === "present" || fact.kind === "absent") && !facts.has(id)) names.add(fact.name)
+        }
+        for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      }
+      let best: string | null = null
+      for (const [name, count] of counts) {
+        if (count > 1 && (best === null || count > (counts.get(best) as number))) best = name
+      }
+      if (best !== null) {
+        return [
+          [this.all.fact({ kind: "present", name: best })],
+          [this.all.fact({ kind: "absent", name: best })],
+        ]
+      }
+    }
+    return clauses.reduce((best, clause) => (clause.length < best.length ? clause : best))
+  }
+
+  /**
+   * If many clauses ask for the value of one property that has few values: each of them, and that it is not there. All
+   * those clauses are settled at once, as in `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
+   */
+  private valueChoices({ facts, clauses }: Partial): readonly Alternative[] | null {
+    if (clauses.length < MinValueClauses) return null
+    const counts = new Map<string, number>()
+    for (const clause of clauses) {
+      const names = new Set<string>()
+      for (const id of clause.flat()) {
+        const fact = this.all.facts[id]
+        if (fact.kind === "property") names.add(fact.name)
+      }
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+    let best: string | null = null
+    for (const [name, count] of counts) {
+      if (count < MinValueClauses || (best !== null && count <= (counts.get(best) as number))) continue
+      if (!facts.some((id) => this.isValueOf(id, name))) best = name
+    }
+    if (best === null) return null
+    const name: string = best
+    const values = this.test.valuesOf(memberValues(this.all, this.reader, facts)(name))
+    if (values === null) return null
+    const present = this.all.fact({ kind: "present", name })
+    return [
+      ...values.map((fact) => [present, this.all.fact({ kind: "property", name, fact })]),
+      [this.all.fact({ kind: "absent", name })],
+    ]
+  }
+
+  /** Whether the fact is that the property `name` equals some value. */
+  private isValueOf(id: number, name: string): boolean {
+    const fact = this.all.facts[id]
+    if (fact.kind === "absent") return fact.name === name
+    if (fact.kind !== "property" || fact.name !== name) return false
+    const value = this.all.facts[fact.fact]
+    return value.kind === "equals" && value.positive
+  }
+
+  private isContradictory(ids: readonly number[]): boolean {
+    if (this.all.isContradiction(ids)) return true
+    const absent = new Set<string>()
+    let min = 0
+    let max = Infinite
+    for (const id of ids) {
+      const fact = this.all.facts[id]
+      if (fact.kind === "never") return true
+      if (fact.kind === "absent") absent.add(fact.name)
+      if (fact.kind === "size") {
+        min = Math.max(min, fact.min)
+        max = Math.min(max, fact.max)
+      }
+    }
+    if (min > max) return true
+    if (absent.size === 0) return false
+    return ids.some((id) => {
+      const fact = this.all.facts[id]
+      if (fact.kind === "present") return absent.has(fact.name)
+      return (
+        fact.kind === "schema" &&
+        fact.positive &&
+        this.reader.of(fact.node).required.some((name) => absent.has(name))
+      )
+    })
+  }
+}

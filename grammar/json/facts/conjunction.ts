@@ -1,0 +1,246 @@
+/**
+ * The canonical form: conjunctions of facts, closed under and, or and not.
+ *
+ * A fact is one thing that is said of a value: a schema with a polarity, "equals this value", "has this property". A
+ * conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add to a set, intersections never nest
+ * and cycles end. What is a choice (`anyOf`, `oneOf`, `if`, most negations) is a clause: a list of alternatives, each a
+ * list of facts. A clause is met once all facts of one alternative are in the set, so choosing one is adding its facts;
+ * giving an alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being read.
+ */
+import { TupleTable } from "../../intern.ts"
+import type { ExprId } from "../../lexeme/expr/expr.ts"
+import type { JsonNode } from "../read/reader.ts"
+import { valueKey } from "../read/value.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+import { Structures } from "../refs/structure.ts"
+
+export type Fact =
+  | { readonly kind: "schema"; readonly node: SchemaNode; readonly positive: boolean }
+  | { readonly kind: "equals"; readonly value: JsonNode; readonly positive: boolean }
+  /** Objects: the property is there, or is not. */
+  | { readonly kind: "present" | "absent"; readonly name: string }
+  /** Objects: if the property is there, its value satisfies `fact`. */
+  | { readonly kind: "property"; readonly name: string; readonly fact: number }
+  /** Objects: some property whose name is in the language `names` has a value that satisfies `fact`. */
+  | { readonly kind: "some"; readonly names: ExprId; readonly fact: number }
+  /** Objects and arrays: number of members. */
+  | { readonly kind: "size"; readonly min: number; readonly max: number }
+  /** Arrays: the item at `index`, if there is one, satisfies `fact`. */
+  | { readonly kind: "item"; readonly index: number; readonly fact: number }
+  /** Arrays: from index `from` on, `min` to `max` items satisfy `fact`. */
+  | {
+      readonly kind: "contains"
+      readonly from: number
+      readonly fact: number
+      readonly min: number
+      readonly max: number
+    }
+  /** Arrays: no two items are equal, or some two are. */
+  | { readonly kind: "unique"; readonly positive: boolean }
+  /** At least one of these facts holds, or none does. */
+  | { readonly kind: "either"; readonly facts: readonly number[]; readonly positive: boolean }
+  /** Says nothing: the branch does not rely on what this schema would cover (`coverage.ts`). */
+  | { readonly kind: "uncounted"; readonly node: SchemaNode }
+  /** Nothing satisfies it. */
+  | { readonly kind: "never" }
+
+/** No upper bound on a count. */
+export const Infinite = Number.POSITIVE_INFINITY
+
+/** Facts that are interned by what they say; schemas are by their node. */
+type Told = Exclude<Fact, { kind: "schema" }>
+
+// Facts and conjunctions that are always there.
+const anything: Told = { kind: "size", min: 0, max: Infinite }
+const never: Told = { kind: "never" }
+const Anything = 0
+const Never = 1
+const EverythingSet = 0
+const NeverSet = 1
+
+export class Conjunctions {
+  readonly facts: Fact[] = [anything, never]
+  private factIds: Map<string, number> | null = null
+  /** Facts of positive and of negated schemas, by node id. */
+  private readonly schemaFacts: (number | undefined)[] = []
+  private readonly negatedFacts: (number | undefined)[] = []
+  /** The facts of each conjunction, ascending. */
+  private readonly lists: (readonly number[])[] = [[], [Never]]
+  /** Conjunctions of one fact, by fact. */
+  private readonly singles: (number | undefined)[] = [undefined, NeverSet]
+  /** Conjunctions of several facts by their place in the table. */
+  private readonly several: number[] = []
+  private sets: TupleTable | null = null
+  private structures: Structures | null = null
+  /** The fact that holds of every value. */
+  readonly anything = Anything
+  /** The fact that holds of none. */
+  readonly impossible = Never
+  /** The conjunction of nothing: every value satisfies it. */
+  readonly everything = EverythingSet
+  readonly never = NeverSet
+
+  get count(): number {
+    return this.lists.length
+  }
+
+  /** The id of a fact; equal facts get equal ids. */
+  fact(fact: Told): number {
+    this.factIds ??= new Map([
+      [factKey(anything), Anything],
+      [factKey(never), Never],
+    ])
+    const key = factKey(fact)
+    const known = this.factIds.get(key)
+    if (known !== undefined) return known
+    const id = this.facts.push(fact) - 1
+    this.factIds.set(key, id)
+    return id
+  }
+
+  /** Negated schemas that are written alike are one fact. */
+  schema(node: SchemaNode, positive = true): number {
+    const known = positive ? this.schemaFacts : this.negatedFacts
+    let id = known[node.id]
+    if (id === undefined) {
+      const first = positive ? node : this.first(node)
+      id = known[first.id] ?? this.facts.push({ kind: "schema", node: first, positive }) - 1
+      known[first.id] = id
+      known[node.id] = id
+    }
+    return id
+  }
+
+  /** The first schema met that is written like `node` and means the same. */
+  private first(node: SchemaNode): SchemaNode {
+    this.structures ??= new Structures()
+    return this.structures.first(node)
+  }
+
+  isNegative(id: number): boolean {
+    const fact = this.facts[id]
+    return fact.kind === "schema" && !fact.positive
+  }
+
+  /** Whether a `false` schema belongs to it; deeper contradictions are for the satisfiability test. */
+  isFalse(conjunction: number): boolean {
+    return this.factsOf(conjunction).some((id) => {
+      const fact = this.facts[id]
+      return (
+        fact.kind === "never" || (fact.kind === "schema" && fact.positive && fact.node.value.kind === "false")
+      )
+    })
+  }
+
+  /** Whether these facts say a schema, or one written like it, and its negation. */
+  isContradiction(facts: readonly number[]): boolean {
+    if (!facts.some((id) => this.isNegative(id))) return false
+    const wrong = new Set<SchemaNode>()
+    for (const id of facts) {
+      const fact = this.facts[id]
+      if (fact.kind === "schema" && !fact.positive) wrong.add(fact.node)
+    }
+    return facts.some((id) => {
+      const fact = this.facts[id]
+      return fact.kind === "schema" && fact.positive && wrong.has(this.first(fact.node))
+    })
+  }
+
+  /** The fact that at least one of `facts` holds. */
+  either(facts: Iterable<number>): number {
+    const distinct = [...new Set(facts)].sort((a, b) => a - b)
+    return distinct.length === 1
+      ? distinct[0]
+      : this.fact({ kind: "either", facts: distinct, positive: true })
+  }
+
+  /** The fact that holds where `id`, a schema, a value or a choice, does not. */
+  negation(id: number): number {
+    const fact = this.facts[id]
+    if (fact.kind !== "schema" && fact.kind !== "equals" && fact.kind !== "either")
+      throw new Error(`internal: no negation of ${fact.kind}`)
+    if (fact.kind === "schema") return this.schema(fact.node, !fact.positive)
+    return this.fact({ ...fact, positive: !fact.positive })
+  }
+
+  /** The conjunction of these facts. */
+  of(facts: readonly number[]): number {
+    if (facts.length === 0) return this.everything
+    if (facts.length === 1) return this.isTrivial(facts[0]) ? this.everything : this.internSet(facts)
+    return this.internSet([...new Set(facts)].filter((id) => !this.isTrivial(id)).sort((a, b) => a - b))
+  }
+
+  /** `facts`: distinct, ascending, kept. */
+  private internSet(facts: readonly number[]): number {
+    if (facts.length === 0) return EverythingSet
+    if (facts.length === 1) {
+      const known = this.singles[facts[0]]
+      if (known !== undefined) return known
+      const id = this.lists.push(facts) - 1
+      this.singles[facts[0]] = id
+      return id
+    }
+    this.sets ??= new TupleTable()
+    const place = this.sets.intern(facts)
+    this.several[place] ??= this.lists.push(facts) - 1
+    return this.several[place]
+  }
+
+  /** `conjunction` and these facts. */
+  and(conjunction: number, facts: readonly number[]): number {
+    return this.of([...this.factsOf(conjunction), ...facts])
+  }
+
+  factsOf(conjunction: number): readonly number[] {
+    return this.lists[conjunction]
+  }
+
+  private isTrivial(id: number): boolean {
+    const fact = this.facts[id]
+    return fact.kind === "schema" && fact.positive && fact.node.value.kind === "true"
+  }
+}
+
+function factKey(fact: Told): string {
+  switch (fact.kind) {
+    case "equals":
+      return `=${fact.positive ? "+" : "-"}${valueKey(fact.value)}`
+    case "present":
+    case "absent":
+      return `${fact.kind} ${fact.name}`
+    case "property":
+      return `p${fact.fact} ${fact.name}`
+    case "some":
+      return `e${fact.fact} ${fact.names}`
+    case "item":
+      return `i${fact.fact} ${fact.index}`
+    case "size":
+      return `#${fact.min},${fact.max}`
+    case "contains":
+      return `c${fact.fact} ${fact.from} ${fact.min},${fact.max}`
+    case "unique":
+      return `u${fact.positive}`
+    case "either":
+      return `|${fact.positive ? "+" : "-"}${fact.facts}`
+    case "uncounted":
+      return `?${fact.node.id}`
+    case "never":
+      return "never"
+    default:
+      return fact satisfies never
+  }
+}
+
+/** Bits of the JSON types. */
+export const Types = { null: 1, boolean: 2, number: 4, string: 8, object: 16, array: 32 } as const
+export const AllTypes = 63
+
+export function typeBit(value: JsonNode): number {
+  switch (value.kind) {
+    case "true":
+    case "false":
+      return Types.boolean
+    default:
+      return Types[value.kind]
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * What counts as evaluated: the members that `unevaluatedProperties` and `unevaluatedItems` need not look at.
+ *
+ * Coverage only grows with the in-place schemas that succeed, so nothing needs to be excluded: a branch may rely on any
+ * set of schemas that it asserts, and the union over those sets is exact. `all` and `$ref` always hold, `anyOf`, `oneOf`,
+ * `if` and `dependentSchemas` cover where the branch asserts them, `not` covers nothing, and schemas beside the one that
+ * asks (cousins) are not seen, because the walk begins there. For the negation the set is turned round: a branch names
+ * schemas that fail, and all the others count as covering.
+ */
+import { checkLimit, type Limits } from "../../errors.ts"
+import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+import { type Conjunctions, Types } from "./conjunction.ts"
+
+export interface Coverage {
+  /** Every member is covered. */
+  everything: boolean
+  properties: Map<string, SchemaNode>
+  patternProperties: { expr: ExprId; node: SchemaNode }[]
+  /** Items before this index. */
+  prefix: number
+  /** Items that satisfy one of these. */
+  contains: SchemaNode[]
+}
+
+/** What is known in a branch. */
+export interface Asserted {
+  holds(node: SchemaNode): boolean
+  fails(node: SchemaNode): boolean
+  isPresent(name: string): boolean
+}
+
+/** The keyword that asks for coverage of the type with bit `type`. */
+export function unevaluated(keywords: Keywords, type: number): SchemaNode | null {
+  return type === Types.object ? keywords.unevaluatedProperties : keywords.unevaluatedItems
+}
+
+/** What is covered for `root`, its own `unevaluated*` aside, by itself and the in-place schemas that are asserted. */
+export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number, known: Asserted): Coverage {
+  const coverage = noCoverage()
+  const seen = new Set([root])
+  for (const node of seen) {
+    const keywords = reader.of(node)
+    addOwn(coverage, node, keywords, type, node === root)
+    for (const child of keywords.all) seen.add(child)
+    for (const child of [...keywords.any.flat(), ...keywords.one.flat()])
+      if (known.holds(child)) seen.add(child)
+    if (keywords.conditional !== null) {
+      const { test, yes, no } = keywords.conditional
+      if (known.holds(test)) {
+        seen.add(test)
+        if (yes !== null) seen.add(yes)
+      } else if (no !== null && known.fails(test)) {
+        seen.add(no)
+      }
+    }
+    for (const [name, child] of keywords.dependentSchemas)
+      if (known.isPresent(name) && known.holds(child)) seen.add(child)
+  }
+  return coverage
+}
+
+/** Facts that bound the coverage from above: with them, at most `coverage` is covered. */
+export interface BoundedCoverage {
+  readonly facts: readonly number[]
+  readonly coverage: Coverage
+}
+
+/** All ways to bound the coverage of `root` by schemas that fail, for values that satisfy everything else in `root`. */
+export function boundedCoverages(
+  all: Conjunctions,
+  reader: KeywordReader,
+  root: SchemaNode,
+  type: number,
+  limits: Limits,
+): BoundedCoverage[] {
+  return ways(all, reader, root, new Set(), limits).map(({ facts, nodes }) => {
+    const coverage = noCoverage()
+    for (const node of new Set(nodes)) addOwn(coverage, node, reader.of(node), type, node === root)
+    return { facts, coverage }
+  })
+}
+
+interface Way {
+  readonly facts: readonly number[]
+  readonly nodes: readonly SchemaNode[]
+}
+
+function ways(
+  all: Conjunctions,
+  reader: KeywordReader,
+  node: SchemaNode,
+  path: ReadonlySet<SchemaNode>,
+  limits: Limits,
+): Way[] {
+  if (path.has(node)) return [{ facts: [], nodes: [] }]
+  const inside = new Set([...path, node])
+  const below = (child: SchemaNode | null): Way[] =>
+    child === null ? [{ facts: [], nodes: [] }] : ways(all, reader, child, inside, limits)
+  const keywords = reader.of(node)
+  let result: Way[] = [{ facts: [], nodes: [node] }]
+  const times = (choices: Way[]) => {
+    checkLimit(limits, "threads", result.length * choices.length, node.pointer, "alternatives of a negation")
+    result = result.flatMap((a) =>
+      choices.map((b) => ({ facts: [...a.facts, ...b.facts], nodes: [...a.nodes, ...b.nodes] })),
+    )
+  }
+  const wrong = (child: SchemaNode) => all.schema(child, false)
+  for (const child of keywords.all) times(below(child))
+  for (const children of keywords.any)
+    for (const child of children) times([{ facts: [wrong(child)], nodes: [] }, ...below(child)])
+  for (const children of keywords.one) {
+    const others = (child: SchemaNode) => children.filter((other) => other !== child).map(wrong)
+    times(children.flatMap((child) => below(child).map((way) => assuming(others(child), way))))
+  }
+  if (keywords.conditional !== null) {
+    const { test, yes, no } = keywords.conditional
+    const taken = below(test).flatMap((a) => below(yes).map((b) => assuming(a.facts, b, a.nodes)))
+    times([
+      ...taken.map((way) => assuming([all.schema(test)], way)),
+      ...below(no).map((way) => assuming([wrong(test)], way)),
+    ])
+  }
+  for (const [name, child] of keywords.dependentSchemas) {
+    times([
+      { facts: [all.fact({ kind: "absent", name })], nodes: [] },
+      ...below(child).map((way) => assuming([all.fact({ kind: "present", name })], way)),
+    ])
+  }
+  return result
+}
+
+function assuming(facts: readonly number[], way: Way, nodes: readonly SchemaNode[] = []): Way {
+  return { facts: [...facts, ...way.facts], nodes: [...nodes, ...way.nodes] }
+}
+
+/** The language of the names that are not covered. */
+export function uncoveredNames({ everything, properties, patternProperties }: Coverage): ExprId {
+  if (everything) return exprs.not(exprs.anyText)
+  const names = [...properties.keys()].filter((name) => name.isWellFormed())
+  return exprs.not(
+    exprs.or([...names.map((name) => exprs.literal(name)), ...patternProperties.map(({ expr }) => expr)]),
+  )
+}
+
+/** Marks `root` and all schemas in place below it: whether they hold is of interest to an `unevaluated*`. */
+export function* inPlaceSchemas(reader: KeywordReader, root: SchemaNode): Generator<SchemaNode> {
+  const seen = new Set([root])
+  for (const node of seen) {
+    yield node
+    const { all, any, one, conditional, dependentSchemas } = reader.of(node)
+    for (const child of [...all, ...any.flat(), ...one.flat()]) seen.add(child)
+    for (const [, child] of dependentSchemas) seen.add(child)
+    if (conditional === null) continue
+    for (const child of [conditional.test, conditional.yes, conditional.no])
+      if (child !== null) seen.add(child)
+  }
+}
+
+function noCoverage(): Coverage {
+  return { everything: false, properties: new Map(), patternProperties: [], prefix: 0, contains: [] }
+}
+
+function addOwn(
+  coverage: Coverage,
+  node: SchemaNode,
+  keywords: Keywords,
+  type: number,
+  isRoot: boolean,
+): void {
+  if (!isRoot && unevaluated(keywords, type) !== null) coverage.everything = true
+  if (type === Types.object) {
+    if (keywords.additional !== null) coverage.everything = true
+    for (const [name, child] of keywords.properties) coverage.properties.set(name, child)
+    coverage.patternProperties.push(...keywords.patternProperties)
+    return
+  }
+  if (keywords.rest !== null) coverage.everything = true
+  coverage.prefix = Math.max(coverage.prefix, keywords.prefix.length)
+  if (keywords.contains !== null && node.dialect.containsEvaluates)
+    coverage.contains.push(keywords.contains.node)
+}

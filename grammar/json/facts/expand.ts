@@ -1,0 +1,175 @@
+/**
+ * What one fact says about containers: the facts it implies, and the clauses it leaves open.
+ *
+ * A positive schema implies its `allOf` and `$ref` targets and opens a clause for each choice. A negated one is a single
+ * clause, built from duals: required ↔ absent, every property ↔ some property not, items ↔ an item not, and so on
+ * (`negate.ts`). What a positive schema says of members stays with the schema: specs read it from its keywords.
+ */
+import type { Limits } from "../../errors.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+import { type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
+import { boundedCoverages, type Coverage, uncoveredNames, unevaluated } from "./coverage.ts"
+import { negateContainer } from "./negate.ts"
+import { areDisjoint } from "./oneof.ts"
+
+/** One way to satisfy a clause: facts that must all hold. */
+export type Alternative = readonly number[]
+
+export interface Expansion {
+  /** Facts that hold in any case. */
+  readonly facts: readonly number[]
+  /** At least one alternative of each holds. */
+  readonly clauses: readonly (readonly Alternative[])[]
+}
+
+const nothing: Expansion = { facts: [], clauses: [] }
+
+/** Expands `fact` for values of the container type with bit `type`. */
+export function expandFact(
+  all: Conjunctions,
+  reader: KeywordReader,
+  fact: Fact,
+  type: number,
+  limits: Limits,
+): Expansion {
+  switch (fact.kind) {
+    case "schema":
+      return fact.positive
+        ? expandSchema(all, reader, reader.of(fact.node), type)
+        : { facts: [], clauses: negateSchema(all, reader, fact.node, type, limits) }
+    case "either":
+      return fact.positive
+        ? { facts: [], clauses: [fact.facts.map((id) => [id])] }
+        : { facts: fact.facts.map((id) => all.negation(id)), clauses: [] }
+    case "equals":
+      if (typeBit(fact.value) !== type)
+        return fact.positive ? { facts: [all.impossible], clauses: [] } : nothing
+      return fact.positive ? nothing : { facts: [], clauses: [negateContainer.equals(all, fact.value)] }
+    default:
+      return nothing
+  }
+}
+
+function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywords, type: number): Expansion {
+  const facts: number[] = []
+  const clauses: Alternative[][] = []
+  if ((keywords.types & type) === 0) facts.push(all.impossible)
+  if (keywords.enum !== null) {
+    clauses.push(keywords.enumOf(type).map((value) => [all.fact({ kind: "equals", value, positive: true })]))
+  }
+  for (const node of keywords.all) facts.push(all.schema(node))
+  for (const nodes of keywords.any) clauses.push(nodes.map((node) => [all.schema(node)]))
+  for (const nodes of keywords.one) clauses.push(exactlyOne(all, reader, nodes, type))
+  for (const node of keywords.not) facts.push(all.schema(node, false))
+  const { isObserved } = keywords
+  const observe = (node: SchemaNode) =>
+    clauses.push([[all.schema(node)], [all.fact({ kind: "uncounted", node })]])
+  // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch holds anyway.
+  if (isObserved)
+    for (const nodes of keywords.any) if (nodes.length > 1) for (const node of nodes) observe(node)
+  if (keywords.conditional !== null) {
+    const { test, yes, no } = keywords.conditional
+    if (yes !== null || no !== null) {
+      const holds = all.schema(test)
+      const fails = all.schema(test, false)
+      if (isObserved || (yes !== null && no !== null)) {
+        clauses.push([
+          [holds, ...(yes === null ? [] : [all.schema(yes)])],
+          [fails, ...(no === null ? [] : [all.schema(no)])],
+        ])
+      } else {
+        // With one side only it says "then, or not if": the side that is there need not say which case it is.
+        clauses.push(yes === null ? [[holds], [all.schema(no as SchemaNode)]] : [[all.schema(yes)], [fails]])
+      }
+    } else if (isObserved) observe(test)
+  }
+  if (type === Types.object) {
+    for (const [name, names] of keywords.dependentRequired) {
+      for (const other of names)
+        clauses.push([[all.fact({ kind: "absent", name })], [all.fact({ kind: "present", name: other })]])
+    }
+    for (const [name, node] of keywords.dependentSchemas) {
+      const present = isObserved ? [all.fact({ kind: "present", name })] : []
+      clauses.push([[all.fact({ kind: "absent", name })], [...present, all.schema(node)]])
+    }
+  }
+  return { facts, clauses }
+}
+
+/** The clauses of "not this schema": none when it says nothing of this type but "no". */
+function negateSchema(
+  all: Conjunctions,
+  reader: KeywordReader,
+  node: SchemaNode,
+  type: number,
+  limits: Limits,
+): Alternative[][] {
+  const keywords = reader.of(node)
+  if ((keywords.types & type) === 0) return []
+  const alternatives: Alternative[] = []
+  if (keywords.enum !== null) {
+    alternatives.push(
+      keywords.enumOf(type).map((value) => all.fact({ kind: "equals", value, positive: false })),
+    )
+  }
+  for (const node of keywords.all) alternatives.push([all.schema(node, false)])
+  for (const nodes of keywords.any) alternatives.push(nodes.map((node) => all.schema(node, false)))
+  for (const nodes of keywords.one) {
+    alternatives.push(nodes.map((node) => all.schema(node, false)))
+    for (let i = 0; i < nodes.length; i++) {
+      for (let j = i + 1; j < nodes.length; j++) {
+        if (!areDisjoint(reader, nodes[i], nodes[j], type))
+          alternatives.push([all.schema(nodes[i]), all.schema(nodes[j])])
+      }
+    }
+  }
+  for (const node of keywords.not) alternatives.push([all.schema(node)])
+  if (keywords.conditional !== null) {
+    const { test, yes, no } = keywords.conditional
+    if (yes !== null) alternatives.push([all.schema(test), all.schema(yes, false)])
+    if (no !== null) alternatives.push([all.schema(test, false), all.schema(no, false)])
+  }
+  alternatives.push(
+    ...(type === Types.object ? negateContainer.object(all, keywords) : negateContainer.array(all, keywords)),
+  )
+  const rest = unevaluated(keywords, type)
+  if (rest !== null) {
+    for (const { facts, coverage } of boundedCoverages(all, reader, node, type, limits)) {
+      const member = wrongMember(all, rest, coverage, type)
+      if (member !== null) alternatives.push([...facts, member])
+    }
+  }
+  return [alternatives]
+}
+
+/** Some member that is not covered does not satisfy `rest`; null when all are covered. */
+function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, type: number): number | null {
+  if (coverage.everything) return null
+  if (type === Types.object)
+    return all.fact({ kind: "some", names: uncoveredNames(coverage), fact: all.schema(rest, false) })
+  const right = all.either([rest, ...coverage.contains].map((node) => all.schema(node)))
+  return all.fact({
+    kind: "contains",
+    from: coverage.prefix,
+    fact: all.negation(right),
+    min: 1,
+    max: Infinite,
+  })
+}
+
+/** `oneOf`: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */
+function exactlyOne(
+  all: Conjunctions,
+  reader: KeywordReader,
+  nodes: readonly SchemaNode[],
+  type: number,
+): Alternative[] {
+  return nodes.map((node, i) => [
+    all.schema(node),
+    ...nodes
+      .filter((other, j) => j !== i && !areDisjoint(reader, node, other, type))
+      .map((other) => all.schema(other, false)),
+  ])
+}

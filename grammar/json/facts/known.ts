@@ -1,0 +1,114 @@
+/**
+ * What the facts of one branch say about other facts: whether an alternative holds in any case, cannot hold, or is open.
+ *
+ * Sound, not complete: "open" is always right, and containers inside are taken on trust.
+ */
+
+import { memberValues } from "../object/objectspec.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import { type Conjunctions, type Fact, Types } from "./conjunction.ts"
+import type { Alternative } from "./expand.ts"
+
+/** What comparing with a fact costs, in facts looked at. */
+export const ComparisonWork = 1 / 8
+
+/** Holds in any case, cannot hold, or is still open. */
+type Status = "holds" | "fails" | "open"
+
+/** What the facts of a branch say about other facts. */
+export class Known {
+  private readonly all: Conjunctions
+  private readonly mayHaveValue: (conjunction: number) => boolean
+  /** Called before something is looked for among all facts, with what it costs for each of them. */
+  private readonly spend: (workPerFact: number) => void
+  private readonly facts: ReadonlySet<number>
+  private readonly absent = new Set<string>()
+  private readonly present = new Set<string>()
+  private readonly members: ((name: string) => number) | null
+  private readonly values = new Map<string, number>()
+  private readonly statuses = new Map<number, Status>()
+
+  constructor(
+    all: Conjunctions,
+    reader: KeywordReader,
+    facts: readonly number[],
+    type: number,
+    mayHaveValue: (conjunction: number) => boolean,
+    spend: (workPerFact: number) => void,
+  ) {
+    this.all = all
+    this.mayHaveValue = mayHaveValue
+    this.spend = spend
+    this.facts = new Set(facts)
+    for (const id of facts) {
+      const fact = all.facts[id]
+      if (fact.kind === "schema") {
+        if (fact.positive) for (const name of reader.of(fact.node).required) this.present.add(name)
+      } else if (fact.kind === "present") this.present.add(fact.name)
+      else if (fact.kind === "absent") this.absent.add(fact.name)
+    }
+    this.members = type === Types.object ? memberValues(all, reader, facts) : null
+  }
+
+  statusOf(alternative: Alternative): Status {
+    let result: Status = "holds"
+    for (const id of alternative) {
+      const status = this.facts.has(id) ? "holds" : this.status(id)
+      if (status === "fails") return "fails"
+      if (status === "open") result = "open"
+    }
+    return result
+  }
+
+  private status(id: number): Status {
+    let status = this.statuses.get(id)
+    if (status === undefined) {
+      status = this.judge(this.all.facts[id])
+      this.statuses.set(id, status)
+    }
+    return status
+  }
+
+  private judge(fact: Fact): Status {
+    switch (fact.kind) {
+      case "never":
+        return "fails"
+      case "schema":
+        this.spend(ComparisonWork)
+        return this.all.isContradiction([...this.facts, this.all.schema(fact.node, fact.positive)])
+          ? "fails"
+          : "open"
+      case "present":
+        if (this.present.has(fact.name)) return "holds"
+        return this.isImpossible(fact.name) ? "fails" : "open"
+      case "absent":
+        if (this.present.has(fact.name)) return "fails"
+        return this.isImpossible(fact.name) ? "holds" : "open"
+      case "property": {
+        if (this.members === null || this.absent.has(fact.name)) return "holds"
+        const value = this.value(fact.name)
+        if (!this.mayHaveValue(this.all.and(value, [fact.fact])))
+          return this.present.has(fact.name) ? "fails" : "open"
+        if (!this.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
+        return "open"
+      }
+      default:
+        return "open"
+    }
+  }
+
+  private isImpossible(name: string): boolean {
+    if (this.absent.has(name)) return true
+    return this.members !== null && !this.mayHaveValue(this.value(name))
+  }
+
+  private value(name: string): number {
+    let value = this.values.get(name)
+    if (value === undefined) {
+      this.spend(1)
+      value = (this.members as (name: string) => number)(name)
+      this.values.set(name, value)
+    }
+    return value
+  }
+}

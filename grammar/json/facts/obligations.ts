@@ -1,0 +1,46 @@
+/**
+ * Obligations: clauses of a branch that an object meets key by key, so that they need not be multiplied out.
+ *
+ * A clause is one when each of its alternatives speaks of a single key: the property is not there, or it is and its
+ * value satisfies a fact, or some property of a class has such a value. The object frame keeps the set of those that are
+ * not met yet. So `not` over many properties, `oneOf` over overlapping objects and the like cost one bit a clause.
+ */
+import type { ExprId } from "../../lexeme/expr/expr.ts"
+import type { Conjunctions } from "./conjunction.ts"
+import type { Alternative } from "./expand.ts"
+
+/** How one key can meet an obligation. */
+export type Event =
+  | { readonly kind: "absent"; readonly name: string }
+  | { readonly kind: "value"; readonly name: string; readonly fact: number }
+  | { readonly kind: "some"; readonly names: ExprId; readonly fact: number }
+
+/** Any one of these meets it. */
+export type Obligation = readonly Event[]
+
+/** Obligations are bits of a number. */
+export const MaxObligations = 30
+
+/** The clause as an obligation, or null when an alternative speaks of more than one key. */
+export function obligationOf(all: Conjunctions, clause: readonly Alternative[]): Obligation | null {
+  const events: Event[] = []
+  for (const alternative of clause) {
+    const facts = alternative.map((id) => all.facts[id])
+    const [first, second] = facts
+    if (facts.length === 1 && first.kind === "absent") events.push({ kind: "absent", name: first.name })
+    else if (facts.length === 1 && first.kind === "some") events.push(first)
+    else if (facts.length === 1 && first.kind === "present")
+      events.push({ kind: "value", name: first.name, fact: all.anything })
+    else if (facts.length === 1 && first.kind === "property")
+      events.push({ kind: "absent", name: first.name }, { kind: "value", name: first.name, fact: first.fact })
+    else if (
+      facts.length === 2 &&
+      first.kind === "present" &&
+      second.kind === "property" &&
+      first.name === second.name
+    )
+      events.push({ kind: "value", name: first.name, fact: second.fact })
+    else return null
+  }
+  return events
+}

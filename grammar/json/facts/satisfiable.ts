@@ -1,0 +1,154 @@
+/**
+ * Satisfiability: which conjunctions have a finite value at all.
+ *
+ * Least fixpoint over the conjunctions that are reachable from the one asked for: all begin as unproductive; one becomes
+ * productive when some branch of some type can be built from parts that already are; then those that wait for it are
+ * looked at again. What is still unproductive when nothing changes has no value, however deep one looks. The order in
+ * which conjunctions become productive is a rank: a witness is built from parts of lower rank only, so it is finite.
+ */
+import { checkTime } from "../../deadline.ts"
+import { checkLimit, type Limits } from "../../errors.ts"
+
+/** Asks whether a part is productive; a `false` may turn out to be `true` later. */
+export type Lookup = (conjunction: number) => boolean
+
+/** A conjunction that is looked at. */
+interface Waiter {
+  /** Who asked for it. */
+  readonly waiters: Set<number>
+  /** How often it was looked at, and parts of it that have become productive since. */
+  runs: number
+  news: number
+}
+
+const newWaiter = (): Waiter => ({ waiters: new Set(), runs: 0, news: 0 })
+
+export class Satisfiability {
+  private readonly limits: Limits
+  /** Whether the conjunction has a value, given what is known of its parts. */
+  private readonly evaluate: (conjunction: number, lookup: Lookup) => boolean
+  /** The rank of a conjunction that is plainly productive, else null. */
+  private readonly plainRank: (conjunction: number) => number | null
+  /** Settled answers, by conjunction. */
+  private readonly known: (boolean | undefined)[] = []
+  private readonly ranks: number[] = []
+  private rankCount = 0
+  private depth = 0
+
+  constructor(
+    limits: Limits,
+    evaluate: (conjunction: number, lookup: Lookup) => boolean,
+    plainRank: (conjunction: number) => number | null,
+  ) {
+    this.limits = limits
+    this.evaluate = evaluate
+    this.plainRank = plainRank
+  }
+
+  /** Whether some value satisfies `conjunction`. */
+  isProductive(conjunction: number): boolean {
+    return this.settled(conjunction) ?? this.solve(conjunction)
+  }
+
+  /** A rank above all that were given so far. */
+  readonly nextRank = (): number => this.rankCount++
+
+  /** What is known without a search. */
+  private settled(conjunction: number): boolean | undefined {
+    const known = this.known[conjunction]
+    if (known !== undefined) return known
+    const rank = this.plainRank(conjunction)
+    if (rank === null) return undefined
+    this.ranks[conjunction] = rank
+    this.known[conjunction] = true
+    return true
+  }
+
+  /** Position in the order in which conjunctions were found productive. */
+  rank(conjunction: number): number {
+    return this.isProductive(conjunction) ? this.ranks[conjunction] : Number.POSITIVE_INFINITY
+  }
+
+  /** Whether a question is being answered; what is asked meanwhile is part of it. */
+  get isSolving(): boolean {
+    return this.depth > 0
+  }
+
+  private solve(root: number): boolean {
+    this.depth++
+    try {
+      return this.search(root)
+    } finally {
+      this.depth--
+    }
+  }
+
+  private search(root: number): boolean {
+    /** Who has to be looked at again when a conjunction turns out to be productive. */
+    const waiting = new Map<number, Waiter>([[root, newWaiter()]])
+    const queue = [root]
+    const queued = new Set(queue)
+    /** Those that have news, but not enough to be looked at before everything else. */
+    const later = new Set<number>()
+    let steps = 0
+    for (;;) {
+      if (queue.length === 0) {
+        for (const waiter of later) {
+          queue.push(waiter)
+          queued.add(waiter)
+        }
+        later.clear()
+        if (queue.length === 0) break
+      }
+      const conjunction = queue.pop() as number
+      queued.delete(conjunction)
+      later.delete(conjunction)
+      if (this.known[conjunction] === true) continue
+      checkLimit(this.limits, "satSteps", ++steps, "", "satisfiability")
+      checkTime()
+      const own = waiting.get(conjunction) as Waiter
+      own.runs++
+      own.news = 0
+      const discovered: number[] = []
+      const isProductive = this.evaluate(conjunction, (part) => {
+        const known = this.settled(part)
+        if (known !== undefined) return known
+        let found = waiting.get(part)
+        if (found === undefined) {
+          found = newWaiter()
+          waiting.set(part, found)
+          discovered.push(part)
+        }
+        found.waiters.add(conjunction)
+        return false
+      })
+      if (isProductive) {
+        this.ranks[conjunction] = this.nextRank()
+        this.known[conjunction] = true
+        // Parts that were not needed after all have not been looked at.
+        for (const part of discovered) waiting.delete(part)
+        for (const waiter of own.waiters) {
+          if (queued.has(waiter) || this.known[waiter] === true) continue
+          const entry = waiting.get(waiter) as Waiter
+          entry.news++
+          // What needs many parts is not looked at after each of them, only when it has twice as many news as before.
+          if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
+          else {
+            queued.add(waiter)
+            queue.push(waiter)
+          }
+        }
+        continue
+      }
+      // Depth first: the parts just met are looked at before anything else.
+      for (const part of discovered) {
+        queued.add(part)
+        queue.push(part)
+      }
+    }
+    for (const conjunction of waiting.keys()) {
+      this.known[conjunction] ??= false
+    }
+    return this.known[root] as boolean
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The declared names of an object as tries: those that may come next, each with its tag; the others excluded, or left
+ * out where no class of keys could read them.
+ */
+import { PairMap } from "../../intern.ts"
+import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../lexeme/string/names.ts"
+import { compareNames } from "../read/value.ts"
+
+/** Tags of declared names are not below it. */
+export const FirstNameTag = ExcludedTag + 1
+const nameTags = new Map<string, number>()
+
+/** The tag of a declared name, the same in all schemas, so that automata are shared. `bytes` are its UTF-8. */
+export function tagOfName(name: string, bytes: Uint8Array): number {
+  let tag = nameTags.get(name)
+  if (tag === undefined) {
+    tag = newNameTag(bytes)
+    nameTags.set(name, tag)
+  }
+  return tag
+}
+
+/** A declared name, with the tag of its own. */
+interface DeclaredKey {
+  readonly bytes: Uint8Array
+  readonly tag: number
+}
+
+/** A trie, and the names that are not excluded in it: indexes, ascending. */
+interface KeyTrie {
+  readonly available: readonly number[]
+  readonly areLeftOut: boolean
+  readonly trie: number
+}
+
+export class KeyTries {
+  private readonly keys: readonly DeclaredKey[]
+  /** (trie, 2 × key + whether names that may not come are left out) → the trie with that key turned around. */
+  private readonly turned = new PairMap()
+  /** By tag; made when the first key is read. */
+  private indexes: Map<number, number> | null = null
+  private last: KeyTrie | null = null
+  private all: number | undefined
+  private excluded: number | undefined
+
+  constructor(keys: readonly DeclaredKey[]) {
+    this.keys = keys
+  }
+
+  /** The index of the key with `tag`. */
+  indexOf(tag: number): number {
+    this.indexes ??= new Map(this.keys.map((key, index) => [key.tag, index]))
+    return this.indexes.get(tag) as number
+  }
+
+  /**
+   * The trie where the names `available` (ascending) may come. Made name by name from the one made last, from none or
+   * from all, whichever is nearest: objects mostly go on from a set just seen.
+   */
+  of(available: readonly number[], areLeftOut: boolean): number {
+    const { keys } = this
+    const isMost = 2 * available.length > keys.length
+    const most = isMost ? keys.length - available.length : available.length
+    let from = this.last?.areLeftOut === areLeftOut ? this.last : null
+    let turns = from === null ? null : turnsBetween(from.available, available, most)
+    if (from === null || turns === null) {
+      from = {
+        available: isMost ? keys.map((_, i) => i) : [],
+        areLeftOut,
+        trie: this.first(isMost, areLeftOut),
+      }
+      turns = turnsBetween(from.available, available, most) as number[]
+    }
+    let { trie } = from
+    for (const turn of turns) trie = this.turn(trie, turn < 0 ? -1 - turn : turn, turn >= 0, areLeftOut)
+    this.last = { available, areLeftOut, trie }
+    return trie
+  }
+
+  allExcluded(): number {
+    this.excluded ??= trieOf(this.keys.map(({ bytes }) => ({ bytes, tag: ExcludedTag })))
+    return this.excluded
+  }
+
+  private first(areAll: boolean, areLeftOut: boolean): number {
+    if (!areAll) return areLeftOut ? NoNames : this.allExcluded()
+    this.all ??= trieOf([...this.keys])
+    return this.all
+  }
+
+  /** `trie` with name `index` available, or not any more. */
+  private turn(trie: number, index: number, isAvailable: boolean, areLeftOut: boolean): number {
+    const key = 2 * index + (areLeftOut ? 1 : 0)
+    const known = this.turned.get(trie, key)
+    if (known >= 0) return known
+    const { bytes, tag } = this.keys[index]
+    const turned = withName(trie, bytes, isAvailable ? tag : areLeftOut ? 0 : ExcludedTag)
+    this.turned.set(trie, key, turned)
+    return turned
+  }
+}
+
+/** What is in only one of two ascending lists: i where it is in `to`, -1 - i where it is in `from`. Null: more than `most`. */
+function turnsBetween(from: readonly number[], to: readonly number[], most: number): number[] | null {
+  const turns: number[] = []
+  for (let i = 0, k = 0; i < from.length || k < to.length; ) {
+    if (turns.length > most) return null
+    if (k === to.length || from[i] < to[k]) turns.push(-1 - from[i++])
+    else if (i === from.length || to[k] < from[i]) turns.push(to[k++])
+    else {
+      i++
+      k++
+    }
+  }
+  return turns.length > most ? null : turns
+}
+
+function trieOf(entries: DeclaredKey[]): number {
+  return entries.length === 0 ? NoNames : buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
+}

@@ -1,0 +1,86 @@
+/**
+ * Classes of names: the non-empty atoms of the Boolean algebra of some patterns.
+ *
+ * Patterns are met one after the other, each splits every class so far in two. Those that begin with different literals
+ * are told apart at sight; for others emptiness is a search, and all searches of one object share a budget.
+ */
+import { GrammarError } from "../../errors.ts"
+import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
+
+export interface NameClass {
+  readonly expr: ExprId
+  /** The patterns that its names match; they match none of the others. */
+  readonly matched: ReadonlySet<ExprId>
+}
+
+/** Classes of one object: each is a way to read a key. Real schemas have up to ten. */
+const MaxClasses = 512
+
+/** Expressions made to tell the names of one object apart. */
+const MaxExpressions = 100_000
+
+const none: ReadonlySet<ExprId> = new Set()
+const anyName: readonly NameClass[] = [{ expr: exprs.anyText, matched: none }]
+
+/** The classes of the names that are in all `languages`. Throws `limit` when there are too many, or too hard to tell. */
+export function nameClasses(
+  patterns: ReadonlySet<ExprId>,
+  languages: readonly ExprId[],
+): readonly NameClass[] {
+  if (patterns.size === 0 && languages.length === 0) return anyName
+  const before = exprs.count
+  const isNever = (expr: ExprId) => {
+    if (exprs.isNever(expr, MaxExpressions)) return true
+    if (exprs.count - before <= MaxExpressions) return false
+    throw new GrammarError(
+      "limit",
+      "",
+      `to tell apart what patterns of property names match takes more than ${MaxExpressions} automaton states. Anchor them, or use fewer`,
+    )
+  }
+  const inside = exprs.and([exprs.anyText, ...languages])
+  let classes: { expr: ExprId; matched: ReadonlySet<ExprId>; prefix: readonly number[] }[] = []
+  if (!isNever(inside)) classes.push({ expr: inside, matched: none, prefix: [] })
+  for (const pattern of patterns) {
+    const prefix = literalPrefix(pattern)
+    const split: typeof classes = []
+    for (const one of classes) {
+      if (prefix.some((byte, i) => i < one.prefix.length && one.prefix[i] !== byte)) {
+        split.push(one)
+        continue
+      }
+      const inner = exprs.and([one.expr, pattern])
+      if (isNever(inner)) {
+        split.push(one)
+        continue
+      }
+      const longer = prefix.length > one.prefix.length ? prefix : one.prefix
+      split.push({ expr: inner, matched: new Set([...one.matched, pattern]), prefix: longer })
+      const outer = exprs.and([one.expr, exprs.not(pattern)])
+      if (!isNever(outer)) split.push({ ...one, expr: outer })
+    }
+    classes = split
+    if (classes.length > MaxClasses) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `patterns of property names overlap in more than ${MaxClasses} ways. Anchor them, or use fewer`,
+      )
+    }
+  }
+  return classes
+}
+
+/** The bytes that every text of `expr` begins with, as far as its form tells. */
+function literalPrefix(expr: ExprId): number[] {
+  const bytes: number[] = []
+  for (let rest = expr; ; rest = at(rest, 2)) {
+    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
+    if (kindOf(head) !== SetKind || length(head) !== 3 || at(head, 2) !== Empty) return bytes
+    const range = at(head, 1)
+    if ((range & 0xff) !== range >>> 8) return bytes
+    bytes.push(range & 0xff)
+    if (head === rest) return bytes
+  }
+}

@@ -1,0 +1,304 @@
+/**
+ * The object frame: keys, colons, values, commas. What may come next is decided in `objectrules.ts`; here it becomes
+ * lexemes and frames.
+ *
+ * All keys that may come next are one lexeme a class: the declared names as a trie over the class's automaton, from
+ * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
+ */
+import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+import { PairMap, TupleTable } from "../../intern.ts"
+import { anyContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
+import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
+import { shortStrings, stringLexeme } from "../../lexeme/string/string.ts"
+import { Dead, lexemes } from "../../lexeme/table.ts"
+import { utf8 } from "../../utf8.ts"
+import type { Lookup } from "../facts/satisfiable.ts"
+import type { JsonLanguage } from "../language.ts"
+import { checkWitness } from "../witnesslength.ts"
+import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
+import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
+import type { ObjectSpec } from "./objectspec.ts"
+
+const decoder = new TextDecoder()
+
+/** Where the reader is within the object. */
+const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
+
+export class ObjectLanguage {
+  readonly rules: ObjectRules
+  readonly path: string
+  private readonly language: JsonLanguage
+  /** By id of their key. */
+  private readonly frames: ObjectFrame[] = []
+  private readonly frameKeys = new TupleTable()
+  /** Sets of other keys, as tries of excluded names: the set before the last key and that key. */
+  private readonly lastOthers = new Map<number, { before: number; name: Uint8Array }>()
+  /** (trie, set of other keys) → the trie without those keys. */
+  private readonly withoutOthers = new PairMap()
+  private readonly tries: KeyTries
+  private readonly frameKey: Int32Array
+
+  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  constructor(spec: ObjectSpec, language: JsonLanguage, path: string, isProductive: Lookup) {
+    this.language = language
+    this.path = path
+    this.rules = new ObjectRules(
+      spec,
+      language.policy.order === "schema",
+      (conjunction, facts) => language.and(conjunction, facts),
+      isProductive,
+    )
+    this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
+    this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
+  }
+
+  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  start(): Frame | null {
+    return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start, 0) : null
+  }
+
+  /** `detail` is the class of a key, or the conjunction of a value. */
+  follow(frame: ObjectFrame, tag: number, text: Uint8Array | null): readonly Step[] {
+    const { tokens } = this.language
+    const { phase, progress, detail } = frame
+    switch (phase) {
+      case Phase.Start: {
+        const steps = this.keySteps(frame)
+        return this.rules.canClose(progress)
+          ? [...steps, { lexeme: tokens.closeEmptyObject, frames: [] }]
+          : steps
+      }
+      case Phase.Key:
+        return this.colons(this.keyWays(frame, tag, text))
+      case Phase.Colon: {
+        const after = this.frame(Phase.Value, progress, 0)
+        return this.language
+          .valueSteps(detail)
+          .map(({ lexeme, frames }) => ({ lexeme, frames: [after, ...frames] }))
+      }
+      case Phase.Value: {
+        const steps: Step[] = []
+        const comma = this.frame(Phase.Comma, progress, 0)
+        if (this.rules.canContinue(progress)) steps.push({ lexeme: tokens.comma, frames: [comma] })
+        if (this.rules.canClose(progress)) steps.push({ lexeme: tokens.closeObject, frames: [] })
+        return steps
+      }
+      default:
+        return this.keySteps(frame)
+    }
+  }
+
+  expect(frame: ObjectFrame, sample: string): Expectation {
+    const { path } = this
+    if (frame.phase !== Phase.Key) return { what: describeSample(sample), example: sample, path }
+    const names = this.rules
+      .available(frame.progress)
+      .map((i) => JSON.stringify(this.rules.spec.names[i].name))
+    const hasOthers = this.rules.availableClasses(frame.progress).length > 0
+    if (names.length === 0) return { what: "a property name", example: sample, path }
+    const listed = names.slice(0, 8).join(", ") + (names.length > 8 ? ", …" : "")
+    return {
+      what: hasOthers ? `a property name such as ${listed}` : `the property ${listed}`,
+      example: names[0],
+      path,
+    }
+  }
+
+  /** What completes the object after the lexeme under `frame` ended with `tag`. */
+  finish(frame: ObjectFrame, tag: number, text: Uint8Array): string {
+    const { phase, progress, detail } = frame
+    if (phase === Phase.Key) {
+      const [way] = this.keyWays(frame, tag, text)
+      return `:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+    }
+    if (phase === Phase.Colon) return this.language.witness(detail) + this.finishMembers(progress)
+    if (phase === Phase.Value) return this.finishMembers(progress)
+    if (this.rules.canClose(progress) && phase === Phase.Start) return "}"
+    const { key, way } = this.nextKey(progress)
+    return `${key}:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+  }
+
+  private finishMembers(from: Progress): string {
+    const parts: string[] = []
+    let length = 0
+    const add = (key: string, value: number) => {
+      const part = `,${key}:${this.language.witness(value)}`
+      parts.push(part)
+      length += part.length
+      checkWitness(length, this.path)
+    }
+    let progress = from
+    while (progress.unmet !== 0 && !this.rules.canClose(progress)) {
+      const { key, way } = this.nextKey(progress)
+      add(key, way.value)
+      progress = way.progress
+    }
+    if (this.rules.canClose(progress)) return `${parts.join("")}}`
+    const { classes, spec } = this.rules
+    // Each member takes five characters at least.
+    checkWitness(5 * Math.max(0, spec.min - progress.count), this.path)
+    let fresh: Generator<string> | null = null
+    for (const index of this.rules.rest(progress)) {
+      if (index >= 0) {
+        add(JSON.stringify(spec.names[index].name), spec.names[index].value)
+        continue
+      }
+      fresh ??= this.freshNames(progress)
+      add(JSON.stringify(fresh.next().value), classes[-1 - index].value)
+    }
+    return `${parts.join("")}}`
+  }
+
+  /** Names of the first class that are neither declared nor read yet. */
+  private *freshNames({ others }: Progress): Generator<string> {
+    const taken = new Set(this.rules.spec.names.map(({ name }) => name))
+    for (const name of excludedNames(others)) taken.add(decoder.decode(name))
+    for (const name of shortStrings(this.rules.classes[0].expr)) if (!taken.has(name)) yield name
+  }
+
+  /** A key, as it is written, that brings the object closer to its end. */
+  private nextKey(progress: Progress): { key: string; way: KeyWay } {
+    const index = this.rules.neededName(progress)
+    if (index >= 0) {
+      const [way] = this.rules.nameWays(progress, index)
+      return { key: JSON.stringify(this.rules.spec.names[index].name), way }
+    }
+    const needed = this.rules.neededClass(progress)
+    const step = this.keySteps(this.frame(Phase.Comma, progress, 0)).find(
+      ({ frames }) => needed < 0 || (frames[0] as ObjectFrame).detail === needed,
+    )
+    if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
+    const { bytes, tag } = lexemes.shortest(step.lexeme)
+    const [way] = this.keyWays(step.frames[0] as ObjectFrame, tag, bytes)
+    return { key: decoder.decode(bytes), way }
+  }
+
+  /** The interned frame: counts matter only up to the bounds. */
+  private frame(phase: number, progress: Progress, detail: number): ObjectFrame {
+    const { seen, others, unmet, next } = progress
+    const { min, max } = this.rules.spec
+    const count = Math.min(progress.count, max === Number.POSITIVE_INFINITY ? min : max)
+    const { frameKey } = this
+    frameKey[0] = phase
+    frameKey[1] = detail
+    frameKey[2] = others
+    frameKey[3] = count
+    frameKey[4] = unmet
+    frameKey[5] = this.rules.ordered ? next : 0
+    for (let i = 0; i < seen.length; i++) frameKey[6 + i] = seen[i]
+    const key = this.frameKeys.intern(frameKey)
+    // By its number: where this threw for a frame before, that one is still to be made.
+    if (this.frames[key] === undefined) {
+      const { requiredCount } = progress
+      const bounded =
+        count === progress.count ? progress : { seen, others, count, unmet, next, requiredCount }
+      this.frames[key] = new ObjectFrame(this, phase, bounded, detail)
+    }
+    return this.frames[key]
+  }
+
+  private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag))
+    return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text))
+  }
+
+  private colons(ways: readonly KeyWay[]): Step[] {
+    return ways.map(({ value, progress }) => ({
+      lexeme: this.language.tokens.colon,
+      frames: [this.frame(Phase.Colon, progress, value)],
+    }))
+  }
+
+  /** The lexemes of the keys that may come next under `frame`. */
+  private keySteps(frame: ObjectFrame): readonly Step[] {
+    frame.keySteps ??= this.makeKeySteps(frame.progress)
+    return frame.keySteps
+  }
+
+  private makeKeySteps(progress: Progress): Step[] {
+    const available = this.rules.available(progress)
+    const classes = this.rules.availableClasses(progress)
+    const steps: Step[] = []
+    const add = (content: number, keyClass: number) => {
+      const lexeme = stringLexeme(content, this.language.policy.escapes)
+      if (lexeme !== Dead) steps.push({ lexeme, frames: [this.frame(Phase.Key, progress, keyClass)] })
+    }
+    if (classes.length === 0) add(namesContent(this.tries.of(available, true), NoContent), 0)
+    for (const [rank, c] of classes.entries()) {
+      // The first class reads the declared names along with its own: one thread instead of two.
+      const declared = rank === 0 ? this.tries.of(available, false) : this.tries.allExcluded()
+      const trie = this.exclude(progress.others, declared)
+      add(namesContent(trie, this.rules.classes[c].content), c)
+    }
+    return steps
+  }
+
+  private othersAfter(others: number, text: Uint8Array | null): number {
+    if (text === null || others === UnknownKeys) return UnknownKeys
+    const name = utf8(JSON.parse(decoder.decode(text)) as string)
+    const after = withName(others, name, ExcludedTag)
+    if (!this.lastOthers.has(after)) this.lastOthers.set(after, { before: others, name })
+    return after
+  }
+
+  /** `trie` without the other keys, of which mostly all but the last are excluded already. */
+  private exclude(others: number, trie: number): number {
+    if (others === NoNames || others === UnknownKeys) return trie
+    const missing: number[] = []
+    let result = trie
+    for (let set = others; set !== NoNames; set = this.othersBefore(set).before) {
+      const known = this.withoutOthers.get(trie, set)
+      if (known >= 0) {
+        result = known
+        break
+      }
+      missing.push(set)
+    }
+    for (const set of missing.reverse()) {
+      result = withName(result, this.othersBefore(set).name, ExcludedTag)
+      this.withoutOthers.set(trie, set, result)
+    }
+    return result
+  }
+
+  private othersBefore(set: number): { before: number; name: Uint8Array } {
+    return this.lastOthers.get(set) as { before: number; name: Uint8Array }
+  }
+}
+
+class ObjectFrame extends Frame {
+  override readonly needsText: boolean
+  override readonly isSymbolic: boolean
+  override readonly leastBytes = 1
+  override readonly isOpenEnded: boolean
+  readonly object: ObjectLanguage
+  readonly phase: number
+  readonly progress: Progress
+  readonly detail: number
+  /** Memo of its language: the keys that may come next; null before they are asked for. */
+  keySteps: readonly Step[] | null = null
+
+  constructor(object: ObjectLanguage, phase: number, progress: Progress, detail: number) {
+    super()
+    this.object = object
+    this.phase = phase
+    this.progress = progress
+    this.detail = detail
+    this.needsText = phase === Phase.Key && object.rules.classes.length > 0
+    this.isSymbolic = phase === Phase.Key && progress.others === UnknownKeys
+    // Where any name will do, each beginning of a name that is taken is the beginning of one that is not.
+    this.isOpenEnded = this.isSymbolic && object.rules.classes[detail]?.content === anyContent
+  }
+
+  follow(tag: number, text: Uint8Array | null): readonly Step[] {
+    return this.object.follow(this, tag, text)
+  }
+
+  finish(tag: number, text: Uint8Array): string {
+    return this.object.finish(this, tag, text)
+  }
+
+  expect(sample: string): Expectation {
+    return this.object.expect(this, sample)
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * A plan: which further keys would meet all obligations of an object within its bounds on keys.
+ *
+ * Depth first over the obligations that are left: each is met by giving a name up, or by a key whose value meets the
+ * facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
+ */
+import { GrammarError } from "../../errors.ts"
+import type { Chance, ObjectSpec } from "./objectspec.ts"
+
+/** Steps of one search. Real schemas need a few dozen. */
+const MaxSteps = 20_000
+
+export interface Plan {
+  /** Declared names that the plan reads, required ones aside. */
+  readonly names: readonly number[]
+  /** A class that it reads a key of, or -1. */
+  readonly keyClass: number
+}
+
+export interface PlanProblem {
+  readonly spec: ObjectSpec
+  /** Names that have been read, and names that can still be. */
+  isSeen(index: number): boolean
+  isOpen(index: number): boolean
+  /** Whether `value` and `facts` together have a value. */
+  isPossible(value: number, facts: readonly number[]): boolean
+  readonly count: number
+  readonly requiredCount: number
+  readonly unmet: number
+}
+
+interface Key {
+  /** Declared name, or -1 − class. */
+  readonly id: number
+  readonly facts: readonly number[]
+}
+
+/** A plan, or null when there is none. */
+export function findPlan(problem: PlanProblem): Plan | null {
+  const { spec, count, requiredCount } = problem
+  const { names, classes, min, max } = spec
+  const open = names.map((_, i) => problem.isOpen(i))
+  let unmet = problem.unmet
+  // What can no longer come is absent for good.
+  for (const [i, { absence }] of names.entries()) if (!open[i] && !problem.isSeen(i)) unmet &= ~absence
+  let steps = 0
+
+  const search = (
+    left: number,
+    banned: ReadonlySet<number>,
+    keys: readonly Key[],
+    room: number,
+  ): Plan | null => {
+    if (++steps > MaxSteps) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `the obligations of an object need more than ${MaxSteps} steps. Simplify the not or oneOf around it`,
+      )
+    }
+    if (left === 0) return hasEnough(banned) ? planOf(keys) : null
+    const bit = left & -left
+    for (const [i, { absence, isRequired }] of names.entries()) {
+      if ((absence & bit) === 0 || !open[i] || isRequired || keys.some(({ id }) => id === i)) continue
+      const plan = search(left & ~absence, new Set([...banned, i]), keys, room)
+      if (plan !== null) return plan
+    }
+    for (const [i, { value, chances, isRequired }] of names.entries()) {
+      if (!open[i] || banned.has(i)) continue
+      const at = keys.findIndex(({ id }) => id === i)
+      if (at < 0 && !isRequired && room === 0) continue
+      const cost = at < 0 && !isRequired ? 1 : 0
+      const plan = serve(left, bit, banned, keys, room - cost, at, i, value, chances)
+      if (plan !== null) return plan
+    }
+    for (const [c, { value, chances }] of classes.entries()) {
+      for (const [at, { id }] of keys.entries()) {
+        if (id !== -1 - c) continue
+        const plan = serve(left, bit, banned, keys, room, at, id, value, chances)
+        if (plan !== null) return plan
+      }
+      if (room === 0) continue
+      const plan = serve(left, bit, banned, keys, room - 1, -1, -1 - c, value, chances)
+      if (plan !== null) return plan
+    }
+    return null
+  }
+
+  const serve = (
+    left: number,
+    bit: number,
+    banned: ReadonlySet<number>,
+    keys: readonly Key[],
+    room: number,
+    at: number,
+    id: number,
+    value: number,
+    chances: readonly Chance[],
+  ): Plan | null => {
+    for (const { fact, bits } of chances) {
+      if ((bits & bit) === 0) continue
+      const facts = [...(at < 0 ? [] : keys[at].facts), fact]
+      if (!problem.isPossible(value, facts)) continue
+      const key = { id, facts }
+      const plan = search(left & ~bits, banned, at < 0 ? [...keys, key] : keys.with(at, key), room)
+      if (plan !== null) return plan
+    }
+    return null
+  }
+
+  const hasEnough = (banned: ReadonlySet<number>): boolean => {
+    if (classes.length > 0 || count + requiredCount >= min) return true
+    return count + open.filter((isOpen, i) => isOpen && !banned.has(i)).length >= min
+  }
+
+  const planOf = (keys: readonly Key[]): Plan => ({
+    names: keys.filter(({ id }) => id >= 0).map(({ id }) => id),
+    keyClass: -1 - Math.min(0, ...keys.map(({ id }) => id)),
+  })
+
+  return search(unmet, new Set(), [], max - count - requiredCount)
+}

@@ -1,0 +1,285 @@
+/**
+ * The arithmetic of properties: which keys may come next so that the object can still be finished.
+ *
+ * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys of a plan
+ * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. With order "schema" only names ahead
+ * of the last one read are available, and the open classes come after every named key.
+ */
+import { GrammarError } from "../../errors.ts"
+import type { Lookup } from "../facts/satisfiable.ts"
+import { findPlan, type Plan } from "./objectplan.ts"
+import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
+
+/** What is known of the keys so far. */
+export interface Progress {
+  /** Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names / 32)]. */
+  readonly seen: Int32Array
+  /** Set of the other keys read: a trie of excluded names, 0 for none; or `UnknownKeys`. */
+  readonly others: number
+  readonly count: number
+  /** Bit set of obligations that are not met yet. */
+  readonly unmet: number
+  /** Order "schema": first declared name that is still ahead. */
+  readonly next: number
+  /** Required names that have not been read. */
+  readonly requiredCount: number
+}
+
+/** Obligations that one key could meet in different ways: every subset is a way to read it. */
+const MaxChances = 8
+
+const noClasses: readonly number[] = []
+
+/** One of the other keys is not known: masks ask what follows before the key's text is there. */
+export const UnknownKeys = -1
+
+/** A way to read a key: what its value must satisfy, and the progress after it. */
+export interface KeyWay {
+  readonly value: number
+  readonly progress: Progress
+}
+
+export class ObjectRules {
+  readonly spec: ObjectSpec
+  readonly ordered: boolean
+  /** Before the first key. */
+  readonly start: Progress
+  /** Classes whose values have a value. */
+  readonly classes: readonly KeyClass[]
+  /** Whether declared name i has a value that exists. */
+  private readonly isOffered: readonly boolean[]
+  /** Names from index i on that are offered. Shape [names + 1]. */
+  private readonly offeredFrom: Int32Array
+  private readonly and: (conjunction: number, facts: readonly number[]) => number
+  private readonly isProductive: Lookup
+  private readonly plans = new Map<string, Plan | null>()
+  /** 0 … classes - 1. */
+  private readonly allClasses: readonly number[]
+  private readonly noneSeen: Int32Array
+
+  constructor(
+    spec: ObjectSpec,
+    ordered: boolean,
+    and: (conjunction: number, facts: readonly number[]) => number,
+    isProductive: Lookup,
+  ) {
+    this.spec = spec
+    this.ordered = ordered
+    this.and = and
+    this.isProductive = isProductive
+    this.isOffered = spec.names.map(({ name, value }) => name.isWellFormed() && isProductive(value))
+    this.offeredFrom = new Int32Array(spec.names.length + 1)
+    for (let i = spec.names.length - 1; i >= 0; i--)
+      this.offeredFrom[i] = this.offeredFrom[i + 1] + (this.isOffered[i] ? 1 : 0)
+    this.classes = spec.classes.filter(({ value }) => isProductive(value))
+    this.allClasses = this.classes.map((_, index) => index)
+    this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
+    let requiredCount = 0
+    for (const { isRequired } of spec.names) if (isRequired) requiredCount++
+    const unmet = 2 ** spec.obligationCount - 1
+    this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount }
+  }
+
+  /** Whether any object at all satisfies the spec. */
+  isPossible(): boolean {
+    if (this.spec.min > this.spec.max) return false
+    if (this.spec.names.some(({ isRequired }, i) => isRequired && !this.isOffered[i])) return false
+    return this.canFinish(this.start)
+  }
+
+  canClose(progress: Progress): boolean {
+    const { requiredCount, count, unmet } = progress
+    if (requiredCount !== 0 || count < this.spec.min || count > this.spec.max) return false
+    return unmet === 0 || this.lacking(progress) === 0
+  }
+
+  /** Obligations that are not met if the object ends here: neither by a value nor by a name that is not there. */
+  private lacking(progress: Progress): number {
+    let { unmet } = progress
+    for (const [i, { absence }] of this.spec.names.entries()) {
+      if (absence !== 0 && !this.isSeen(progress, i)) unmet &= ~absence
+    }
+    return unmet
+  }
+
+  /** Whether some key may come next. */
+  canContinue(progress: Progress): boolean {
+    return this.availableClasses(progress).length > 0 || this.available(progress, 1).length > 0
+  }
+
+  /** Declared names that may be the next key, ascending; the first `most` of them. */
+  available(progress: Progress, most = Number.POSITIVE_INFINITY): number[] {
+    const { names } = this.spec
+    const available: number[] = []
+    const isRoomy = this.isRoomy(progress)
+    for (let i = this.ordered ? progress.next : 0; i < names.length && available.length < most; i++) {
+      if (this.isSeen(progress, i)) continue
+      if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) available.push(i)
+      if (this.ordered && names[i].isRequired) break
+    }
+    return available
+  }
+
+  /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
+  private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
+    const { min, max } = this.spec
+    return unmet === 0 && count + requiredCount >= min && count + 1 + requiredCount <= max
+  }
+
+  /** Classes that may give the next key. */
+  availableClasses(progress: Progress): readonly number[] {
+    if (this.ordered && progress.requiredCount > 0) return noClasses
+    if (this.allClasses.length === 0 || this.isRoomy(progress)) return this.allClasses
+    return this.allClasses.filter((c) => this.classWays(progress, c, progress.others).length > 0)
+  }
+
+  /** Ways to read declared name `index` next. */
+  nameWays(progress: Progress, index: number): KeyWay[] {
+    const { value, chances, isRequired } = this.spec.names[index]
+    return this.ways(progress, value, chances, (met) => {
+      const unmet = progress.unmet & ~met
+      // In schema order what was read is behind `next`: only obligations ask which names it was.
+      const isForgotten = this.ordered && unmet === 0
+      const seen = isForgotten ? this.noneSeen : progress.seen.slice()
+      if (!isForgotten) seen[index >>> 5] |= 1 << (index & 31)
+      return {
+        seen,
+        others: progress.others,
+        count: progress.count + 1,
+        unmet,
+        next: index + 1,
+        requiredCount: progress.requiredCount - (isRequired ? 1 : 0),
+      }
+    })
+  }
+
+  /** Ways to read a key of class `index` next, after which the set of other keys is `others`. */
+  classWays(progress: Progress, index: number, others: number): KeyWay[] {
+    const { value, chances } = this.classes[index]
+    const next = this.ordered ? this.spec.names.length : 0
+    const { seen, count, unmet, requiredCount } = progress
+    return this.ways(progress, value, chances, (met) => {
+      return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount }
+    })
+  }
+
+  /** A declared name that has to come, or that a plan reads to meet an obligation; -1 if there is none. */
+  neededName(progress: Progress): number {
+    const planned = new Set(this.plan(progress)?.names)
+    const { names } = this.spec
+    const isRoomy = this.isRoomy(progress)
+    // In schema order a name that is passed over is given up: the first one comes first.
+    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
+      if (this.isSeen(progress, i)) continue
+      const isNeeded = names[i].isRequired || planned.has(i)
+      if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) return i
+      if (this.ordered && names[i].isRequired) break
+    }
+    return -1
+  }
+
+  /**
+   * Keys that complete an object without obligations: declared names, and `-1 - c` for a new key of class c. Linear in
+   * the names and the keys.
+   */
+  *rest(progress: Progress): Generator<number> {
+    const { names, min } = this.spec
+    const ahead: number[] = []
+    for (let i = this.ordered ? progress.next : 0; i < names.length; i++)
+      if (this.isOffered[i] && !this.isSeen(progress, i)) ahead.push(i)
+    const wanted = min - progress.count
+    let optional = this.classes.length > 0 ? 0 : wanted - progress.requiredCount
+    // Where any will do, short ones; in schema order they must lie on the way.
+    const chosen = new Set<number>()
+    const byLength = ahead.filter((i) => !names[i].isRequired && optional > 0)
+    byLength.sort((a, b) => names[a].bytes.length - names[b].bytes.length)
+    for (const i of byLength) if (optional-- > 0) chosen.add(i)
+    for (const i of ahead) if (names[i].isRequired || chosen.has(i)) yield i
+    for (let count = progress.requiredCount + chosen.size; count < wanted; count++) yield -1
+  }
+
+  /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */
+  neededClass(progress: Progress): number {
+    return this.plan(progress)?.keyClass ?? -1
+  }
+
+  private plan(progress: Progress): Plan | null {
+    const { seen, unmet, count, next, requiredCount } = progress
+    if (unmet === 0) return null
+    const key = `${seen} ${unmet} ${count} ${this.ordered ? next : 0}`
+    let plan = this.plans.get(key)
+    if (plan === undefined) {
+      plan = findPlan({
+        spec: { ...this.spec, classes: this.classes },
+        isSeen: (i) => this.isSeen(progress, i),
+        isOpen: (i) => this.isOffered[i] && !this.isSeen(progress, i) && (!this.ordered || i >= next),
+        isPossible: (value, facts) => this.isProductive(this.demand(value, facts)),
+        count,
+        requiredCount,
+        unmet,
+      })
+      this.plans.set(key, plan)
+    }
+    return plan
+  }
+
+  /** One way for each set of chances that the value takes, the largest first. */
+  private ways(
+    progress: Progress,
+    value: number,
+    chances: readonly Chance[],
+    after: (met: number) => Progress,
+  ): KeyWay[] {
+    if (progress.unmet === 0 || chances.length === 0) {
+      const next = after(0)
+      return this.canFinish(next) ? [{ value, progress: next }] : []
+    }
+    let free = 0
+    const open: Chance[] = []
+    for (const chance of chances) {
+      if (this.demand(value, [chance.fact]) === value) free |= chance.bits
+      else open.push(chance)
+    }
+    const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
+    if (useful.length > MaxChances) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `a property by which ${useful.length} obligations could be met: above the bound of ${MaxChances}. Simplify the not or oneOf around it`,
+      )
+    }
+    const ways: KeyWay[] = []
+    for (let taken = 2 ** useful.length - 1; taken >= 0; taken--) {
+      const chosen = useful.filter((_, i) => ((taken >>> i) & 1) === 1)
+      const demand = this.demand(
+        value,
+        chosen.map(({ fact }) => fact),
+      )
+      if (taken !== 0 && !this.isProductive(demand)) continue
+      const next = after(chosen.reduce((bits, chance) => bits | chance.bits, free))
+      if (this.canFinish(next)) ways.push({ value: demand, progress: next })
+    }
+    return ways
+  }
+
+  /** The conjunction of `value` and of what chances ask. */
+  private demand(value: number, facts: readonly number[]): number {
+    const asked = facts.filter((fact) => fact !== this.spec.anything)
+    return asked.length === 0 ? value : this.and(value, asked)
+  }
+
+  private isSeen(progress: Progress, index: number): boolean {
+    return ((progress.seen[index >>> 5] >>> (index & 31)) & 1) === 1
+  }
+
+  /** Whether the object can still be completed. */
+  private canFinish(progress: Progress): boolean {
+    const { min, max } = this.spec
+    const { count, requiredCount, unmet } = progress
+    if (count + requiredCount > max) return false
+    if (unmet !== 0) return this.plan(progress) !== null
+    if (this.classes.length > 0 || count + requiredCount >= min) return true
+    // All keys so far are declared names; in schema order those that were passed over are given up.
+    return this.ordered ? count + this.offeredFrom[progress.next] >= min : this.offeredFrom[0] >= min
+  }
+}

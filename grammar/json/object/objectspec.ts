@@ -1,0 +1,356 @@
+/**
+ * What one branch says about objects: declared names with the conjunction of each value, classes of other names,
+ * counts, and obligations ("some property in this class has such a value").
+ *
+ * Names that any keyword mentions are declared and told apart one by one. All others fall into key classes: the
+ * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
+ * as declared names, so every class that remains has names without end.
+ */
+import { checkLimit, type Limits } from "../../errors.ts"
+import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
+import { exprLengths } from "../../lexeme/expr/lengths.ts"
+import { anyContent, exprContent } from "../../lexeme/string/content.ts"
+import { utf8 } from "../../utf8.ts"
+import { type Conjunctions, Infinite, Types } from "../facts/conjunction.ts"
+import { type Asserted, coverageOf } from "../facts/coverage.ts"
+import { type Event, MaxObligations, type Obligation } from "../facts/obligations.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
+import type { JsonNode } from "../read/reader.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+import { type NameClass, nameClasses } from "./nameclasses.ts"
+import { specAtSight } from "./specatsight.ts"
+
+export interface DeclaredName {
+  readonly name: string
+  readonly bytes: Uint8Array
+  /** Conjunction that the value must satisfy. */
+  readonly value: number
+  readonly isRequired: boolean
+  /** How reading it can meet obligations. */
+  readonly chances: readonly Chance[]
+  /** Bit set of the obligations that are met as long as it is not there. */
+  readonly absence: number
+}
+
+/** A value that satisfies `fact` meets the obligations in `bits`. */
+export interface Chance {
+  readonly fact: number
+  readonly bits: number
+}
+
+export interface KeyClass {
+  /** The names, declared ones still included, and their content automaton. */
+  readonly expr: ExprId
+  readonly content: number
+  readonly value: number
+  readonly chances: readonly Chance[]
+}
+
+export interface ObjectSpec {
+  /** In order of first mention. */
+  readonly names: readonly DeclaredName[]
+  readonly classes: readonly KeyClass[]
+  readonly min: number
+  readonly max: number
+  readonly obligationCount: number
+  /** The fact of a chance that any value takes. */
+  readonly anything: number
+}
+
+/** Patterns with up to this many texts are read as so many names. */
+const FewTexts = 16
+
+/** Longer texts of patterns are not spelled out. */
+const MaxNameLength = 64
+
+const noChances: readonly Chance[] = []
+
+/** What one schema says about the values of names. */
+interface MemberRules {
+  readonly properties: ReadonlyMap<string, SchemaNode>
+  readonly patternProperties: readonly { expr: ExprId; node: SchemaNode }[]
+  readonly additional: SchemaNode | null
+}
+
+interface Parts {
+  /** What the positive schemas say of members, in order. */
+  keywords: MemberRules[]
+  constants: Extract<JsonNode, { kind: "object" }>[]
+  properties: Map<string, number[]>
+  absent: Set<string>
+  required: Set<string>
+  names: Set<string>
+  nameLanguages: ExprId[]
+  obligations: Obligation[]
+  min: number
+  max: number
+}
+
+export interface SpecOptions {
+  /** False: facts may still be added. */
+  isComplete?: boolean
+  obligations?: readonly Obligation[]
+  /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
+  isImplied?: (conjunction: number, fact: number) => boolean
+  /** As if there were more to combine than one schema. The tests hold what is told at sight to it. */
+  isGeneral?: boolean
+}
+
+/** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
+export function objectSpec(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+  limits: Limits,
+  options: SpecOptions = {},
+): ObjectSpec {
+  const { isComplete = true, obligations = [], isImplied = () => false } = options
+  if (facts.length === 1 && obligations.length === 0 && !options.isGeneral) {
+    const spec = specAtSight(all, reader, facts[0])
+    if (spec !== null) return spec
+  }
+  const parts = collectParts(all, reader, facts, isComplete)
+  for (const obligation of obligations) {
+    parts.obligations.push(obligation)
+    for (const event of obligation) if (event.kind !== "some") parts.names.add(event.name)
+  }
+  checkLimit(
+    { ...limits, threads: MaxObligations },
+    "threads",
+    parts.obligations.length,
+    "",
+    "obligations of one object, by negation",
+  )
+  const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
+  const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
+    if (parts.obligations.length === 0) return noChances
+    const bits = new Map<number, number>()
+    for (const [i, obligation] of parts.obligations.entries()) {
+      for (const event of obligation) {
+        if (event.kind === "absent" || !isMet(event)) continue
+        const fact = isImplied(value, event.fact) ? all.anything : event.fact
+        bits.set(fact, (bits.get(fact) ?? 0) | (1 << i))
+      }
+    }
+    return [...bits].map(([fact, bits]) => ({ fact, bits }))
+  }
+  const absence = (name: string) =>
+    parts.obligations.reduce(
+      (bits, events, i) =>
+        events.some((event) => event.kind === "absent" && event.name === name) ? bits | (1 << i) : bits,
+      0,
+    )
+  const declare = (name: string): DeclaredName => {
+    const value = name.isWellFormed() ? valueIdOf(name) : all.never
+    return {
+      name,
+      bytes: utf8(name),
+      value,
+      isRequired: parts.required.has(name),
+      chances: chances(value, (event) =>
+        event.kind === "some" ? matchesText(event.names, name) : event.name === name,
+      ),
+      absence: absence(name),
+    }
+  }
+  const classes: KeyClass[] = []
+  for (const { expr, matched } of classesOf(parts)) {
+    const value = all.of(classFacts(all, parts, matched))
+    if (value === all.never || all.isFalse(value)) continue
+    const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
+    if (texts !== null) {
+      for (const text of texts) parts.names.add(text)
+      continue
+    }
+    classes.push({
+      expr,
+      content: expr === exprs.anyText ? anyContent : exprContent(expr),
+      value,
+      chances: chances(
+        value,
+        (event) => event.kind === "some" && (event.names === exprs.anyText || matched.has(event.names)),
+      ),
+    })
+  }
+  return {
+    names: [...parts.names].map(declare),
+    classes,
+    min: parts.min,
+    max: parts.max,
+    obligationCount: parts.obligations.length,
+    anything: all.anything,
+  }
+}
+
+/** The conjunction of the value of each name, by the facts of a branch; computed when asked. */
+export function memberValues(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+): (name: string) => number {
+  let parts: Parts | null = null
+  return (name) => {
+    parts ??= collectParts(all, reader, facts, false)
+    return name.isWellFormed() ? all.of(valueFacts(all, parts, name)) : all.never
+  }
+}
+
+/** Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing yet. */
+function collectParts(
+  all: Conjunctions,
+  reader: KeywordReader,
+  facts: readonly number[],
+  isComplete: boolean,
+): Parts {
+  const parts: Parts = {
+    keywords: [],
+    constants: [],
+    properties: new Map(),
+    absent: new Set(),
+    required: new Set(),
+    names: new Set(),
+    nameLanguages: [],
+    obligations: [],
+    min: 0,
+    max: Infinite,
+  }
+  for (const id of facts) {
+    const fact = all.facts[id]
+    switch (fact.kind) {
+      case "schema":
+        if (fact.positive) {
+          const keywords = reader.of(fact.node)
+          addKeywords(parts, keywords)
+          if (isComplete && keywords.unevaluatedProperties !== null) {
+            const coverage = coverageOf(reader, fact.node, Types.object, asserted(all, reader, facts))
+            if (!coverage.everything)
+              parts.keywords.push({ ...coverage, additional: keywords.unevaluatedProperties })
+          }
+        }
+        break
+      case "equals":
+        if (fact.positive && fact.value.kind === "object") {
+          parts.constants.push(fact.value)
+          for (const name of fact.value.keys) {
+            parts.names.add(name)
+            parts.required.add(name)
+          }
+        }
+        break
+      case "present":
+        parts.names.add(fact.name)
+        parts.required.add(fact.name)
+        break
+      case "absent":
+        parts.names.add(fact.name)
+        parts.absent.add(fact.name)
+        break
+      case "property":
+        parts.names.add(fact.name)
+        parts.properties.set(fact.name, [...(parts.properties.get(fact.name) ?? []), fact.fact])
+        break
+      case "some":
+        parts.obligations.push([fact])
+        break
+      case "size":
+        parts.min = Math.max(parts.min, fact.min)
+        parts.max = Math.min(parts.max, fact.max)
+        break
+      default:
+    }
+  }
+  return parts
+}
+
+/** What the branch asserts: schemas by their facts, names by who requires them. */
+export function asserted(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): Asserted {
+  const ids = new Set(facts)
+  return {
+    holds: (node) => ids.has(all.schema(node)),
+    fails: (node) => ids.has(all.schema(node, false)),
+    isPresent: (name) =>
+      facts.some((id) => {
+        const fact = all.facts[id]
+        if (fact.kind === "present") return fact.name === name
+        return fact.kind === "schema" && fact.positive && reader.of(fact.node).required.includes(name)
+      }),
+  }
+}
+
+function addKeywords(parts: Parts, keywords: Keywords): void {
+  for (const name of keywords.properties.keys()) parts.names.add(name)
+  for (const name of keywords.required) {
+    parts.names.add(name)
+    parts.required.add(name)
+  }
+  if (keywords.propertyNames !== null) parts.nameLanguages.push(keywords.namesOf(keywords.propertyNames))
+  if (keywords.properties.size > 0 || keywords.patternProperties.length > 0 || keywords.additional !== null) {
+    parts.keywords.push(keywords)
+  }
+  parts.min = Math.max(parts.min, keywords.minProperties)
+  parts.max = Math.min(parts.max, keywords.maxProperties)
+}
+
+/** Facts about the value of the property `name`. */
+function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
+  const facts = [...(parts.properties.get(name) ?? [])]
+  if (parts.absent.has(name) || parts.nameLanguages.some((names) => !matchesText(names, name)))
+    facts.push(all.impossible)
+  for (const constant of parts.constants) {
+    const value = constant.members.get(name)
+    facts.push(value === undefined ? all.impossible : all.fact({ kind: "equals", value, positive: true }))
+  }
+  for (const { properties, patternProperties, additional } of parts.keywords) {
+    const declared = properties.get(name)
+    let isMentioned = declared !== undefined
+    if (declared !== undefined) facts.push(all.schema(declared))
+    for (const { expr, node } of patternProperties) {
+      if (!matchesText(expr, name)) continue
+      isMentioned = true
+      facts.push(all.schema(node))
+    }
+    if (!isMentioned && additional !== null) facts.push(all.schema(additional))
+  }
+  return facts
+}
+
+/** Facts about the value of an undeclared name, by which patterns it matches. */
+function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId>): number[] {
+  const facts: number[] = []
+  if (parts.constants.length > 0) facts.push(all.impossible)
+  for (const { patternProperties, additional } of parts.keywords) {
+    let isMatched = false
+    for (const { expr, node } of patternProperties) {
+      if (expr !== exprs.anyText && !matched.has(expr)) continue
+      isMatched = true
+      facts.push(all.schema(node))
+    }
+    if (!isMatched && additional !== null) facts.push(all.schema(additional))
+  }
+  return facts
+}
+
+/** Patterns with few texts become names instead: they split no class. */
+function classesOf(parts: Parts): readonly NameClass[] {
+  if (parts.constants.length > 0) return []
+  const patterns = new Set<ExprId>()
+  for (const { patternProperties } of parts.keywords)
+    for (const { expr } of patternProperties) patterns.add(expr)
+  for (const event of parts.obligations.flat()) if (event.kind === "some") patterns.add(event.names)
+  patterns.delete(exprs.anyText)
+  for (const pattern of patterns) {
+    const texts = fewTexts(pattern)
+    if (texts === null) continue
+    for (const text of texts) parts.names.add(text)
+    patterns.delete(pattern)
+  }
+  return nameClasses(patterns, parts.nameLanguages)
+}
+
+/** The texts of `pattern`, or null when there are many. */
+function fewTexts(pattern: ExprId): string[] | null {
+  const { high } = exprLengths(pattern)
+  return high > MaxNameLength || exprs.isNever(pattern) ? null : finiteTexts(pattern, FewTexts)
+}

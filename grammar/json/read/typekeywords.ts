@@ -1,0 +1,83 @@
+/** `type`, and the keywords about numbers: a set of types and one cell of numbers. */
+import { compare as compareDecimals } from "../../lexeme/number/decimal.ts"
+import { anyNumber, type NumberCell } from "../../lexeme/number/number.ts"
+import { Types } from "../facts/conjunction.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+import type { Keywords } from "./keywords.ts"
+import { type Members, malformed, readNumber } from "./keywordvalue.ts"
+import type { JsonNode } from "./reader.ts"
+
+const typeNames = new Map<string, number>([...Object.entries(Types), ["integer", Types.number]])
+
+// Shared: equal cells that are one object are recognised at once.
+const integers: NumberCell = { ...anyNumber, form: "integral" }
+const lexicalIntegers: NumberCell = { ...anyNumber, form: "lexicalInteger" }
+
+/** `lexical`: integers are written without a point or an exponent. */
+export function readType(keywords: Keywords, value: JsonNode, path: string, lexical: boolean): void {
+  const names = value.kind === "array" ? value.items : [value]
+  let types = 0
+  let isInteger = false
+  let isNumber = false
+  for (const name of names) {
+    const bit = name.kind === "string" ? typeNames.get(name.value) : undefined
+    if (bit === undefined) throw malformed(path, `one of ${[...typeNames.keys()].join(", ")}`, name)
+    types |= bit
+    if (name.kind === "string" && name.value === "integer") isInteger = true
+    if (name.kind === "string" && name.value === "number") isNumber = true
+  }
+  keywords.types = types
+  if (!isInteger || isNumber) return
+  const all = lexical ? lexicalIntegers : integers
+  keywords.number = keywords.number === null ? all : { ...keywords.number, form: all.form }
+}
+
+/** Puts a bound or a divisor in its place. Returns the reason when it has no effect here. */
+export function readNumeric(
+  keywords: Keywords,
+  node: SchemaNode,
+  members: Members,
+  keyword: string,
+  value: JsonNode,
+  path: string,
+): string | undefined {
+  const { dialect } = node
+  const cell = keywords.number ?? anyNumber
+  if (keyword === "multipleOf") {
+    const factor = readNumber(value, path)
+    if (factor.sign <= 0) throw malformed(path, "a number above 0", value)
+    keywords.number = { ...cell, multipleOf: [...cell.multipleOf, factor] }
+    return undefined
+  }
+  const isMin = keyword === "minimum" || keyword === "exclusiveMinimum"
+  const isExclusive = keyword.startsWith("exclusive")
+  if (isExclusive && (value.kind === "true" || value.kind === "false")) {
+    if (!dialect.booleanExclusive) throw malformed(path, "a number", value)
+    return members.has(isMin ? "minimum" : "maximum") ? undefined : `no ${isMin ? "minimum" : "maximum"}`
+  }
+  if (isExclusive && !dialect.numericExclusive) throw malformed(path, "a boolean", value)
+  const bound = readNumber(value, path)
+  const modifier = members.get(isMin ? "exclusiveMinimum" : "exclusiveMaximum")
+  const exclusive = isExclusive || (dialect.booleanExclusive && modifier?.kind === "true")
+  const narrower = isMin
+    ? { ...anyNumber, min: bound, minExclusive: exclusive }
+    : { ...anyNumber, max: bound, maxExclusive: exclusive }
+  keywords.number = meetBounds(cell, narrower)
+  return undefined
+}
+
+/** `minimum` beside `exclusiveMinimum`: both hold. */
+function meetBounds(cell: NumberCell, bound: NumberCell): NumberCell {
+  let result = cell
+  if (bound.min !== null) {
+    const order = cell.min === null ? 1 : compareDecimals(bound.min, cell.min)
+    if (order > 0) result = { ...result, min: bound.min, minExclusive: bound.minExclusive }
+    else if (order === 0 && bound.minExclusive) result = { ...result, minExclusive: true }
+  }
+  if (bound.max !== null) {
+    const order = cell.max === null ? -1 : compareDecimals(bound.max, cell.max)
+    if (order < 0) result = { ...result, max: bound.max, maxExclusive: bound.maxExclusive }
+    else if (order === 0 && bound.maxExclusive) result = { ...result, maxExclusive: true }
+  }
+  return result
+}

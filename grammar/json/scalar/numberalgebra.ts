@@ -1,0 +1,279 @@
+/**
+ * The numbers of a schema: unions of cells, closed under and, or and not.
+ *
+ * Intersections are pairwise, so what would multiply is kept small: equal cells once, cells within others not at all, lists
+ * that ascend met by binary search, single values that are excluded taken out all at once.
+ */
+import { GrammarError } from "../../errors.ts"
+import { compare as compareDecimals, type Decimal } from "../../lexeme/number/decimal.ts"
+import { isMultipleOf, lcm, type Modulus, modulusOf } from "../../lexeme/number/modulus.ts"
+import { anyNumber, type NumberCell, numbers, pointCell } from "../../lexeme/number/number.ts"
+import { Types } from "../facts/conjunction.ts"
+import { MaxDigits } from "../read/keywordvalue.ts"
+import { decimalOfNode } from "../read/value.ts"
+import type { Algebra } from "./scalar.ts"
+
+/** More cells than any real schema makes; beyond it a formula has exploded. */
+const MaxCells = 20_000
+
+/** Cells of one list that another one is searched for. */
+const FewCells = 4
+
+/** Divisors that one cell keeps apart. */
+const FewDivisors = 16
+
+/** Numbers as unions of cells. */
+export const numberAlgebra: Algebra<readonly NumberCell[]> = {
+  type: Types.number,
+  all: [anyNumber],
+  none: [],
+  and(a, b) {
+    if (isAll(a)) return b
+    if (isAll(b)) return a
+    if (a.length * b.length > MaxCells) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`,
+      )
+    }
+    if (b.length <= FewCells && areAscending(a) && areAscending(b)) return meetAscending(a, b)
+    const cells: NumberCell[] = []
+    for (const x of a) for (const y of b) pushMeet(x, y, cells)
+    return cells
+  },
+  or: (parts) => (parts.some(isAll) ? [anyNumber] : parts.flat()),
+  not(cells) {
+    let result = withoutPoints(cells.filter(isPoint))
+    for (const cell of cells) if (!isPoint(cell)) result = numberAlgebra.and(result, complement(cell))
+    return result
+  },
+  without(cells, values) {
+    const rest = cells.filter((cell) => !isPoint(cell))
+    const excluded = rest.length === 0 ? [] : numberAlgebra.not(numberAlgebra.or(values))
+    if (rest.length === cells.length) return numberAlgebra.and(cells, excluded)
+    const keys = new Set(values.map(numberAlgebra.keyOf))
+    const points = cells.filter((cell) => isPoint(cell) && !keys.has(numberAlgebra.keyOf([cell])))
+    return [...points, ...(rest.length === 0 ? [] : numberAlgebra.and(rest, excluded))]
+  },
+  own: (keywords) => (keywords.number === null ? [anyNumber] : prune([keywords.number])),
+  value: (value) => (value.kind === "number" ? [pointCell(decimalOfNode(value))] : []),
+  keyOf(cells) {
+    if (cells.length !== 1 || !isPoint(cells[0])) return null
+    const { sign, digits, exponent } = cells[0].min as Decimal
+    return `${sign} ${digits} ${exponent}`
+  },
+  size: (cells) => cells.length,
+}
+
+function isAll(cells: readonly NumberCell[]): boolean {
+  return cells.length === 1 && cells[0] === anyNumber
+}
+
+function prune(cells: readonly NumberCell[]): readonly NumberCell[] {
+  return cells.filter((cell) => cell === anyNumber || !numbers.isEmpty([cell]))
+}
+
+/** Whether `cell` is one value, in any spelling. */
+function isPoint({
+  min,
+  max,
+  minExclusive,
+  maxExclusive,
+  form,
+  multipleOf,
+  notMultipleOf,
+}: NumberCell): boolean {
+  const isPlain = form === "any" && multipleOf.length === 0 && notMultipleOf.length === 0
+  return isPlain && min !== null && min === max && !minExclusive && !maxExclusive
+}
+
+/** What lies between the values of `points`: at once, since every other way is quadratic. */
+function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
+  if (points.length === 0) return [anyNumber]
+  const values = points.map(({ min }) => min as Decimal).sort(compareDecimals)
+  const cells: NumberCell[] = [{ ...anyNumber, max: values[0], maxExclusive: true }]
+  for (const [i, min] of values.entries()) {
+    const max = values[i + 1] ?? null
+    if (max !== null && compareDecimals(min, max) === 0) continue
+    cells.push({ ...anyNumber, min, minExclusive: true, max, maxExclusive: max !== null })
+  }
+  return cells
+}
+
+/** The intersection of two cells, or null when their bounds or their lexical forms exclude each other. */
+function meet(a: NumberCell, b: NumberCell): NumberCell | null {
+  if (isBelow(a, b) || isBelow(b, a)) return null
+  const min = tighter(a.min, a.minExclusive, b.min, b.minExclusive, 1)
+  const max = tighter(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
+  const forms = new Set([a.form, b.form])
+  forms.delete("any")
+  if (forms.has("integral") && forms.has("fractional")) return null
+  if (forms.has("lexicalInteger") && (forms.has("fractional") || forms.has("lexicalNonInteger"))) return null
+  if (forms.has("lexicalInteger")) forms.delete("integral")
+  if (forms.has("fractional")) forms.delete("lexicalNonInteger")
+  // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the value.
+  const one: Decimal = { sign: 1, digits: 1n, exponent: 0 }
+  const both = forms.has("integral") && forms.has("lexicalNonInteger")
+  return {
+    min: min.value,
+    minExclusive: min.exclusive,
+    max: max.value,
+    maxExclusive: max.exclusive,
+    multipleOf: common([...a.multipleOf, ...b.multipleOf, ...(both ? [one] : [])]),
+    notMultipleOf: [...a.notMultipleOf, ...b.notMultipleOf],
+    form: both ? "lexicalNonInteger" : ([...forms][0] ?? "any"),
+  }
+}
+
+/** Few divisors as they are, many as their least common multiple. */
+function common(divisors: readonly Decimal[]): readonly Decimal[] {
+  if (divisors.length <= FewDivisors) return divisors
+  const { value } = divisors.map(modulusOf).reduce(lcm)
+  const count = value.digits.toString().length
+  if (count <= MaxDigits) return [value]
+  throw new GrammarError(
+    "limit",
+    "",
+    `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${MaxDigits}. Use fewer of them`,
+  )
+}
+
+/** Adds what `x` and `y` have in common to `cells`. */
+function pushMeet(x: NumberCell, y: NumberCell, cells: NumberCell[]): void {
+  if (isBelow(x, y) || isBelow(y, x)) return
+  if (covers(y, x)) {
+    cells.push(x.spelling === undefined ? x : { ...x, spelling: undefined })
+    return
+  }
+  const cell = meet(x, y)
+  if (cell !== null && !numbers.isEmpty([cell])) cells.push(cell)
+}
+
+/** Lists that are known to ascend: each cell is below the next, no value is in two. */
+const ascending = new WeakSet<readonly NumberCell[]>()
+
+function areAscending(cells: readonly NumberCell[]): boolean {
+  return cells.length <= 1 || ascending.has(cells) || (cells.length <= FewCells && isAscending(cells))
+}
+
+function isAscending(cells: readonly NumberCell[]): boolean {
+  for (let i = 1; i < cells.length; i++) {
+    const { max, maxExclusive } = cells[i - 1]
+    const { min, minExclusive } = cells[i]
+    if (max === null || min === null) return false
+    const order = compareDecimals(max, min)
+    if (order > 0 || (order === 0 && !maxExclusive && !minExclusive)) return false
+  }
+  return true
+}
+
+/** The intersection of many cells with few, both ascending: those far from the ends of the few are taken as they are. */
+function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): readonly NumberCell[] {
+  const cells: NumberCell[] = []
+  for (const y of b) {
+    const start = firstNot(a, (x) => isBelow(x, y))
+    const end = Math.max(
+      start,
+      firstNot(a, (x) => !isBelow(y, x)),
+    )
+    const isInterval = y.form === "any" && y.multipleOf.length + y.notMultipleOf.length === 0
+    for (let i = start; i < end; i++) {
+      // A cell with others on both sides that are not beyond y lies within its ends.
+      const isInside = isInterval && i - start >= 2 && end - i >= 3 && a[i].spelling === undefined
+      if (isInside) cells.push(a[i])
+      else pushMeet(a[i], y, cells)
+    }
+  }
+  ascending.add(cells)
+  return cells
+}
+
+/** The first index from which on `test` no longer holds. */
+function firstNot(cells: readonly NumberCell[], test: (cell: NumberCell) => boolean): number {
+  let [low, high] = [0, cells.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(cells[middle])) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one value. */
+function covers(a: NumberCell, b: NumberCell): boolean {
+  if (a.form !== "any") return false
+  const { multipleOf, notMultipleOf } = a
+  if (multipleOf.length + notMultipleOf.length > 0) {
+    if (!isPoint(b)) return false
+    const value = b.min as Decimal
+    if (!multipleOf.every((q) => isMultipleOf(value, divisorOf(q)))) return false
+    if (notMultipleOf.some((q) => isMultipleOf(value, divisorOf(q)))) return false
+  }
+  return (
+    isWithin(a.min, a.minExclusive, b.min, b.minExclusive, 1) &&
+    isWithin(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
+  )
+}
+
+/** Whether a bound leaves all that another one leaves; `sign` as in `tighter`. */
+function isWithin(
+  wide: Decimal | null,
+  wideExclusive: boolean,
+  narrow: Decimal | null,
+  narrowExclusive: boolean,
+  sign: 1 | -1,
+): boolean {
+  if (wide === null) return true
+  if (narrow === null) return false
+  const order = sign * compareDecimals(narrow, wide)
+  return order > 0 || (order === 0 && (narrowExclusive || !wideExclusive))
+}
+
+const divisors = new WeakMap<Decimal, Modulus>()
+
+function divisorOf(value: Decimal): Modulus {
+  let modulus = divisors.get(value)
+  if (modulus === undefined) {
+    modulus = modulusOf(value)
+    divisors.set(value, modulus)
+  }
+  return modulus
+}
+
+/** Whether all of `a` is less than all of `b`. */
+function isBelow({ max }: NumberCell, { min }: NumberCell): boolean {
+  return max !== null && min !== null && max !== min && compareDecimals(max, min) < 0
+}
+
+function tighter(
+  a: Decimal | null,
+  aExclusive: boolean,
+  b: Decimal | null,
+  bExclusive: boolean,
+  sign: 1 | -1,
+): { value: Decimal | null; exclusive: boolean } {
+  if (a === null) return { value: b, exclusive: bExclusive }
+  if (b === null) return { value: a, exclusive: aExclusive }
+  const order = sign * compareDecimals(a, b)
+  if (order === 0) return { value: a, exclusive: aExclusive || bExclusive }
+  return order > 0 ? { value: a, exclusive: aExclusive } : { value: b, exclusive: bExclusive }
+}
+
+function complement(cell: NumberCell): NumberCell[] {
+  const parts: NumberCell[] = []
+  if (cell.min !== null) parts.push({ ...anyNumber, max: cell.min, maxExclusive: !cell.minExclusive })
+  if (cell.max !== null) parts.push({ ...anyNumber, min: cell.max, minExclusive: !cell.maxExclusive })
+  for (const q of cell.multipleOf) parts.push({ ...anyNumber, notMultipleOf: [q] })
+  for (const q of cell.notMultipleOf) parts.push({ ...anyNumber, multipleOf: [q] })
+  if (cell.form !== "any") {
+    const dual = {
+      integral: "fractional",
+      fractional: "integral",
+      lexicalInteger: "lexicalNonInteger",
+      lexicalNonInteger: "lexicalInteger",
+    } as const
+    parts.push({ ...anyNumber, form: dual[cell.form] })
+  }
+  return parts
+}

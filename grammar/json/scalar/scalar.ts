@@ -1,0 +1,192 @@
+/**
+ * Scalars never multiply: what a schema says about strings, numbers, booleans and null is one Boolean formula over
+ * languages that are themselves closed under and, or and not. So `allOf`, `anyOf`, `oneOf`, `not` and `if` over scalars
+ * are evaluated, not expanded: one function, three algebras.
+ */
+import { GrammarError } from "../../errors.ts"
+import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
+import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
+import { Types } from "../facts/conjunction.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
+import type { JsonNode } from "../read/reader.ts"
+import type { SchemaNode } from "../refs/refs.ts"
+
+/** A Boolean algebra of languages of one JSON type. */
+export interface Algebra<T> {
+  readonly type: number
+  readonly all: T
+  readonly none: T
+  and(a: T, b: T): T
+  /** Any of `parts`; `none` for no part. All at once: lists of thousands of values are common. */
+  or(parts: readonly T[]): T
+  not(a: T): T
+  /** `a` without the languages of these single values. Default: and, not, or. */
+  without?(a: T, values: readonly T[]): T
+  /** What the keywords of this type say, `type`, `enum` and in-place keywords aside. */
+  own(keywords: Keywords): T
+  /** The language of one value of this type. */
+  value(value: JsonNode): T
+  /** A key of the one value in `a`, equal for equal values; null where that is not seen at once. */
+  keyOf(a: T): string | number | null
+  /** What an intersection with `a` costs. */
+  size(a: T): number
+}
+
+/** Nesting of schemas about one value: of allOf, anyOf, not, $ref. Calls nest with it. */
+const MaxInPlace = 1_000
+
+/** Pairs of languages that a `oneOf` compares. */
+const MaxMeets = 1_000_000
+
+/** Evaluates schemas in one algebra, memoised by node. */
+export class ScalarFormula<T> {
+  private readonly algebra: Algebra<T>
+  private readonly keywords: KeywordReader
+  private readonly known = new Map<number, T>()
+  private readonly open = new Set<number>()
+  /** Open nodes that were met again: what was computed below them says less than it means elsewhere. */
+  private readonly cut = new Set<number>()
+
+  constructor(algebra: Algebra<T>, keywords: KeywordReader) {
+    this.algebra = algebra
+    this.keywords = keywords
+  }
+
+  /** The values of this type that `node` accepts. */
+  of(node: SchemaNode): T {
+    const known = this.known.get(node.id)
+    if (known !== undefined) return known
+    // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else it has no meaning.
+    if (this.open.has(node.id)) {
+      this.cut.add(node.id)
+      return this.algebra.all
+    }
+    if (this.open.size >= MaxInPlace) {
+      throw new GrammarError(
+        "limit",
+        "",
+        `schemas refer to each other in place more than ${MaxInPlace} deep. Leave out some of the steps between`,
+      )
+    }
+    let result: T
+    try {
+      this.open.add(node.id)
+      result = this.evaluate(this.keywords.of(node))
+    } finally {
+      this.open.delete(node.id)
+      this.cut.delete(node.id)
+    }
+    if (this.cut.size === 0) this.known.set(node.id, result)
+    return result
+  }
+
+  private evaluate(keywords: Keywords): T {
+    const { algebra } = this
+    const { type } = algebra
+    if ((keywords.types & type) === 0) return algebra.none
+    let result = algebra.own(keywords)
+    const and = (other: T) => {
+      result = algebra.and(result, other)
+    }
+    if (keywords.enum !== null) and(algebra.or(keywords.enumOf(type).map((value) => algebra.value(value))))
+    for (const node of keywords.all) and(this.of(node))
+    for (const nodes of keywords.any) and(algebra.or(nodes.map((node) => this.of(node))))
+    for (const nodes of keywords.one) and(this.exactlyOne(nodes.map((node) => this.of(node))))
+    for (const node of keywords.not) and(algebra.not(this.of(node)))
+    if (keywords.conditional !== null) {
+      const { test, yes, no } = keywords.conditional
+      const holds = this.of(test)
+      if (yes !== null) and(algebra.or([algebra.not(holds), this.of(yes)]))
+      if (no !== null) and(algebra.or([holds, this.of(no)]))
+    }
+    return result
+  }
+
+  /** At least one and no two: once and twice are carried along, so the work is linear in the branches. */
+  private exactlyOne(branches: readonly T[]): T {
+    const { algebra } = this
+    // Single values are told apart at sight.
+    const values = new Map<string | number, T>()
+    const repeated: T[] = []
+    const others: T[] = []
+    for (const branch of branches) {
+      const key = algebra.keyOf(branch)
+      if (key === null) others.push(branch)
+      else if (values.has(key)) repeated.push(branch)
+      else values.set(key, branch)
+    }
+    let once = algebra.or([...values.values()])
+    let twice = algebra.or(repeated)
+    let work = 0
+    for (const branch of others) {
+      work += algebra.size(once) * algebra.size(branch)
+      if (work > MaxMeets) {
+        throw new GrammarError(
+          "limit",
+          "",
+          `a oneOf of ${branches.length} branches about one value needs more than ${MaxMeets} comparisons. Use fewer, or anyOf`,
+        )
+      }
+      twice = algebra.or([twice, algebra.and(once, branch)])
+      once = algebra.or([once, branch])
+    }
+    return algebra.and(once, algebra.not(twice))
+  }
+}
+
+/** Strings as expressions over their decoded text, lengths as counted repeats. */
+export const stringAlgebra: Algebra<ExprId> = {
+  type: Types.string,
+  all: exprs.anyText,
+  none: Never,
+  and: (a, b) => exprs.and([a, b]),
+  or: (parts) => exprs.or(parts),
+  not: (a) => exprs.not(a),
+  own(keywords) {
+    const parts = [...keywords.patterns]
+    if (keywords.minLength > 0 || keywords.maxLength !== Number.POSITIVE_INFINITY) {
+      parts.push(exprs.loop(exprs.anyChar, keywords.minLength, keywords.maxLength))
+    }
+    return parts.length === 0 ? exprs.anyText : exprs.and(parts)
+  },
+  value: (value) => (value.kind === "string" && value.value.isWellFormed() ? textExpr(value.value) : Never),
+  keyOf: (a) => (isLiteral(a) ? a : null),
+  size: () => 1,
+}
+
+/** A chain of single bytes. */
+function isLiteral(expr: ExprId): boolean {
+  for (let rest = expr; ; rest = at(rest, 2)) {
+    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
+    if (kindOf(head) !== SetKind || length(head) !== 3 || at(head, 2) !== Empty) return false
+    if ((at(head, 1) & 0xff) !== at(head, 1) >>> 8) return false
+    if (head === rest) return true
+  }
+}
+
+function textExpr(text: string): ExprId {
+  return text === "" ? Empty : exprs.literal(text)
+}
+
+/** null, false and true as a set of bits. */
+export const NullBit = 1
+export const FalseBit = 2
+export const TrueBit = 4
+
+export function wordAlgebra(type: number): Algebra<number> {
+  const all = type === Types.null ? NullBit : FalseBit | TrueBit
+  return {
+    type,
+    all,
+    none: 0,
+    and: (a, b) => a & b,
+    or: (parts) => parts.reduce((a, b) => a | b, 0),
+    not: (a) => all & ~a,
+    own: () => all,
+    keyOf: () => null,
+    size: () => 1,
+    value: ({ kind }) =>
+      kind === "null" ? NullBit : kind === "false" ? FalseBit : kind === "true" ? TrueBit : 0,
+  }
+}
