@@ -1,13 +1,12 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
-export { ClosedFsm } from "./closed.ts"
-export { canonicalTokens, type Encode, tailBytes } from "./forced.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
-export type { Healing } from "./healing.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher, type RowKind } from "./matcher.ts"
-export { type PrecompileOptions, precompile } from "./precompile.ts"
-export { parseTekken, parseTiktoken } from "./ranks.ts"
+export { canonicalTokens, type Encode, tailBytes } from "./prompt/forced.ts"
+export type { Healing } from "./prompt/healing.ts"
+export { ClosedFsm } from "./stored/closed.ts"
+export { type PrecompileOptions, precompile } from "./stored/precompile.ts"
 export {
   deserialize,
   type Stored,
@@ -15,7 +14,8 @@ export {
   type StorePart,
   serializeMachine,
   serializeSource,
-} from "./store.ts"
-export { type AddedToken, parseVocabulary } from "./tokenizerjson.ts"
+} from "./stored/store.ts"
+export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
+export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"
-export { warmUp } from "./warm.ts"
+export { warmUp } from "./warm/warm.ts"

@@ -12,10 +12,13 @@ import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
-import { CharacterSets } from "./characters.ts"
-import { Generations, type Kept } from "./generations.ts"
+import { CharacterSets } from "./fast/characters.ts"
+import { Generations, type Kept } from "./fast/generations.ts"
+import { VocabularyReach } from "./fast/reach.ts"
+import { RootSlices } from "./fast/rootslices.ts"
+import { type Group, Slices } from "./fast/slices.ts"
+import { type TextLocal, TextMasks } from "./fast/text.ts"
 import { NodeLists, RootList } from "./lists.ts"
-import { VocabularyReach } from "./reach.ts"
 import {
   emptyRecipe,
   idsRecipe,
@@ -30,9 +33,6 @@ import {
   without,
   writeRecipe,
 } from "./recipe.ts"
-import { RootSlices } from "./rootslices.ts"
-import { type Group, Slices } from "./slices.ts"
-import { type TextLocal, TextMasks } from "./text.ts"
 import { type Found, Stride, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 

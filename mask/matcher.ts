@@ -7,9 +7,9 @@
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
 import { onlyToken } from "./bits.ts"
-import { canonicalTokens, type Encode, forcedBytes } from "./forced.ts"
-import { type Healing, healed, healingOf } from "./healing.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
+import { canonicalTokens, type Encode, forcedBytes } from "./prompt/forced.ts"
+import { type Healing, healed, healingOf } from "./prompt/healing.ts"
 import { writeRecipe } from "./recipe.ts"
 
 /** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */

@@ -4,7 +4,7 @@
  */
 
 import { availableParallelism } from "node:os"
-import { parseVocabulary } from "../mask/tokenizerjson.ts"
+import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
 import { type ModelDirectory, readModelDirectory } from "./directory.ts"

@@ -2,7 +2,7 @@
  * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as what is taken is what was
  * drafted.
  *
- * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/forced.ts`): its tokens are taken as one
+ * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/prompt/forced.ts`): its tokens are taken as one
  * event, and go into the next step as one feed. Who waits too long for the answer of a guide is set aside with its logits: the
  * others go on, and it joins them when the answer is there. What fails, fails for its own sequence alone.
  */

@@ -115,7 +115,7 @@ const maxRun = 128
 export class Walk {
   readonly options: WalkOptions
   private left: number
-  /** Forced tokens that come next, see `mask/forced.ts`. */
+  /** Forced tokens that come next, see `mask/prompt/forced.ts`. */
   private ahead: number[] = []
   /** The last tokens of prompt and text. */
   private tail: number[]

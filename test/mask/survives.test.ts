@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from "vitest"
 import { type Engine, type Failure, failAt, freshEngine, runNearEnd } from "../failures.ts"
+import { viewOf } from "../support/machines.ts"
 import { type Survivor, survivors, vocabularyIn } from "../survivors.ts"
-import { viewOf } from "./walks.ts"
 
 /** How an action is run: until it has not failed. */
 type Attempt = <T>(action: () => T) => T

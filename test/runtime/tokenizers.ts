@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs"
 import llama3 from "llama3-tokenizer-js"
-import { parseVocabulary } from "../../mask/tokenizerjson.ts"
+import { parseVocabulary } from "../../mask/tokenizers/tokenizerjson.ts"
 import type { ModelDirectory } from "../../runtime/directory.ts"
 import { packageFile } from "../../runtime/files.ts"
 import { Tokenizer } from "../../runtime/tokenizer.ts"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { UsageError } from "../../../server/cli/exit.ts"
 import { readTokenizer, readVocabulary } from "../../../server/cli/vocabulary.ts"
-import { tekkenFile, tiktokenFile } from "../../mask/rankfiles.ts"
+import { tekkenFile, tiktokenFile } from "../../support/rankfiles.ts"
 
 const made: string[] = []
 afterAll(() => {

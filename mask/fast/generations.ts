@@ -1,0 +1,80 @@
+/**
+ * A cache by pairs of integers within a bound of bytes, in two generations.
+ *
+ * What is asked for is kept in the young one. When that has grown to half of the bound it becomes the old one, whose
+ * place in memory is free again; what is asked for there once more is young again. So what is in use stays, at the cost
+ * of one look-up, and what is not goes after half of the bound at the latest.
+ */
+import { PairMap } from "../../grammar/intern.ts"
+
+/** What is kept, under one pair or under several. */
+export interface Kept {
+  readonly bytes: number
+  /** The last generation that counts its bytes; 0 at first. Belongs to the cache. */
+  generation: number
+}
+
+interface Generation<T> {
+  readonly id: number
+  /** (a, b) → index of its value. */
+  readonly places: PairMap
+  readonly values: T[]
+  bytes: number
+}
+
+/** A pair and its value in the maps. */
+export const placeBytes = 64
+
+export class Generations<T extends Kept> {
+  private readonly maxBytes: number
+  private count = 0
+  private young = this.begin()
+  private old = this.begin()
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  /** Of both generations: never more than the bound and one value. */
+  get bytes(): number {
+    return this.young.bytes + this.old.bytes
+  }
+
+  get(a: number, b: number): T | undefined {
+    const place = this.young.places.get(a, b)
+    if (place >= 0) return this.young.values[place]
+    const before = this.old.places.get(a, b)
+    if (before < 0) return undefined
+    const value = this.old.values[before]
+    this.set(a, b, value)
+    return value
+  }
+
+  /** Keeps `value`, which is not there yet under this pair. Whether an old generation has gone. */
+  set(a: number, b: number, value: T): boolean {
+    const { young } = this
+    young.places.set(a, b, young.values.push(value) - 1)
+    young.bytes += placeBytes
+    // A value that several pairs have counts once in each generation that holds it.
+    if (value.generation !== young.id) {
+      value.generation = young.id
+      young.bytes += value.bytes
+    }
+    if (2 * young.bytes <= this.maxBytes) return false
+    const next = this.begin()
+    this.old = young
+    this.young = next
+    return true
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    const [young, old] = [this.begin(), this.begin()]
+    this.young = young
+    this.old = old
+  }
+
+  private begin(): Generation<T> {
+    return { id: ++this.count, places: new PairMap(), values: [], bytes: 0 }
+  }
+}

@@ -1,0 +1,137 @@
+/** How far the tokens of a vocabulary reach: bounds below which counts in a grammar cannot be told apart by one token. */
+import type { ExprId } from "../../grammar/lexeme/expr/expr.ts"
+import type { CharacterTest, Reach } from "../../grammar/lexeme/expr/measure.ts"
+import type { Vocabulary } from "../vocabulary.ts"
+
+const Backslash = 0x5c
+/** What an escape stands for by the byte after the backslash (RFC 8259 §7); `\u` may stand for anything. */
+const Anything = 256
+const decoded = Uint16Array.from({ length: 256 }, (_, byte) => byte)
+for (const [letter, byte] of Object.entries({ b: 8, f: 12, n: 10, r: 13, t: 9, u: Anything }))
+  decoded[letter.charCodeAt(0)] = byte
+
+/** The reach of `vocabulary`, whose longest token has `bytes` bytes. */
+export class VocabularyReach implements Reach {
+  readonly bytes: number
+  private readonly vocabulary: Vocabulary
+  private readonly known = new Map<ExprId, number>()
+
+  constructor(vocabulary: Vocabulary, bytes: number) {
+    this.vocabulary = vocabulary
+    this.bytes = bytes
+  }
+
+  /** The tokens may stand as they are or in a JSON string with escapes. One pass over the vocabulary, memoised. */
+  iterations(body: ExprId, first: CharacterTest, last: CharacterTest): number {
+    let most = this.known.get(body)
+    if (most === undefined) {
+      most = this.find(new Characters(first), new Characters(last))
+      this.known.set(body, most)
+    }
+    return most
+  }
+
+  private find(begins: Characters, ends: Characters): number {
+    const { offsets, values, width } = this.vocabulary
+    /** 1 where something may end. */
+    const isPossible = Uint8Array.from({ length: 256 }, (_, byte) =>
+      byte < 0x80 ? ends.ascii[byte] : ends.hasLead(byte),
+    )
+    isPossible[Backslash] = 1
+    let most = 0
+    // hot
+    for (let token = 0; token < width; token++) {
+      const [from, to] = [offsets[token], offsets[token + 1]]
+      let possible = 1
+      let hasEscape = false
+      for (let at = from; at < to; at++) {
+        possible += isPossible[values[at]]
+        if (values[at] === Backslash) hasEscape = true
+      }
+      if (possible <= most && !hasEscape) continue
+      const plain = begun(values, from, to, begins, ends, false, false)
+      if (plain > most) most = plain
+      if (!hasEscape) continue
+      most = Math.max(most, begun(values, from, to, begins, ends, true, false))
+      most = Math.max(most, begun(values, from, to, begins, ends, true, true))
+    }
+    // The token before may have begun a character whose end is read here.
+    return most + 1
+  }
+}
+
+/** A set of characters, asked for many times. */
+class Characters {
+  /** 1 for members among ASCII. Shape [128]. */
+  readonly ascii: Uint8Array
+  private readonly test: CharacterTest
+  /** By first byte from 0xc0 on: 1 if no member begins with it. */
+  private readonly none: Uint8Array
+  private readonly known = new Map<number, number>()
+
+  constructor(test: CharacterTest) {
+    this.test = test
+    this.ascii = Uint8Array.from({ length: 128 }, (_, code) => (test.has(code) ? 1 : 0))
+    this.none = Uint8Array.from({ length: 64 }, (_, i) => (test.hasNone(0xc0 + i) ? 1 : 0))
+  }
+
+  /** 1 if some member that is not ASCII begins with the byte `first`; 0 for bytes that begin none. */
+  hasLead(first: number): number {
+    return first < 0xc0 ? 0 : 1 - this.none[first - 0xc0]
+  }
+
+  /** 1 if the character of `length` bytes at `at`, which is not ASCII, is a member. */
+  has(bytes: Uint8Array, at: number, length: number): number {
+    if (this.none[bytes[at] - 0xc0] === 1) return 0
+    let code = bytes[at] & (0x7f >> length)
+    for (let i = 1; i < length; i++) code = (code << 6) | (bytes[at + i] & 0x3f)
+    let known = this.known.get(code)
+    if (known === undefined) {
+      known = this.test.has(code) ? 1 : 0
+      this.known.set(code, known)
+    }
+    return known
+  }
+}
+
+/** How often something can begin in `bytes[from .. to)`, perhaps in a JSON string, perhaps after a backslash. */
+function begun(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  begins: Characters,
+  ends: Characters,
+  isString: boolean,
+  isAfterBackslash: boolean,
+): number {
+  let count = 0
+  /** Whether something can end before the next character: unknown at first. */
+  let isEnd = 1
+  let isEscaped = isAfterBackslash
+  // hot
+  for (let at = from; at < to; ) {
+    const byte = bytes[at]
+    const length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    if (isEscaped) {
+      isEscaped = false
+      const character = decoded[byte]
+      // Something may begin with it, and after its digits, which are read as characters of their own.
+      count += character >= 0x80 ? 2 : isEnd & begins.ascii[character]
+      isEnd = character >= 0x80 ? 1 : ends.ascii[character]
+    } else if (byte === Backslash && isString) {
+      isEscaped = true
+    } else if (byte < 0x80) {
+      count += isEnd & begins.ascii[byte]
+      isEnd = ends.ascii[byte]
+    } else if (length > 1 && at + length <= to) {
+      if (isEnd === 1) count += begins.has(bytes, at, length)
+      isEnd = ends.has(bytes, at, length)
+    } else {
+      // A character that is cut.
+      count += isEnd
+      isEnd = 1
+    }
+    at += length
+  }
+  return count
+}

@@ -1,0 +1,157 @@
+/**
+ * Slices: below some trie nodes, the tokens that consist of one set of characters, by how many they have, and where all
+ * the others leave the set.
+ *
+ * A slice depends on the vocabulary and the set alone. A state that reads the set's characters in a loop, or counts them,
+ * takes the tokens inside as they are; only the nodes at which a token leaves the set are asked of the automaton, all
+ * with one byte and one count together. The idea of slices is llguidance's; here they are found from the automaton, and
+ * the rest of the trie below a slice is cut into slices again.
+ */
+
+import { End, Head, Stride, Token, type TokenTrie } from "../trie.ts"
+import { afterFirst, afterNext, type CharacterSets } from "./characters.ts"
+import { CountedTokens, Pairs } from "./counted.ts"
+
+/** Nodes that are reached from the set's characters by `byte`, which begins no character of the set. */
+export interface Group {
+  /** How many characters come before; 0 in groups that do not tell. */
+  readonly count: number
+  readonly byte: number
+  /** Ascending. */
+  readonly nodes: Int32Array
+  /** Trie nodes below them. */
+  readonly size: number
+}
+
+export class Slice {
+  /** Tokens inside; one that ends within a character counts it. */
+  readonly tokens: CountedTokens
+  /** By ascending count. */
+  readonly groups: readonly Group[]
+  /** The same by byte alone. */
+  readonly merged: readonly Group[]
+
+  /** After `cap` characters nothing counts as inside any more. */
+  constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array, cap: number) {
+    const inside = new Pairs()
+    const leaving = new Pairs()
+    const isInside = new Uint8Array(256)
+    for (const byte of firstBytes) isInside[byte] = 1
+    for (const root of roots) part(trie, root, isInside, cap, inside, leaving)
+    this.tokens = new CountedTokens(inside, width, trie.duplicates)
+    this.groups = grouped(trie, leaving)
+    const isFlat = this.groups.every(({ count }) => count === 0)
+    for (let i = 0; i < leaving.length; i++) leaving.keys[i] &= 0xff
+    this.merged = isFlat ? this.groups : grouped(trie, leaving)
+  }
+
+  /** The most characters before anything that the slice tells of. */
+  get maxCount(): number {
+    return Math.max(this.tokens.maxCount, this.groups.at(-1)?.count ?? 0)
+  }
+
+  get bytes(): number {
+    const nodes = this.merged.reduce((sum, { nodes }) => sum + nodes.length, 0)
+    return this.tokens.bytes + 8 * nodes + 80 * (this.groups.length + this.merged.length)
+  }
+}
+
+/**
+ * Adds the tokens below `root` that consist of at most `cap` characters of a set to `inside`, with the number of these,
+ * and the nodes at which others leave it to `leaving`, each with count << 8 | byte.
+ */
+function part(
+  trie: TokenTrie,
+  root: number,
+  isInside: Uint8Array,
+  cap: number,
+  inside: Pairs,
+  leaving: Pairs,
+): void {
+  const { nodes } = trie
+  /** By depth: characters begun so far << 3 | what is left of the last one. */
+  const read = new Int32Array(trie.maxDepth + 1)
+  const end = nodes[root + End]
+  // hot
+  for (let at = root + Stride; at < end; ) {
+    const head = nodes[at + Head]
+    const depth = head >>> 8
+    const byte = head & 0xff
+    const before = read[depth - 1]
+    let code = before & 7
+    let count = before >>> 3
+    if (code !== 0) {
+      code = afterNext(code, byte)
+    } else if (isInside[byte] === 1 && count < cap) {
+      code = byte < 0x80 ? 0 : afterFirst(byte)
+      count++
+    } else {
+      leaving.push(at, (count << 8) | byte)
+      code = -1
+    }
+    if (code < 0) {
+      at = nodes[at + End]
+      continue
+    }
+    read[depth] = (count << 3) | code
+    if (nodes[at + Token] >= 0) inside.push(nodes[at + Token], count)
+    at += Stride
+  }
+}
+
+/** Groups of nodes by their key, count << 8 | byte, ascending: a counting sort, so that nodes keep their order. */
+export function grouped(trie: TokenTrie, leaving: Pairs): Group[] {
+  const { values, ends } = leaving.sorted()
+  const groups: Group[] = []
+  for (let key = 0; key < ends.length - 1; key++) {
+    if (ends[key] === ends[key + 1]) continue
+    const nodes = values.subarray(ends[key], ends[key + 1])
+    let size = 0
+    for (let i = 0; i < nodes.length; i++) size += trie.subtreeSize(nodes[i])
+    groups.push({ count: key >>> 8, byte: key & 0xff, nodes, size })
+  }
+  return groups
+}
+
+/** No token has more characters. */
+const MaxCount = 0xffff
+
+/** The slices of one vocabulary, by list of trie nodes and set. */
+export class Slices {
+  private readonly trie: TokenTrie
+  private readonly width: number
+  private readonly sets: CharacterSets
+  /** Bytes of all slices, rows that are made later aside. */
+  bytes = 0
+  /** By list, then by set and cap. */
+  private readonly slices = new Map<number, Map<number, Slice>>()
+
+  constructor(trie: TokenTrie, width: number, sets: CharacterSets) {
+    this.trie = trie
+    this.width = width
+    this.sets = sets
+  }
+
+  /** `list` is the identity of `nodes`, `cap` the most characters inside. The first call walks what is below them. */
+  of(list: number, nodes: Int32Array, set: number, cap = MaxCount): Slice {
+    let bySet = this.slices.get(list)
+    if (bySet === undefined) {
+      bySet = new Map()
+      this.slices.set(list, bySet)
+    }
+    const key = set * (MaxCount + 1) + cap
+    let slice = bySet.get(key)
+    if (slice === undefined) {
+      slice = new Slice(this.trie, this.width, nodes, this.sets.firstBytes(set), cap)
+      bySet.set(key, slice)
+      this.bytes += slice.bytes
+    }
+    return slice
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.slices.clear()
+    this.bytes = 0
+  }
+}

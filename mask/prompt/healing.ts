@@ -1,0 +1,178 @@
+/**
+ * Token healing: the tokens at the end of a prompt are written again, by tokens that may reach across its end.
+ *
+ * A prompt that ends in `http:` ends inside what a tokenizer would write as one token, `://`: the model has hardly ever seen
+ * the pieces, and goes on as no text does (Lundberg 2023, "The Art of Prompt Design: Prompt Boundaries and Token Healing"). So
+ * the prompt gives back its last tokens, and their bytes have to come first. That is a machine like any other: masks, forced
+ * tokens, rollback and budgets need not know.
+ */
+import { concatenate } from "../../grammar/bytes.ts"
+import type { Expectation } from "../../grammar/frame.ts"
+import { DeadState } from "../../grammar/state.ts"
+import { sharedLocals } from "../fsm.ts"
+import type { MachineStats, TokenMachine } from "../machine.ts"
+import { idsRecipe, type Recipe, unite, writeRecipe } from "../recipe.ts"
+import type { Vocabulary } from "../vocabulary.ts"
+
+/** What a prompt gives back: its last `drop` tokens, whose bytes are `prefix`. */
+export interface Healing {
+  readonly drop: number
+  readonly prefix: Uint8Array
+}
+
+const nothing: Healing = { drop: 0, prefix: new Uint8Array(0) }
+/** Prompts' ends that a machine is remembered with; then all are forgotten. */
+const maxEnds = 256
+
+/**
+ * The most tokens at the end of the prompt whose bytes begin a longer token, if `machine` lets the rest of that one come
+ * first. None behind a control token, none that begin inside a character, and none where the tokenizer drops the first space of
+ * a text (WordPiece). Cost: a mask for each of the last tokens whose bytes begin a token.
+ */
+export function healingOf(machine: TokenMachine, promptIds: readonly number[]): Healing {
+  const { vocabulary } = machine
+  if (vocabulary.dropsFirstSpace) return nothing
+  let found = nothing
+  let prefix: Uint8Array = new Uint8Array(0)
+  for (let drop = 1; drop <= promptIds.length; drop++) {
+    const bytes = bytesOf(vocabulary, promptIds[promptIds.length - drop])
+    prefix = concatenate([bytes, prefix])
+    if (bytes.length === 0 || prefix.length >= vocabulary.maxTokenBytes) break
+    const isInCharacter = (bytes[0] & 0xc0) === 0x80
+    if (!isInCharacter && isCovered(machine, prefix)) found = { drop, prefix }
+  }
+  return found
+}
+
+/** What a token writes; nothing where there is no such token. */
+function bytesOf(vocabulary: Vocabulary, token: number): Uint8Array {
+  return vocabulary.hasColumn(token) ? vocabulary.bytes(token) : nothing.prefix
+}
+
+/** Whether some token begins with `prefix` and goes on as `machine` begins. */
+function isCovered(machine: TokenMachine, prefix: Uint8Array): boolean {
+  const node = sharedLocals(machine.vocabulary).trie.descend(prefix, 0)
+  if (node < 0) return false
+  const row = new Uint32Array(machine.vocabulary.words)
+  writeRecipe(machine.maskBelow(machine.start, node), row)
+  return row.some((word) => word !== 0)
+}
+
+const healedOf = new WeakMap<TokenMachine, Map<string, HealedMachine>>()
+
+/** The machine for `prefix` and then what `machine` accepts; the same one for the same prefix, so that its masks are shared. */
+export function healed(machine: TokenMachine, prefix: Uint8Array): TokenMachine {
+  const ends = healedOf.get(machine) ?? new Map<string, HealedMachine>()
+  healedOf.set(machine, ends)
+  const key = prefix.join()
+  const known = ends.get(key)
+  if (known) return known
+  if (ends.size >= maxEnds) ends.clear()
+  const made = new HealedMachine(machine, prefix)
+  ends.set(key, made)
+  return made
+}
+
+/** States 1 … P: so many bytes of the prefix less one are written; above them the machine's own, P higher. */
+class HealedMachine implements TokenMachine {
+  readonly vocabulary: Vocabulary
+  readonly start = 1
+  private readonly machine: TokenMachine
+  private readonly prefix: Uint8Array
+  /** Masks of states 1 … P. */
+  private readonly masks: (Recipe | undefined)[] = []
+
+  constructor(machine: TokenMachine, prefix: Uint8Array) {
+    this.machine = machine
+    this.vocabulary = machine.vocabulary
+    this.prefix = prefix
+  }
+
+  next(state: number, token: number): number {
+    if (!this.isBefore(state)) return this.outer(this.machine.next(this.inner(state), token))
+    const bytes = bytesOf(this.vocabulary, token)
+    return bytes.length === 0 ? DeadState : this.advance(state, bytes)
+  }
+
+  advance(state: number, bytes: Uint8Array): number {
+    if (!this.isBefore(state)) return this.outer(this.machine.advance(this.inner(state), bytes))
+    const rest = this.rest(state)
+    const shared = Math.min(rest.length, bytes.length)
+    for (let i = 0; i < shared; i++) if (bytes[i] !== rest[i]) return DeadState
+    if (bytes.length < rest.length) return state + bytes.length
+    return this.outer(this.machine.advance(this.machine.start, bytes.subarray(rest.length)))
+  }
+
+  nextBytes(state: number, most?: number): number[] {
+    return this.isBefore(state) ? [this.rest(state)[0]] : this.machine.nextBytes(this.inner(state), most)
+  }
+
+  mask(state: number): Recipe {
+    if (!this.isBefore(state)) return this.machine.mask(this.inner(state))
+    this.masks[state] ??= this.maskBehind(this.rest(state), 0)
+    return this.masks[state]
+  }
+
+  maskBelow(state: number, node: number): Recipe {
+    if (!this.isBefore(state)) return this.machine.maskBelow(this.inner(state), node)
+    return this.maskBehind(this.rest(state), node)
+  }
+
+  isAccepting(state: number): boolean {
+    return !this.isBefore(state) && this.machine.isAccepting(this.inner(state))
+  }
+
+  isExhausted(state: number): boolean {
+    return !this.isBefore(state) && this.machine.isExhausted(this.inner(state))
+  }
+
+  least(state: number): number {
+    if (!this.isBefore(state)) return this.machine.least(this.inner(state))
+    return this.rest(state).length + this.machine.least(this.machine.start)
+  }
+
+  shortest(state: number): Uint8Array {
+    if (!this.isBefore(state)) return this.machine.shortest(this.inner(state))
+    return concatenate([this.rest(state), this.machine.shortest(this.machine.start)])
+  }
+
+  explain(state: number): Expectation[] {
+    if (!this.isBefore(state)) return this.machine.explain(this.inner(state))
+    return [{ what: "the end of the prompt", example: new TextDecoder().decode(this.rest(state)), path: "" }]
+  }
+
+  stats(): MachineStats {
+    return this.machine.stats()
+  }
+
+  /** Whether the prefix is not yet written. */
+  private isBefore(state: number): boolean {
+    return state <= this.prefix.length
+  }
+
+  private rest(state: number): Uint8Array {
+    return this.prefix.subarray(state - 1)
+  }
+
+  private inner(state: number): number {
+    return state - this.prefix.length
+  }
+
+  private outer(state: number): number {
+    return state === DeadState ? DeadState : state + this.prefix.length
+  }
+
+  /** The tokens that spell what `node` does and then a part of `rest`, or all of it and what the machine begins with. */
+  private maskBehind(rest: Uint8Array, node: number): Recipe {
+    const { trie, lists } = sharedLocals(this.vocabulary)
+    const tokens: number[] = []
+    let below = node
+    for (const byte of rest) {
+      below = trie.child(below, byte)
+      if (below === 0) break
+      if (trie.token(below) >= 0) tokens.push(trie.token(below))
+    }
+    const parts = idsRecipe(lists.withDuplicates(Int32Array.from(tokens)))
+    return below === 0 ? parts : unite([parts, this.machine.maskBelow(this.machine.start, below)])
+  }
+}

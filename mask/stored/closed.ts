@@ -1,0 +1,202 @@
+/**
+ * ClosedFsm: a finite machine, all of it known ahead of time. The states, their edges over bytes, what completes each and
+ * what may follow in words are flat tables, so it needs no grammar: it can be written to a file and read elsewhere.
+ *
+ * Edges are over bytes, not tokens: inside a string a token-level row would name 100,000 tokens, the bytes are a dozen
+ * runs. Masks are kept where they were stored; others are walked over the token trie and memoised.
+ */
+import type { Expectation } from "../../grammar/frame.ts"
+import { DeadState } from "../../grammar/state.ts"
+import { wordCount } from "../bits.ts"
+import { sharedLocals } from "../fsm.ts"
+import type { MachineStats, TokenMachine } from "../machine.ts"
+import { emptyRecipe, idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
+import type { TokenTrie } from "../trie.ts"
+import type { Vocabulary } from "../vocabulary.ts"
+
+/** In `steps`: the text is complete here. */
+export const CompleteStep = 256
+/** In `steps`: the completion has an entry of its own in `completions`. */
+export const OwnStep = 257
+/** In `maskOf`: no mask is stored. */
+export const NoMask = 0
+/** The first word of a stored mask: token ids follow, ascending. */
+export const IdsMask = 0
+/** The first word of a stored mask: W words of a row follow. */
+export const RowMask = 1
+
+/** State 0 is dead: it has no edges. S states with it, E edges, X explanations, M masks. */
+export interface ClosedTables {
+  readonly start: number
+  /** Edges of state s = [edgeOffsets[s] .. edgeOffsets[s + 1]). Shape [S + 1]. */
+  readonly edgeOffsets: Uint32Array
+  /** First and last byte of each edge, ascending within a state and apart. Shape [E]. */
+  readonly lows: Uint8Array
+  readonly highs: Uint8Array
+  /** State behind each edge, never dead. Shape [E]. */
+  readonly targets: Uint32Array
+  /** 1 where the text may end. Shape [S]. */
+  readonly accepting: Uint8Array
+  /** First byte of the completion, whose rest is the completion of the state behind it; or a constant. Shape [S]. */
+  readonly steps: Uint16Array
+  /** Completions that are not their byte and their next state's completion, by state. */
+  readonly completions: ReadonlyMap<number, Uint8Array>
+  /** Index of what `explain` says. Shape [S]; values below X. */
+  readonly explanationOf: Uint32Array
+  readonly explanations: readonly (readonly Expectation[])[]
+  /** Index of the mask + 1, or `NoMask`. Shape [S]. */
+  readonly maskOf: Uint32Array
+  /** Mask m = maskValues[maskOffsets[m] .. maskOffsets[m + 1]), its kind first. Shape [M + 1]. */
+  readonly maskOffsets: Uint32Array
+  readonly maskValues: Uint32Array
+}
+
+export class ClosedFsm implements TokenMachine {
+  readonly vocabulary: Vocabulary
+  readonly tables: ClosedTables
+  /** Identity of the grammar, as `Grammar.key`: SHA-256 in hexadecimal. */
+  readonly grammarHash: string
+  private readonly recipes: (Recipe | undefined)[] = []
+  private walkCount = 0
+  private walkedBytes = 0
+
+  constructor(tables: ClosedTables, vocabulary: Vocabulary, grammarHash: string) {
+    this.tables = tables
+    this.vocabulary = vocabulary
+    this.grammarHash = grammarHash
+  }
+
+  get start(): number {
+    return this.tables.start
+  }
+
+  get stateCount(): number {
+    return this.tables.accepting.length
+  }
+
+  next(state: number, token: number): number {
+    if (!this.vocabulary.hasColumn(token)) return DeadState
+    const bytes = this.vocabulary.bytes(token)
+    return bytes.length === 0 ? DeadState : this.advance(state, bytes)
+  }
+
+  advance(state: number, bytes: Uint8Array): number {
+    let at = state
+    for (let i = 0; i < bytes.length && at !== DeadState; i++) at = nextState(this.tables, at, bytes[i])
+    return at
+  }
+
+  nextBytes(state: number, most = 256): number[] {
+    const { edgeOffsets, lows, highs } = this.tables
+    const bytes: number[] = []
+    for (let i = edgeOffsets[state]; i < edgeOffsets[state + 1]; i++) {
+      for (let byte = lows[i]; byte <= highs[i] && bytes.length < most; byte++) bytes.push(byte)
+    }
+    return bytes
+  }
+
+  mask(state: number): Recipe {
+    if (state === DeadState) return emptyRecipe
+    const index = this.tables.maskOf[state]
+    // States that share a stored mask share its recipe; walked ones come behind the stored.
+    const place = index === NoMask ? this.tables.maskOffsets.length + state : index - 1
+    let recipe = this.recipes[place]
+    if (recipe === undefined) {
+      recipe = index === NoMask ? this.walked(state) : this.stored(index - 1)
+      this.recipes[place] = recipe
+    }
+    return recipe
+  }
+
+  maskBelow(state: number, node: number): Recipe {
+    const { trie, lists } = sharedLocals(this.vocabulary)
+    return idsRecipe(lists.withDuplicates(Int32Array.from(readable(this.tables, trie, node, state))))
+  }
+
+  isAccepting(state: number): boolean {
+    return this.tables.accepting[state] === 1
+  }
+
+  least(state: number): number {
+    return this.isAccepting(state) ? 0 : 1
+  }
+
+  isExhausted(state: number): boolean {
+    return this.isAccepting(state) && this.tables.edgeOffsets[state] === this.tables.edgeOffsets[state + 1]
+  }
+
+  shortest(state: number): Uint8Array {
+    if (state === DeadState) throw new RangeError("nothing completes a text that was rejected")
+    const { steps, completions } = this.tables
+    const bytes: number[] = []
+    let at = state
+    for (; steps[at] < CompleteStep; at = nextState(this.tables, at, steps[at])) bytes.push(steps[at])
+    if (steps[at] === OwnStep) bytes.push(...(completions.get(at) as Uint8Array))
+    return Uint8Array.from(bytes)
+  }
+
+  explain(state: number): Expectation[] {
+    return this.tables.explanations[this.tables.explanationOf[state]].map((each) => ({ ...each }))
+  }
+
+  stats(): MachineStats {
+    return {
+      states: this.stateCount,
+      transitions: this.tables.targets.length,
+      maskBytes: this.tables.maskValues.byteLength + this.walkedBytes,
+      walks: this.walkCount,
+      localBytes: 0,
+    }
+  }
+
+  private stored(mask: number): Recipe {
+    const { maskOffsets, maskValues } = this.tables
+    const words = maskValues.subarray(maskOffsets[mask] + 1, maskOffsets[mask + 1])
+    if (maskValues[maskOffsets[mask]] === RowMask) return rowRecipe(words)
+    return idsRecipe(new Int32Array(words.buffer, words.byteOffset, words.length))
+  }
+
+  /** The mask by its definition: every token whose bytes lead on, and the end ids where the text may end. */
+  private walked(state: number): Recipe {
+    const { vocabulary } = this
+    const row = new Uint32Array(wordCount(vocabulary.width))
+    const set = (token: number) => {
+      row[token >>> 5] |= 1 << (token & 31)
+    }
+    const { trie } = sharedLocals(vocabulary)
+    for (const token of readable(this.tables, trie, 0, state)) {
+      set(token)
+      for (const twin of trie.duplicates.get(token) ?? []) set(twin)
+    }
+    if (this.isAccepting(state)) for (const id of vocabulary.endIds) set(id)
+    this.walkCount++
+    this.walkedBytes += row.byteLength
+    return rowRecipe(row)
+  }
+}
+
+/** The state after `byte`, or `DeadState`. */
+export function nextState(tables: ClosedTables, state: number, byte: number): number {
+  const { edgeOffsets, lows, highs, targets } = tables
+  const end = edgeOffsets[state + 1]
+  for (let i = edgeOffsets[state]; i < end && lows[i] <= byte; i++) {
+    if (byte <= highs[i]) return targets[i]
+  }
+  return DeadState
+}
+
+/** Tokens below `node` that `state` reads from there to their end, duplicates aside. */
+function readable(tables: ClosedTables, trie: TokenTrie, node: number, state: number): number[] {
+  const tokens: number[] = []
+  /** States by depth. */
+  const states = new Uint32Array(trie.maxDepth + 1)
+  states[trie.depth(node)] = state
+  trie.scan(node, (_, byte, depth, token) => {
+    const next = nextState(tables, states[depth - 1], byte)
+    states[depth] = next
+    if (next === DeadState) return false
+    if (token >= 0) tokens.push(token)
+    return true
+  })
+  return tokens
+}

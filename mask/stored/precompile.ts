@@ -1,0 +1,227 @@
+/**
+ * Closing a machine ahead of time: every state that any text reaches, found breadth first over bytes.
+ *
+ * Many constraints have finitely many states: closed objects, enums, patterns, numbers, bounded arrays. Others have not,
+ * and are refused: an open object remembers every name it has seen, unique items remember every item, a schema that
+ * refers to itself nests without end. The refusal says which of these it met.
+ */
+import { GrammarError } from "../../grammar/errors.ts"
+import type { Expectation } from "../../grammar/frame.ts"
+import { TupleTable } from "../../grammar/intern.ts"
+import { lexemes } from "../../grammar/lexeme/table.ts"
+import { DeadState, type States } from "../../grammar/state.ts"
+import { wordCount } from "../bits.ts"
+import type { TokenFsm } from "../fsm.ts"
+import { writeRecipe } from "../recipe.ts"
+import { sha256 } from "../sha256.ts"
+import { ClosedFsm, type ClosedTables, CompleteStep, IdsMask, NoMask, OwnStep, RowMask } from "./closed.ts"
+
+export interface PrecompileOptions {
+  /** States that the machine may have, the dead one aside. Default 100,000. */
+  maxStates?: number
+  /** Bytes of masks that are found now; those of further states are found when they are met. Default 64 MiB. */
+  maxMaskBytes?: number
+}
+
+/** Characters that end the lexeme of one state, and of all together: each is searched for, longer ones in the square. */
+const MaxEnding = 256
+const MaxEndings = 1 << 19
+
+/**
+ * The closed machine of `fsm`: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
+ * `limit`, which says what has no end, when there are more than `maxStates`.
+ */
+export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): ClosedFsm {
+  const { states } = fsm
+  const edges = closeEdges(states, options.maxStates ?? 100_000)
+  const tables: ClosedTables = {
+    ...edges,
+    ...endingsOf(states, edges),
+    ...masksOf(fsm, edges.order, options.maxMaskBytes ?? 64 << 20),
+  }
+  return new ClosedFsm(tables, fsm.vocabulary, hashOf(fsm.grammar.key))
+}
+
+/** The name of a grammar in files: SHA-256 of its key. */
+export function hashOf(key: string): string {
+  return sha256(new TextEncoder().encode(key))
+}
+
+type Edges = Pick<ClosedTables, "start" | "edgeOffsets" | "lows" | "highs" | "targets" | "accepting"> & {
+  /** The state of `States` by closed state, the dead one first. */
+  readonly order: readonly number[]
+}
+
+function closeEdges(states: States, maxStates: number): Edges {
+  const order = [DeadState]
+  /** Closed state by state; undefined: not met. */
+  const places: number[] = [0]
+  const place = (state: number): number => {
+    if (places[state] === undefined) {
+      if (order.length > maxStates) throw tooMany(states, state, maxStates)
+      places[state] = order.push(state) - 1
+    }
+    return places[state]
+  }
+  const start = place(states.start)
+  const offsets = [0, 0]
+  const lows: number[] = []
+  const highs: number[] = []
+  const targets: number[] = []
+  const after = new Int32Array(states.grammar.limits.threads + 1)
+  const before = new Int32Array(after.length)
+  const byteOf = new Uint8Array(1)
+  for (let at = 1; at < order.length; at++) {
+    const state = order[at]
+    const keepsText = readsText(states, state)
+    const count = states.threadCount(state)
+    let target = 0
+    for (let byte = 0; byte < 256; byte++) {
+      let isAlive = false
+      let isSame = byte > 0 && !keepsText
+      for (let i = 0; i < count; i++) {
+        after[i] = lexemes.next(states.lexemeState(state, i), byte)
+        isAlive ||= after[i] !== 0
+        isSame &&= after[i] === before[i]
+        before[i] = after[i]
+      }
+      // Where no text is kept, equal lexeme states have equal ways on.
+      if (!isSame) {
+        byteOf[0] = byte
+        target = isAlive ? place(states.advance(state, byteOf)) : 0
+      }
+      if (target === 0) continue
+      const last = targets.length - 1
+      if (last >= offsets[at] && targets[last] === target && highs[last] === byte - 1) highs[last] = byte
+      else {
+        lows.push(byte)
+        highs.push(byte)
+        targets.push(target)
+      }
+    }
+    offsets.push(targets.length)
+  }
+  return {
+    order,
+    start,
+    edgeOffsets: Uint32Array.from(offsets),
+    lows: Uint8Array.from(lows),
+    highs: Uint8Array.from(highs),
+    targets: Uint32Array.from(targets),
+    accepting: Uint8Array.from(order, (state) => (states.isAccepting(state) ? 1 : 0)),
+  }
+}
+
+function readsText(states: States, state: number): boolean {
+  for (let i = 0; i < states.threadCount(state); i++) {
+    if (states.stacks.captureCount(states.stack(state, i)) > 0) return true
+  }
+  return false
+}
+
+/** What goes on without end, read off a state that was met last: breadth first, it is among the farthest. */
+function tooMany(states: States, state: number, maxStates: number): GrammarError {
+  const where = states.explain(state).find(({ path }) => path !== "")?.path ?? ""
+  let depth = 0
+  for (let i = 0; i < states.threadCount(state); i++) {
+    depth = Math.max(depth, states.stacks.depth(states.stack(state, i)))
+  }
+  const what = readsText(states, state)
+    ? "names or items must differ from all before them, so each text of them is a state of its own. Name the properties and forbid others (additionalProperties: false), or bound the items' values"
+    : depth > 8
+      ? `the text nests ${depth} levels deep by then. Bound the recursion`
+      : "counts and lengths multiply. Lower them, or raise maxStates"
+  return new GrammarError("limit", where, `the machine has more than ${maxStates} states: ${what}`)
+}
+
+/** What finishes each state and what may follow it: most completions are one byte and the next state's completion. */
+function endingsOf(
+  states: States,
+  edges: Edges,
+): Pick<ClosedTables, "steps" | "completions" | "explanationOf" | "explanations"> {
+  const { order } = edges
+  const explanations: Expectation[][] = []
+  const known = new Map<string, number>()
+  const explanationOf = new Uint32Array(order.length)
+  const full: Uint8Array[] = [new Uint8Array(0)]
+  let searched = 0
+  for (const [at, state] of order.entries()) {
+    const explanation = states.explain(state)
+    for (const { example, path } of explanation) {
+      searched += example.length
+      if (example.length > MaxEnding || searched > MaxEndings) throw tooLong(path, example.length, searched)
+    }
+    const key = JSON.stringify(explanation)
+    const index = known.get(key) ?? explanations.push(explanation) - 1
+    known.set(key, index)
+    explanationOf[at] = index
+    if (state !== DeadState) full[at] = states.shortest(state)
+  }
+  const steps = new Uint16Array(order.length).fill(CompleteStep)
+  const completions = new Map<number, Uint8Array>()
+  for (let at = 1; at < order.length; at++) {
+    const own = full[at]
+    if (own.length === 0) continue
+    const rest = full[edgeTarget(edges, at, own[0])]
+    const isStep = rest.length === own.length - 1 && rest.every((byte, i) => byte === own[i + 1])
+    steps[at] = isStep ? own[0] : OwnStep
+    if (!isStep) completions.set(at, own)
+  }
+  return { steps, completions, explanationOf, explanations }
+}
+
+function tooLong(path: string, length: number, searched: number): GrammarError {
+  const [value, bound, what] =
+    length > MaxEnding ? [length, MaxEnding, "one state"] : [searched, MaxEndings, "all states together"]
+  return new GrammarError(
+    "limit",
+    path,
+    `what ends ${what}: ${value} characters are above the bound of ${bound} for a machine ahead of time. Lower minLength, or the length of the pattern`,
+  )
+}
+
+function edgeTarget({ edgeOffsets, lows, highs, targets }: Edges, state: number, byte: number): number {
+  for (let i = edgeOffsets[state]; i < edgeOffsets[state + 1]; i++) {
+    if (lows[i] <= byte && byte <= highs[i]) return targets[i]
+  }
+  throw new Error(`internal: byte ${byte} completes a text and has no edge`)
+}
+
+function masksOf(
+  fsm: TokenFsm,
+  order: readonly number[],
+  maxBytes: number,
+): Pick<ClosedTables, "maskOf" | "maskOffsets" | "maskValues"> {
+  const words = wordCount(fsm.vocabulary.width)
+  const row = new Uint32Array(words)
+  const mask = new Int32Array(words + 1)
+  /** The kind, then ids or words of a row: what is shorter. */
+  const masks = new TupleTable()
+  const maskOf = Uint32Array.from(order, (state) => {
+    if (state === DeadState || 4 * masks.offsets[masks.count] > maxBytes) return NoMask
+    writeRecipe(fsm.mask(state), row)
+    return masks.intern(mask, encodeMask(row, mask)) + 1
+  })
+  return {
+    maskOf,
+    maskOffsets: Uint32Array.from(masks.offsets.subarray(0, masks.count + 1)),
+    maskValues: Uint32Array.from(masks.values.subarray(0, masks.offsets[masks.count])),
+  }
+}
+
+/** Writes the shorter spelling of `row` into `mask`, and returns its length. */
+function encodeMask(row: Uint32Array, mask: Int32Array): number {
+  let length = 1
+  mask[0] = IdsMask
+  for (let w = 0; w < row.length; w++) {
+    for (let word = row[w]; word !== 0; word &= word - 1) {
+      if (length === mask.length) {
+        mask[0] = RowMask
+        mask.set(row, 1)
+        return mask.length
+      }
+      mask[length++] = 32 * w + 31 - Math.clz32(word & -word)
+    }
+  }
+  return length
+}

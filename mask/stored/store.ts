@@ -1,0 +1,335 @@
+/**
+ * Compiled constraints as bytes, to carry them to another process.
+ *
+ * Two forms. A *machine* is a closed, finite one: flat tables, ready at once, no grammar needed to run it. What has no
+ * finite machine goes as its *source*: input and options, which the other process compiles, lazily as ever; it must
+ * come to the same grammar and the same report. Nothing in a file is executed, and every count, index and text of it is
+ * checked before it is used: a file that was damaged or is not for this engine or vocabulary is a `StoreError` that
+ * names the part.
+ *
+ * Layout, little-endian: magic [8 bytes], format version, form, build [block], hash of the grammar [32 bytes], hash of the
+ * vocabulary [32 bytes, zero: any], notes in JSON [block], the tables of a machine (`writeTables`), SHA-256 of all that
+ * [32 bytes]. A block is its length as a word, then its bytes.
+ */
+import { type CompileOptions, compile, type GrammarInput } from "../../grammar/compile.ts"
+import { GrammarError } from "../../grammar/errors.ts"
+import type { Expectation } from "../../grammar/frame.ts"
+import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
+import { TokenFsm } from "../fsm.ts"
+import type { TokenMachine } from "../machine.ts"
+import { sha256 } from "../sha256.ts"
+import type { Vocabulary } from "../vocabulary.ts"
+import { ByteReader, ByteWriter } from "./binary.ts"
+import { ClosedFsm, type ClosedTables } from "./closed.ts"
+import { checkTables } from "./closedcheck.ts"
+import { hashOf } from "./precompile.ts"
+
+/** The package's version. A test compares it with package.json, which a browser cannot read. */
+export const engineBuild = "0.1.0"
+
+const magic = new TextEncoder().encode("tokenrl\n")
+const formatVersion = 1
+const forms = ["machine", "source"] as const
+const hashLength = 32
+const anyVocabulary = "0".repeat(2 * hashLength)
+
+/** What of a file is not as it must be. */
+export type StorePart =
+  | "magic"
+  | "format version"
+  | "engine build"
+  | "checksum"
+  | "grammar hash"
+  | "vocabulary hash"
+  | "report"
+  | "content"
+
+export class StoreError extends Error {
+  readonly part: StorePart
+
+  constructor(part: StorePart, message: string) {
+    super(`${part}: ${message}`)
+    this.name = "StoreError"
+    this.part = part
+  }
+}
+
+/** A compiled constraint that was read. */
+export interface Stored {
+  readonly form: (typeof forms)[number]
+  /** A `ClosedFsm`, or a `TokenFsm` that has been compiled again. */
+  readonly machine: TokenMachine
+  readonly report: Report
+  /** SHA-256 of the grammar's key. */
+  readonly grammarHash: string
+  /** The vocabulary that the file is for; undefined: any. */
+  readonly vocabularyHash: string | undefined
+}
+
+/**
+ * A closed machine as bytes. With `masks` (default true) it is for its vocabulary alone and needs no walk there; without
+ * them it is smaller, and for any vocabulary.
+ */
+export function serializeMachine(
+  machine: ClosedFsm,
+  report: Report,
+  options: { masks?: boolean } = {},
+): Uint8Array {
+  const { masks = true } = options
+  const { tables, vocabulary, grammarHash } = machine
+  const notes: MachineNotes = { report: reportNotes(report), explanations: tables.explanations }
+  const writer = begin("machine", grammarHash, masks ? vocabulary.hash : anyVocabulary, notes)
+  writeTables(writer, masks ? tables : withoutMasks(tables))
+  return finish(writer)
+}
+
+/**
+ * A constraint as bytes that the other process compiles again. With `vocabulary` it is for that one alone. Throws
+ * GrammarError where it does not compile, and RangeError for a schema value that JSON cannot write.
+ */
+export function serializeSource(
+  input: GrammarInput,
+  options: CompileOptions = {},
+  vocabulary?: Vocabulary,
+): Uint8Array {
+  const { grammar, report } = compile(input, options)
+  const notes: SourceNotes = { report: reportNotes(report), input, options }
+  // What a value loses on its way through JSON (a bigint, undefined) would be another constraint there.
+  const kept = JSON.parse(jsonOf(notes)) as SourceNotes
+  if (compile(kept.input, kept.options).grammar.key !== grammar.key) throw notJson()
+  const hash = hashOf(grammar.key)
+  return finish(begin("source", hash, vocabulary?.hash ?? anyVocabulary, notes))
+}
+
+/**
+ * What `serializeMachine` or `serializeSource` wrote. Throws StoreError for anything else, and for a file of another
+ * build or vocabulary; GrammarError where a source does not compile.
+ */
+export function deserialize(bytes: Uint8Array, vocabulary: Vocabulary): Stored {
+  const reader = new ByteReader(bytes, (message) => new StoreError("content", `${message}: the file is cut`))
+  if (bytes.length < magic.length || !magic.every((byte, i) => bytes[i] === byte)) {
+    throw new StoreError("magic", "this is no compiled constraint. tokenrail compile --out writes them")
+  }
+  reader.bytes(magic.length)
+  expectPart("format version", reader.word(), formatVersion)
+  const form = forms[reader.word()]
+  if (form === undefined) throw new StoreError("content", "the form is neither machine nor source")
+  expectPart("engine build", textOf(reader.block()), engineBuild)
+  const body = bytes.subarray(0, Math.max(0, bytes.length - hashLength))
+  expectPart("checksum", hexOf(bytes.subarray(body.length)), sha256(body))
+  const grammarHash = hexOf(reader.bytes(hashLength))
+  const ownHash = hexOf(reader.bytes(hashLength))
+  if (ownHash !== anyVocabulary) expectPart("vocabulary hash", ownHash, vocabulary.hash)
+  const notes = parseNotes(reader.block())
+  const machine =
+    form === "machine"
+      ? readMachine(reader, notes, vocabulary, grammarHash)
+      : compileAgain(notes, vocabulary, grammarHash)
+  if (reader.left !== hashLength)
+    throw new StoreError("content", `${reader.left - hashLength} bytes too many`)
+  const vocabularyHash = ownHash === anyVocabulary ? undefined : ownHash
+  return { form, machine, report: readReport(notes.report), grammarHash, vocabularyHash }
+}
+
+interface MachineNotes {
+  report: ReportNotes
+  explanations: readonly (readonly Expectation[])[]
+}
+
+interface SourceNotes {
+  report: ReportNotes
+  input: GrammarInput
+  options: CompileOptions
+}
+
+interface ReportNotes {
+  reason?: { path: string; message: string }
+  keywords: readonly KeywordNote[]
+}
+
+function begin(
+  form: (typeof forms)[number],
+  grammarHash: string,
+  vocabularyHash: string,
+  notes: MachineNotes | SourceNotes,
+): ByteWriter {
+  const encoder = new TextEncoder()
+  const writer = new ByteWriter()
+  writer.bytes(magic)
+  writer.word(formatVersion)
+  writer.word(forms.indexOf(form))
+  writer.block(encoder.encode(engineBuild))
+  writer.bytes(bytesOf(grammarHash))
+  writer.bytes(bytesOf(vocabularyHash))
+  writer.block(encoder.encode(jsonOf(notes)))
+  return writer
+}
+
+function finish(writer: ByteWriter): Uint8Array {
+  const body = writer.finish()
+  writer.bytes(bytesOf(sha256(body)))
+  return writer.finish()
+}
+
+function jsonOf(notes: MachineNotes | SourceNotes): string {
+  try {
+    return JSON.stringify(notes)
+  } catch {
+    throw notJson()
+  }
+}
+
+function notJson(): RangeError {
+  return new RangeError("the schema holds a value that JSON cannot write. Give its text instead")
+}
+
+function withoutMasks(tables: ClosedTables): ClosedTables {
+  const maskOf = new Uint32Array(tables.maskOf.length)
+  return { ...tables, maskOf, maskOffsets: new Uint32Array(1), maskValues: new Uint32Array(0) }
+}
+
+/** S, E, M, the number of mask words, start; then the tables. `readTables` takes them in this order. */
+function writeTables(writer: ByteWriter, tables: ClosedTables): void {
+  const { targets, accepting, maskOffsets, maskValues } = tables
+  writer.words([accepting.length, targets.length, maskOffsets.length - 1, maskValues.length, tables.start])
+  writer.words(tables.edgeOffsets)
+  writer.bytes(tables.lows)
+  writer.bytes(tables.highs)
+  writer.words(targets)
+  writer.bytes(accepting)
+  writer.words(tables.steps)
+  writer.words(tables.explanationOf)
+  writer.words(tables.maskOf)
+  writer.words(maskOffsets)
+  writer.words(maskValues)
+  writer.word(tables.completions.size)
+  for (const [state, bytes] of tables.completions) {
+    writer.word(state)
+    writer.block(bytes)
+  }
+}
+
+function readTables(reader: ByteReader, explanations: ClosedTables["explanations"]): ClosedTables {
+  const [stateCount, edgeCount, maskCount, maskLength, start] = reader.words(5)
+  const tables = {
+    start,
+    edgeOffsets: reader.words(stateCount + 1),
+    lows: reader.bytes(edgeCount),
+    highs: reader.bytes(edgeCount),
+    targets: reader.words(edgeCount),
+    accepting: reader.bytes(stateCount),
+    steps: Uint16Array.from(reader.words(stateCount)),
+    explanationOf: reader.words(stateCount),
+    explanations,
+    maskOf: reader.words(stateCount),
+    maskOffsets: reader.words(maskCount + 1),
+    maskValues: reader.words(maskLength),
+  }
+  const completions = new Map<number, Uint8Array>()
+  for (let left = reader.word(); left > 0; left--) completions.set(reader.word(), reader.block())
+  return { ...tables, completions }
+}
+
+function readMachine(
+  reader: ByteReader,
+  notes: Partial<MachineNotes>,
+  vocabulary: Vocabulary,
+  grammarHash: string,
+): ClosedFsm {
+  const explanations = notes.explanations
+  if (!isListOf(explanations, (each) => isListOf(each, isExpectation))) {
+    throw new StoreError("content", "explanations are not lists of what, example and path")
+  }
+  const tables = readTables(reader, explanations)
+  const problem = checkTables(tables, vocabulary)
+  if (problem !== null) throw new StoreError("content", problem)
+  return new ClosedFsm(tables, vocabulary, grammarHash)
+}
+
+function compileAgain(notes: Partial<SourceNotes>, vocabulary: Vocabulary, grammarHash: string): TokenFsm {
+  const { input, options } = notes
+  if (input === undefined || options === undefined) throw new StoreError("content", "no input or no options")
+  const { grammar, report } = compileStored(input, options)
+  expectPart("grammar hash", grammarHash, hashOf(grammar.key))
+  if (JSON.stringify(reportNotes(report)) !== JSON.stringify(notes.report)) {
+    throw new StoreError(
+      "report",
+      "compiled here, other keywords are enforced than where the file was written",
+    )
+  }
+  return new TokenFsm(grammar, vocabulary)
+}
+
+function compileStored(input: GrammarInput, options: CompileOptions): ReturnType<typeof compile> {
+  try {
+    return compile(input, options)
+  } catch (error) {
+    if (error instanceof GrammarError) throw error
+    throw new StoreError("content", `the source is no constraint: ${(error as Error).message}`)
+  }
+}
+
+function parseNotes(bytes: Uint8Array): Partial<MachineNotes & SourceNotes> {
+  try {
+    const notes: unknown = JSON.parse(textOf(bytes))
+    if (isObject(notes)) return notes
+  } catch {
+    // Said below: a parser's message is of no use where nobody wrote the text.
+  }
+  throw new StoreError("content", "the notes are not a JSON object")
+}
+
+function reportNotes({ reason, keywords }: Report): ReportNotes {
+  return { ...(reason && { reason }), keywords }
+}
+
+function readReport(notes: ReportNotes | undefined): Report {
+  const { reason, keywords } = notes ?? {}
+  const isReason = reason === undefined || (isObject(reason) && areTexts(reason, ["path", "message"]))
+  if (!isReason || !isListOf(keywords, isKeywordNote)) throw new StoreError("content", "the report is none")
+  return makeReport(() => [...keywords], reason)
+}
+
+function isKeywordNote(value: unknown): value is KeywordNote {
+  if (!isObject(value) || !areTexts(value, ["path", "keyword", "status"])) return false
+  return ["exact", "annotation", "relaxed"].includes(value.status as string)
+}
+
+function isExpectation(value: unknown): value is Expectation {
+  return isObject(value) && areTexts(value, ["what", "example", "path"])
+}
+
+function areTexts(value: Record<string, unknown>, names: readonly string[]): boolean {
+  return names.every((name) => typeof value[name] === "string")
+}
+
+function isListOf<T>(value: unknown, is: (each: unknown) => each is T): value is T[] {
+  return Array.isArray(value) && value.every(is)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function expectPart(part: StorePart, found: string | number, expected: string | number): void {
+  if (found === expected) return
+  const way =
+    part === "checksum"
+      ? "the file is damaged"
+      : "compile the constraint again, with this engine and vocabulary"
+  throw new StoreError(part, `${found} in the file, ${expected} here: ${way}`)
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
+    Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
+  )
+}

@@ -1,0 +1,33 @@
+/** A warm vocabulary has the common masks. */
+import { expect, test } from "vitest"
+import { compile } from "../../../grammar/index.ts"
+import { sharedLocals, TokenFsm } from "../../../mask/fsm.ts"
+import { Matcher, Vocabulary, warmUp } from "../../../mask/index.ts"
+import { samples } from "../../../mask/warm/samples.ts"
+
+const encoder = new TextEncoder()
+const tokens: (Uint8Array | null)[] = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+for (const piece of ['{"', '": ', '", "', "name", "value", "true", "example", ".com", " text"])
+  tokens.push(encoder.encode(piece))
+tokens.push(null)
+
+test("a vocabulary that is warm walks less for an object with names of its own", () => {
+  const fresh = () => Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1] })
+  const warm = fresh()
+  let steps = 0
+  for (const _ of warmUp(warm, 1)) steps++
+  expect(steps).toBe(samples(0).reduce((sum, { texts }) => sum + 1 + texts.length, 0))
+  const schema = { type: "object", properties: { [`new${steps}`]: { type: "string" } } }
+  const { grammar } = compile({ kind: "json", schema })
+  const walks = (vocabulary: Vocabulary) => {
+    const before = sharedLocals(vocabulary).walkCount
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    const row = new Uint32Array(vocabulary.words)
+    for (const byte of encoder.encode(`{"new${steps}":"text`)) {
+      matcher.fillMask(row)
+      expect(matcher.accept(byte)).toBe(true)
+    }
+    return sharedLocals(vocabulary).walkCount - before
+  }
+  expect(walks(warm)).toBeLessThan(walks(fresh()))
+})
