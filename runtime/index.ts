@@ -29,8 +29,11 @@ export {
   warmUp,
 } from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
-export { Detokenizer } from "./detokenizer.ts"
-export { Engine, type ModelInfo } from "./engine.ts"
+export { Engine, type ModelInfo } from "./engine/engine.ts"
+export type { Choice, GenerateResult, Generation, Usage } from "./engine/generation.ts"
+export { EngineMetrics } from "./engine/metrics.ts"
+export type { GenerateOptions, Prompt } from "./engine/request.ts"
+export type { FinishReason, GenerationEvent } from "./engine/sequence.ts"
 export {
   AbortError,
   IncompleteError,
@@ -41,15 +44,12 @@ export {
   type ValidationIssue,
 } from "./errors.ts"
 export { packageFile } from "./files.ts"
-export type { Choice, GenerateResult, Generation, Usage } from "./generation.ts"
-export { type JsonStatus, JsonWatch } from "./jsonwatch.ts"
-export { EngineMetrics } from "./metrics.ts"
+export { Detokenizer } from "./model/detokenizer.ts"
+export type { Message, TemplateOptions } from "./model/template.ts"
 export { type OpenOptions, open } from "./open.ts"
-export type { GenerateOptions, Prompt } from "./request.ts"
 export type { StandardSchema, ValueOf } from "./schema.ts"
-export type { FinishReason, GenerationEvent } from "./sequence.ts"
-export type { SpeculationOptions } from "./speculation.ts"
-export { StopRegexes } from "./stopregex.ts"
-export { StopStrings, StopWatch } from "./stops.ts"
-export { StopWhen, type StopWhenKind } from "./stopwhen.ts"
-export type { Message, TemplateOptions } from "./template.ts"
+export type { SpeculationOptions } from "./speculation/speculation.ts"
+export { type JsonStatus, JsonWatch } from "./stops/jsonwatch.ts"
+export { StopRegexes } from "./stops/stopregex.ts"
+export { StopStrings, StopWatch } from "./stops/stops.ts"
+export { StopWhen, type StopWhenKind } from "./stops/stopwhen.ts"

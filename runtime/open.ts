@@ -7,19 +7,24 @@ import { availableParallelism } from "node:os"
 import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
-import { type ModelDirectory, readModelDirectory } from "./directory.ts"
-import { checkSameVocabulary, ModelDrafter } from "./draftmodel.ts"
-import { Engine } from "./engine.ts"
+import { Engine } from "./engine/engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
-import type { Model } from "./model.ts"
-import { type LoadOptions, openOrtModel } from "./ort/client.ts"
+import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
+import type { Model } from "./model/model.ts"
+import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
+import { Tokenizer } from "./model/tokenizer.ts"
 import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
-import type { Drafter, SpeculationOptions } from "./speculation.ts"
-import { cannotRewind, describeSpeculator, openSpeculator, type Speculator } from "./speculator.ts"
-import { Tokenizer } from "./tokenizer.ts"
+import { checkSameVocabulary, ModelDrafter } from "./speculation/draftmodel.ts"
+import type { Drafter, SpeculationOptions } from "./speculation/speculation.ts"
+import {
+  cannotRewind,
+  describeSpeculator,
+  openSpeculator,
+  type Speculator,
+} from "./speculation/speculator.ts"
 
 export interface OpenOptions {
   /** Model directory in the Hugging Face layout. Default: the embedded model. */

@@ -2,7 +2,7 @@
  * The program `tokenrail`: the only file that knows the process, its arguments, environment, streams and signals.
  */
 import { Command } from "commander"
-import { closeGates } from "../runtime/ort/gate.ts"
+import { closeGates } from "../runtime/model/ort/gate.ts"
 import { benchCommand } from "./cli/bench.ts"
 import { checkCommand } from "./cli/check.ts"
 import { compileCommand } from "./cli/compile.ts"

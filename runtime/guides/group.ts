@@ -1,6 +1,6 @@
 /** The walks of one request, wherever they are just now: what it takes to make them again in another thread. */
 import { createHash } from "node:crypto"
-import { keyOf } from "../compiled.ts"
+import { keyOf } from "../engine/compiled.ts"
 import { Guide, type GuideHost } from "./guide.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import type { GuidePlace } from "./protocol.ts"

@@ -4,9 +4,9 @@
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
 import { type Encode, Matcher, type TokenMachine, tailBytes, type Vocabulary } from "../../mask/index.ts"
-import { Closing } from "../closing.ts"
+import { Closing } from "../engine/closing.ts"
 import type { ConstraintInput } from "../schema.ts"
-import { StopRegexes } from "../stopregex.ts"
+import { StopRegexes } from "../stops/stopregex.ts"
 import { Walk, type WalkOptions } from "./walk.ts"
 
 /** What a request asks of its walks: plain data, unless its constraint is compiled already. */

@@ -1,5 +1,5 @@
 /** What patterns found in a text, code point by code point, as another place has read it: `RegexWatch` at a distance. */
-import type { RegexMatch } from "../stopregex.ts"
+import type { RegexMatch } from "../stops/stopregex.ts"
 import type { PatternPoint } from "./walk.ts"
 
 export class PatternPoints {

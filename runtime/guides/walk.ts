@@ -17,9 +17,9 @@ import {
   tailBytes,
   type Vocabulary,
 } from "../../mask/index.ts"
-import type { Closing } from "../closing.ts"
-import { Detokenizer } from "../detokenizer.ts"
-import { type RegexMatch, RegexWatch, type StopRegexes } from "../stopregex.ts"
+import type { Closing } from "../engine/closing.ts"
+import { Detokenizer } from "../model/detokenizer.ts"
+import { type RegexMatch, RegexWatch, type StopRegexes } from "../stops/stopregex.ts"
 import { type DraftedTokens, draftAlong } from "./draft.ts"
 
 /** What the patterns find behind one code point. */

@@ -9,8 +9,8 @@ import { Worker } from "node:worker_threads"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
 import { packageFile } from "../files.ts"
 import { type PackedError, unpackError } from "../guides/protocol.ts"
-import type { Message, TemplateOptions } from "../template.ts"
-import type { Tokenizer } from "../tokenizer.ts"
+import type { Message, TemplateOptions } from "../model/template.ts"
+import type { Tokenizer } from "../model/tokenizer.ts"
 
 /** What is to be encoded. */
 export type PromptText =

@@ -1,9 +1,9 @@
 /** The thread of `encoder.ts`: one text in, its ids or the refusal out. Started from `dist`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { parseVocabulary } from "../../mask/index.ts"
-import { readModelDirectory } from "../directory.ts"
 import { packError } from "../guides/protocol.ts"
-import { Tokenizer } from "../tokenizer.ts"
+import { readModelDirectory } from "../model/directory.ts"
+import { Tokenizer } from "../model/tokenizer.ts"
 import { encodeText, type PromptAnswer, type PromptText, type PromptThread } from "./encoder.ts"
 
 const port = parentPort!

@@ -7,7 +7,6 @@
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { findEndIds } from "../../runtime/directory.ts"
 import {
   ModelError,
   parseTekken,
@@ -15,7 +14,8 @@ import {
   parseVocabulary,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { Tokenizer } from "../../runtime/tokenizer.ts"
+import { findEndIds } from "../../runtime/model/directory.ts"
+import { Tokenizer } from "../../runtime/model/tokenizer.ts"
 import { UsageError } from "./exit.ts"
 
 type Json = Record<string, unknown>

@@ -5,8 +5,8 @@
  */
 
 import { cpus } from "node:os"
+import { quantile } from "../../runtime/engine/metrics.ts"
 import { type Engine, type GenerateOptions, open } from "../../runtime/index.ts"
-import { quantile } from "../../runtime/metrics.ts"
 
 const schema = {
   type: "object",

@@ -5,7 +5,7 @@ import type { Worker } from "node:worker_threads"
 import { expect, test } from "vitest"
 import { ModelError } from "../../runtime/errors.ts"
 import { open } from "../../runtime/open.ts"
-import { type TinyOptions, writeTinyModel } from "./onnx.ts"
+import { type TinyOptions, writeTinyModel } from "../support/onnx.ts"
 
 const make = (options: TinyOptions = {}): string =>
   writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)

@@ -11,7 +11,7 @@ import { open } from "../../runtime/open.ts"
 import * as sampler from "../../sampler/index.ts"
 import { defaultBodyLimits, readBody } from "../../server/body.ts"
 import { readConstraint } from "../../server/openai/constraint.ts"
-import { writeTinyModel } from "../runtime/onnx.ts"
+import { writeTinyModel } from "../support/onnx.ts"
 import { rowOf } from "./rows.ts"
 
 const folder = () => mkdtempSync(join(tmpdir(), "tiny-"))

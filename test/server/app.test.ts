@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../runtime/index.ts"
 import { type AppOptions, createApp } from "../../server/app.ts"
-import { killModel } from "../runtime/killmodel.ts"
+import { killModel } from "../support/killmodel.ts"
 
 let engine: Engine
 beforeAll(async () => {

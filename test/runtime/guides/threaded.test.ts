@@ -7,7 +7,7 @@ import { GrammarError } from "../../../grammar/index.ts"
 import { AbortError } from "../../../runtime/errors.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
-import { writeTinyModel } from "../onnx.ts"
+import { writeTinyModel } from "../../support/onnx.ts"
 
 const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")))
 const shared = { model: directory, device: "cpu", slots: 4, threads: 1 } as const

@@ -1,0 +1,213 @@
+/**
+ * Compiled constraints, kept: equal input and options mean the same Grammar and the same TokenFsm, whose tables have
+ * grown by all requests before; a refusal is the same refusal. Bounded by bytes; dropping one costs time, never an answer.
+ */
+
+import { LRUCache } from "lru-cache"
+import {
+  type CompileOptions,
+  compile,
+  Grammar,
+  GrammarError,
+  type GrammarInput,
+  type Report,
+  TimeError,
+} from "../../grammar/index.ts"
+import { type Stored, TokenFsm, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
+import { RequestError } from "../errors.ts"
+
+export interface Compiled {
+  readonly grammar: Grammar
+  /** Null when the caller brought a Grammar of his own. */
+  readonly report: Report | null
+  /** Of the compilation that made it. */
+  readonly compileMs: number
+  readonly isCached: boolean
+}
+
+/** A constraint with its machine over the engine's vocabulary. */
+export interface BoundConstraint {
+  readonly machine: TokenMachine
+  readonly report: Report | null
+  /** 0 when it had been compiled before. */
+  readonly compileMs: number
+  readonly isCached: boolean
+}
+
+interface Entry {
+  readonly grammar: Grammar
+  readonly report: Report | null
+  readonly compileMs: number
+  /** About what the grammar holds. */
+  readonly grammarBytes: number
+  machine: TokenFsm | undefined
+}
+
+export interface CompiledOptions {
+  /** Bytes of grammars and machines together, about. */
+  maxBytes?: number
+  /** Constraints, whatever their size. */
+  count?: number
+}
+
+export const maxKeptBytes = 256 << 20
+export const maxKeptCount = 512
+
+/** What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9 MB (Node 20). */
+const baseBytes = 64 << 10
+/** Of one transition in `TokenFsm`. */
+const transitionBytes = 24
+
+export class CompiledConstraints {
+  hitCount = 0
+  missCount = 0
+  private readonly vocabulary: Vocabulary
+  private readonly entries: LRUCache<string | Grammar, Entry>
+  private readonly refusals: LRUCache<string, GrammarError>
+  private readonly maxBytes: number
+
+  constructor(
+    vocabulary: Vocabulary,
+    { maxBytes = maxKeptBytes, count = maxKeptCount }: CompiledOptions = {},
+  ) {
+    this.vocabulary = vocabulary
+    this.maxBytes = maxBytes
+    this.entries = new LRUCache({ max: count })
+    this.refusals = new LRUCache({ max: count })
+  }
+
+  /** Throws GrammarError. `key`: equal keys mean equal inputs and options; undefined: it is compiled each time. */
+  compile(
+    input: GrammarInput | Grammar,
+    options: CompileOptions = {},
+    key = input instanceof Grammar ? undefined : keyOf(input, options),
+  ): Compiled {
+    if (input instanceof Grammar) return { grammar: input, report: null, compileMs: 0, isCached: true }
+    const known = key === undefined ? undefined : this.entries.get(key)
+    if (known) {
+      this.hitCount++
+      return { ...known, isCached: true }
+    }
+    const refusal = key === undefined ? undefined : this.refusals.get(key)
+    if (refusal) {
+      this.hitCount++
+      throw refusal
+    }
+    this.missCount++
+    const start = performance.now()
+    const made = this.make(input, options, key)
+    const compileMs = performance.now() - start
+    if (key !== undefined) {
+      const grammarBytes = baseBytes + 2 * sourceLength(input, options)
+      this.entries.set(key, { ...made, compileMs, grammarBytes, machine: undefined })
+      this.trim()
+    }
+    return { ...made, compileMs, isCached: false }
+  }
+
+  /** The constraint with its machine. `compileMs`: the time that it may take to compile. Throws GrammarError. */
+  bind(
+    { input, policies }: { input: GrammarInput | Grammar; policies: CompileOptions },
+    key: string | undefined,
+    compileMs: number,
+  ): BoundConstraint {
+    const limits = {
+      ...policies.limits,
+      compileMs: Math.min(compileMs, policies.limits?.compileMs ?? compileMs),
+    }
+    const compiled = this.compile(input, { surface: "generate", ...policies, limits }, key)
+    const { grammar, report, isCached } = compiled
+    const machine = this.machine(grammar, key)
+    return { machine, report, compileMs: isCached ? 0 : compiled.compileMs, isCached }
+  }
+
+  /** The machine of a grammar, kept under the grammar's key. */
+  machine(grammar: Grammar, key: string | Grammar = grammar): TokenFsm {
+    const entry = this.entries.get(key)
+    if (entry?.machine) return entry.machine
+    const machine = new TokenFsm(grammar, this.vocabulary)
+    if (entry) entry.machine = machine
+    else if (key === grammar) {
+      this.entries.set(key, { grammar, report: null, compileMs: 0, grammarBytes: 0, machine })
+    }
+    return machine
+  }
+
+  /** The machine of a constraint that was compiled elsewhere. Throws RequestError for one over another vocabulary. */
+  stored({ machine }: Stored): TokenMachine {
+    if (machine.vocabulary.hash === this.vocabulary.hash) return machine
+    throw new RequestError(
+      "invalid_value",
+      "constraint: it is over another vocabulary. Read it with that of this model: deserialize(bytes, engine.vocabulary)",
+      "constraint",
+    )
+  }
+
+  /** About what is kept. Cost: a look at each constraint. */
+  get bytes(): number {
+    let bytes = 0
+    for (const entry of this.entries.values()) bytes += bytesOf(entry)
+    return bytes
+  }
+
+  /** Drops what was used longest ago, until the rest fits. Machines grow by use, so this is asked from time to time. */
+  trim(): void {
+    let { bytes } = this
+    for (const key of [...this.entries.rkeys()]) {
+      if (bytes <= this.maxBytes) return
+      bytes -= bytesOf(this.entries.peek(key)!)
+      this.entries.delete(key)
+    }
+  }
+
+  private make(
+    input: GrammarInput,
+    options: CompileOptions,
+    key: string | undefined,
+  ): { grammar: Grammar; report: Report } {
+    try {
+      return compile(input, options)
+    } catch (error) {
+      // Time may suffice another time.
+      if (key !== undefined && error instanceof GrammarError && !(error instanceof TimeError)) {
+        this.refusals.set(key, error)
+      }
+      throw error
+    }
+  }
+}
+
+function bytesOf({ grammarBytes, machine }: Entry): number {
+  if (!machine) return grammarBytes
+  const { transitions, maskBytes } = machine.stats()
+  return grammarBytes + machine.states.bytes + transitionBytes * transitions + maskBytes
+}
+
+/** Units of the texts that a grammar is made from, about. */
+function sourceLength(input: GrammarInput, options: CompileOptions): number {
+  const documents = Object.values(options.documents ?? {}).reduce((sum, text) => sum + text.length, 0)
+  switch (input.kind) {
+    case "json":
+      return (
+        documents + (typeof input.schema === "string" ? input.schema : JSON.stringify(input.schema)).length
+      )
+    case "regex":
+      return input.pattern.length
+    case "choice":
+      return input.options.reduce((sum, option) => sum + option.length, 0)
+    default:
+      return input satisfies never
+  }
+}
+
+/** Undefined for what JSON cannot write (a bigint, a cycle): such an input is compiled each time. */
+export function keyOf(input: GrammarInput, options: CompileOptions): string | undefined {
+  try {
+    return JSON.stringify([input, options], (_, value) => {
+      if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("not JSON")
+      return value
+    })
+  } catch {
+    return undefined
+  }
+}

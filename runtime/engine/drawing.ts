@@ -1,0 +1,72 @@
+/**
+ * Logits and masks → tokens, by the sampler.
+ *
+ * Rows whose logits have not the bits of plain decoding have their draws checked: a doubtful one is no draw. A row that makes
+ * the sampler fail fails alone.
+ */
+
+import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
+import { logitsOf } from "../../sampler/sampler.ts"
+import { isNearTie } from "../speculation/neartie.ts"
+import type { Sequence } from "./sequence.ts"
+
+/** A row to be drawn; the sequence's mask is filled. */
+export interface DrawRow {
+  readonly sequence: Sequence
+  /** Shape [R, V]; the row is `logitsRow` of them. */
+  readonly logits: Float32Array
+  readonly logitsRow: number
+  readonly isPlain: boolean
+  /** The draft token at this place, judged by ratio instead of drawn. */
+  readonly judged?: SampleRow["judged"]
+}
+
+export interface DrawOptions {
+  /** V. */
+  readonly width: number
+  /** How far the logits of rows that are not plain may be off. */
+  readonly rounding: number
+}
+
+/** One result for each of `rows`; undefined where only plain logits can tell; the error where the row failed. */
+export async function drawTokens(
+  sampler: Sampler,
+  rows: readonly DrawRow[],
+  options: DrawOptions,
+): Promise<(SampleResult | Error | undefined)[]> {
+  const results = new Map<DrawRow, SampleResult | Error | undefined>()
+  for (const logits of new Set(rows.map((row) => row.logits))) {
+    const own = rows.filter((row) => row.logits === logits)
+    const drawn = await drawTogether(sampler, own, options)
+    for (const [index, row] of own.entries()) results.set(row, drawn[index])
+  }
+  return rows.map((row) => results.get(row))
+}
+
+async function drawTogether(
+  sampler: Sampler,
+  rows: readonly DrawRow[],
+  options: DrawOptions,
+): Promise<readonly (SampleResult | Error | undefined)[]> {
+  try {
+    const samples = rows.map(sampleRow)
+    const drawn = await sampler.sample(rows[0].logits, options.width, samples)
+    return rows.map((row, index) => (isDoubtful(row, samples[index], options) ? undefined : drawn[index]))
+  } catch (error) {
+    if (rows.length === 1) return [error as Error]
+    const alone: (SampleResult | Error | undefined)[] = []
+    for (const row of rows) alone.push(...(await drawTogether(sampler, [row], options)))
+    return alone
+  }
+}
+
+function isDoubtful(row: DrawRow, sample: SampleRow, { width, rounding }: DrawOptions): boolean {
+  return !row.isPlain && isNearTie(logitsOf(row.logits, width, row.logitsRow), sample, rounding)
+}
+
+function sampleRow({ sequence, logitsRow, judged }: DrawRow): SampleRow {
+  const { params, choice } = sequence.options
+  const { counts, tokens, mask, maskId } = sequence
+  const row = { logitsRow, params, mask, tokens: counts, position: tokens.length, choice }
+  return { ...row, ...(maskId === undefined ? {} : { maskId }), ...(judged ? { judged } : {}) }
+}

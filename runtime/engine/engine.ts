@@ -1,0 +1,387 @@
+/**
+ * The engine: requests in, tokens out, one step at a time for all of them together (`step.ts`).
+ *
+ * Here is what is around the steps: admission, the line, aborts, faults, the end. Whatever can be refused is refused in
+ * `start`, before the first token.
+ */
+
+import type { CompileOptions, Grammar, GrammarInput, Report } from "../../grammar/index.ts"
+import type { Vocabulary } from "../../mask/vocabulary.ts"
+import type { Sampler } from "../../sampler/index.ts"
+import { AbortError, ModelError, RequestError } from "../errors.ts"
+import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
+import { LocalGuides } from "../guides/local.ts"
+import type { Bound, WalkRequest } from "../guides/opening.ts"
+import { RoutedGuides } from "../guides/routed.ts"
+import type { Model } from "../model/model.ts"
+import type { Tokenizer } from "../model/tokenizer.ts"
+import type { PromptEncoder } from "../prompt/encoder.ts"
+import { type Constraint, checkComplete, readConstraint, type ValueOf } from "../schema.ts"
+import { Speculation } from "../speculation/draft.ts"
+import { canSpeculate } from "../speculation/speculation.ts"
+import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
+import { type Compiled, CompiledConstraints } from "./compiled.ts"
+import { type GenerateResult, Generation } from "./generation.ts"
+import { EngineMetrics } from "./metrics.ts"
+import { type GenerateOptions, type Prompt, type ReadRequest, readCount, readRequest } from "./request.ts"
+import { Scheduler } from "./scheduler.ts"
+import { type GenerationEvent, Sequence } from "./sequence.ts"
+import { Stepper } from "./step.ts"
+
+export interface EngineParts {
+  readonly model: Model
+  readonly sampler: Sampler
+  readonly tokenizer: Tokenizer
+  readonly prompts: PromptEncoder
+  /** Where constraints are compiled and masks filled; null: in this thread. */
+  readonly guides: GuideHost | null
+  readonly id: string
+  readonly createdAt: number
+  /** Sequences that may wait for a slot. */
+  readonly maxWaiting: number
+  /** The seed of requests that bring none; without it each draws its own. */
+  readonly seed: bigint | undefined
+  /** Null: no drafts. */
+  readonly speculator: Speculator | null
+  readonly log: (line: string) => void
+}
+
+const stallMs = 30_000
+
+export interface ModelInfo {
+  readonly id: string
+  /** Seconds since 1970. */
+  readonly createdAt: number
+  readonly contextLength: number
+  /** V: columns of the logits. */
+  readonly width: number
+  readonly tokenCount: number
+  readonly endIds: readonly number[]
+}
+
+export class Engine {
+  readonly model: ModelInfo
+  readonly vocabulary: Vocabulary
+  readonly tokenizer: Tokenizer
+  readonly metrics = new EngineMetrics()
+  private readonly parts: EngineParts
+  private readonly compiled: CompiledConstraints
+  private readonly scheduler: Scheduler
+  private readonly guides: GuideHost
+  /** Sequences whose requests are still being prepared. */
+  private preparing = 0
+  private loop: Promise<void> | undefined
+  private isClosing = false
+  private death: Error | undefined
+  /** performance.now() when work came to an idle engine. */
+  private busySince = 0
+  private readonly stepper: Stepper
+
+  constructor(parts: EngineParts) {
+    this.parts = parts
+    this.tokenizer = parts.tokenizer
+    this.vocabulary = parts.tokenizer.vocabulary
+    this.compiled = new CompiledConstraints(this.vocabulary)
+    const local = new LocalGuides({
+      vocabulary: this.vocabulary,
+      encode: parts.tokenizer.encodePart,
+      bind: (request) => this.bind(request),
+    })
+    const guides = parts.guides ? new RoutedGuides(parts.guides, local) : local
+    this.guides = guides
+    this.scheduler = new Scheduler(parts.model, this.vocabulary.words, ({ options, slot }) => {
+      if (options.guide) guides.begin(options.guide, slot)
+    })
+    const { vocabulary, scheduler, metrics } = this
+    this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
+    this.model = {
+      id: parts.id,
+      createdAt: parts.createdAt,
+      contextLength: parts.model.contextLength,
+      width: this.vocabulary.width,
+      tokenCount: this.vocabulary.tokenCount,
+      endIds: this.vocabulary.endIds,
+    }
+    parts.model.onDeath = (error) => this.die(error)
+    parts.model.onRestart = () => this.scheduler.slots.forget()
+  }
+
+  /**
+   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with GrammarError,
+   * SamplingError, RequestError or AbortError; what it returns can only end by its events.
+   */
+  async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
+    const { signal } = options
+    if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
+    this.checkAlive()
+    const count = readCount(options)
+    this.checkLine(count)
+    this.preparing += count
+    try {
+      return await this.prepare(prompt, options)
+    } finally {
+      this.preparing -= count
+    }
+  }
+
+  private async prepare(prompt: Prompt, options: GenerateOptions): Promise<Generation> {
+    const { signal } = options
+    const constraint = readConstraint(options)
+    const request = await readRequest(prompt, options, {
+      tokenizer: this.tokenizer,
+      prompts: this.parts.prompts,
+      contextLength: this.model.contextLength,
+      seed: this.parts.seed ?? randomSeed(),
+      maxDraftTokens: this.parts.speculator?.tokens ?? 0,
+      constraint,
+    })
+    const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
+    try {
+      // Meanwhile the engine may have ended, or the request.
+      this.checkAlive()
+      if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
+      return this.admit(request, constraint, opened, signal)
+    } catch (error) {
+      for (const guide of opened?.guides ?? []) this.guides.release(guide)
+      throw error
+    }
+  }
+
+  /** Puts a request that is ready into the line. */
+  private admit(
+    request: ReadRequest,
+    constraint: Constraint | null,
+    opened: OpenedGuides | null,
+    signal: AbortSignal | undefined,
+  ): Generation {
+    const { drop = 0, prefix, report = null, compileMs = 0, isAccepting, isExhausted } = opened?.opening ?? {}
+    const promptIds = request.promptIds.slice(0, request.promptIds.length - drop)
+    const generation = new Generation({
+      promptTokens: promptIds.length,
+      report,
+      constraint,
+      compileMs,
+      seed: request.params.seed,
+      cancel: (cancelled) => this.cancel(cancelled),
+    })
+    const sequences = Array.from(
+      { length: request.count },
+      (_, choice) =>
+        new Sequence({
+          ...request,
+          promptIds,
+          ...(prefix && { prefix }),
+          vocabulary: this.vocabulary,
+          guide: opened?.guides[choice] ?? null,
+          isConstrained: constraint !== null,
+          ...(constraint && { isComplete: isAccepting ?? false }),
+          contextLength: this.model.contextLength,
+          choice,
+          speculation: this.speculation(request),
+          emit: generation.push,
+        }),
+    )
+    generation.sequences = sequences
+    this.metrics.requests++
+    this.metrics.promptTokens += promptIds.length
+    // A constraint that only the empty text satisfies is complete before the first step.
+    if (constraint && isExhausted)
+      for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
+    else this.scheduler.add(sequences)
+    this.watchSignal(generation, signal)
+    this.wake()
+    return generation
+  }
+
+  /**
+   * The whole answer. Rejects as `start` does, and with IncompleteError (a constrained answer that ran out of budget),
+   * ValidationError (the schema's own validator), AbortError, ModelError.
+   */
+  async generate<Options extends GenerateOptions>(
+    prompt: Prompt,
+    options?: Options,
+  ): Promise<GenerateResult<ValueOf<Options>>> {
+    const constraint = readConstraint(options ?? {})
+    const generation = await this.start(prompt, options)
+    const result = await generation.result
+    for (const choice of result.choices) {
+      if (choice.finishReason === "abort")
+        throw new AbortError(choice.text, { cause: options?.signal?.reason })
+      if (choice.finishReason === "error")
+        throw choice.error ?? new ModelError(choice.message ?? "the model failed")
+      if (constraint) checkComplete(choice.text, choice.finishReason, constraint.title)
+    }
+    if (!constraint) return result as GenerateResult<ValueOf<Options>>
+    const values = await Promise.all(result.choices.map((choice) => constraint.validate(choice.text)))
+    const choices = result.choices.map((choice, index) => ({ ...choice, value: values[index] }))
+    return { ...result, value: values[0] as ValueOf<Options>, choices }
+  }
+
+  /** The events of an answer as they come. Leaving the loop ends the request. */
+  async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<GenerationEvent> {
+    yield* await this.start(prompt, options)
+  }
+
+  /** A constraint, compiled and kept. Throws GrammarError. */
+  compile(
+    input: GrammarInput | Grammar,
+    options: CompileOptions = {},
+  ): { grammar: Grammar; report: Report | null } {
+    const { grammar, report } = this.compileCounted(input, options)
+    return { grammar, report }
+  }
+
+  /** Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s with work to do. */
+  get isDead(): boolean {
+    if (this.death) return true
+    if (this.isRestarting) return false
+    const since = Math.max(this.busySince, this.metrics.lastStepAt, this.parts.model.answeredAt)
+    return this.scheduler.hasWork && performance.now() - since > stallMs
+  }
+
+  /** Whether the model is being loaded again after it was lost. Requests are taken and wait. */
+  get isRestarting(): boolean {
+    return this.parts.model.isRestarting
+  }
+
+  load(): { running: number; waiting: number; slots: number } {
+    const { running, waiting } = this.scheduler
+    return { running: running.length, waiting: waiting.length, slots: this.parts.model.slotCount }
+  }
+
+  /** Ends what runs by `abort` and releases model and sampler. */
+  async close(): Promise<void> {
+    this.isClosing = true
+    for (const sequence of this.sequences()) this.stepper.end(sequence, "abort", null)
+    await this.loop
+    await this.guides.close()
+    await this.parts.prompts.close()
+    await this.parts.model.close()
+    await this.parts.speculator?.drafter.close()
+    this.parts.sampler.close()
+  }
+
+  /** How the drafts of a request are judged; null where there are none, or none could be. */
+  private speculation({ params, verify, draftTokens }: ReadRequest): Speculation | null {
+    const { speculator } = this.parts
+    if (!speculator || draftTokens === 0 || !canSpeculate(params, verify)) return null
+    const breakEven = (): number => breakEvenOf(speculator, this.scheduler.running.length)
+    return new Speculation(verify, draftTokens, breakEven, speculator.isAdaptive)
+  }
+
+  private cancel(generation: Generation): void {
+    for (const sequence of generation.sequences) this.stepper.end(sequence, "abort", null)
+  }
+
+  private sequences(): Sequence[] {
+    return [...this.scheduler.running, ...this.scheduler.waiting]
+  }
+
+  private wake(): void {
+    if (!this.loop) this.busySince = performance.now()
+    this.loop ??= this.run().finally(() => {
+      this.loop = undefined
+      // A request may have come between the last look and here.
+      if (this.scheduler.hasWork && !this.isClosing) this.wake()
+    })
+  }
+
+  private async run(): Promise<void> {
+    this.guides.isBusy(true)
+    while (this.scheduler.hasWork && !this.isClosing) {
+      try {
+        await this.stepper.step()
+      } catch (error) {
+        this.fault(error as Error)
+      }
+    }
+    this.guides.isBusy(false)
+  }
+
+  /** A step failed as a whole: what ran ends with the error, what waits goes on with the next step. */
+  private fault(error: Error): void {
+    this.parts.log(`step failed: ${error.message}`)
+    const running = [...this.scheduler.running]
+    for (const sequence of running) this.stepper.fail(sequence, error, false)
+    // Nothing ran: the fault is not a request's, and trying again would fail again.
+    const { isDead, isRestarting } = this.parts.model
+    if (isDead || (running.length === 0 && !isRestarting)) this.die(error)
+  }
+
+  private die(error: Error): void {
+    if (this.death) return
+    this.death = error
+    this.parts.log(`model lost: ${error.message}`)
+    for (const sequence of this.sequences()) this.stepper.fail(sequence, error)
+  }
+
+  private checkAlive(): void {
+    if (this.isClosing) throw new RequestError("shutting_down", "the engine is shutting down")
+    if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
+  }
+
+  /** Whether `count` more sequences find a slot or a place in the line. Throws RequestError. */
+  private checkLine(count: number): void {
+    const { waiting, slots } = this.scheduler
+    const { maxWaiting, model } = this.parts
+    const most = maxWaiting + model.slotCount
+    if (count > most) {
+      const message = `n: ${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`
+      throw new RequestError("invalid_value", message, "n")
+    }
+    const taken = waiting.length + this.preparing
+    if (taken + count <= maxWaiting + slots.freeCount) return
+    throw new RequestError(
+      "queue_full",
+      `${taken} answers are waiting, and ${maxWaiting} is the bound: try again later`,
+    )
+  }
+
+  private async openGuides(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
+    const opened = await this.guides.open(request, count, signal)
+    const { opening, guides } = opened
+    if (request.constraint && guides[0].host === this.parts.guides) {
+      if (opening.isCached) this.metrics.compileHits++
+      else this.metrics.compileMisses++
+      this.metrics.ms.compile += opening.compileMs
+    }
+    return opened
+  }
+
+  /** The machine that a constraint stands for, in this thread. */
+  private bind({ constraint }: WalkRequest): Bound | null {
+    if (!constraint) return null
+    const { input, policies } = constraint
+    if ("machine" in input) {
+      return { machine: this.compiled.stored(input), report: input.report, compileMs: 0, isCached: true }
+    }
+    const { grammar, report, isCached, compileMs } = this.compileCounted(input, policies)
+    return { machine: this.compiled.machine(grammar), report, isCached, compileMs: isCached ? 0 : compileMs }
+  }
+
+  private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {
+    try {
+      const compiled = this.compiled.compile(input, { surface: "generate", ...options })
+      if (compiled.isCached) this.metrics.compileHits++
+      else {
+        this.metrics.compileMisses++
+        this.metrics.ms.compile += compiled.compileMs
+      }
+      return compiled
+    } catch (error) {
+      this.metrics.compileMisses++
+      throw error
+    }
+  }
+
+  private watchSignal(generation: Generation, signal: AbortSignal | undefined): void {
+    if (!signal) return
+    const abort = (): void => this.cancel(generation)
+    signal.addEventListener("abort", abort, { once: true })
+    void generation.result.then(() => signal.removeEventListener("abort", abort))
+  }
+}
+
+function randomSeed(): bigint {
+  return crypto.getRandomValues(new BigInt64Array(1))[0]
+}

@@ -1,0 +1,244 @@
+/**
+ * One request under way: the events of its choices as they come, and the whole result at the end.
+ *
+ * Events are kept until they are read, once, so a caller may look at `result` alone, or iterate late. What a slow reader
+ * leaves unread is merged into few events, so that it costs no more than the answer itself. `result` never rejects: how an
+ * answer ended is in its finish reason; `Engine.generate` turns the bad endings into errors.
+ */
+
+import type { Report } from "../../grammar/index.ts"
+import type { TokenLogprobs } from "../../sampler/index.ts"
+import type { Constraint } from "../schema.ts"
+import { quantile } from "./metrics.ts"
+import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
+
+export interface Choice {
+  readonly index: number
+  readonly text: string
+  /** The parsed value of a complete constrained answer, else undefined. */
+  readonly value: unknown
+  readonly tokens: readonly number[]
+  readonly finishReason: FinishReason
+  readonly stopReason: string | number | null
+  readonly message: string | undefined
+  /** Why it ended by `error`. */
+  readonly error: Error | undefined
+  readonly logprobs: readonly TokenLogprobs[] | null
+}
+
+export interface Spread {
+  readonly p50: number
+  readonly p99: number
+  readonly total: number
+}
+
+export interface Usage {
+  readonly promptTokens: number
+  /** Prompt tokens that an earlier request had computed. */
+  readonly cachedTokens: number
+  readonly completionTokens: number
+  readonly totalTokens: number
+  /** Tokens that the constraint left no choice about: no sampling, no step of their own. */
+  readonly forcedTokens: number
+  /** Proposed tokens that were verified, and those of them that stayed. */
+  readonly draftedTokens: number
+  readonly acceptedTokens: number
+  readonly compileMs: number
+  /** Microseconds to fill one mask. */
+  readonly maskUs: Spread
+  /** Microseconds to accept one token of a constrained answer. */
+  readonly acceptUs: Spread
+  readonly ttftMs: number
+  /** Milliseconds a token after the first. */
+  readonly tpotMs: number
+}
+
+export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | "value"> {
+  /** Of choice 0, as the other fields of a choice. */
+  readonly value: Value
+  readonly choices: readonly Choice[]
+  readonly usage: Usage
+  readonly report: Report | null
+  /** The seed that was used. */
+  readonly seed: bigint
+  /** What lost against the constraint: stop strings inside it, bans that left no token. */
+  readonly warnings: readonly string[]
+}
+
+export interface GenerationOptions {
+  readonly promptTokens: number
+  readonly report: Report | null
+  readonly constraint: Constraint | null
+  readonly compileMs: number
+  readonly seed: bigint
+  readonly cancel: (generation: Generation) => void
+}
+
+export class Generation {
+  readonly promptTokens: number
+  readonly report: Report | null
+  readonly result: Promise<GenerateResult>
+  /** Set by the engine, which makes them with this object's `push`. */
+  sequences: readonly Sequence[] = []
+  private readonly options: GenerationOptions
+  private readonly startedAt = performance.now()
+  private firstAt: number | undefined
+  private readonly unread = new UnreadEvents()
+  private wakers: (() => void)[] = []
+  private finishedCount = 0
+  private readonly resolve: (result: GenerateResult) => void
+
+  constructor(options: GenerationOptions) {
+    this.options = options
+    this.promptTokens = options.promptTokens
+    this.report = options.report
+    let resolveResult: (result: GenerateResult) => void = () => {}
+    this.result = new Promise((resolve) => {
+      resolveResult = resolve
+    })
+    this.resolve = resolveResult
+  }
+
+  get isFinished(): boolean {
+    return this.finishedCount > 0 && this.finishedCount === this.sequences.length
+  }
+
+  /** Ends all choices that are still running, by `abort`. */
+  cancel(): void {
+    this.options.cancel(this)
+  }
+
+  /** The events that nobody has read yet, as they come; leaving the loop early cancels the request. */
+  async *[Symbol.asyncIterator](): AsyncIterator<GenerationEvent> {
+    try {
+      for (;;) {
+        const event = this.unread.take()
+        if (event) yield event
+        else if (this.isFinished) return
+        else await new Promise<void>((resolve) => this.wakers.push(resolve))
+      }
+    } finally {
+      if (!this.isFinished) this.cancel()
+    }
+  }
+
+  /** An event of one of the sequences. */
+  readonly push = (event: GenerationEvent): void => {
+    this.firstAt ??= performance.now()
+    this.unread.push(event)
+    if (event.type === "finish") {
+      this.finishedCount++
+      // The last sequence is still in the middle of finishing.
+      if (this.isFinished) queueMicrotask(() => this.resolve(this.build()))
+    }
+    const { wakers } = this
+    this.wakers = []
+    for (const wake of wakers) wake()
+  }
+
+  private build(): GenerateResult {
+    const choices = this.sequences.map((sequence, index) => this.choice(sequence, index))
+    const { index: _, ...first } = choices[0]
+    const ignored = new Set(this.sequences.flatMap((sequence) => sequence.ignoredStops))
+    const lifted = new Set(this.sequences.flatMap((sequence) => [...sequence.lifted]))
+    return {
+      ...first,
+      choices,
+      usage: this.usage(),
+      report: this.report,
+      seed: this.options.seed,
+      warnings: [
+        ...[...ignored].map(
+          (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
+        ),
+        ...[...lifted].map((param) => `${param}: lifted where it left no token to choose`),
+      ],
+    }
+  }
+
+  private choice(sequence: Sequence, index: number): Choice {
+    const { text, stopReason, message, error, logprobs } = sequence
+    const finishReason = sequence.finishReason!
+    const { constraint } = this.options
+    return {
+      index,
+      text,
+      value: constraint !== null && finishReason === "stop" ? constraint.parse(text) : undefined,
+      tokens: sequence.tokens.slice(sequence.promptCount),
+      finishReason,
+      stopReason,
+      message,
+      error,
+      logprobs: sequence.options.params.logprobs === null ? null : logprobs,
+    }
+  }
+
+  private usage(): Usage {
+    const { sequences, promptTokens } = this
+    const sum = (of: (sequence: Sequence) => number): number =>
+      sequences.reduce((total, sequence) => total + of(sequence), 0)
+    const completionTokens = sum((sequence) => sequence.outputCount)
+    const endedAt = performance.now()
+    const firstAt = this.firstAt ?? endedAt
+    const longest = Math.max(...sequences.map((sequence) => sequence.outputCount))
+    return {
+      promptTokens,
+      cachedTokens: sequences[0].reusedCount,
+      completionTokens,
+      totalTokens: promptTokens + completionTokens,
+      forcedTokens: sum((sequence) => sequence.forcedCount),
+      draftedTokens: sum((sequence) => sequence.draftedCount),
+      acceptedTokens: sum((sequence) => sequence.acceptedCount),
+      compileMs: this.options.compileMs,
+      maskUs: spread(sequences.flatMap((sequence) => sequence.maskUs)),
+      acceptUs: spread(sequences.flatMap((sequence) => sequence.acceptUs)),
+      ttftMs: firstAt - this.startedAt,
+      tpotMs: longest > 1 ? (endedAt - firstAt) / (longest - 1) : 0,
+    }
+  }
+}
+
+function spread(values: readonly number[]): Spread {
+  const total = values.reduce((sum, value) => sum + value, 0)
+  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
+}
+
+type TextEvent = GenerationEvent & { type: "text" }
+
+/** Unread events of one request that are kept one by one; further text joins the last event of its choice. */
+const maxUnread = 64
+
+/** A queue of events. The events of a choice stay in their order. */
+class UnreadEvents {
+  private readonly events: GenerationEvent[] = []
+  /** Of each choice its last event, as long as it is unread and text. */
+  private readonly lastTexts = new Map<number, TextEvent>()
+
+  push(event: GenerationEvent): void {
+    if (event.type === "finish") {
+      this.lastTexts.delete(event.choice)
+      this.events.push(event)
+      return
+    }
+    const last = this.events.length < maxUnread ? undefined : this.lastTexts.get(event.choice)
+    if (last) {
+      last.text += event.text
+      last.tokens.push(...event.tokens)
+      if (event.logprobs) {
+        last.logprobs ??= []
+        last.logprobs.push(...event.logprobs)
+      }
+      return
+    }
+    const own = { ...event, tokens: [...event.tokens] }
+    if (event.logprobs) own.logprobs = [...event.logprobs]
+    this.events.push(own)
+    this.lastTexts.set(event.choice, own)
+  }
+
+  take(): GenerationEvent | undefined {
+    const event = this.events.shift()
+    if (event && this.lastTexts.get(event.choice) === event) this.lastTexts.delete(event.choice)
+    return event
+  }
+}

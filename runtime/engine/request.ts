@@ -1,0 +1,307 @@
+/**
+ * What a caller may ask of one generation, and the check of all of it before the first token: prompt against context,
+ * budget, stops, sampling parameters.
+ */
+
+import { needsLogits } from "../../sampler/cpu.ts"
+import { resolveParams, type SamplingOptions, type SamplingParams } from "../../sampler/index.ts"
+import { RequestError } from "../errors.ts"
+import { promptTailLength, type WalkRequest } from "../guides/opening.ts"
+import type { Message, TemplateOptions } from "../model/template.ts"
+import type { Tokenizer } from "../model/tokenizer.ts"
+import type { PromptEncoder } from "../prompt/encoder.ts"
+import { showSchema } from "../prompt/shownschema.ts"
+import type { Constraint, ConstraintInput, ConstraintOptions } from "../schema.ts"
+import type { Verify } from "../speculation/draft.ts"
+import { checkRepetition, type RepetitionOptions } from "../stops/repetition.ts"
+import { StopStrings } from "../stops/stops.ts"
+import { type StopWhenKind, stopWhenKinds } from "../stops/stopwhen.ts"
+
+/** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
+export type Prompt = string | readonly Message[] | readonly number[]
+
+export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
+  /** Most tokens of an answer. Default: the rest of the context. */
+  maxTokens?: number | null
+  stop?: string | readonly string[] | null
+  /** Regular expressions: the answer ends before the first match, of at most 256 units, in what has been written. */
+  stopRegex?: string | RegExp | readonly (string | RegExp)[] | null
+  /** Without a constraint: end with the first whole JSON object or array, XML element or JSON of a tool call. */
+  stopWhen?: StopWhenKind | null
+  /** End when the last tokens are `count` times the same pattern of `min` to `max` tokens. */
+  repetitionDetection?: RepetitionOptions | null
+  /** Where events may end: anywhere (default), or at words. */
+  streamGranularity?: "token" | "word" | null
+  /**
+   * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws only tokens after which
+   * the rest still fits, so that the answer is complete. A budget below the shortest answer is refused.
+   */
+  onLength?: "truncate" | "close" | null
+  /** Whether the answer keeps the stop string that ended it. */
+  includeStopStrInOutput?: boolean
+  /** Without a constraint: go on after an end of sequence. */
+  ignoreEos?: boolean
+  /** How many answers. */
+  n?: number | null
+  /** Of an engine that speculates: proposed tokens a step, 0 for none. Default: the engine's. */
+  draftTokens?: number | null
+  /**
+   * How drafts are judged. `match` (default): the tokens are those of an engine without speculation; `reject`: their law is.
+   */
+  verify?: "match" | "reject" | null
+  /** Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It changes no token. */
+  prediction?: string | null
+  /**
+   * Where the constraint leaves no choice of text: `canonical` (default) writes it in the tokenizer's own tokens, without a
+   * run of the model for each; `none` lets the model choose how to spell it. Requests that ban tokens or bias them choose.
+   */
+  forcing?: "canonical" | "none" | null
+  /**
+   * With a constraint: the last tokens of the prompt that a longer token could cover are written again, across its end too
+   * (token healing). The answer's text begins behind the prompt; its tokens are all that were written. Default false.
+   */
+  heal?: boolean | null
+  /** The prompt is the text itself: no template. */
+  raw?: boolean
+  /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
+  schemaInPrompt?: boolean | null
+  /** The report will be read: it is made along with the compilation. Default: when it is read. */
+  report?: boolean | null
+  signal?: AbortSignal | undefined
+  /** Tools, documents and variables of the chat template. */
+  templateOptions?: TemplateOptions
+}
+
+export interface ReadRequest {
+  readonly promptIds: readonly number[]
+  readonly params: SamplingParams
+  readonly stops: StopStrings
+  /** Null: there is neither a constraint nor a pattern. */
+  readonly walk: WalkRequest | null
+  readonly hasPatterns: boolean
+  readonly stopWhen: StopWhenKind | null
+  readonly repetition: { min: number; max: number; count: number } | null
+  readonly byWords: boolean
+  readonly stopTokenIds: ReadonlySet<number>
+  readonly closes: boolean
+  readonly includesStop: boolean
+  readonly ignoresEnd: boolean
+  readonly minTokens: number
+  readonly maxTokens: number
+  readonly count: number
+  readonly draftTokens: number
+  readonly verify: Verify
+  readonly predictionIds: readonly number[]
+}
+
+/** What of the engine a request is checked against. */
+export interface RequestContext {
+  readonly tokenizer: Tokenizer
+  readonly prompts: PromptEncoder
+  readonly contextLength: number
+  /** The seed of a request that brings none. */
+  readonly seed: bigint
+  /** 0: the engine drafts nothing. */
+  readonly maxDraftTokens: number
+  /** What the answer is held to. */
+  readonly constraint?: Pick<Constraint, "input" | "policies"> | null
+}
+
+/** Rejects with RequestError, SamplingError and AbortError. */
+export async function readRequest(
+  prompt: Prompt,
+  options: GenerateOptions,
+  { tokenizer, prompts, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
+): Promise<ReadRequest> {
+  const { width, endIds } = tokenizer.vocabulary
+  const encode = tokenizer.encodePart
+  const params = resolveParams(options, {
+    width,
+    endIds,
+    seed,
+    encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
+    encodeBreaker: (text) => [encode(text)],
+  })
+  if (params.contrastive) {
+    throw new RequestError(
+      "unsupported_parameter",
+      "contrastive: it needs the logits of a second model, and this engine runs one: leave it out",
+      "contrastive",
+    )
+  }
+  const count = readCount(options)
+  const stops = new StopStrings(listOf(options.stop))
+  const stopRegexes = listOf(options.stopRegex)
+  const heals = readHeal(options.heal, constraint !== null)
+  const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, constraint?.input ?? null)
+  const maxTokens =
+    options.maxTokens === undefined || options.maxTokens === null
+      ? contextLength - promptIds.length
+      : integer("max_tokens", options.maxTokens, 1, Number.MAX_SAFE_INTEGER)
+  checkContext(
+    promptIds.length,
+    options.maxTokens ? maxTokens : 1,
+    contextLength,
+    options.maxTokens ? "max_tokens" : undefined,
+  )
+  const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
+  const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
+  const closes = oneOf("on_length", options.onLength, ["truncate", "close"]) === "close"
+  const walk: WalkRequest = {
+    constraint: constraint && { input: constraint.input, policies: constraint.policies },
+    promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
+    // The first token of a prompt stays.
+    maxHealed: heals ? promptIds.length - 1 : 0,
+    forces: forces && !bans(params),
+    closes,
+    maxTokens,
+    room: contextLength - promptIds.length,
+    takesForced: !needsLogits(params),
+    allowed: params.allowed,
+    stopTokenIds: [...(options.stopTokenIds ?? [])],
+    hasStops: stops.strings.length > 0,
+    wantsReport: options.report ?? false,
+    stopRegexes,
+  }
+  return {
+    promptIds,
+    params,
+    stops,
+    walk: constraint || stopRegexes.length > 0 ? walk : null,
+    hasPatterns: stopRegexes.length > 0,
+    stopWhen: readStopWhen(options.stopWhen, constraint !== null),
+    repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
+    byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
+    stopTokenIds: new Set(options.stopTokenIds),
+    closes,
+    includesStop: options.includeStopStrInOutput ?? false,
+    ignoresEnd: options.ignoreEos ?? false,
+    minTokens,
+    maxTokens,
+    count,
+    draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
+    verify: oneOf("verify", options.verify, ["match", "reject"]),
+    predictionIds:
+      maxDraftTokens > 0 && options.prediction
+        ? await prompts.encode({ kind: "part", text: options.prediction }, options.signal)
+        : [],
+  }
+}
+
+/** How many answers are asked for. Throws RequestError. */
+export function readCount({ n }: GenerateOptions): number {
+  return integer("n", n ?? 1, 1, 128)
+}
+
+/** Whether single tokens may be unwanted: then none is written unasked. */
+function bans({ allowed, badWords, biasIds, noRepeatNgramSize }: SamplingParams): boolean {
+  return allowed !== null || badWords.length > 0 || biasIds.length > 0 || noRepeatNgramSize > 0
+}
+
+async function encodePrompt(
+  prompt: Prompt,
+  options: GenerateOptions,
+  { tokenizer, prompts }: Pick<RequestContext, "tokenizer" | "prompts">,
+  constraint: ConstraintInput | null,
+): Promise<readonly number[]> {
+  const ids = await promptIdsOf(prompt, options, prompts, constraint)
+  if (ids.length === 0) {
+    throw new RequestError(
+      "invalid_value",
+      "prompt: it has no token; the model needs one to begin from",
+      "prompt",
+    )
+  }
+  for (const id of ids) integer("prompt", id, 0, tokenizer.vocabulary.width - 1)
+  return ids
+}
+
+async function promptIdsOf(
+  prompt: Prompt,
+  options: GenerateOptions,
+  prompts: PromptEncoder,
+  constraint: ConstraintInput | null,
+): Promise<readonly number[]> {
+  const { signal } = options
+  const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
+  if (options.schemaInPrompt && (isIds || options.raw)) {
+    throw new RequestError(
+      "invalid_value",
+      "schema_in_prompt: a prompt of raw text or token ids has no system message; send messages, or leave it out",
+      "schema_in_prompt",
+    )
+  }
+  if (isIds) return prompt as readonly number[]
+  if (options.raw) {
+    if (typeof prompt === "string") return prompts.encode({ kind: "raw", text: prompt }, signal)
+    throw new RequestError(
+      "invalid_value",
+      "raw: messages have no raw form; send text or token ids",
+      "prompt",
+    )
+  }
+  const messages =
+    typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
+  const shown = options.schemaInPrompt ? showSchema(messages, constraint, prompts.maxUnits) : messages
+  return prompts.encode({ kind: "messages", messages: shown, options: options.templateOptions ?? {} }, signal)
+}
+
+function checkContext(
+  prompt: number,
+  output: number,
+  contextLength: number,
+  param: string | undefined,
+): void {
+  if (prompt + output <= contextLength) return
+  const sum = param ? `${prompt} prompt tokens and ${param} ${output} are` : `${prompt} prompt tokens are`
+  const room = param ? "" : ", which needs room for an answer"
+  throw new RequestError(
+    "context_length_exceeded",
+    `${sum} too many for the context of ${contextLength} tokens${room}: shorten the prompt${param ? ` or lower ${param}` : ""}`,
+    param ?? "prompt",
+  )
+}
+
+function integer(param: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value
+  const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
+  throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
+}
+
+function listOf<Item>(value: Item | readonly Item[] | null | undefined): readonly Item[] {
+  if (value === undefined || value === null) return []
+  return Array.isArray(value) ? value : [value as Item]
+}
+
+function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | null {
+  if (value === undefined || value === null) return null
+  const kind = oneOf("stop_when", value, stopWhenKinds)
+  if (!isConstrained) return kind
+  const message = `stop_when: ${kind} ends text without a constraint, and a constraint ends by itself: leave one out`
+  throw new RequestError("invalid_value", message, "stop_when")
+}
+
+function readDraftTokens(value: number | null | undefined, max: number): number {
+  if (value === undefined || value === null) return max
+  if (max > 0 || value === 0) return integer("draft_tokens", value, 0, max)
+  throw new RequestError(
+    "unsupported_parameter",
+    `draft_tokens: ${value} asks for drafts, and this engine makes none: open it with speculation, or leave it out`,
+    "draft_tokens",
+  )
+}
+
+function readHeal(heal: boolean | null | undefined, isConstrained: boolean): boolean {
+  if (!heal || isConstrained) return heal ?? false
+  const message =
+    "heal: true rewrites the end of a prompt by what the constraint lets follow, and there is none; add one, a regex of all you expect, or leave it out"
+  throw new RequestError("invalid_value", message, "heal")
+}
+
+/** The value, or the first of the choices where there is none. */
+function oneOf<Choice extends string>(param: string, value: unknown, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === (value ?? choices[0]))
+  if (found !== undefined) return found
+  const message = `${param}: ${JSON.stringify(value)} is not ${choices.join(" or ")}`
+  throw new RequestError("invalid_value", message, param)
+}

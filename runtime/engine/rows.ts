@@ -1,0 +1,408 @@
+/**
+ * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as what is taken is what was
+ * drafted.
+ *
+ * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/prompt/forced.ts`): its tokens are taken as one
+ * event, and go into the next step as one feed. Who waits too long for the answer of a guide is set aside with its logits: the
+ * others go on, and it joins them when the answer is there. What fails, fails for its own sequence alone.
+ */
+
+import type { Vocabulary } from "../../mask/vocabulary.ts"
+import type { SampleResult, Sampler } from "../../sampler/index.ts"
+import { describeForced } from "../../sampler/logprobs.ts"
+import { RequestError } from "../errors.ts"
+import { type Awaited, type GuideHost, hasArrived } from "../guides/guide.ts"
+import { isMisfit, type Misfit, type Outlook, type Verdict } from "../guides/walk.ts"
+import { draftFrom } from "../speculation/draft.ts"
+import type { Speculator } from "../speculation/speculator.ts"
+import { type DrawRow, drawTokens } from "./drawing.ts"
+import type { EngineMetrics } from "./metrics.ts"
+import type { BatchEntry } from "./scheduler.ts"
+import { isLegal, type Sequence } from "./sequence.ts"
+
+export interface RowParts {
+  readonly sampler: Sampler
+  readonly vocabulary: Vocabulary
+  readonly guides: GuideHost
+  readonly metrics: EngineMetrics
+  /** Null: no drafts. */
+  readonly speculator: Speculator | null
+  /** The sequence has finished. */
+  readonly leave: (sequence: Sequence, isIntact?: boolean) => void
+}
+
+/** A row under way: how much of its draft has been taken, and how much of that was proposed. */
+export interface Cursor {
+  readonly entry: BatchEntry
+  /** Shape [R, V]. */
+  readonly logits: Float32Array
+  /** What has been drawn, and waits for its verdict. */
+  result: (SampleResult & { status: "ok" }) | undefined
+  redraws: number
+  taken: number
+  accepted: number
+  /** The logits could not tell: no token came of the row. */
+  isRepeated: boolean
+}
+
+/** A step waits so long for the slowest of its guides. */
+const lateMs = 4
+/** When nothing else runs, the next look comes after so long at the latest. */
+const pauseMs = 50
+/** Draws that do not fit into the budget, before the completion in hand is written. */
+const maxRedraws = 8
+
+export class Rows {
+  private readonly parts: RowParts
+  private readonly guides: GuideHost
+  private readonly metrics: EngineMetrics
+  private late: Cursor[] = []
+
+  constructor(parts: RowParts) {
+    this.parts = parts
+    this.guides = parts.guides
+    this.metrics = parts.metrics
+  }
+
+  /** Draws the rows of a batch that have logits, and those behind them that a draft has. */
+  async draw(batch: readonly BatchEntry[], logits: Float32Array): Promise<readonly Cursor[]> {
+    const entries = batch.filter(({ feed, sequence }) => feed.logitsCount > 0 && !sequence.isFinished)
+    const cursors = entries.map((entry) => makeCursor(entry, logits))
+    await this.advance(cursors)
+    return cursors
+  }
+
+  /** Goes on with the rows that were set aside and have their answers now. */
+  async resume(): Promise<void> {
+    const ready = this.late.filter(({ entry }) => {
+      const { guide } = entry.sequence.options
+      return entry.sequence.isFinished || hasArrived(guide!, awaited(entry.sequence))
+    })
+    if (ready.length === 0) return
+    this.late = this.late.filter((cursor) => !ready.includes(cursor))
+    for (const { entry } of ready) entry.sequence.isLate = false
+    await this.advance(ready)
+  }
+
+  /** Waits for one of the rows that were set aside. */
+  async pause(): Promise<void> {
+    const waits = this.late.map(({ entry: { sequence } }) =>
+      this.guides.arrived([sequence.options.guide!], awaited(sequence), pauseMs),
+    )
+    if (waits.length > 0) await Promise.race(waits)
+    else await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** Takes what is forced next in these sequences; those of which it is known, and that go on. */
+  async takeRuns(sequences: readonly Sequence[]): Promise<readonly Sequence[]> {
+    const { known } = await this.lookAll(sequences)
+    return known.filter((sequence) => !sequence.isFinished)
+  }
+
+  fail(sequence: Sequence, error: Error, isIntact = true): void {
+    if (sequence.isFinished) return
+    try {
+      sequence.finish("error", null, error.message, error)
+    } finally {
+      this.parts.leave(sequence, isIntact)
+    }
+  }
+
+  private async advance(cursors: readonly Cursor[]): Promise<void> {
+    for (let rest = cursors; rest.length > 0; ) {
+      // Rows that come back have been drawn already.
+      const drawn = rest.filter(({ result }) => result)
+      const ready = await this.withMasks(rest.filter(({ result }) => !result))
+      rest = await this.settle([...drawn, ...(await this.sample(ready))])
+    }
+  }
+
+  /** The rows whose mask is there and whose logits are of use; forced tokens are taken. */
+  private async withMasks(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
+    const running = cursors.filter(({ entry }) => !entry.sequence.isFinished)
+    const before = new Map(running.map(({ entry: { sequence } }) => [sequence, sequence.tokens.length]))
+    const startedAt = performance.now()
+    const { late } = await this.lookAll(running.map(({ entry }) => entry.sequence))
+    this.metrics.ms.maskWait += performance.now() - startedAt
+    return running.filter((cursor) => {
+      const { sequence } = cursor.entry
+      const start = before.get(sequence)!
+      if (late.includes(sequence)) this.setAside(cursor)
+      else if (!sequence.isFinished) return sequence.tokens.length === start || this.follow(cursor, start)
+      return false
+    })
+  }
+
+  /** Waits for the outlooks of sequences, and takes the runs that they begin with. */
+  private async lookAll(
+    sequences: readonly Sequence[],
+  ): Promise<{ known: readonly Sequence[]; late: readonly Sequence[] }> {
+    const late: Sequence[] = []
+    let missing = sequences.filter(({ options, outlook }) => options.guide && !outlook)
+    for (
+      ;
+      missing.length > 0;
+      missing = missing.filter((sequence) => !late.includes(sequence) && isCut(sequence))
+    ) {
+      await this.guides.arrived(
+        missing.map(({ options }) => options.guide!),
+        "outlook",
+        lateMs,
+      )
+      for (const sequence of missing) {
+        const { guide } = sequence.options
+        if (sequence.isFinished) continue
+        this.confirm(sequence)
+        if (guide!.failure) this.fail(sequence, guide!.failure)
+        else if (guide!.outlook) this.takeRun(sequence, guide!.outlook)
+        else late.push(sequence)
+      }
+      this.guides.flush()
+    }
+    return { known: sequences.filter((sequence) => !late.includes(sequence)), late }
+  }
+
+  /** The verdict on a token that was taken before it. */
+  private confirm(sequence: Sequence): void {
+    const guide = sequence.options.guide!
+    const { verdict } = guide
+    if (!sequence.isPresumed || !verdict) return
+    sequence.isPresumed = false
+    guide.verdict = undefined
+    if (isMisfit(verdict) || verdict.isAccepting) {
+      guide.failure = new Error("internal: a text was complete before anybody thought so")
+    } else if (verdict.acceptUs !== undefined) sequence.acceptUs.push(verdict.acceptUs)
+  }
+
+  /** Takes what is forced, as one event. Where the run was cut, the next look is asked for. */
+  private takeRun(sequence: Sequence, outlook: Outlook): void {
+    const { guide } = sequence.options
+    this.alone(sequence, () => {
+      if (sequence.options.isConstrained) {
+        for (const us of outlook.fillUs) this.metrics.ms.mask += us / 1000
+        sequence.maskUs.push(...outlook.fillUs)
+      }
+      sequence.isHeld = true
+      for (const step of outlook.run) if (!sequence.isFinished) this.takeForced(sequence, step.token, step)
+      sequence.release()
+      if (outlook.isCut) this.guides.look(guide!)
+      else sequence.outlook = outlook
+    })
+  }
+
+  private takeForced(sequence: Sequence, token: number, verdict: Verdict): void {
+    sequence.forcedCount++
+    this.metrics.forcedTokens++
+    const { params } = sequence.options
+    if (sequence.outputCount < params.minTokens && params.endIds.includes(token)) {
+      sequence.lifted.add("min_tokens")
+    }
+    const logprobs = params.logprobs === null ? undefined : describeForced(token, params)
+    this.accept(sequence, token, { logprobs, verdict, isForced: true })
+  }
+
+  /** Goes along the draft from the token at `at` on; whether there are logits for the token behind the last. */
+  private follow(cursor: Cursor, at: number): boolean {
+    const { sequence, draft } = cursor.entry
+    for (let i = at; i < sequence.tokens.length; i++) {
+      if (sequence.isFinished || sequence.tokens[i] !== draft.tokens[cursor.taken]) return false
+      cursor.taken++
+      sequence.cachedCount++
+    }
+    return !sequence.isFinished
+  }
+
+  /** Draws one token a row. Rows that gave none are over. */
+  private async sample(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
+    if (cursors.length === 0) return cursors
+    const { sampler, vocabulary } = this.parts
+    const results = await drawTokens(sampler, cursors.map(toDrawRow), {
+      width: vocabulary.width,
+      rounding: this.rounding,
+    })
+    return cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
+  }
+
+  /** How far logits may lie from those of plain decoding; a GPU's sampler rounds its scores besides. */
+  private get rounding(): number {
+    const { speculator, sampler } = this.parts
+    return (speculator?.rounding ?? 0) + (sampler.name === "gpu" ? 2e-4 : 0)
+  }
+
+  /** Whether a draw gave a token, after the check that no sampler is trusted without: one bit. */
+  private isDrawn(cursor: Cursor, result: SampleResult | Error | undefined): boolean {
+    const { sequence } = cursor.entry
+    if (sequence.isFinished) return false
+    if (!result) {
+      this.metrics.replays++
+      cursor.isRepeated = true
+      this.rewind(sequence)
+      return false
+    }
+    sequence.replays = false
+    if (result instanceof Error) this.fail(sequence, result)
+    else if (result.status !== "ok") {
+      this.fail(sequence, drawError(sequence, result.status))
+    } else if (!isLegal(sequence.mask, result.token)) {
+      this.metrics.maskViolations++
+      this.fail(
+        sequence,
+        new Error(`internal: the sampler drew token ${result.token}, which the mask denies`),
+      )
+    } else {
+      cursor.result = result as SampleResult & { status: "ok" }
+      return true
+    }
+    return false
+  }
+
+  /** Only logits of plain decoding can tell: the mask has to be whole again by then. */
+  private rewind(sequence: Sequence): void {
+    sequence.rewind()
+    if (!sequence.isNarrowed) return
+    sequence.isNarrowed = false
+    sequence.outlook = undefined
+    this.guides.look(sequence.options.guide!)
+    this.guides.flush()
+  }
+
+  /** Asks the guides about what was drawn, and takes it; the rows that go on. */
+  private async settle(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
+    const running = cursors.filter(({ entry }) => !entry.sequence.isFinished)
+    const asked = running.filter(({ entry: { sequence }, result }) => {
+      const { guide } = sequence.options
+      if (!guide || sequence.endsBy(result!.token)) return false
+      if (!guide.verdict && !guide.failure && !sequence.isAsked) {
+        this.guides.accept(guide, result!.token)
+        sequence.isPresumed = sequence.goesOnBehind(result!.token)
+        sequence.isAsked = !sequence.isPresumed
+        // What was known of the place before is over.
+        if (sequence.isPresumed) guide.outlook = undefined
+      }
+      return !sequence.isPresumed
+    })
+    if (asked.length > 0) {
+      const guides = asked.map(({ entry }) => entry.sequence.options.guide!)
+      await this.guides.arrived(guides, "verdict", lateMs)
+    }
+    return running.filter((cursor) => {
+      const { sequence } = cursor.entry
+      if (sequence.isFinished) return false
+      const { guide } = sequence.options
+      if (!guide || !asked.includes(cursor))
+        return this.take(cursor, sequence.isPresumed ? presumed : undefined)
+      const { verdict, failure } = guide
+      if (!verdict && !failure) {
+        this.setAside(cursor)
+        return false
+      }
+      guide.verdict = undefined
+      sequence.isAsked = false
+      if (!verdict) this.fail(sequence, failure!)
+      else if (isMisfit(verdict)) this.refit(cursor, verdict)
+      else return this.take(cursor, verdict)
+      return !sequence.isFinished
+    })
+  }
+
+  /** The rest would not fit behind what was drawn: it is taken out, and the row is drawn again with the same noise. */
+  private refit(cursor: Cursor, { next }: Misfit): void {
+    const { sequence } = cursor.entry
+    sequence.hasClosed = true
+    // The plan's own token always fits, so its bit is never cleared and the row cannot become empty.
+    sequence.narrow(cursor.result!.token)
+    cursor.result = undefined
+    if (++cursor.redraws !== maxRedraws || next < 0) return
+    sequence.mask.fill(0)
+    sequence.mask[next >>> 5] = 1 << (next & 31)
+  }
+
+  /** Takes what was drawn; whether the draft has logits for the token behind it. */
+  private take(cursor: Cursor, verdict: Verdict | undefined): boolean {
+    const { sequence, draft } = cursor.entry
+    const { token, logprobs, relaxed } = cursor.result!
+    const before = sequence.tokens.length
+    cursor.result = undefined
+    cursor.redraws = 0
+    this.alone(sequence, () => {
+      for (const param of relaxed ?? []) sequence.lifted.add(param)
+      this.accept(sequence, token, { logprobs, verdict })
+    })
+    if (token !== draft.tokens[cursor.taken]) return false
+    cursor.accepted++
+    return this.follow(cursor, before)
+  }
+
+  private accept(sequence: Sequence, token: number, how: Parameters<Sequence["accept"]>[1]): void {
+    const start = performance.now()
+    sequence.accept(token, how)
+    sequence.options.speculation?.advance()
+    this.metrics.ms.accept += performance.now() - start
+    this.metrics.completionTokens++
+    if (sequence.isFinished) this.parts.leave(sequence)
+  }
+
+  /** What throws here ends this sequence, and nothing else. */
+  private alone(sequence: Sequence, run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.fail(sequence, error as Error)
+    }
+  }
+
+  /** The row waits for its guide with logits of its own, and of what its draft has behind it. */
+  private setAside(cursor: Cursor): void {
+    const { entry, logits, taken, result, redraws } = cursor
+    const { width } = this.parts.vocabulary
+    const row = entry.logitsRow + taken
+    const draft = draftFrom(entry.draft, taken)
+    const end = row + 1 + draft.tokens.length
+    const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.slice(row * width, end * width))
+    kept.result = result
+    kept.redraws = redraws
+    entry.sequence.isLate = true
+    this.late.push(kept)
+  }
+}
+
+/** What is taken for granted of a token behind which the text must go on. */
+const presumed: Verdict = { isAccepting: false, isExhausted: false }
+
+function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
+  return { entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0, isRepeated: false }
+}
+
+/** Why nothing could be drawn. A list of allowed ids is never lifted. */
+function drawError({ options }: Sequence, status: string): Error {
+  if (status === "empty_mask" && options.params.allowed !== null) {
+    const message =
+      "empty_mask: no token of allowed_token_ids may come next in the constraint: allow more, or loosen it"
+    return new RequestError("invalid_value", message, "allowed_token_ids")
+  }
+  const what = status === "empty_mask" ? "no token is left to choose" : "the model's logits are not numbers"
+  return new Error(`${status}: ${what}`)
+}
+
+/** Whether the run that it took has been cut. */
+function isCut({ isFinished, outlook }: Sequence): boolean {
+  return !isFinished && outlook === undefined
+}
+
+/** What a row that was set aside waits for. */
+function awaited({ isAsked }: Sequence): Awaited {
+  return isAsked ? "verdict" : "outlook"
+}
+
+function toDrawRow({ entry, logits, taken }: Cursor): DrawRow {
+  const { sequence, draft, logitsRow, isPlain } = entry
+  const isJudged = sequence.options.speculation?.verify === "reject"
+  const token = draft.tokens[taken]
+  return {
+    sequence,
+    logits,
+    logitsRow: logitsRow + taken,
+    isPlain: isPlain || isJudged,
+    ...(isJudged && token !== undefined && { judged: { token, law: draft.laws[taken] } }),
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Who runs in the next step: waiting → running → finished, over a fixed set of slots.
+ *
+ * First come, first served. Every running sequence feeds what its slot lacks: one token while decoding, a few after a
+ * forced run, a chunk of the prompt at the start; a draft follows the last of them. A budget of prompt tokens a step keeps
+ * long prompts from holding up the others. Chunks are cut at multiples of their size, whatever the load: the cuts are part
+ * of the result's bits.
+ */
+
+import type { Feed, Model } from "../model/model.ts"
+import { type Draft, noDraft } from "../speculation/draft.ts"
+import { Slots } from "./cache.ts"
+import type { Sequence } from "./sequence.ts"
+
+export interface BatchEntry {
+  readonly sequence: Sequence
+  readonly feed: Feed
+  /** The last tokens of the feed, which are not the sequence's yet. */
+  readonly draft: Draft
+  /** The first of its rows of the step's logits. */
+  readonly logitsRow: number
+  /** The logits have the bits of plain decoding. */
+  readonly isPlain: boolean
+}
+
+const chunkSize = 128
+/** Prompt tokens computed in one step, over all sequences. */
+const promptBudget = 512
+
+export class Scheduler {
+  readonly waiting: Sequence[] = []
+  readonly running: Sequence[] = []
+  readonly slots: Slots
+  private readonly masks: readonly Uint32Array[]
+  /** Where the first feed of a sequence takes its reused tokens from. */
+  private readonly copies = new Map<Sequence, number>()
+  /** One of them made the model fail: each runs alone until it has caught up. */
+  private readonly suspects = new Set<Sequence>()
+  private readonly place: (sequence: Sequence) => void
+
+  /** `place` is told of every sequence that comes into a slot. */
+  constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
+    this.place = place
+    this.slots = new Slots(model.slotCount, chunkSize, model.canRewind)
+    const rows = new Uint32Array(model.slotCount * words)
+    this.masks = Array.from({ length: model.slotCount }, (_, slot) =>
+      rows.subarray(slot * words, (slot + 1) * words),
+    )
+  }
+
+  get hasWork(): boolean {
+    return this.waiting.length + this.running.length > 0
+  }
+
+  add(sequences: readonly Sequence[]): void {
+    this.waiting.push(...sequences)
+  }
+
+  /** Takes a finished sequence out and frees its slot; nothing happens if it is not here. */
+  remove(sequence: Sequence, isIntact = true): void {
+    for (const list of [this.waiting, this.running]) {
+      const at = list.indexOf(sequence)
+      if (at >= 0) list.splice(at, 1)
+    }
+    this.copies.delete(sequence)
+    this.suspects.delete(sequence)
+    if (sequence.slot < 0) return
+    this.slots.release(sequence.slot, isIntact)
+    sequence.slot = -1
+  }
+
+  /** The model failed with these together, and their slots are empty: they are computed again, each by itself. */
+  suspect(sequences: readonly Sequence[]): void {
+    for (const sequence of sequences) {
+      if (sequence.slot < 0) continue
+      this.slots.lose(sequence.slot)
+      this.copies.delete(sequence)
+      sequence.restart()
+      this.suspects.add(sequence)
+    }
+  }
+
+  /** The next batch: admits while slots and budget last, then cuts the feeds. */
+  next(): BatchEntry[] {
+    const batch: BatchEntry[] = []
+    let budget = promptBudget
+    let logitsRow = 0
+    const feed = (sequence: Sequence): void => {
+      const { promptCount, cachedCount, tokens } = sequence
+      const isPrompt = cachedCount < promptCount
+      const end = sequence.replays
+        ? this.plainEnd(sequence)
+        : this.slots.chunkEnd(cachedCount, isPrompt ? promptCount : tokens.length)
+      if (isPrompt) {
+        if (budget <= 0) return
+        budget -= end - cachedCount
+      }
+      const isLast = end === tokens.length
+      const draft = isLast ? sequence.draft : noDraft
+      const plain: Feed = {
+        slot: sequence.slot,
+        start: cachedCount,
+        tokens: [...tokens.slice(cachedCount, end), ...draft.tokens],
+        logitsCount: isLast ? 1 + draft.tokens.length : 0,
+      }
+      const copyFrom = this.copies.get(sequence)
+      this.copies.delete(sequence)
+      batch.push({
+        sequence,
+        feed: copyFrom === undefined ? plain : { ...plain, copyFrom },
+        draft,
+        logitsRow,
+        isPlain: this.isPlain(sequence, plain),
+      })
+      logitsRow += plain.logitsCount
+    }
+    const [suspect] = this.suspects
+    if (suspect) {
+      feed(suspect)
+      return batch
+    }
+    for (const sequence of this.running) if (!sequence.isLate && !sequence.isDelayed) feed(sequence)
+    // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
+    while (this.waiting.length > 0 && budget > 0) {
+      const sequence = this.waiting[0]
+      const placement = this.slots.take(sequence.options.promptIds)
+      if (!placement) break
+      this.waiting.shift()
+      this.running.push(sequence)
+      sequence.slot = placement.slot
+      if (!sequence.options.guide) {
+        sequence.ownMask = this.masks[placement.slot]
+        sequence.fillFree()
+      }
+      sequence.cachedCount = placement.reusedCount
+      sequence.plainCount = placement.reusedCount
+      sequence.reusedCount = placement.reusedCount
+      if (placement.copyFrom !== undefined) this.copies.set(sequence, placement.copyFrom)
+      this.place(sequence)
+      feed(sequence)
+    }
+    return batch
+  }
+
+  /** The model has computed a feed. What of its draft stays is not known yet. */
+  computed({ sequence, feed, draft, isPlain }: BatchEntry): void {
+    sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
+    if (isPlain) sequence.plainCount = sequence.cachedCount
+    if (sequence.slot === feed.slot) this.slots.computed(feed.slot, sequence.cachedCount)
+    if (sequence.cachedCount === sequence.tokens.length) this.suspects.delete(sequence)
+  }
+
+  /** Whether the slot will hold, and the logits have, the bits of plain decoding. */
+  private isPlain(sequence: Sequence, feed: Feed): boolean {
+    if (!sequence.options.speculation) return true
+    return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
+  }
+
+  /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
+  private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
+    if (cachedCount < promptCount) return this.slots.chunkEnd(cachedCount, promptCount)
+    if (!counts.isForced(cachedCount)) return cachedCount + 1
+    const bound = this.slots.chunkEnd(cachedCount, counts.length)
+    let end = cachedCount + 1
+    while (end < bound && counts.isForced(end)) end++
+    return end
+  }
+}

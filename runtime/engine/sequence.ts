@@ -1,0 +1,394 @@
+/**
+ * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by which it ends.
+ *
+ * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop ids, grammar finished,
+ * stop strings, budget, context). A stop inside a constraint counts only where the text before it is complete: soundness
+ * goes before truncation.
+ */
+
+import { isAllowed, type Vocabulary } from "../../mask/index.ts"
+import type { SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
+import { TokenCounts } from "../../sampler/index.ts"
+import type { Guide } from "../guides/guide.ts"
+import { PatternPoints } from "../guides/points.ts"
+import { FreeMask, type Outlook, type Verdict } from "../guides/walk.ts"
+import { Detokenizer } from "../model/detokenizer.ts"
+import { type Draft, noDraft, type Speculation } from "../speculation/draft.ts"
+import { Repetition } from "../stops/repetition.ts"
+import { type StopStrings, StopWatch } from "../stops/stops.ts"
+import { StopWhen, type StopWhenKind } from "../stops/stopwhen.ts"
+import { WordBuffer } from "../stops/wordbuffer.ts"
+
+export type FinishReason = "stop" | "length" | "abort" | "error"
+
+export type GenerationEvent =
+  | { type: "text"; choice: number; text: string; tokens: number[]; logprobs?: TokenLogprobs[] }
+  | {
+      type: "finish"
+      choice: number
+      finishReason: FinishReason
+      /**
+       * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar ended; `closed`: it
+       * ended with the budget; `json`, `xml`, `tool_call`: what was waited for is whole; `repetition`.
+       */
+      stopReason: string | number | null
+      message?: string
+      /** Why it ended by `error`. */
+      error?: Error
+    }
+
+type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
+
+/** What all choices of a request share. */
+export interface SequenceOptions {
+  readonly vocabulary: Vocabulary
+  readonly promptIds: readonly number[]
+  /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
+  readonly prefix?: Uint8Array | undefined
+  readonly params: SamplingParams
+  /** Its way through the constraint and the patterns that end it; null: neither is there. */
+  readonly guide: Guide | null
+  /** There is a constraint. */
+  readonly isConstrained: boolean
+  /** The empty text satisfies it. */
+  readonly isComplete?: boolean
+  /** There are patterns that end the text. */
+  readonly hasPatterns?: boolean
+  /** With a constraint: complete the answer when the budget ends. */
+  readonly closes: boolean
+  readonly stops: StopStrings
+  readonly stopWhen?: StopWhenKind | null
+  readonly repetition?: { min: number; max: number; count: number } | null
+  /** Events end at words. */
+  readonly byWords?: boolean
+  readonly stopTokenIds: ReadonlySet<number>
+  readonly includesStop: boolean
+  readonly ignoresEnd: boolean
+  readonly minTokens: number
+  readonly maxTokens: number
+  readonly contextLength: number
+  readonly choice: number
+  /** How drafts are made and judged; null: there are none. */
+  readonly speculation?: Speculation | null
+  /** What the output may repeat, for drafts. */
+  readonly predictionIds?: readonly number[]
+  readonly emit: (event: GenerationEvent) => void
+}
+
+export class Sequence {
+  readonly options: SequenceOptions
+  /** Prompt, then output. */
+  readonly tokens: number[]
+  readonly counts: TokenCounts
+  readonly logprobs: TokenLogprobs[] = []
+  /** The budget's rule forbade a drawn token. */
+  hasClosed = false
+  /** Events wait for `release`: a forced run is one of them. */
+  isHeld = false
+  /** Row of an unconstrained sequence, given with the slot. Shape [W]. */
+  ownMask: Uint32Array | undefined
+  /** The outlook whose forced run has been taken: its mask says what may follow the last token. */
+  outlook: Outlook | undefined
+  /** Tokens were taken out of the mask. */
+  isNarrowed = false
+  /** Waits for an answer about its last draw: it takes no part in a step until then. */
+  isLate = false
+  /** Its draft is late, and its tokens depend on it: it takes no part in this step. */
+  isDelayed = false
+  /** Its guide has been asked about its last draw. */
+  isAsked = false
+  /** Its last token was taken before the verdict, which can only be that the text goes on. */
+  isPresumed = false
+  slot = -1
+  /** How many of `tokens` the slot holds. */
+  cachedCount = 0
+  /** How many of them were computed as plain decoding computes them, to the bit. */
+  plainCount = 0
+  /** The tokens behind `plainCount` are computed again, as plain decoding does. */
+  replays = false
+  /** Goes into the next step behind the tokens. */
+  draft: Draft = noDraft
+  /** Proposed tokens that were verified, and those that stayed. Forced ones do not count. */
+  draftedCount = 0
+  acceptedCount = 0
+  /** Prompt tokens that another request had computed. */
+  reusedCount = 0
+  forcedCount = 0
+  text = ""
+  finishReason: FinishReason | undefined
+  stopReason: string | number | null = null
+  message: string | undefined
+  error: Error | undefined
+  /** Parameters whose bans were lifted, because nothing else would have been left. */
+  readonly lifted = new Set<string>()
+  /** Microseconds of every mask filled, and of every token that the matcher accepted. */
+  readonly maskUs: number[] = []
+  readonly acceptUs: number[] = []
+  private readonly detokenizer: Detokenizer
+  private readonly watch: StopWatch
+  private readonly stopWhen: StopWhen | null
+  private readonly repetition: Repetition | null
+  private readonly words: WordBuffer | null
+  private readonly points: PatternPoints | null
+  /** The text so far satisfies the constraint. */
+  private isComplete: boolean
+  /** Bytes written, those of the healed prompt among them, and after how many of them the text was complete. */
+  private byteCount = 0
+  private readonly ends = new Set<number>()
+  /** Tokens whose text has not been sent. */
+  private unsent: number[] = []
+  private unsentLogprobs: TokenLogprobs[] = []
+  /** Text that waits for `release`. */
+  private waiting = ""
+  /** All text, the held part too: what stop strings are judged by. */
+  private written = ""
+
+  constructor(options: SequenceOptions) {
+    this.options = options
+    this.tokens = [...options.promptIds]
+    this.counts = new TokenCounts(options.promptIds)
+    this.detokenizer = new Detokenizer(options.vocabulary, { skip: options.prefix?.length ?? 0 })
+    this.points = options.hasPatterns ? new PatternPoints() : null
+    this.isComplete = options.isComplete ?? !options.isConstrained
+    if (this.isComplete) this.ends.add(0)
+    this.watch = new StopWatch(options.stops, {
+      includesStop: options.includesStop,
+      counts: (length) => this.outputCount >= options.minTokens && this.wasComplete(length),
+      ...(this.points && { regexes: this.points }),
+    })
+    this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
+    this.repetition = options.repetition ? new Repetition(options.repetition) : null
+    this.words = options.byWords ? new WordBuffer() : null
+  }
+
+  get promptCount(): number {
+    return this.options.promptIds.length
+  }
+
+  get outputCount(): number {
+    return this.tokens.length - this.options.promptIds.length
+  }
+
+  /** Tokens that may still be written. */
+  get left(): number {
+    const { maxTokens, contextLength } = this.options
+    return Math.min(maxTokens - this.outputCount, contextLength - this.tokens.length)
+  }
+
+  get isFinished(): boolean {
+    return this.finishReason !== undefined
+  }
+
+  /** Stop strings and patterns that appeared where the constraint was not complete. */
+  get ignoredStops(): readonly string[] {
+    return this.watch.ignored
+  }
+
+  /** What may come next. Shape [W]. */
+  get mask(): Uint32Array {
+    return this.options.guide?.mask ?? this.ownMask!
+  }
+
+  /** Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own. */
+  get maskId(): number | undefined {
+    if (this.isNarrowed) return undefined
+    if (this.options.guide) return this.outlook?.maskId
+    return this.options.stopTokenIds.size > 0 ? undefined : FreeMask
+  }
+
+  /** Fills the mask of an unconstrained sequence, which is always the same but for what was taken out of it. */
+  fillFree(): void {
+    const { vocabulary, stopTokenIds } = this.options
+    this.ownMask!.set(vocabulary.freeRow)
+    for (const id of stopTokenIds) this.ownMask![id >>> 5] |= 1 << (id & 31)
+  }
+
+  /** Whether `token` ends the output by itself, whatever the constraint would say of it. */
+  endsBy(token: number): boolean {
+    return this.isEnd(token) || this.isStop(token)
+  }
+
+  private isEnd(token: number): boolean {
+    const { vocabulary, isConstrained, ignoresEnd } = this.options
+    return vocabulary.isEnd(token) && !(ignoresEnd && !isConstrained)
+  }
+
+  private isStop(token: number): boolean {
+    const { isConstrained, stopTokenIds, minTokens } = this.options
+    const counts = isConstrained || this.outputCount + 1 >= minTokens
+    return stopTokenIds.has(token) && this.isComplete && counts
+  }
+
+  /**
+   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its verdict need not be waited
+   * for.
+   */
+  goesOnBehind(token: number): boolean {
+    const { outlook } = this
+    const { isConstrained, closes, hasPatterns, stops, vocabulary } = this.options
+    if (!outlook || outlook.least === 0 || !isConstrained) return false
+    if (closes || hasPatterns || stops.strings.length > 0) return false
+    const bytes = vocabulary.bytes(token)
+    return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
+  }
+
+  /** Takes a token out of the mask. */
+  narrow(token: number): void {
+    this.isNarrowed = true
+    this.mask[token >>> 5] &= ~(1 << (token & 31))
+  }
+
+  /**
+   * Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. `verdict`: what
+   * the guide says of the token; none is needed for one that ends the output.
+   */
+  accept(
+    token: number,
+    {
+      logprobs,
+      isForced = false,
+      verdict,
+    }: { logprobs?: TokenLogprobs | undefined; isForced?: boolean; verdict?: Verdict | undefined } = {},
+  ): void {
+    if (isForced) this.counts.pushForced(token)
+    else this.counts.push(token)
+    const end = this.advance(token, logprobs, verdict)
+    if (!end) return
+    const [finishReason, stopReason, message] = end
+    // What the budget's rule led to its end was closed, even if a token was left.
+    const isClosed = this.hasClosed && (stopReason === null || stopReason === "complete")
+    this.finish(finishReason, isClosed && finishReason === "stop" ? "closed" : stopReason, message)
+  }
+
+  /** How the output ends by this token; undefined when it goes on. */
+  private advance(
+    token: number,
+    logprobs: TokenLogprobs | undefined,
+    verdict: Verdict | undefined,
+  ): Ending | undefined {
+    const { isConstrained, minTokens } = this.options
+    const isEnd = this.isEnd(token)
+    const isStop = this.isStop(token)
+    this.outlook = undefined
+    this.isNarrowed = false
+    this.tokens.push(token)
+    if (isEnd) return ["stop", null]
+    if (isStop) {
+      if (this.options.includesStop) {
+        this.unsent.push(token)
+        this.send(this.watch.flush() + this.detokenizer.push(token))
+      }
+      return ["stop", token]
+    }
+    if (verdict) this.read(token, verdict)
+    this.unsent.push(token)
+    if (logprobs) {
+      this.logprobs.push(logprobs)
+      this.unsentLogprobs.push(logprobs)
+    }
+    const piece = this.detokenizer.push(token)
+    this.written += piece
+    if (isConstrained && verdict?.isExhausted) {
+      this.send(this.watch.flush() + piece)
+      return ["stop", "complete"]
+    }
+    const repeats = this.repetition?.push(token) ?? false
+    const end = this.readText(piece)
+    if (end) return end
+    const isWhole = isConstrained && this.isComplete
+    if (this.left <= 0) return isWhole && this.options.closes ? ["stop", "closed"] : ["length", null]
+    if (!repeats || this.outputCount < minTokens) return undefined
+    // A constrained text that is cut off is no answer.
+    return [isConstrained && !isWhole ? "length" : "stop", "repetition"]
+  }
+
+  /** What the guide says of a token. */
+  private read(token: number, { isAccepting, ends, points, acceptUs }: Verdict): void {
+    const { isConstrained, vocabulary } = this.options
+    if (points) this.points?.add(points)
+    if (!isConstrained) return
+    if (acceptUs !== undefined) this.acceptUs.push(acceptUs)
+    this.isComplete = isAccepting
+    for (const count of ends ?? []) this.ends.add(this.byteCount + count)
+    this.byteCount += vocabulary.bytes(token).length
+  }
+
+  /** Sends what the stops let through. */
+  private readText(piece: string): Ending | undefined {
+    const end = this.stopWhen?.push(piece, this.outputCount >= this.options.minTokens) ?? -1
+    const start = this.written.length - piece.length
+    const { text, stop } = this.watch.push(end < 0 ? piece : piece.slice(0, end - start))
+    this.send(text)
+    if (stop !== null) return ["stop", stop]
+    return end < 0 ? undefined : ["stop", this.stopWhen!.kind]
+  }
+
+  /** Sends what waited. */
+  release(): void {
+    this.isHeld = false
+    this.emitText("")
+  }
+
+  /** What the slot holds beyond plain decoding is forgotten: the next token needs logits of which every bit is right. */
+  rewind(): void {
+    this.cachedCount = this.plainCount
+    this.replays = true
+  }
+
+  /** The slot holds nothing any more: all tokens are computed again, as plain decoding does. */
+  restart(): void {
+    this.plainCount = 0
+    this.rewind()
+  }
+
+  /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
+  finish(
+    finishReason: FinishReason,
+    stopReason: string | number | null,
+    message?: string,
+    error?: Error,
+  ): void {
+    if (this.isFinished) return
+    this.isHeld = false
+    // After a stop string nothing is held.
+    this.send(this.watch.flush())
+    if (this.words) this.emitText(this.words.flush())
+    if (this.unsent.length > 0) this.emitText("", true)
+    this.finishReason = finishReason
+    this.stopReason = stopReason
+    this.message = message
+    this.error = error
+    const event = { type: "finish" as const, choice: this.options.choice, finishReason, stopReason }
+    this.options.emit({ ...event, ...(message !== undefined && { message }), ...(error && { error }) })
+  }
+
+  private send(text: string): void {
+    this.emitText(this.words ? this.words.push(text) : text)
+  }
+
+  private emitText(part: string, isLast = false): void {
+    this.waiting += part
+    if (this.isHeld || (this.waiting === "" && !isLast)) return
+    const text = this.waiting
+    this.waiting = ""
+    this.text += text
+    const event = { type: "text" as const, choice: this.options.choice, text, tokens: this.unsent }
+    this.options.emit(this.unsentLogprobs.length > 0 ? { ...event, logprobs: this.unsentLogprobs } : event)
+    this.unsent = []
+    this.unsentLogprobs = []
+  }
+
+  /** Whether the first `length` units of the output are an accepted text. Asked where a stop ends, so near the end. */
+  private wasComplete(length: number): boolean {
+    if (!this.options.isConstrained) return true
+    const after = this.detokenizer.heldCount + encoder.encode(this.written.slice(length)).length
+    return this.ends.has(this.byteCount - after)
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** Whether the row lets the token through: the check after every draw. */
+export function isLegal(row: Uint32Array, token: number): boolean {
+  return isAllowed(row, token)
+}

@@ -1,0 +1,176 @@
+/**
+ * One step of all running sequences: draft ▸ schedule ▸ forward in the model's thread ∥ fill masks ▸ sample ▸ accept ▸ emit.
+ *
+ * Here are the parts that concern the batch; what happens to a row once it has logits is in `rows.ts`. A sequence fails
+ * alone: what is done for one of them ends that one, and the step goes on.
+ */
+
+import type { GuideHost } from "../guides/guide.ts"
+import type { Model } from "../model/model.ts"
+import { noDraft } from "../speculation/draft.ts"
+import { StepCosts } from "../speculation/draftcost.ts"
+import { type DraftWish, legalDraft } from "../speculation/speculation.ts"
+import type { Speculator } from "../speculation/speculator.ts"
+import type { EngineMetrics } from "./metrics.ts"
+import { type Cursor, type RowParts, Rows } from "./rows.ts"
+import type { BatchEntry, Scheduler } from "./scheduler.ts"
+import type { Sequence } from "./sequence.ts"
+
+export interface StepperParts extends RowParts {
+  readonly model: Model
+  readonly scheduler: Scheduler
+  readonly log: (line: string) => void
+}
+
+export class Stepper {
+  private readonly parts: StepperParts
+  private readonly scheduler: Scheduler
+  private readonly guides: GuideHost
+  private readonly metrics: EngineMetrics
+  private readonly rows: Rows
+  private speculator: Speculator | null
+  private readonly costs = new StepCosts()
+
+  constructor(parts: Omit<StepperParts, "leave">) {
+    this.parts = { ...parts, leave: (sequence) => this.leave(sequence) }
+    this.scheduler = parts.scheduler
+    this.guides = parts.guides
+    this.metrics = parts.metrics
+    this.speculator = parts.speculator
+    this.rows = new Rows(this.parts)
+  }
+
+  /** Advances every running sequence by at least one token, or by a chunk of its prompt. */
+  async step(): Promise<void> {
+    const begunAt = performance.now()
+    await this.rows.resume()
+    await this.draft()
+    const batch = this.scheduler.next()
+    // All that runs waits for a late mask.
+    if (batch.length === 0) return this.rows.pause()
+    const { ms } = this.metrics
+    const startedAt = performance.now()
+    const logits = await this.forward(batch)
+    const arrivedAt = performance.now()
+    ms.forward += arrivedAt - startedAt
+    if (!logits) return
+    for (const entry of batch) this.scheduler.computed(entry)
+    const cursors = await this.rows.draw(batch, logits)
+    if (this.speculator) this.countDrafts(batch, cursors, performance.now() - begunAt)
+    ms.sample += performance.now() - arrivedAt
+    this.metrics.steps++
+    this.metrics.lastStepAt = performance.now()
+  }
+
+  /**
+   * Runs the model, while masks are filled. Undefined when it failed on this batch: then one of its sequences is to blame,
+   * and each of them is computed again by itself. Throws when
+   * the model's thread has ended.
+   */
+  private async forward(batch: readonly BatchEntry[]): Promise<Float32Array | undefined> {
+    const { model } = this.parts
+    const forward = model.forward(batch.map(({ feed }) => feed))
+    const isDone = forward.then(
+      () => {},
+      () => {},
+    )
+    try {
+      this.guides.prepare(
+        batch.flatMap(({ feed, sequence }) => (feed.logitsCount > 0 ? (sequence.options.guide ?? []) : [])),
+      )
+      return await forward
+    } catch (error) {
+      // A run that was started is always waited for.
+      await isDone
+      if (model.isDead || model.isRestarting) throw error
+      this.parts.log(`step failed: ${(error as Error).message}`)
+      if (batch.length > 1) this.scheduler.suspect(batch.map(({ sequence }) => sequence))
+      else this.fail(batch[0].sequence, error as Error, false)
+      return undefined
+    }
+  }
+
+  /** Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and cost nothing. */
+  private async draft(): Promise<void> {
+    const { speculator } = this
+    if (!speculator) return
+    const isMeasuring = this.costs.isStale(this.scheduler.running.length, this.metrics.steps)
+    const ready = this.scheduler.running.filter((sequence) => {
+      sequence.draft = noDraft
+      sequence.isDelayed = false
+      const { speculation } = sequence.options
+      return (
+        speculation && !sequence.replays && !sequence.isLate && sequence.cachedCount >= sequence.promptCount
+      )
+    })
+    const known = await this.rows.takeRuns(ready)
+    for (const sequence of ready) if (!known.includes(sequence)) this.delay(sequence)
+    const wishes = known.flatMap((sequence): DraftWish[] => {
+      const count = Math.min(sequence.options.speculation!.next(isMeasuring), sequence.left - 1)
+      return count > 0 ? [{ sequence, count }] : []
+    })
+    if (wishes.length === 0) return
+    const startedAt = performance.now()
+    try {
+      const proposals = await speculator.drafter.propose(wishes, this.guides)
+      for (const [index, { sequence, count }] of wishes.entries()) {
+        if (sequence.isFinished) continue
+        const { tokens, ...rest } = proposals[index]
+        const proposal = rest.parents ? proposals[index] : { ...rest, tokens: tokens.slice(0, count) }
+        const draft = await legalDraft(sequence, proposal, this.guides)
+        if (draft) sequence.draft = draft
+        else this.delay(sequence)
+      }
+    } catch (error) {
+      // A draft only saves time: the answers go on without.
+      this.parts.log(`drafts end: ${(error as Error).message}`)
+      this.speculator = null
+    }
+    this.metrics.ms.draft += performance.now() - startedAt
+  }
+
+  /** Tokens that are judged by ratio depend on the draft: it is waited for, by the sequence alone. */
+  private delay(sequence: Sequence): void {
+    sequence.isDelayed = sequence.options.speculation?.verify === "reject"
+  }
+
+  /** What came of the step's drafts, and what they cost; a step without them tells what that costs. */
+  private countDrafts(batch: readonly BatchEntry[], cursors: readonly Cursor[], elapsedMs: number): void {
+    const withDrafts = cursors.filter(({ entry }) => entry.draft.tokens.length > 0)
+    // Prompts cost what they cost with drafts and without.
+    const isComparable = batch.every(({ sequence, feed }) => feed.start >= sequence.promptCount)
+    if (isComparable && withDrafts.length === 0) {
+      this.costs.observe(batch.length, elapsedMs, this.metrics.steps)
+    }
+    const extra = isComparable ? this.costs.extraTokens(batch.length, elapsedMs) : undefined
+    const share = extra === undefined ? undefined : extra / withDrafts.length
+    for (const { entry, accepted, isRepeated } of withDrafts) {
+      const { sequence, draft } = entry
+      const drafted = draft.forced.filter((isForced) => !isForced).length
+      sequence.draftedCount += drafted
+      sequence.acceptedCount += accepted
+      this.metrics.draftedTokens += drafted
+      this.metrics.acceptedTokens += accepted
+      sequence.options.speculation?.record(drafted, accepted - Number(isRepeated), share)
+    }
+  }
+
+  end(sequence: Sequence, reason: "stop" | "abort" | "error", stopReason: "complete" | null): void {
+    if (sequence.isFinished) return
+    sequence.finish(reason, stopReason)
+    this.leave(sequence)
+  }
+
+  /** `isIntact`: the slot holds what it should. */
+  fail(sequence: Sequence, error: Error, isIntact = true): void {
+    this.rows.fail(sequence, error, isIntact)
+  }
+
+  /** A finished sequence leaves its slot; the next step begins without it. */
+  leave(sequence: Sequence, isIntact = true): void {
+    this.metrics.finished[sequence.finishReason!]++
+    this.metrics.cachedTokens += sequence.reusedCount
+    this.scheduler.remove(sequence, isIntact)
+    if (sequence.options.guide) this.guides.release(sequence.options.guide)
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Token bytes → text, one token at a time, never splitting a code point.
+ *
+ * Text is the decoding of the concatenated bytes of the tokens: exactly the bytes that the grammar saw. At most three
+ * bytes are held back, until the code point they begin is whole or known to be malformed (then U+FFFD, as the WHATWG
+ * Encoding Standard, section 4.5, has it). Those bytes are the whole state, so a detokenizer forks for free.
+ */
+
+import type { Vocabulary } from "../../mask/vocabulary.ts"
+
+export class Detokenizer {
+  private readonly vocabulary: Vocabulary
+  private readonly rendersSpecials: boolean
+  /** The begin of a code point that is not whole yet: 0 to 3 bytes. */
+  private held = new Uint8Array(0)
+  private isFirst = true
+  /** Bytes that are still to be left out. */
+  private skip: number
+
+  /** The first `skip` bytes are left out. */
+  constructor(vocabulary: Vocabulary, options: { rendersSpecials?: boolean; skip?: number } = {}) {
+    this.vocabulary = vocabulary
+    this.skip = options.skip ?? 0
+    this.rendersSpecials = options.rendersSpecials ?? false
+  }
+
+  /** The text that this token completes; often "", when it ends inside a code point. */
+  push(token: number): string {
+    const name = this.rendersSpecials ? this.vocabulary.name(token) : undefined
+    let bytes = name === undefined ? this.vocabulary.bytes(token) : encoder.encode(name)
+    if (bytes.length === 0) return ""
+    if (this.isFirst && this.vocabulary.dropsFirstSpace && bytes[0] === 0x20) bytes = bytes.subarray(1)
+    this.isFirst = false
+    if (this.skip === 0) return this.pushBytes(bytes)
+    const left = bytes.subarray(this.skip)
+    this.skip -= bytes.length - left.length
+    return this.pushBytes(left)
+  }
+
+  pushBytes(bytes: Uint8Array): string {
+    let whole = bytes
+    if (this.held.length > 0) {
+      whole = new Uint8Array(this.held.length + bytes.length)
+      whole.set(this.held)
+      whole.set(bytes, this.held.length)
+    }
+    const end = whole.length - openCount(whole)
+    this.held = whole.slice(end)
+    return end === 0 ? "" : decoder.decode(whole.subarray(0, end))
+  }
+
+  /** How many bytes are held back. At the end of an output they are a character cut off, and are dropped. */
+  get heldCount(): number {
+    return this.held.length
+  }
+
+  fork(): Detokenizer {
+    const copy = new Detokenizer(this.vocabulary, { rendersSpecials: this.rendersSpecials, skip: this.skip })
+    copy.held = this.held
+    copy.isFirst = this.isFirst
+    return copy
+  }
+}
+
+const encoder = new TextEncoder()
+// Without ignoreBOM a U+FEFF at the start of every chunk would be eaten.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** Bytes at the end that begin a code point and could still become one: 0 to 3. */
+function openCount(bytes: Uint8Array): number {
+  for (let count = 1; count <= Math.min(3, bytes.length); count++) {
+    const lead = bytes[bytes.length - count]
+    if (lead < 0x80) return 0
+    if (lead < 0xc0) continue
+    const length =
+      lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
+    if (count >= length) return 0
+    if (count === 1) return 1
+    // The second byte already decides: surrogates, overlong forms and values above U+10FFFF can no longer become one.
+    const second = bytes[bytes.length - count + 1]
+    const isBad =
+      (lead === 0xe0 && second < 0xa0) ||
+      (lead === 0xed && second > 0x9f) ||
+      (lead === 0xf0 && second < 0x90) ||
+      (lead === 0xf4 && second > 0x8f)
+    return isBad ? 0 : count
+  }
+  return 0
+}

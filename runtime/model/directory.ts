@@ -1,0 +1,186 @@
+/**
+ * A model directory in the Hugging Face layout → everything the engine needs to know before it opens the graph.
+ *
+ * Each wrong directory is refused here, by the name of the file and with the way out: a missing file, text that is not
+ * JSON, no end-of-sequence id. What only the graph knows (inputs, cache, width) is checked in `ort/signature.ts`.
+ * End ids are the union of three files, because each of them alone is known to be incomplete: Llama 3 ends by three ids.
+ */
+
+import { readFile, stat } from "node:fs/promises"
+import { basename, join, resolve } from "node:path"
+import { ModelError } from "../errors.ts"
+
+export interface ModelDirectory {
+  readonly path: string
+  /** Name of the model on the wire. */
+  readonly id: string
+  /** Seconds since 1970: when the graph was written. */
+  readonly createdAt: number
+  readonly graphPath: string
+  /** `config.json`, or its `text_config` where a model has one. */
+  readonly config: Readonly<Record<string, unknown>>
+  readonly tokenizerJson: Readonly<Record<string, unknown>>
+  readonly tokenizerConfig: Readonly<Record<string, unknown>>
+  /** Ascending, never empty. */
+  readonly endIds: readonly number[]
+  /** max_position_embeddings; undefined when config.json does not say. */
+  readonly contextLength: number | undefined
+  readonly chatTemplates: ReadonlyMap<string, string>
+}
+
+const graphSuffix: Readonly<Record<string, string>> = {
+  fp32: "",
+  fp16: "_fp16",
+  int8: "_int8",
+  uint8: "_uint8",
+  q8: "_quantized",
+  q4: "_q4",
+  q4f16: "_q4f16",
+}
+
+/** Reads the directory. Throws ModelError naming the file that is missing or wrong. */
+export async function readModelDirectory(path: string, dtype = "fp32"): Promise<ModelDirectory> {
+  const directory = resolve(path)
+  if (!(await kindOf(directory))?.isDirectory()) {
+    throw new ModelError(
+      `${directory}: not a directory. A model is a folder with config.json and onnx/model.onnx`,
+    )
+  }
+  const outer = await readJson(directory, "config.json", true)
+  const config = isObject(outer.text_config) ? { ...outer, ...outer.text_config } : outer
+  const tokenizerJson = await readJson(directory, "tokenizer.json", true)
+  const tokenizerConfig = await readJson(directory, "tokenizer_config.json", false)
+  const generationConfig = await readJson(directory, "generation_config.json", false)
+  const graphPath = await findGraph(directory, dtype)
+  const name = typeof config._name_or_path === "string" ? basename(config._name_or_path) : ""
+  return {
+    path: directory,
+    id: name || basename(directory),
+    createdAt: Math.floor((await stat(graphPath)).mtimeMs / 1000),
+    graphPath,
+    config,
+    tokenizerJson,
+    tokenizerConfig,
+    endIds: findEndIds(directory, [generationConfig, config, outer], tokenizerConfig, tokenizerJson),
+    contextLength: positive(directory, config, "max_position_embeddings"),
+    chatTemplates: await readChatTemplates(directory, tokenizerConfig),
+  }
+}
+
+async function findGraph(directory: string, dtype: string): Promise<string> {
+  const suffix = graphSuffix[dtype]
+  if (suffix === undefined) {
+    throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${Object.keys(graphSuffix).join(", ")}`)
+  }
+  const candidates = [join("onnx", `model${suffix}.onnx`), `model${suffix}.onnx`]
+  for (const candidate of candidates) {
+    if ((await kindOf(join(directory, candidate)))?.isFile()) return join(directory, candidate)
+  }
+  throw new ModelError(
+    `${directory}: neither ${candidates.join(" nor ")} is there. Export the model to ONNX, or choose another dtype`,
+  )
+}
+
+type JsonObject = Record<string, unknown>
+
+async function readJson(directory: string, name: string, needed: boolean): Promise<JsonObject> {
+  const path = join(directory, name)
+  let text: string
+  try {
+    text = await readFile(path, "utf8")
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+    if (isMissing && !needed) return {}
+    const way = isMissing ? "is missing; a model directory needs it" : "cannot be read"
+    throw new ModelError(`${path}: ${way}`, { cause })
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch (cause) {
+    throw new ModelError(`${path}: not JSON: ${(cause as Error).message}`, { cause })
+  }
+  throw new ModelError(`${path}: must hold a JSON object`)
+}
+
+function positive(directory: string, config: JsonObject, key: string): number | undefined {
+  const value = config[key]
+  if (value === undefined || value === null) return undefined
+  if (typeof value === "number" && Number.isInteger(value) && value > 0) return value
+  throw new ModelError(
+    `${join(directory, "config.json")}: ${key} is ${JSON.stringify(value)}, not an integer > 0`,
+  )
+}
+
+/**
+ * Every id that ends an output: those that `configs` list, and that of the token which tokenizer_config.json names.
+ * Ascending. Throws ModelError when there is none.
+ */
+export function findEndIds(
+  directory: string,
+  configs: readonly JsonObject[],
+  tokenizerConfig: JsonObject,
+  tokenizerJson: JsonObject,
+): readonly number[] {
+  const ids = new Set<number>()
+  for (const config of configs) {
+    for (const id of [config.eos_token_id ?? []].flat()) {
+      if (!Number.isInteger(id))
+        throw new ModelError(`${directory}: eos_token_id holds ${JSON.stringify(id)}`)
+      ids.add(id as number)
+    }
+  }
+  const name = tokenText(tokenizerConfig.eos_token)
+  const named = name === undefined ? undefined : idOfToken(tokenizerJson, tokenizerConfig, name)
+  if (named !== undefined) ids.add(named)
+  if (ids.size === 0) {
+    throw new ModelError(
+      `${directory}: no end-of-sequence id. Set eos_token_id in generation_config.json or config.json, or eos_token in tokenizer_config.json`,
+    )
+  }
+  return [...ids].sort((a, b) => a - b)
+}
+
+/** A special token is written as its text or as an object with `content`. */
+export function tokenText(token: unknown): string | undefined {
+  const text = isObject(token) ? token.content : token
+  return typeof text === "string" ? text : undefined
+}
+
+function idOfToken(tokenizerJson: JsonObject, tokenizerConfig: JsonObject, text: string): number | undefined {
+  for (const token of (tokenizerJson.added_tokens ?? []) as JsonObject[]) {
+    if (token.content === text) return Number(token.id)
+  }
+  for (const [id, token] of Object.entries((tokenizerConfig.added_tokens_decoder ?? {}) as JsonObject)) {
+    if (tokenText(token) === text) return Number(id)
+  }
+  const vocab = isObject(tokenizerJson.model) ? tokenizerJson.model.vocab : undefined
+  if (Array.isArray(vocab)) {
+    const id = vocab.findIndex((entry) => entry[0] === text)
+    return id < 0 ? undefined : id
+  }
+  return isObject(vocab) && Object.hasOwn(vocab, text) ? Number(vocab[text]) : undefined
+}
+
+/** `chat_template.jinja` wins; else a string (`default`) or a list of named templates in the tokenizer's configuration. */
+async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
+  const path = join(directory, "chat_template.jinja")
+  if ((await kindOf(path))?.isFile()) return new Map([["default", await readFile(path, "utf8")]])
+  const listed = config.chat_template
+  if (typeof listed === "string") return new Map([["default", listed]])
+  const templates = new Map<string, string>()
+  for (const each of Array.isArray(listed) ? listed : []) {
+    if (isObject(each) && typeof each.name === "string" && typeof each.template === "string") {
+      templates.set(each.name, each.template)
+    }
+  }
+  return templates
+}
+
+async function kindOf(path: string) {
+  return stat(path).catch(() => undefined)
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,137 @@
+/**
+ * The model's thread: loads the graph, owns the sessions, answers one message at a time.
+ *
+ * Buffers travel by transfer, never shared: each answer carries the logits, each question carries back the buffer of an
+ * answer that has been read. Started from `dist` by `client.ts`, which names the messages.
+ */
+
+import { parentPort, workerData } from "node:worker_threads"
+import type { InferenceSession, Tensor } from "onnxruntime-node"
+import { ModelError } from "../../errors.ts"
+import type { Answer, LoadOptions, Question } from "./client.ts"
+import { Gate } from "./gate.ts"
+import { OrtSession, type TensorConstructor } from "./session.ts"
+import { readSignature, type ValueInfo } from "./signature.ts"
+
+interface Ort {
+  InferenceSession: {
+    create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>
+  }
+  Tensor: typeof Tensor
+}
+
+const port = parentPort!
+const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
+const gate = new Gate(cells)
+
+function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer)
+}
+
+try {
+  const session = await load()
+  // One after the other: a run gives this thread back between its parts, and nothing may come in between.
+  let last = Promise.resolve()
+  port.on("message", (question: Question) => {
+    last = last.then(() => serve(session, question))
+  })
+} catch (error) {
+  answer({ kind: "failed", id: 0, message: (error as Error).message })
+  port.close()
+} finally {
+  gate.leave()
+}
+
+async function serve(session: OrtSession, question: Question): Promise<void> {
+  gate.enter()
+  try {
+    if (question.kind === "close") {
+      await session.close()
+      port.close()
+      return
+    }
+    const logits = await session.forward(question.feeds, question.reuse)
+    const buffer = logits.buffer as ArrayBuffer
+    answer(
+      {
+        kind: "logits",
+        id: question.id,
+        buffer,
+        length: logits.length,
+        at: process.hrtime.bigint(),
+      },
+      [buffer],
+    )
+  } catch (error) {
+    answer({
+      kind: "failed",
+      id: question.kind === "forward" ? question.id : 0,
+      message: (error as Error).message,
+    })
+  } finally {
+    gate.leave()
+  }
+}
+
+async function load(): Promise<OrtSession> {
+  const ort = await importOrt()
+  const isGpu = options.provider === "webgpu"
+  const common: InferenceSession.SessionOptions = {
+    executionProviders: [options.provider],
+    intraOpNumThreads: options.threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: "all",
+    logSeverityLevel: 4,
+  }
+  let session = await create(ort, common)
+  const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
+  const signature = readSignature(
+    options.graphPath,
+    infos(session.inputMetadata),
+    infos(session.outputMetadata),
+    options.config,
+  )
+  if (isGpu) {
+    // The cache stays on the device; only logits come back. The names are known only now.
+    await session.release()
+    const outputs = Object.fromEntries(
+      signature.caches.map(({ present }) => [present, "gpu-buffer" as const]),
+    )
+    session = await create(ort, { ...common, preferredOutputLocation: { ...outputs, logits: "cpu" } })
+  }
+  const { slotCount, contextLength } = options
+  const opened = new OrtSession(session, ort.Tensor as unknown as TensorConstructor, signature, {
+    slotCount,
+    contextLength,
+    isCacheOpaque: isGpu,
+  })
+  await opened.prepare()
+  const { canRewind, isBatched } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, isBatched })
+  return opened
+}
+
+async function importOrt(): Promise<Ort> {
+  try {
+    const module = (await import("onnxruntime-node")) as unknown as Ort & { default?: Ort }
+    return module.default ?? module
+  } catch (cause) {
+    throw new ModelError(
+      "onnxruntime-node is missing: ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node",
+      {
+        cause,
+      },
+    )
+  }
+}
+
+async function create(ort: Ort, sessionOptions: InferenceSession.SessionOptions): Promise<InferenceSession> {
+  try {
+    return await ort.InferenceSession.create(options.graphPath, sessionOptions)
+  } catch (cause) {
+    const reason = (cause as Error).message.trim().replace(/\.$/, "")
+    throw new ModelError(`${options.graphPath}: ${reason}. Is the file whole? Fetch or export it again`, {
+      cause,
+    })
+  }
+}

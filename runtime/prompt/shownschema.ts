@@ -1,0 +1,75 @@
+/**
+ * The schema in the prompt: what an answer will be held to, said to the model.
+ *
+ * The schema's text is appended to the system message after a blank line, or is the system message where there is none. It is
+ * compact and keeps the order of keys and the spelling of numbers, so a model sees one spelling however a schema was sent.
+ */
+
+import { RequestError } from "../errors.ts"
+import type { Message } from "../model/template.ts"
+import type { ConstraintInput } from "../schema.ts"
+
+/** What stands before the schema. The embedded model has been trained with these words. */
+const lead = "JSON schema: "
+
+/** Of a schema's text so much may be white space: one in so many units has to fit. */
+const maxSpacing = 8
+
+/**
+ * The messages with the constraint's schema in the system message. Throws RequestError where it has none, or one that is far
+ * above the `maxUnits` that a prompt may have.
+ */
+export function showSchema(
+  messages: readonly Message[],
+  constraint: ConstraintInput | null,
+  maxUnits = Number.POSITIVE_INFINITY,
+): readonly Message[] {
+  if (constraint === null || !("kind" in constraint) || constraint.kind !== "json") {
+    const given = constraint === null ? "there is no constraint" : "the constraint is not a JSON Schema"
+    throw new RequestError(
+      "invalid_value",
+      `schema_in_prompt: ${given}: send one, or leave schema_in_prompt out`,
+      "schema_in_prompt",
+    )
+  }
+  const { schema } = constraint
+  if (typeof schema === "string" && schema.length > maxSpacing * maxUnits) {
+    throw new RequestError(
+      "context_length_exceeded",
+      `schema_in_prompt: the schema has ${schema.length} characters, and ${maxSpacing * maxUnits} are more than the context can hold: leave schema_in_prompt out`,
+      "schema_in_prompt",
+    )
+  }
+  const shown = lead + (typeof schema === "string" ? compactJson(schema) : JSON.stringify(schema))
+  const [first, ...rest] = messages
+  if (first?.role !== "system" && first?.role !== "developer") {
+    return [{ role: "system", content: shown }, ...messages]
+  }
+  const { content } = first
+  if (!content?.length) return [{ ...first, content: shown }, ...rest]
+  if (typeof content === "string") return [{ ...first, content: `${content}\n\n${shown}` }, ...rest]
+  return [{ ...first, content: [...content, { type: "text", text: `\n\n${shown}` }] }, ...rest]
+}
+
+/** A JSON text without the white space between its lexemes. Linear, whatever the text. */
+export function compactJson(text: string): string {
+  const kept: string[] = []
+  let start = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text[at]
+    if (unit === '"') at = endOfString(text, at)
+    else if (unit === " " || unit === "\n" || unit === "\t" || unit === "\r") {
+      if (at > start) kept.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  kept.push(text.slice(start))
+  return kept.join("")
+}
+
+/** The closing quote of the string that begins at `at`. */
+function endOfString(text: string, at: number): number {
+  let end = at + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1
+  return end
+}

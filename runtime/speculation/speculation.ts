@@ -1,0 +1,142 @@
+/**
+ * Speculation: several tokens of a sequence in one run of the model.
+ *
+ * A drafter proposes tokens, the model computes the logits behind each of them in one run, and the engine takes its
+ * ordinary steps along the draft for as long as what it takes is what was proposed. There is no second path: masks,
+ * penalties, stops and budgets see every token as always; a draft only decides which logits are at hand. Proposals are
+ * cut at the first token that the constraint refuses, and tokens that it forces are part of the draft for free.
+ *
+ * `verify: "match"` draws as without a draft, with the same noise: the same tokens (Leviathan 2023 keeps the law only).
+ * The logits of a draft may differ from those of plain decoding by rounding, so draws that rounding could change are
+ * repeated from plain logits (`neartie.ts`). `verify: "reject"` is the classic rule: the same law, other tokens.
+ */
+
+import {
+  chainOf,
+  checkNeeds,
+  type NgramOptions,
+  type Proposal,
+  type Proposer,
+  type SamplingParams,
+} from "../../sampler/index.ts"
+import type { Sequence } from "../engine/sequence.ts"
+import { draftAlong } from "../guides/draft.ts"
+import type { GuideHost } from "../guides/guide.ts"
+import type { Draft, Verify } from "./draft.ts"
+import { hasPlainFilters } from "./neartie.ts"
+
+export type SpeculationOptions = {
+  /** Most proposed tokens a step, 1 to 16. Default 4. */
+  tokens?: number
+  /** Pause where drafts cost more than they gain, by the clock; false: draft in every step. Default true. */
+  adaptive?: boolean
+} & (
+  | ({
+      /** What followed an earlier occurrence of the sequence's ending (prompt lookup); needs no model. */
+      method: "ngram"
+    } & NgramOptions)
+  | {
+      /** A smaller model with the same vocabulary. */
+      method: "model"
+      /** Its directory. */
+      model: string
+      dtype?: string
+    }
+  | {
+      /** A drafter of one's own, one object a sequence. */
+      method: "proposer"
+      create: () => Proposer
+    }
+)
+
+/** Most tokens of a draft, forced ones included: as many as run together with other sequences. */
+const maxDraft = 24
+
+export const maxProposed = 16
+
+export interface DraftWish {
+  readonly sequence: Sequence
+  /** Most tokens that are of use. */
+  readonly count: number
+}
+
+/** Proposes for all sequences of a step. */
+export interface Drafter {
+  /** For the log. */
+  readonly description: string
+  /** One proposal a wish, in their order. */
+  propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]>
+  /** What proposing one token for each of so many sequences costs, in milliseconds. */
+  tokenMs(rows: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** One proposer a sequence. */
+export class ProposerDrafter implements Drafter {
+  readonly description: string
+  private readonly create: () => Proposer
+  private readonly readsPrediction: boolean
+  private readonly proposers = new WeakMap<Sequence, Proposer>()
+
+  /**
+   * `readsPrediction`: a request's prediction stands before its prompt. Throws RangeError when the proposer needs what no
+   * model here exports.
+   */
+  constructor(create: () => Proposer, description: string, readsPrediction: boolean) {
+    this.create = create
+    this.description = description
+    this.readsPrediction = readsPrediction
+    checkNeeds(create(), [])
+  }
+
+  propose(wishes: readonly DraftWish[]): Promise<readonly Proposal[]> {
+    return Promise.all(
+      wishes.map(({ sequence, count }) => {
+        const proposer = this.proposers.get(sequence) ?? this.create()
+        this.proposers.set(sequence, proposer)
+        const prediction = this.readsPrediction ? (sequence.options.predictionIds ?? []) : []
+        const tokens = prediction.length > 0 ? [...prediction, ...sequence.tokens] : sequence.tokens
+        return proposer.propose({ tokens }, count)
+      }),
+    )
+  }
+
+  /** Nothing beside a run of the model; a proposer that costs more knows itself when to propose nothing. */
+  async tokenMs(): Promise<number> {
+    return 0
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Whether drafts of a request can be verified: its law at a position must not depend on how it came there. */
+export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
+  if (params.mirostat !== 0 || params.contrastive !== null) return false
+  if (verify === "match") return hasPlainFilters(params)
+  return params.logprobs === null || !params.logprobsMode.startsWith("processed")
+}
+
+/**
+ * The part of a proposal that may follow, with the tokens that the constraint forces between its tokens. Nothing moves;
+ * undefined where the constraint does not answer in time.
+ */
+export async function legalDraft(
+  sequence: Sequence,
+  proposal: Proposal,
+  guides: GuideHost,
+): Promise<Draft | undefined> {
+  const { guide, vocabulary, params, stopTokenIds } = sequence.options
+  const proposed = chainOf(proposal, maxProposed)
+  const bound = Math.min(maxDraft, sequence.left - 1)
+  const free = { vocabulary, matcher: null, stopTokenIds, allowed: params.allowed, bound, isForcing: false }
+  const drafted = guide
+    ? await guides.draft(guide, proposed, bound)
+    : draftAlong(proposed, { ...free, forcedAt: () => [] })
+  if (!drafted) return undefined
+  const { tokens, places } = drafted
+  return {
+    tokens,
+    laws: places.map((at) => (at < 0 ? null : (proposal.laws?.[at] ?? null))),
+    forced: places.map((at) => at < 0),
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * What an engine speculates with, and whether it pays: a drafter, and what was measured on the model when it was opened.
+ *
+ * Two things are measured, since no graph tells them: how much its logits change when a text is cut into other runs, which
+ * decides what draws are doubtful; and what a step with drafts costs beside one without, which decides when to stop
+ * drafting for a while. The second depends on the machine and on its load, and can only change the speed.
+ */
+
+import { NgramProposer } from "../../sampler/index.ts"
+import { ModelError } from "../errors.ts"
+import type { Feed, Model } from "../model/model.ts"
+import { type Drafter, maxProposed, ProposerDrafter, type SpeculationOptions } from "./speculation.ts"
+
+/** What an engine speculates with. */
+export interface Speculator {
+  readonly drafter: Drafter
+  /** K: most proposed tokens a step. */
+  readonly tokens: number
+  /** Drafts pause where they do not pay. */
+  readonly isAdaptive: boolean
+  /** Bounds how far logits of a draft may lie from those of plain decoding. */
+  readonly rounding: number
+  /** What drafts cost with one sequence, and with all slots taken. */
+  readonly costs: readonly [one: DraftCost, all: DraftCost]
+}
+
+/** Rounding beyond this share of the largest logit is none: nearly every draw would be doubtful. */
+const maxRounding = 0.01
+
+/** Of one step, in milliseconds. */
+export interface DraftCost {
+  readonly rows: number
+  /** Without drafts; with drafts of K tokens, their making included. */
+  readonly plainMs: number
+  readonly draftedMs: number
+}
+
+/** Share of proposed tokens that must be accepted for drafts to pay, with so many sequences running. */
+export function breakEvenOf({ costs: [one, all], tokens }: Speculator, rows: number): number {
+  const share = all.rows > one.rows ? Math.min(1, (rows - one.rows) / (all.rows - one.rows)) : 0
+  const between = (of: (cost: DraftCost) => number): number => of(one) + share * (of(all) - of(one))
+  // A step with drafts must give this many tokens more than one without.
+  const extra = between((cost) => cost.draftedMs) / between((cost) => cost.plainMs) - 1
+  return Math.min(0.95, Math.max(0.02, extra / tokens))
+}
+
+/** Throws RangeError on an impossible option, ModelError when this model cannot verify drafts. */
+export async function openSpeculator(
+  options: SpeculationOptions,
+  model: Model,
+  openDraftModel: (options: SpeculationOptions & { method: "model" }) => Promise<Drafter>,
+): Promise<Speculator> {
+  const { method, tokens = 4, adaptive = true } = options
+  if (!Number.isInteger(tokens) || tokens < 1 || tokens > maxProposed) {
+    throw new RangeError(`speculation.tokens: ${tokens} is not an integer from 1 to ${maxProposed}`)
+  }
+  if (!model.canRewind) throw new ModelError(`speculation: ${cannotRewind(model)}, or leave it out`)
+  if (method !== "ngram" && method !== "model" && method !== "proposer") {
+    throw new RangeError(`speculation.method: ${method} is not ngram, model or proposer`)
+  }
+  // Before the long part: prompt lookup and proposers refuse their options here.
+  const drafter =
+    method === "ngram"
+      ? new ProposerDrafter(() => new NgramProposer(options), "prompt lookup", true)
+      : method === "proposer"
+        ? new ProposerDrafter(options.create, "a proposer of the caller's", false)
+        : await openDraftModel(options)
+  try {
+    const { rounding, scale } = await probeRounding(model, tokens)
+    if (rounding > maxRounding * scale) {
+      throw new ModelError(
+        `speculation: ${model.description}: this graph's logits change by ${(rounding / 8).toPrecision(2)} of ${scale.toPrecision(2)} when several tokens run at once, as dynamic quantisation makes them: choose another \`dtype\`, or leave it out`,
+      )
+    }
+    const costs: DraftCost[] = []
+    for (const rows of [1, model.slotCount]) {
+      const plainMs = await probeMs(model, rows, 1)
+      const draftedMs = (await probeMs(model, rows, tokens + 1)) + tokens * (await drafter.tokenMs(rows))
+      costs.push({ rows, plainMs, draftedMs })
+    }
+    return { drafter, tokens, isAdaptive: adaptive, rounding, costs: [costs[0], costs[1]] }
+  } catch (error) {
+    await drafter.close()
+    throw error
+  }
+}
+
+/** For the log. */
+export function describeSpeculator(speculator: Speculator): string {
+  const { drafter, tokens, rounding, costs } = speculator
+  const pays = costs
+    .map(({ rows }) => `${Math.round(100 * breakEvenOf(speculator, rows))} % right with ${rows}`)
+    .join(", ")
+  return `drafts of ${tokens} tokens by ${drafter.description}, which pay from ${pays} running; rounding ${rounding.toPrecision(2)}`
+}
+
+/** Why a model's cache cannot be cut back to what a draft left of it. */
+export function cannotRewind(model: Model): string {
+  return `${model.description}: its cache stays on the device and only grows, so refused tokens cannot be taken out of it; choose the device cpu`
+}
+
+/** Tokens of the probes' text. Any ids do; these are spread over the vocabulary. */
+function probeText(model: Model, count: number): number[] {
+  return Array.from(
+    { length: Math.min(count, model.contextLength - 1) },
+    (_, at) => (Math.imul(at + 1, 0x9e3779b1) >>> 0) % model.width,
+  )
+}
+
+/** Bounds how much the model's logits differ by how a text is cut into runs. Fills slot 0. */
+async function probeRounding(model: Model, tokens: number): Promise<{ rounding: number; scale: number }> {
+  const ids = probeText(model, 48)
+  let scale = 0
+  const run = async (size: number): Promise<Map<number, Float32Array>> => {
+    const rows = new Map<number, Float32Array>()
+    for (let start = 0; start < ids.length; start += size) {
+      const feed = { slot: 0, start, tokens: ids.slice(start, start + size), logitsCount: 1 }
+      const logits = (await model.forward([feed])).slice()
+      rows.set(start + feed.tokens.length, logits)
+      for (const value of logits) scale = Math.max(scale, Math.abs(value))
+    }
+    return rows
+  }
+  const single = await run(1)
+  let difference = 0
+  for (const [end, row] of await run(tokens + 1)) {
+    const expected = single.get(end)!
+    for (let id = 0; id < row.length; id++)
+      difference = Math.max(difference, Math.abs(row[id] - expected[id]))
+  }
+  // Longer texts differ more than the probe: 48 tokens of the embedded model by 8e-6, 300 by 1.4e-5.
+  return { rounding: Math.max(8 * difference, 2 ** -20 * scale), scale }
+}
+
+/** Median time of a step of so many sequences with so many tokens each, in the middle of a text. Fills the slots. */
+export async function probeMs(model: Model, rows: number, tokens: number): Promise<number> {
+  const ids = probeText(model, 64 + tokens)
+  const start = ids.length - tokens
+  const feeds = (from: number, end: number): Feed[] =>
+    Array.from({ length: rows }, (_, slot) => ({
+      slot,
+      start: from,
+      tokens: ids.slice(from, end),
+      logitsCount: 1,
+    }))
+  await model.forward(feeds(0, start))
+  const elapsed: number[] = []
+  for (let round = 0; round < 7; round++) {
+    const begin = performance.now()
+    await model.forward(feeds(start, ids.length))
+    elapsed.push(performance.now() - begin)
+  }
+  return elapsed.sort((a, b) => a - b)[3]
+}

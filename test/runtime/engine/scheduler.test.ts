@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest"
+import { Vocabulary } from "../../../mask/index.ts"
+import { type BatchEntry, Scheduler } from "../../../runtime/engine/scheduler.ts"
+import { Sequence } from "../../../runtime/engine/sequence.ts"
+import type { Model } from "../../../runtime/model/model.ts"
+import { StopStrings } from "../../../runtime/stops/stops.ts"
+import { resolveParams } from "../../../sampler/index.ts"
+
+const vocabulary = Vocabulary.fromBytes(
+  Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+  { endIds: [256] },
+)
+
+// Of the model the scheduler reads its size only.
+const schedulerOf = (slotCount: number): Scheduler =>
+  new Scheduler({ slotCount, canRewind: true } as Model, vocabulary.words)
+
+const make = (promptLength: number, first = 0): Sequence =>
+  new Sequence({
+    vocabulary,
+    promptIds: Array.from({ length: promptLength }, (_, at) => (at + first) % 256),
+    params: resolveParams({}, { width: 257 }),
+    guide: null,
+    isConstrained: false,
+    closes: false,
+    stops: new StopStrings([]),
+    stopTokenIds: new Set(),
+    includesStop: false,
+    ignoresEnd: true,
+    minTokens: 0,
+    maxTokens: 100,
+    contextLength: 4096,
+    choice: 0,
+    emit: () => {},
+  })
+
+const cuts = (batch: BatchEntry[]) =>
+  batch.map(({ feed }) => [feed.slot, feed.start, feed.tokens.length, feed.logitsCount === 1])
+const step = (scheduler: Scheduler) => {
+  const batch = scheduler.next()
+  for (const entry of batch) scheduler.computed(entry)
+  return batch
+}
+
+describe("batches", () => {
+  test("a prompt goes in chunks, its last one wants logits, then token by token", () => {
+    const scheduler = schedulerOf(2)
+    const sequence = make(300)
+    scheduler.add([sequence])
+    expect(cuts(step(scheduler))).toEqual([[0, 0, 128, false]])
+    expect(cuts(step(scheduler))).toEqual([[0, 128, 128, false]])
+    expect(cuts(step(scheduler))).toEqual([[0, 256, 44, true]])
+    sequence.accept(1)
+    expect(cuts(step(scheduler))).toEqual([[0, 300, 1, true]])
+    // A forced run is one feed.
+    for (const token of [1, 2, 3]) sequence.accept(token)
+    expect(cuts(step(scheduler))).toEqual([[0, 301, 3, true]])
+  })
+
+  test("who comes later waits for a slot, in order", () => {
+    const scheduler = schedulerOf(2)
+    const all = [make(5), make(6, 1), make(7, 2)]
+    scheduler.add(all)
+    expect(cuts(step(scheduler)).length).toBe(2)
+    expect(scheduler.waiting).toEqual([all[2]])
+    all[0].finish("abort", null)
+    scheduler.remove(all[0])
+    for (const sequence of scheduler.running) sequence.accept(1)
+    expect(cuts(step(scheduler))).toEqual([
+      [1, 6, 1, true],
+      [0, 0, 7, true],
+    ])
+  })
+
+  test("long prompts share the budget of a step; who decodes never waits for them", () => {
+    const scheduler = schedulerOf(8)
+    const decoding = make(5)
+    scheduler.add([decoding])
+    step(scheduler)
+    decoding.accept(1)
+    scheduler.add(Array.from({ length: 6 }, (_, index) => make(1000, index + 1)))
+    const batch = cuts(step(scheduler))
+    expect(batch[0]).toEqual([0, 5, 1, true])
+    expect(batch.length).toBe(5)
+    expect(scheduler.waiting.length).toBe(2)
+  })
+
+  test("a prompt that a neighbour has computed is copied with the first feed, once", () => {
+    const scheduler = schedulerOf(3)
+    scheduler.add([make(200)])
+    step(scheduler)
+    scheduler.add([make(200)])
+    const [, copied] = step(scheduler)
+    expect(copied.feed).toMatchObject({ slot: 1, start: 128, copyFrom: 0 })
+    expect(copied.sequence.reusedCount).toBe(128)
+    copied.sequence.accept(1)
+    expect(step(scheduler).find(({ feed }) => feed.slot === 1)?.feed.copyFrom).toBeUndefined()
+  })
+
+  test("removing twice, or one that never ran, changes nothing", () => {
+    const scheduler = schedulerOf(1)
+    const [running, waiting] = [make(5), make(5)]
+    scheduler.add([running, waiting])
+    step(scheduler)
+    scheduler.remove(waiting)
+    scheduler.remove(running)
+    scheduler.remove(running)
+    expect([scheduler.hasWork, scheduler.slots.freeCount]).toEqual([false, 1])
+  })
+})

@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { ModelError } from "../../../runtime/errors.ts"
+import { packageFile } from "../../../runtime/files.ts"
+import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { writeTinyModel } from "../../support/onnx.ts"
+
+const make = (options = {}) => writeTinyModel(mkdtempSync(join(tmpdir(), "model-")), options)
+
+const edit = (directory: string, name: string, change: (json: Record<string, unknown>) => unknown) => {
+  const path = join(directory, name)
+  writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, "utf8")))))
+}
+
+test("a whole directory: graph, context, end ids, templates", async () => {
+  const directory = make()
+  writeFileSync(join(directory, "generation_config.json"), JSON.stringify({ eos_token_id: [256, 258] }))
+  const model = await readModelDirectory(directory)
+  expect(model.endIds).toEqual([256, 258])
+  expect(model.contextLength).toBe(512)
+  expect(model.graphPath).toBe(join(directory, "onnx/model.onnx"))
+  expect([...model.chatTemplates.keys()]).toEqual(["default"])
+  expect(model.createdAt).toBeGreaterThan(1.6e9)
+})
+
+test("end ids are the union of three files, names included", async () => {
+  const directory = make({ config: { eos_token_id: 257 } })
+  edit(directory, "tokenizer_config.json", (json) => ({ ...json, eos_token: { content: "<|user|>" } }))
+  expect((await readModelDirectory(directory)).endIds).toEqual([256, 257])
+})
+
+test("chat_template.jinja wins over the configuration; a list is read by name", async () => {
+  const directory = make()
+  const list = [
+    { name: "default", template: "A" },
+    { name: "tool_use", template: "B" },
+  ]
+  edit(directory, "tokenizer_config.json", (json) => ({ ...json, chat_template: list }))
+  expect((await readModelDirectory(directory)).chatTemplates.get("tool_use")).toBe("B")
+  writeFileSync(join(directory, "chat_template.jinja"), "J")
+  expect([...(await readModelDirectory(directory)).chatTemplates]).toEqual([["default", "J"]])
+})
+
+test.each<[name: string, spoil: (directory: string) => void, message: string | RegExp]>([
+  ["no directory", (directory) => rmSync(directory, { recursive: true }), "not a directory"],
+  ["no config", (directory) => rmSync(join(directory, "config.json")), /config\.json: is missing/],
+  ["no tokenizer", (directory) => rmSync(join(directory, "tokenizer.json")), /tokenizer\.json: is missing/],
+  [
+    "no graph",
+    (directory) => rmSync(join(directory, "onnx"), { recursive: true }),
+    /onnx\/model\.onnx nor model\.onnx/,
+  ],
+  ["not JSON", (directory) => writeFileSync(join(directory, "config.json"), "{"), /config\.json: not JSON/],
+  [
+    "no object",
+    (directory) => writeFileSync(join(directory, "config.json"), "[]"),
+    /must hold a JSON object/,
+  ],
+  [
+    "no end id",
+    (directory) => {
+      edit(directory, "config.json", ({ eos_token_id: _, ...json }) => json)
+      edit(directory, "tokenizer_config.json", ({ eos_token: _, ...json }) => json)
+    },
+    /no end-of-sequence id.*generation_config\.json/,
+  ],
+  [
+    "a context that is no number",
+    (directory) => edit(directory, "config.json", (json) => ({ ...json, max_position_embeddings: "512" })),
+    /config\.json: max_position_embeddings is "512"/,
+  ],
+])("refused by the file's name: %s", async (_, spoil, message) => {
+  const directory = make()
+  spoil(directory)
+  const refusal = await readModelDirectory(directory).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(ModelError)
+  expect((refusal as Error).message).toMatch(message)
+})
+
+test("dtype picks the file; an unknown one is refused", async () => {
+  const directory = make()
+  await expect(readModelDirectory(directory, "q4")).rejects.toThrow(/model_q4\.onnx/)
+  await expect(readModelDirectory(directory, "q5")).rejects.toThrow(/dtype "q5": not one of fp32/)
+})
+
+test("files of the package are found by the package's name", () => {
+  expect(JSON.parse(readFileSync(packageFile("package.json"), "utf8")).name).toBe("tokenrail")
+})

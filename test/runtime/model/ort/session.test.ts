@@ -1,0 +1,234 @@
+import { mkdtempSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as ort from "onnxruntime-node"
+import { afterAll, describe, expect, test } from "vitest"
+import type { Feed } from "../../../../runtime/model/model.ts"
+import { halfToFloat, OrtSession, type TensorConstructor } from "../../../../runtime/model/ort/session.ts"
+import { readSignature, type ValueInfo } from "../../../../runtime/model/ort/signature.ts"
+import { generator, type TinyOptions, writeTinyModel } from "../../../support/onnx.ts"
+
+const sessions: OrtSession[] = []
+afterAll(async () => {
+  for (const session of sessions) await session.close()
+})
+
+async function open(options: TinyOptions = {}, slotCount = 8, isCacheOpaque = false): Promise<OrtSession> {
+  const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)
+  const config = JSON.parse(readFileSync(join(directory, "config.json"), "utf8"))
+  const graph = await ort.InferenceSession.create(join(directory, "onnx/model.onnx"), {
+    intraOpNumThreads: 1,
+  })
+  const [inputs, outputs] = [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
+  const signature = readSignature("model.onnx", inputs, outputs, config)
+  const session = new OrtSession(graph, ort.Tensor as unknown as TensorConstructor, signature, {
+    slotCount,
+    contextLength: 512,
+    isCacheOpaque,
+  })
+  await session.prepare()
+  sessions.push(session)
+  return session
+}
+
+const feed = (slot: number, start: number, tokens: number[], copyFrom?: number): Feed =>
+  copyFrom === undefined
+    ? { slot, start, tokens, logitsCount: 1 }
+    : { slot, start, tokens, logitsCount: 1, copyFrom }
+
+const randomTokens = (random: () => number, count: number): number[] =>
+  Array.from({ length: count }, () => Math.floor(random() * 256))
+
+describe("rows of the batch", () => {
+  test("a row's logits have the same bits alone and in any company, at any time", async () => {
+    const alone = await open()
+    const together = await open()
+    expect([alone.isBatched, together.isBatched]).toEqual([true, true])
+    const random = generator(99)
+    const texts = Array.from({ length: 24 }, (_, index) => randomTokens(random, 3 + ((index * 29) % 150)))
+    // Every text: a prompt of a third, then mostly token by token, sometimes several at once.
+    const cuts = texts.map(({ length }) => {
+      const ends = [Math.ceil(length / 3)]
+      while (ends.at(-1)! < length) {
+        const count = random() < 0.7 ? 1 : 2 + Math.floor(3 * random())
+        ends.push(Math.min(length, ends.at(-1)! + count))
+      }
+      return ends
+    })
+    // The logits of each step, by text.
+    const expected: Float32Array[][] = []
+    for (const [index, text] of texts.entries()) {
+      const steps: Float32Array[] = []
+      for (const [step, end] of cuts[index].entries()) {
+        const start = step === 0 ? 0 : cuts[index][step - 1]
+        steps.push((await alone.forward([feed(0, start, text.slice(start, end))])).slice())
+      }
+      expected.push(steps)
+    }
+    // The same in eight slots: rows join, pause and leave as the dice say.
+    interface Running {
+      text: number
+      slot: number
+      at: number
+      step: number
+    }
+    const waiting = texts.map((_, text) => text)
+    let running: Running[] = []
+    const free = [0, 1, 2, 3, 4, 5, 6, 7]
+    let comparedCount = 0
+    while (waiting.length + running.length > 0) {
+      while (free.length > 0 && waiting.length > 0 && random() < 0.5) {
+        running.push({ text: waiting.shift()!, slot: free.pop()!, at: 0, step: 0 })
+      }
+      const chosen = running.filter(() => random() < 0.8)
+      if (chosen.length === 0) continue
+      const feeds = chosen.map(({ text, slot, at, step }) =>
+        feed(slot, at, texts[text].slice(at, cuts[text][step])),
+      )
+      const logits = await together.forward(feeds)
+      const { width } = together.signature
+      for (const [index, row] of chosen.entries()) {
+        expect(logits.subarray(index * width, (index + 1) * width)).toEqual(expected[row.text][row.step])
+        comparedCount++
+        row.at += feeds[index].tokens.length
+        row.step++
+      }
+      free.push(...running.filter(({ text, at }) => at === texts[text].length).map(({ slot }) => slot))
+      running = running.filter(({ text, at }) => at < texts[text].length)
+    }
+    expect(comparedCount).toBe(expected.flat().length)
+  })
+
+  test("going back and taking over from another slot give what a fresh start gives", async () => {
+    const session = await open()
+    const text = randomTokens(generator(5), 200)
+    await session.forward([feed(0, 0, text.slice(0, 128))])
+    const expected = (await session.forward([feed(0, 128, text.slice(128))])).slice()
+    expect((await session.forward([feed(0, 128, text.slice(128))])).slice()).toEqual(expected)
+    const others = await session.forward([
+      feed(3, 128, text.slice(128), 0),
+      feed(5, 128, text.slice(128), 3),
+      feed(0, 100, [1]),
+    ])
+    const { width } = session.signature
+    expect(others.slice(0, width)).toEqual(expected)
+    expect(others.slice(width, 2 * width)).toEqual(expected)
+  })
+
+  test("logits of the last tokens of a feed: one row each, the last one the same as alone", async () => {
+    const session = await open()
+    const { width } = session.signature
+    const text = randomTokens(generator(8), 40)
+    await session.forward([feed(0, 0, text.slice(0, 20)), feed(1, 0, text.slice(0, 25))])
+    const last = (await session.forward([feed(0, 20, text.slice(20, 26))])).slice()
+    const rows = await session.forward([
+      { ...feed(0, 20, text.slice(20, 26)), logitsCount: 6 },
+      { ...feed(1, 25, text.slice(25, 31)), logitsCount: 2 },
+    ])
+    expect(rows.length).toBe(8 * width)
+    expect(rows.slice(5 * width, 6 * width)).toEqual(last)
+    const steps = rows.slice()
+    for (let at = 20; at < 26; at++) {
+      const single = await session.forward([feed(0, at, [text[at]])])
+      for (const [id, value] of single.entries()) expect(steps[(at - 20) * width + id]).toBeCloseTo(value, 4)
+    }
+  })
+
+  test("close to the definition: all tokens at once, nothing cached", async () => {
+    const session = await open()
+    const text = randomTokens(generator(6), 70)
+    const whole = (await session.forward([feed(1, 0, text)])).slice()
+    for (const [at, token] of text.entries()) {
+      const step = await session.forward([feed(2, at, [token])])
+      if (at < text.length - 1) continue
+      for (const [id, value] of whole.entries()) expect(step[id]).toBeCloseTo(value, 4)
+    }
+  })
+})
+
+describe("graphs that rows cannot serve run alone", () => {
+  test.each([
+    ["positions counted by the graph", { hasPositions: false }],
+    ["a mask that is ignored", { ignoresMask: true }],
+  ])("%s", async (_, options) => {
+    const session = await open(options)
+    expect([session.isBatched, session.canRewind]).toEqual([false, true])
+    const text = randomTokens(generator(7), 20)
+    const whole = (await session.forward([feed(0, 0, text)])).slice()
+    await session.forward([feed(1, 0, text.slice(0, 9)), feed(0, 0, text.slice(0, 3))])
+    const rest = await session.forward([feed(1, 9, text.slice(9))])
+    for (const [id, value] of whole.entries()) expect(rest[id]).toBeCloseTo(value, 4)
+    // Going back, and taking over from another slot, keep every bit.
+    const expected = (await session.forward([feed(1, 9, text.slice(9))])).slice()
+    await session.forward([feed(1, 20, [1, 2, 3])])
+    const others = await session.forward([feed(1, 9, text.slice(9)), feed(2, 9, text.slice(9), 1)])
+    const { width } = session.signature
+    expect(others.slice(0, width)).toEqual(expected)
+    expect(others.slice(width)).toEqual(expected)
+  })
+
+  test("a cache that stays on a device only grows", async () => {
+    const session = await open({}, 8, true)
+    expect([session.isBatched, session.canRewind]).toEqual([false, false])
+    await session.forward([feed(0, 0, [1, 2, 3])])
+    await session.forward([feed(0, 3, [4])])
+    await expect(session.forward([feed(0, 2, [4])])).rejects.toThrow("slot 0 cannot give its first 2 tokens")
+  })
+})
+
+test("a failed batch empties its slots and the next one runs", async () => {
+  const session = await open()
+  const expected = (await session.forward([feed(0, 0, [1, 2, 3])])).slice()
+  await session.forward([feed(1, 0, [4, 5])])
+  await expect(session.forward([feed(0, 3, [99_999]), feed(2, 0, [1])])).rejects.toThrow()
+  expect((await session.forward([feed(0, 0, [1, 2, 3])])).slice()).toEqual(expected)
+  await session.forward([feed(1, 2, [6])])
+})
+
+describe("signature", () => {
+  const float = (name: string, shape: (number | string)[]): ValueInfo => ({
+    name,
+    isTensor: true,
+    type: "float32",
+    shape,
+  })
+  const int = (name: string): ValueInfo => ({ name, isTensor: true, type: "int64", shape: ["B", "S"] })
+  const inputs = [int("input_ids"), int("attention_mask"), float("past_key_values.0.key", ["B", 2, "P", 8])]
+  const outputs = [float("logits", ["B", "S", 32]), float("present.0.key", ["B", 2, "T", 8])]
+
+  test("dimensions of the graph win over config.json", () => {
+    const signature = readSignature("g", inputs, outputs, { vocab_size: 99, num_key_value_heads: 9 })
+    expect([signature.width, signature.caches[0].heads, signature.caches[0].dim]).toEqual([32, 2, 8])
+    const symbolic = [inputs[0], inputs[1], float("past_key_values.0.key", ["B", "H", "P", "D"])]
+    const config = { num_attention_heads: 4, hidden_size: 64, vocab_size: 7 }
+    const read = readSignature("g", symbolic, [float("logits", ["B", "S", "V"]), outputs[1]], config)
+    expect([read.width, read.caches[0].heads, read.caches[0].dim]).toEqual([7, 4, 16])
+  })
+
+  test.each([
+    ["an unknown input", [...inputs, int("pixel_values")], outputs, "input pixel_values is unknown"],
+    [
+      "an encoder",
+      [...inputs, int("encoder_hidden_states")],
+      outputs,
+      "input encoder_hidden_states is unknown",
+    ],
+    ["no cache", inputs.slice(0, 2), outputs, "it has no past_key_values inputs"],
+    ["no logits", inputs, outputs.slice(1), "output logits is missing"],
+    ["no present", inputs, outputs.slice(0, 1), "output present.0.key is missing"],
+    ["no mask", [inputs[0], inputs[2]], outputs, "input attention_mask is missing"],
+  ])("refused by name: %s", (_, given, results, message) => {
+    expect(() => readSignature("g.onnx", given, results, {})).toThrow(`g.onnx: ${message}`)
+  })
+})
+
+test("binary16", () => {
+  expect([0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x8000].map(halfToFloat)).toEqual([
+    1,
+    -2,
+    2 ** -24,
+    65504,
+    Number.POSITIVE_INFINITY,
+    -0,
+  ])
+})
