@@ -6,14 +6,14 @@
  */
 import { Hono } from "hono"
 import type { Engine } from "../runtime/index.ts"
-import { checkKey, readKeys } from "./access.ts"
-import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./body.ts"
-import { corsHeaders, preflight } from "./cors.ts"
 import { errorResponse, Refusal } from "./errors.ts"
+import { checkKey, readKeys } from "./http/access.ts"
+import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./http/body.ts"
+import { corsHeaders, preflight } from "./http/cors.ts"
+import { type Line, ServiceTime } from "./http/servicetime.ts"
 import { chat } from "./openai/chat.ts"
-import { type ChatReader, createChatReader } from "./openai/chatreader.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
-import { type Line, ServiceTime } from "./servicetime.ts"
+import { type ChatReader, createChatReader } from "./openai/read/chatreader.ts"
 import { version } from "./version.ts"
 
 export interface AppOptions extends ModelNameOptions {

@@ -8,7 +8,7 @@
  * so whatever would fail again is a 400.
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
-import { cutMiddle } from "./quote.ts"
+import { cutMiddle } from "./http/quote.ts"
 
 /** Units of an error's message, of its hint, and of the place that it names. What is longer loses its middle. */
 export const maxMessageUnits = 2_000

@@ -13,9 +13,9 @@ import { once } from "node:events"
 import { createServer, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { getRequestListener } from "@hono/node-server"
-import { isLoopback } from "./access.ts"
 import { errorResponse, Refusal } from "./errors.ts"
-import { answerHalfClosed } from "./halfclosed.ts"
+import { isLoopback } from "./http/access.ts"
+import { answerHalfClosed } from "./http/halfclosed.ts"
 
 export interface ServeOptions {
   /** 127.0.0.1 unless given. */

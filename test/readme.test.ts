@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../server/index.ts"
-import { shell } from "./server/cli/program.ts"
+import { shell } from "./support/program.ts"
 
 /** Every block of the README is run as it stands; only the server's port is another. */
 

@@ -9,7 +9,7 @@
 import type { Command } from "commander"
 import { compile, Matcher, TokenFsm, type TokenMachine, type Vocabulary } from "../../runtime/index.ts"
 import type { Tokenizer } from "../../runtime/model/tokenizer.ts"
-import { byteVocabulary, place, TextChecker, type Verdict } from "../checker.ts"
+import { byteVocabulary, place, TextChecker, type Verdict } from "../suite/checker.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, needConstraint, readText, spelling } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"

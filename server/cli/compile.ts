@@ -14,7 +14,7 @@ import {
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { byteVocabulary } from "../checker.ts"
+import { byteVocabulary } from "../suite/checker.ts"
 import {
   type CompiledForm,
   compiledFlag,

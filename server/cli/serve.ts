@@ -6,8 +6,8 @@
  * second signal ends it at once (program.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
-import { isLoopback, readKeys } from "../access.ts"
 import { createApp } from "../app.ts"
+import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"

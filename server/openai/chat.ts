@@ -15,17 +15,17 @@ import type {
   TokenLogprobs,
   Vocabulary,
 } from "../../runtime/index.ts"
-import { type BodyLimits, type HeldBytes, readBytes } from "../body.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
-import { eventStream } from "../sse.ts"
+import { type BodyLimits, type HeldBytes, readBytes } from "../http/body.ts"
+import { eventStream } from "../http/sse.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
-import type { ChatReader } from "./chatreader.ts"
 import type { Constraint } from "./constraint.ts"
 import { ignoredHeader } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
 import { LongReply } from "./longreply.ts"
 import type { ModelNames } from "./models.ts"
-import type { ChatRead } from "./readchat.ts"
+import type { ChatReader } from "./read/chatreader.ts"
+import type { ChatRead } from "./read/readchat.ts"
 import type { ChatRequest } from "./schema.ts"
 
 export interface ChatOptions {

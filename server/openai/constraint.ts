@@ -9,9 +9,9 @@
  * Schemas are taken from the body's text, not from its parsed view (see body.ts).
  */
 import type { GrammarInput } from "../../runtime/index.ts"
-import type { RequestBody } from "../body.ts"
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import type { RequestBody } from "../http/body.ts"
+import { quote } from "../http/quote.ts"
 import { type Policies, policyKeys, readPolicies } from "./policies.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 

@@ -7,7 +7,7 @@
  * header says so.
  */
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import { quote } from "../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import { constraintKeys } from "./constraint.ts"
 import { halfPair } from "./surrogates.ts"

@@ -3,7 +3,7 @@
  */
 import type { Engine } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import { quote } from "../http/quote.ts"
 
 export interface ModelNameOptions {
   /** Further names that mean the loaded model. */

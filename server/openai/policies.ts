@@ -8,7 +8,7 @@
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import { quote } from "../http/quote.ts"
 
 const policyFields = z.strictObject({
   order: z.enum(["schema", "any"]).nullish(),

@@ -7,9 +7,9 @@
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
-import type { RequestBody } from "../body.ts"
 import { Refusal } from "../errors.ts"
-import { cutText, quote } from "../quote.ts"
+import type { RequestBody } from "../http/body.ts"
+import { cutText, quote } from "../http/quote.ts"
 import { checkBound, checkBounds, wholeBounds } from "./bounds.ts"
 import { checkKeys } from "./keys.ts"
 import { refuseHalfPairs } from "./surrogates.ts"

@@ -6,7 +6,7 @@
  * by it.
  */
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import { quote } from "../http/quote.ts"
 
 /** Throws `Refusal` where a string or a key inside of `value` holds half a surrogate pair. */
 export function refuseHalfPairs(value: unknown, field: string): void {

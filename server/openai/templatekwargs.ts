@@ -7,7 +7,7 @@
  * them as often as it likes.
  */
 import { Refusal } from "../errors.ts"
-import { quote } from "../quote.ts"
+import { quote } from "../http/quote.ts"
 import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
 
 /** What the server sets, what the caller may not choose, and what Jinja has of its own. */

@@ -13,7 +13,7 @@ import {
   type GrammarInput,
   readJson,
 } from "../../runtime/index.ts"
-import { byteMachine, TextChecker } from "../checker.ts"
+import { byteMachine, TextChecker } from "./checker.ts"
 import { describeError } from "./maskbench.ts"
 
 export interface GrammarRow {

@@ -7,7 +7,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join, relative } from "node:path"
 import { compile, type Grammar, type JsonNode, readJson } from "../../runtime/index.ts"
-import { byteMachine, TextChecker } from "../checker.ts"
+import { byteMachine, TextChecker } from "./checker.ts"
 import { describeError } from "./maskbench.ts"
 
 export interface SuiteGroup {

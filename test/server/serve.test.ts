@@ -2,8 +2,8 @@ import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
+import { eventStream } from "../../server/http/sse.ts"
 import { createFetch, ListenError, type RunningServer, serve } from "../../server/serve.ts"
-import { eventStream } from "../../server/sse.ts"
 
 const servers: RunningServer[] = []
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { distribution } from "../../../server/cli/bench.ts"
-import { tokenrail } from "./program.ts"
+import { tokenrail } from "../../support/program.ts"
 
 test("the shares of a distribution", () => {
   const values = Array.from({ length: 1000 }, (_, i) => 999 - i)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tokenrail } from "./program.ts"
+import { tokenrail } from "../../support/program.ts"
 
 const schema = '{"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}, "required": ["a"]}'
 

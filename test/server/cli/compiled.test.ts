@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { tokenrail } from "./program.ts"
+import { tokenrail } from "../../support/program.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "compiled-"))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

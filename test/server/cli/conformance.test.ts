@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { makeSuite } from "../suite/suites.ts"
-import { tokenrail } from "./program.ts"
+import { tokenrail } from "../../support/program.ts"
+import { makeSuite } from "../../support/suites.ts"
 
 test("the program prints a row a test, in order, then the summary", async () => {
   const { code, out } = await tokenrail([

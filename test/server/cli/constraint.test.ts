@@ -10,7 +10,7 @@ import {
   spelling,
 } from "../../../server/cli/constraint.ts"
 import { UsageError } from "../../../server/cli/exit.ts"
-import { flagsOf, ioOf } from "./io.ts"
+import { flagsOf, ioOf } from "../../support/io.ts"
 
 const io = ioOf({ input: '{"type":"null"}' })
 const path = join(mkdtempSync(join(tmpdir(), "constraint-")), "schema.json")

@@ -2,7 +2,7 @@ import { CommanderError } from "commander"
 import { expect, test } from "vitest"
 import { GrammarError, ModelError, RequestError, StoreError } from "../../../runtime/index.ts"
 import { Exit, exitCode, UsageError } from "../../../server/cli/exit.ts"
-import { ioOf } from "./io.ts"
+import { ioOf } from "../../support/io.ts"
 
 test.each<[code: number, error: unknown]>([
   [Exit.Usage, new UsageError("no constraint")],

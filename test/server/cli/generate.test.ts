@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, truncateSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { outcome, start, tokenrail } from "./program.ts"
+import { outcome, start, tokenrail } from "../../support/program.ts"
 
 const schema =
   '{"type": "object", "properties": {"age": {"type": "integer", "minimum": 0, "maximum": 99}}, "required": ["age"], "additionalProperties": false}'

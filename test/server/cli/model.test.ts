@@ -7,7 +7,7 @@ import {
   openModel,
   wholeNumber,
 } from "../../../server/cli/model.ts"
-import { flagsOf, ioOf } from "./io.ts"
+import { flagsOf, ioOf } from "../../support/io.ts"
 
 const io = ioOf()
 const read = (...args: string[]) => flagsOf<ModelFlags>(modelFlags, args)

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { outcome, start, tokenrail } from "./program.ts"
+import { outcome, start, tokenrail } from "../../support/program.ts"
 
 /** The address that a starting server prints. */
 function address(child: ChildProcess): Promise<string> {

@@ -1,10 +1,10 @@
 /** What a request may hold at most: every bound is met by the largest value that passes and the smallest that does not. */
 import { describe, expect, test } from "vitest"
-import { defaultBodyLimits } from "../../../server/body.ts"
 import { Refusal } from "../../../server/errors.ts"
+import { defaultBodyLimits } from "../../../server/http/body.ts"
 import { requestBounds } from "../../../server/openai/bounds.ts"
 import { ignoredHeader } from "../../../server/openai/keys.ts"
-import { type ChatRead, readChat } from "../../../server/openai/readchat.ts"
+import { type ChatRead, readChat } from "../../../server/openai/read/readchat.ts"
 
 const messages = [{ role: "user", content: "hi" }]
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { defaultBodyLimits, readBody } from "../../../server/body.ts"
+import { defaultBodyLimits, readBody } from "../../../server/http/body.ts"
 import { readConstraint } from "../../../server/openai/constraint.ts"
 
 const headers = { "content-type": "application/json" }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { expect, test } from "vitest"
-import { byteVocabulary } from "../../../server/checker.ts"
+import { byteVocabulary } from "../../../server/suite/checker.ts"
 import { type MaskRow, readMaskRows, runMaskRow } from "../../../server/suite/maskbench.ts"
 
 const tokens = (text: string) => [...new TextEncoder().encode(text)]

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { readSuite, runSuiteGroup, type SuiteGroup } from "../../../server/suite/schemasuite.ts"
-import { makeSuite } from "./suites.ts"
+import { makeSuite } from "../../support/suites.ts"
 
 test("groups are run in three spellings", async () => {
   const suite = await readSuite(makeSuite(false), "2020-12")

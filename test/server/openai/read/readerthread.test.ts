@@ -1,11 +1,11 @@
 /** Large bodies are read beside the event loop, by the same function, within bounds of time and memory. */
 import fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
-import { AbortError } from "../../../runtime/index.ts"
-import { defaultBodyLimits } from "../../../server/body.ts"
-import { Refusal } from "../../../server/errors.ts"
-import { createChatReader, inlineReader, maxInlineBytes } from "../../../server/openai/chatreader.ts"
-import { ReaderThread } from "../../../server/openai/readerthread.ts"
+import { AbortError } from "../../../../runtime/index.ts"
+import { Refusal } from "../../../../server/errors.ts"
+import { defaultBodyLimits } from "../../../../server/http/body.ts"
+import { createChatReader, inlineReader, maxInlineBytes } from "../../../../server/openai/read/chatreader.ts"
+import { ReaderThread } from "../../../../server/openai/read/readerthread.ts"
 
 const { signal } = new AbortController()
 const base = '"model":"m","messages":[{"role":"user","content":"hi"}]'

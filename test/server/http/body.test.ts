@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { defaultBodyLimits, HeldBytes, readBody, readBytes } from "../../server/body.ts"
+import { defaultBodyLimits, HeldBytes, readBody, readBytes } from "../../../server/http/body.ts"
 
 const post = (body: BodyInit | null, type = "application/json") =>
   new Request("http://localhost/", {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { type Line, ServiceTime } from "../../server/servicetime.ts"
+import { type Line, ServiceTime } from "../../../server/http/servicetime.ts"
 
 /** A line that is always full, in front of slots whose sequences take `serviceMs` each; observed every `everyMs`. */
 function serve(options: {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { compile } from "../../runtime/index.ts"
-import { byteMachine, TextChecker } from "../../server/checker.ts"
+import { compile } from "../../../runtime/index.ts"
+import { byteMachine, TextChecker } from "../../../server/suite/checker.ts"
 
 const person =
   '{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0}},"required":["name","age"],"additionalProperties":false}'

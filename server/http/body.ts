@@ -6,8 +6,8 @@
  * So `text(path)` gives the exact characters of any part, cut out by the lossless reader of grammar/, and that is what
  * a constraint is compiled from.
  */
-import { GrammarError, type JsonNode, readJson } from "../runtime/index.ts"
-import { Refusal } from "./errors.ts"
+import { GrammarError, type JsonNode, readJson } from "../../runtime/index.ts"
+import { Refusal } from "../errors.ts"
 import { quote } from "./quote.ts"
 
 export interface BodyLimits {

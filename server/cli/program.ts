@@ -2,15 +2,15 @@
  * The program `tokenrail`: the only file that knows the process, its arguments, environment, streams and signals.
  */
 import { Command } from "commander"
-import { closeGates } from "../runtime/model/ort/gate.ts"
-import { benchCommand } from "./cli/bench.ts"
-import { checkCommand } from "./cli/check.ts"
-import { compileCommand } from "./cli/compile.ts"
-import { conformanceCommand } from "./cli/conformance.ts"
-import { Exit, exitCode, type Io } from "./cli/exit.ts"
-import { generateCommand } from "./cli/generate.ts"
-import { serveCommand } from "./cli/serve.ts"
-import { version } from "./version.ts"
+import { closeGates } from "../../runtime/model/ort/gate.ts"
+import { version } from "../version.ts"
+import { benchCommand } from "./bench.ts"
+import { checkCommand } from "./check.ts"
+import { compileCommand } from "./compile.ts"
+import { conformanceCommand } from "./conformance.ts"
+import { Exit, exitCode, type Io } from "./exit.ts"
+import { generateCommand } from "./generate.ts"
+import { serveCommand } from "./serve.ts"
 
 const interrupt = new AbortController()
 for (const name of ["SIGINT", "SIGTERM"] as const) {

@@ -5,7 +5,7 @@
  * small bound is read in a thread (readerthread.ts), where there are threads; both ways run `readChat`, so they agree.
  * Nothing here is imported from Node: in a browser every body is read in place.
  */
-import type { ParseLimits } from "../body.ts"
+import type { ParseLimits } from "../../http/body.ts"
 import { type ChatRead, readChat } from "./readchat.ts"
 
 export interface ChatReader {

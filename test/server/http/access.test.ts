@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { checkKey, isLoopback, readKeys } from "../../server/access.ts"
+import { checkKey, isLoopback, readKeys } from "../../../server/http/access.ts"
 
 test.each([
   ...["127.0.0.1", "127.255.0.9", "127.1", "localhost", "LOCALHOST", "app.localhost", "a.b.localhost"],

@@ -3,7 +3,7 @@
  *
  * No model is needed: over the 256 single bytes as vocabulary a token is a byte.
  */
-import { type Grammar, Matcher, TokenFsm, type TokenMachine, Vocabulary } from "../runtime/index.ts"
+import { type Grammar, Matcher, TokenFsm, type TokenMachine, Vocabulary } from "../../runtime/index.ts"
 
 export interface Verdict {
   accepted: boolean

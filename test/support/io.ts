@@ -1,6 +1,6 @@
 /** What a command is given in tests: standard input is a text, and what is printed is kept. */
 import { Command } from "commander"
-import type { Io } from "../../../server/cli/exit.ts"
+import type { Io } from "../../server/cli/exit.ts"
 
 export function ioOf({
   input = "",

@@ -7,9 +7,9 @@
  */
 import { existsSync } from "node:fs"
 import { Worker } from "node:worker_threads"
-import { AbortError, packageFile } from "../../runtime/index.ts"
-import type { ParseLimits } from "../body.ts"
-import { type ErrorCode, Refusal, type RefusalDetails } from "../errors.ts"
+import { AbortError, packageFile } from "../../../runtime/index.ts"
+import { type ErrorCode, Refusal, type RefusalDetails } from "../../errors.ts"
+import type { ParseLimits } from "../../http/body.ts"
 import type { ChatReader } from "./chatreader.ts"
 import type { ChatRead } from "./readchat.ts"
 
@@ -191,7 +191,7 @@ export class ReaderThread implements ChatReader {
 }
 
 function entry(): string {
-  return packageFile("dist/server/openai/readerworker.js")
+  return packageFile("dist/server/openai/read/readerworker.js")
 }
 
 function makeJob(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { eventStream } from "../../server/sse.ts"
+import { eventStream } from "../../../server/http/sse.ts"
 
 const describeError = (error: unknown) => ({ error: String(error) })
 

@@ -6,7 +6,7 @@
  * spelling of an address is that address.
  */
 
-import { Refusal } from "./errors.ts"
+import { Refusal } from "../errors.ts"
 
 /** The keys without the white space around them. Throws RangeError on a key that has no character. */
 export function readKeys(keys: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { cutMiddle, cutText, maxQuotedUnits, quote } from "../../server/quote.ts"
+import { cutMiddle, cutText, maxQuotedUnits, quote } from "../../../server/http/quote.ts"
 
 test.each<[unknown, string]>([
   ["a", '"a"'],

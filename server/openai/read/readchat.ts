@@ -4,9 +4,9 @@
  * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
  * (chatreader.ts). What it returns is plain data, so that it can travel between threads.
  */
-import { type ParseLimits, parseBody } from "../body.ts"
-import { type ConstraintRequest, readConstraint } from "./constraint.ts"
-import { type ChatRequest, parseChat } from "./schema.ts"
+import { type ParseLimits, parseBody } from "../../http/body.ts"
+import { type ConstraintRequest, readConstraint } from "../constraint.ts"
+import { type ChatRequest, parseChat } from "../schema.ts"
 
 export interface ChatRead extends ConstraintRequest {
   chat: ChatRequest

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { isBetterRestarted } from "../../server/onecore.ts"
+import { isBetterRestarted } from "../../../server/cli/onecore.ts"
 
 test("one core and helper threads: start again, once", () => {
   expect(isBetterRestarted(1, [])).toBe(true)

@@ -4,8 +4,8 @@
  * Started from `dist` by `readerthread.ts`, which names the messages.
  */
 import { parentPort } from "node:worker_threads"
-import type { ParseLimits } from "../body.ts"
-import { Refusal } from "../errors.ts"
+import { Refusal } from "../../errors.ts"
+import type { ParseLimits } from "../../http/body.ts"
 import { readChat } from "./readchat.ts"
 import type { Answer, Question } from "./readerthread.ts"
 

@@ -6,8 +6,8 @@
  * No credentials are allowed: a key travels in the `authorization` header, which a page has to know.
  */
 
+import { errorResponse, Refusal } from "../errors.ts"
 import { isLoopback } from "./access.ts"
-import { errorResponse, Refusal } from "./errors.ts"
 
 const exposed = [
   ...["x-request-id", "retry-after", "retry-after-ms", "openai-processing-ms", "x-tokenrail-ignored"],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { type Engine, open } from "../../runtime/index.ts"
-import { createApp } from "../../server/app.ts"
+import { type Engine, open } from "../../../runtime/index.ts"
+import { createApp } from "../../../server/app.ts"
 
 let engine: Engine
 beforeAll(async () => {
