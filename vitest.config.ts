@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           name: "gpu",
           include: ["test/**/*.gpu.test.ts"],
-          globalSetup: ["test/sampler/gpu/adapter.ts"],
+          globalSetup: ["test/support/sampler/adapter.ts"],
           maxWorkers: 1,
           fileParallelism: false,
           isolate: false,

@@ -7,7 +7,7 @@
  * refusal, one that does not come in ten seconds, and a death. The reply to HEAD, 204 and 304 have no body.
  */
 import { parseArgs } from "node:util"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 import { tally } from "./figures.ts"
 import { type Mutant, mutantRequest } from "./mutation.ts"
 import { sendRaw } from "./requests.ts"

@@ -7,7 +7,7 @@
  * ends in an error after it has begun, or when others were touched.
  */
 import { parseArgs } from "node:util"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 import { quantile, row, tally } from "./figures.ts"
 import { chatBody, describe, send } from "./requests.ts"
 import { schemaText } from "./schemas/generator.ts"

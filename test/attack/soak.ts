@@ -7,8 +7,8 @@
  */
 import { setTimeout } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { randomOf } from "../oracle.ts"
-import { randomSchema } from "../schemas.ts"
+import { randomOf } from "../support/oracle.ts"
+import { randomSchema } from "../support/schemas.ts"
 import { fitLine, median, tally } from "./figures.ts"
 import { chat, describe } from "./requests.ts"
 import { among, type Random, repeat, whole } from "./schemas/generator.ts"

@@ -7,7 +7,7 @@
 import { request } from "node:http"
 import { setTimeout } from "node:timers/promises"
 import { parseArgs } from "node:util"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 import { EventReader } from "./events.ts"
 import { tally } from "./figures.ts"
 import { chatBody, send } from "./requests.ts"

@@ -10,7 +10,7 @@ import { performance } from "node:perf_hooks"
 import { openDevice } from "../../runtime/device.ts"
 import { createGpuSampler } from "../../sampler/index.ts"
 import { Selector } from "../../sampler/select.ts"
-import { maskOf, normalOf, type RowOptions, randomOf, rowOf } from "../sampler/rows.ts"
+import { maskOf, normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
 
 const width = Number(process.argv[3] ?? 128_256)
 

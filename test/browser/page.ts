@@ -5,7 +5,7 @@
  */
 import { compile } from "../../grammar/index.ts"
 import { Matcher, TokenFsm } from "../../mask/index.ts"
-import { allowedIds, compareMasks, type OracleCase, randomOf } from "../oracle.ts"
+import { allowedIds, compareMasks, type OracleCase, randomOf } from "../support/oracle.ts"
 import { browserRows } from "./rows.ts"
 
 export interface RowResult {

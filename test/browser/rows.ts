@@ -1,6 +1,6 @@
 /** Constraints that the page and Node compare by brute force: one or more for each front end and keyword family. */
-import { choices, regexes } from "../oracle/languages.ts"
-import { choiceCase, type JsonCaseOptions, jsonCase, type OracleCase, regexCase } from "../oracle.ts"
+import { choices, regexes } from "../support/oracle/languages.ts"
+import { choiceCase, type JsonCaseOptions, jsonCase, type OracleCase, regexCase } from "../support/oracle.ts"
 
 const objects: JsonCaseOptions = {
   bound: 9,

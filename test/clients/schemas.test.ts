@@ -3,7 +3,7 @@ import OpenAI from "openai"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../../server/index.ts"
-import { randomSchema } from "./randomschemas.ts"
+import { randomSchema } from "../support/randomschemas.ts"
 
 let engine: Engine
 let server: RunningServer

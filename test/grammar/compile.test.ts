@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
 import { TokenFsm } from "../../mask/index.ts"
-import { acceptsText, jsonVocabulary } from "../oracle.ts"
+import { acceptsText, jsonVocabulary } from "../support/oracle.ts"
 
 const takes = (input: GrammarInput, options: CompileOptions, text: string) =>
   acceptsText(new TokenFsm(compile(input, options).grammar, jsonVocabulary), text)

@@ -4,9 +4,9 @@
  * that has just started.
  */
 import { beforeAll, describe, expect, test } from "vitest"
-import { type Engine, failAt, freshEngine } from "../failures.ts"
-import { randomOf } from "../oracle.ts"
-import { type Survivor, survivors } from "../survivors.ts"
+import { type Engine, failAt, freshEngine } from "../support/failures.ts"
+import { randomOf } from "../support/oracle.ts"
+import { type Survivor, survivors } from "../support/survivors.ts"
 
 let engine: Engine
 

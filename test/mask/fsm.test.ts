@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
 import { DeadState, States } from "../../grammar/state.ts"
 import { type FsmOptions, isAllowed, TokenFsm, Vocabulary, wordCount } from "../../mask/index.ts"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 
 const encoder = new TextEncoder()
 const pieces = [

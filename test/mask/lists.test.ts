@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import { NodeLists, NoList, RootList } from "../../mask/lists.ts"
 import { TokenTrie } from "../../mask/trie.ts"
-import { vocabularyOf } from "../oracle.ts"
+import { vocabularyOf } from "../support/oracle.ts"
 
 const pieces = ["a", "ab", "abc", 'a"', 'a"b"', '"', '""', "b", "bc", "ab"]
 const trie = new TokenTrie(vocabularyOf(pieces))

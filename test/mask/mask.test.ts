@@ -5,7 +5,7 @@ import { DeadState, States } from "../../grammar/state.ts"
 import { LocalMasks } from "../../mask/local.ts"
 import { MaskBuilder } from "../../mask/mask.ts"
 import { writeRecipe } from "../../mask/recipe.ts"
-import { randomOf, vocabularyOf } from "../oracle.ts"
+import { randomOf, vocabularyOf } from "../support/oracle.ts"
 
 const bytes = Array.from({ length: 128 }, (_, byte) => byte)
 const vocabulary = vocabularyOf([

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest"
 import { compile, GrammarError } from "../../grammar/index.ts"
 import { TokenFsm } from "../../mask/index.ts"
-import { choices, regexes } from "../oracle/languages.ts"
-import { stringsOver } from "../oracle/texts.ts"
+import { choices, regexes } from "../support/oracle/languages.ts"
+import { stringsOver } from "../support/oracle/texts.ts"
 import {
   acceptsText,
   choiceCase,
@@ -14,7 +14,7 @@ import {
   type OracleCase,
   regexCase,
   vocabularyOf,
-} from "../oracle.ts"
+} from "../support/oracle.ts"
 
 const closed = { additionalProperties: false }
 const escapes: JsonCaseOptions = { alphabet: { characters: ["a", "\\u0061", "\\n"] }, bound: 8, depth: 4 }

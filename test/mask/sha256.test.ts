@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { expect, test } from "vitest"
 import { sha256 } from "../../mask/sha256.ts"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 
 test("digests are the host's, at every length around the blocks and of a view", () => {
   const random = randomOf(1)

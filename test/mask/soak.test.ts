@@ -9,9 +9,9 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect, test } from "vitest"
 import { type CompileOptions, compile, GrammarError } from "../../grammar/index.ts"
 import { isAllowed, Matcher, parseVocabulary, TokenFsm, type Vocabulary } from "../../mask/index.ts"
-import { allowedIds, randomOf } from "../oracle.ts"
-import { type Family, randomSchema, type SchemaValue } from "../schemas.ts"
-import { Validator } from "../validate.ts"
+import { allowedIds, randomOf } from "../support/oracle.ts"
+import { type Family, randomSchema, type SchemaValue } from "../support/schemas.ts"
+import { Validator } from "../support/validate.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
 const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })

@@ -3,9 +3,9 @@
  * and all others answer as in a process that has just started.
  */
 import { beforeAll, expect, test } from "vitest"
-import { type Engine, type Failure, failAt, freshEngine, runNearEnd } from "../failures.ts"
+import { type Engine, type Failure, failAt, freshEngine, runNearEnd } from "../support/failures.ts"
 import { viewOf } from "../support/machines.ts"
-import { type Survivor, survivors, vocabularyIn } from "../survivors.ts"
+import { type Survivor, survivors, vocabularyIn } from "../support/survivors.ts"
 
 /** How an action is run: until it has not failed. */
 type Attempt = <T>(action: () => T) => T

@@ -1,7 +1,7 @@
 /** Opening, losing and closing real devices, hardware or software. */
 import { describe, expect, test } from "vitest"
 import { openDevice, openSampler } from "../../runtime/device.ts"
-import { rowOf } from "../sampler/rows.ts"
+import { rowOf } from "../support/sampler/rows.ts"
 
 const adapter = process.env.TOKENRAIL_TEST_ADAPTER
 const logits = Float32Array.of(0.5, 3, 1, 2.5)

@@ -7,7 +7,7 @@ import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
 import { vllmOrder } from "../../sampler/order.ts"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
 import { Selector } from "../../sampler/select.ts"
-import { normalOf, type RowOptions, randomOf, rowOf } from "./rows.ts"
+import { normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
 
 const { log, exp } = Math
 const law = (logits: readonly number[], options: RowOptions) =>

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { TokenCounts } from "../../sampler/counts.ts"
 import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
 import { createCpuSampler } from "../../sampler/index.ts"
-import { type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "./rows.ts"
+import { type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../support/sampler/rows.ts"
 
 const sample = (logits: readonly number[], options: RowOptions) =>
   sampleRow(Float32Array.from(logits), rowOf(logits.length, options))

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { sampleRow } from "../../sampler/cpu.ts"
 import { chainOf, checkNeeds, DraftLength, NgramProposer, type Proposer } from "../../sampler/draft.ts"
 import { matchDraft } from "../../sampler/rejection.ts"
-import { randomOf, rowOf } from "./rows.ts"
+import { randomOf, rowOf } from "../support/sampler/rows.ts"
 
 describe("S3-20: prompt lookup", () => {
   test.each<[number[], number, number, number, number[]]>([

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { sampleRow } from "../../sampler/cpu.ts"
 import type { SampleResult, SampleRow } from "../../sampler/row.ts"
 import { Selector } from "../../sampler/select.ts"
-import { isLegal, luringRows } from "./adversarial.ts"
+import { isLegal, luringRows } from "../support/sampler/adversarial.ts"
 
 const drawCount = Number(
   process.env.TOKENRAIL_DRAWS ?? (process.env.TOKENRAIL_TESTS === "full" ? 1e7 : 200_000),

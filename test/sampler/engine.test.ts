@@ -12,7 +12,7 @@ import * as sampler from "../../sampler/index.ts"
 import { defaultBodyLimits, readBody } from "../../server/http/body.ts"
 import { readConstraint } from "../../server/openai/constraint.ts"
 import { writeTinyModel } from "../support/onnx.ts"
-import { rowOf } from "./rows.ts"
+import { rowOf } from "../support/sampler/rows.ts"
 
 const folder = () => mkdtempSync(join(tmpdir(), "tiny-"))
 let engine: Engine

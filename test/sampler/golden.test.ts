@@ -8,7 +8,7 @@ import { dryPenalties } from "../../sampler/dry.ts"
 import { gumbel, philox4x32, type RowKey, rowKey, tokenBits, uniform } from "../../sampler/rng.ts"
 import { createCpuSampler } from "../../sampler/sampler.ts"
 import { survivors } from "../../sampler/truncation.ts"
-import { type RowOptions, rowOf } from "./rows.ts"
+import { type RowOptions, rowOf } from "../support/sampler/rows.ts"
 
 const { log } = Math
 const P4 = [log(0.1), log(0.2), log(0.3), log(0.4)]

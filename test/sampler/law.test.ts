@@ -8,8 +8,8 @@ import { describe, expect, test } from "vitest"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
 import type { SampleRow } from "../../sampler/row.ts"
 import { Selector } from "../../sampler/select.ts"
-import { type RowOptions, rowOf } from "./rows.ts"
-import { chiSquare, criticalChiSquare, normalise } from "./statistics.ts"
+import { type RowOptions, rowOf } from "../support/sampler/rows.ts"
+import { chiSquare, criticalChiSquare, normalise } from "../support/sampler/statistics.ts"
 
 const N = process.env.TOKENRAIL_TESTS === "full" ? 200_000 : 50_000
 const selector = new Selector()

@@ -4,8 +4,8 @@ import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
 import { type DraftRow, isWithin, matchDraft, rejectDraft } from "../../sampler/rejection.ts"
 import { gumbel, rowKey, Stream, tokenBits } from "../../sampler/rng.ts"
 import type { SampleRow } from "../../sampler/row.ts"
-import { normalOf, randomOf, rowOf } from "./rows.ts"
-import { chiSquare } from "./statistics.ts"
+import { normalOf, randomOf, rowOf } from "../support/sampler/rows.ts"
+import { chiSquare } from "../support/sampler/statistics.ts"
 
 const logs = (probs: readonly number[]) => Float32Array.from(probs, Math.log)
 const p = logs([0.5, 0.3, 0.2])

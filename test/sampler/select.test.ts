@@ -7,7 +7,14 @@ import { expect, test } from "vitest"
 import { sampleRow } from "../../sampler/cpu.ts"
 import { Selector } from "../../sampler/select.ts"
 import { sortPinned, TopHeap } from "../../sampler/top.ts"
-import { normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "./rows.ts"
+import {
+  normalOf,
+  type RowOptions,
+  randomLogits,
+  randomOf,
+  randomOptions,
+  rowOf,
+} from "../support/sampler/rows.ts"
 
 const rowCount = Number(
   process.env.TOKENRAIL_ROWS ?? (process.env.TOKENRAIL_TESTS === "full" ? 1_000_000 : 8000),

@@ -7,8 +7,8 @@
 import { describe, expect, test } from "vitest"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
 import { Selector } from "../../sampler/select.ts"
-import { rowOf } from "./rows.ts"
-import { leakyMask, type Tail, tailOf } from "./tail.ts"
+import { rowOf } from "../support/sampler/rows.ts"
+import { leakyMask, type Tail, tailOf } from "../support/sampler/tail.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 const selector = new Selector()

@@ -8,7 +8,7 @@
 import { type CompileOptions, compile } from "../../grammar/index.ts"
 import { isAllowed, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
 import { LocalMasks } from "../../mask/local.ts"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 import { acceptPrefix, type Draw, drawToken, shown } from "./draw.ts"
 
 export interface MaskSoak {

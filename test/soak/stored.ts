@@ -13,7 +13,7 @@ import {
   type TokenMachine,
   type Vocabulary,
 } from "../../mask/index.ts"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "../support/oracle.ts"
 import { type Draw, drawToken, shown } from "./draw.ts"
 
 export interface StoredSoak {

@@ -7,8 +7,8 @@
  */
 import { type CompileOptions, compile, GrammarError } from "../../grammar/index.ts"
 import { Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
-import { randomOf } from "../oracle.ts"
-import { Validator } from "../validate.ts"
+import { randomOf } from "../support/oracle.ts"
+import { Validator } from "../support/validate.ts"
 import { type Draw, drawToken, shown } from "./draw.ts"
 
 export interface WalkSoak {

@@ -2,7 +2,7 @@
 import { expect } from "vitest"
 import { DeadState } from "../../grammar/state.ts"
 import { isAllowed, Matcher, type TokenMachine } from "../../mask/index.ts"
-import { randomOf } from "../oracle.ts"
+import { randomOf } from "./oracle.ts"
 
 /** What a request can see of a machine where it stands. */
 export function viewOf(matcher: Matcher): unknown {

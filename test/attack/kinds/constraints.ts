@@ -2,7 +2,7 @@
  * Constraints that are hard to compile, to mask or to finish, and clients that leave while that goes on.
  */
 import { setTimeout } from "node:timers/promises"
-import { bombText } from "../../grammar/json/bombs.ts"
+import { bombText } from "../../support/bombs/bombs.ts"
 import { type Answer, chat, chatBody, send } from "../requests.ts"
 import { type Kind, type Kinds, MiB, repeat } from "./kind.ts"
 

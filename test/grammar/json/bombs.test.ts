@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/errors.ts"
 import { compile } from "../../../grammar/index.ts"
 import { countAllowed, Matcher, parseVocabulary, TokenFsm } from "../../../mask/index.ts"
-import { bombs, bombText } from "./bombs.ts"
+import { bombs, bombText } from "../../support/bombs/bombs.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
 const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })

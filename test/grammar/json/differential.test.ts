@@ -6,8 +6,12 @@
 import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
 import { toText } from "../../../grammar/json/read/reader.ts"
-import { type Differential, type DifferentialOptions, differential } from "../../oracle/differential.ts"
-import { randomInstances, randomSchema } from "../../schemas.ts"
+import {
+  type Differential,
+  type DifferentialOptions,
+  differential,
+} from "../../support/oracle/differential.ts"
+import { randomInstances, randomSchema } from "../../support/schemas.ts"
 import {
   drafts,
   hasMaskBench,
@@ -15,7 +19,7 @@ import {
   maskBenchLines,
   suiteDocuments,
   suiteGroups,
-} from "../../validate/corpora.ts"
+} from "../../support/validate/corpora.ts"
 
 const scale = Number(process.env.TOKENRAIL_DIFFERENTIAL ?? 1)
 

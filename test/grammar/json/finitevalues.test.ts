@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import type { GrammarError } from "../../../grammar/errors.ts"
 import { compile } from "../../../grammar/index.ts"
 import { States } from "../../../grammar/state.ts"
-import { Validator } from "../../validate.ts"
+import { Validator } from "../../support/validate.ts"
 
 const flag = { type: "boolean" }
 const closed = (properties: object, more: object = {}) => ({

@@ -6,7 +6,7 @@ import { exprContent, NoContent, namesContent, PlainTag } from "../../../grammar
 import { buildNames } from "../../../grammar/lexeme/string/names.ts"
 import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../oracle/texts.ts"
+import { stringsOver } from "../../support/oracle/texts.ts"
 
 const encoder = new TextEncoder()
 const edgeBytes = (state: number) =>

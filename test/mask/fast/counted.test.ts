@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import { CountedTokens, Pairs } from "../../../mask/fast/counted.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
-import { randomOf } from "../../oracle.ts"
+import { randomOf } from "../../support/oracle.ts"
 
 const width = 4_000
 const duplicates = new Map([[5, [3_990, 3_991]]])

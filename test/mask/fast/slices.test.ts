@@ -11,7 +11,7 @@ import { Slice } from "../../../mask/fast/slices.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
 import { TokenTrie } from "../../../mask/trie.ts"
 import { Vocabulary } from "../../../mask/vocabulary.ts"
-import { stringsOver } from "../../oracle/texts.ts"
+import { stringsOver } from "../../support/oracle/texts.ts"
 
 const encoder = new TextEncoder()
 const texts = [...stringsOver(["a", "b", "é", '"', "漢"], 3)].filter((text) => text !== "")

@@ -15,7 +15,7 @@ import { lexemes } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 import { TextMasks } from "../../../mask/fast/text.ts"
 import { TokenTrie } from "../../../mask/trie.ts"
-import { vocabularyOf } from "../../oracle.ts"
+import { vocabularyOf } from "../../support/oracle.ts"
 
 const encoder = new TextEncoder()
 const pieces = [

@@ -4,7 +4,7 @@ import { compile, type GrammarInput } from "../../../grammar/index.ts"
 import { DeadState } from "../../../grammar/state.ts"
 import { canonicalTokens, isAllowed, Matcher, precompile, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import type { TokenMachine } from "../../../mask/machine.ts"
-import { randomOf } from "../../oracle.ts"
+import { randomOf } from "../../support/oracle.ts"
 
 const pieces = [...'{}[]",:abcdegiorNIt01 \n', "order", "orderI", '"order', '":', "true", "né"]
 const vocabulary = Vocabulary.fromBytes(

@@ -14,7 +14,7 @@ import {
 import { healed } from "../../../mask/prompt/healing.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
 import { Stride } from "../../../mask/trie.ts"
-import { randomOf } from "../../oracle.ts"
+import { randomOf } from "../../support/oracle.ts"
 
 const pieces = [
   "http",

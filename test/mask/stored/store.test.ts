@@ -15,8 +15,8 @@ import {
 } from "../../../mask/index.ts"
 import { sha256 } from "../../../mask/sha256.ts"
 import { engineBuild } from "../../../mask/stored/store.ts"
-import { randomOf } from "../../oracle.ts"
 import { expectSameWalks } from "../../support/machines.ts"
+import { randomOf } from "../../support/oracle.ts"
 
 const encoder = new TextEncoder()
 const bytes: (Uint8Array | null)[] = Array.from({ length: 128 }, (_, byte) => Uint8Array.of(byte))

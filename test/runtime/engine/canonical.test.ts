@@ -6,7 +6,7 @@ import { expect, test } from "vitest"
 import { type CompileOptions, compile, type GrammarInput } from "../../../grammar/index.ts"
 import { isAllowed, Matcher, TokenFsm } from "../../../mask/index.ts"
 import type { Tokenizer } from "../../../runtime/model/tokenizer.ts"
-import { randomOf } from "../../oracle.ts"
+import { randomOf } from "../../support/oracle.ts"
 import { byteFallback, llama, shipped } from "../../support/tokenizers.ts"
 
 const text = { type: "string", maxLength: 12 }

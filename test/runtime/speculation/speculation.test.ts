@@ -9,8 +9,8 @@ import type { Model } from "../../../runtime/model/model.ts"
 import { type OpenOptions, open } from "../../../runtime/open.ts"
 import { openSpeculator } from "../../../runtime/speculation/speculator.ts"
 import type { Proposer } from "../../../sampler/index.ts"
-import { chiSquare } from "../../sampler/statistics.ts"
 import { generator, type TinyOptions, writeTinyModel } from "../../support/onnx.ts"
+import { chiSquare } from "../../support/sampler/statistics.ts"
 
 const write = (options: TinyOptions = {}): string =>
   writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)

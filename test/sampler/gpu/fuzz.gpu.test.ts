@@ -6,10 +6,10 @@ import { expect, test } from "vitest"
 import { isGpuRow } from "../../../sampler/gpu/route.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { Selector } from "../../../sampler/select.ts"
-import { isLegal, luringRows } from "../adversarial.ts"
-import { maskOf, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
-import { compareRows } from "./compare.ts"
-import { describeGpu, gpu } from "./opened.ts"
+import { isLegal, luringRows } from "../../support/sampler/adversarial.ts"
+import { compareRows } from "../../support/sampler/compare.ts"
+import { describeGpu, gpu } from "../../support/sampler/opened.ts"
+import { maskOf, randomLogits, randomOf, randomOptions, rowOf } from "../../support/sampler/rows.ts"
 
 const rowCount = Number(
   process.env.TOKENRAIL_ROWS ?? (process.env.TOKENRAIL_TESTS === "full" ? 100_000 : 300),

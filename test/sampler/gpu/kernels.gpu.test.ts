@@ -11,9 +11,9 @@ import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
 import { pinned, survivors } from "../../../sampler/truncation.ts"
-import { normalOf, type RowOptions, randomOf, randomOptions, rowOf } from "../rows.ts"
-import { compareRows } from "./compare.ts"
-import { describeGpu, device, gpu } from "./opened.ts"
+import { compareRows } from "../../support/sampler/compare.ts"
+import { describeGpu, device, gpu } from "../../support/sampler/opened.ts"
+import { normalOf, type RowOptions, randomOf, randomOptions, rowOf } from "../../support/sampler/rows.ts"
 
 describeGpu("GPU kernels", () => {
   /** Rows under whose seeds the tokens on both sides of a cut win the draw, if they are kept: one an offset from the cut. */

@@ -6,9 +6,16 @@ import { expect, test } from "vitest"
 import { sampleRow } from "../../../sampler/cpu.ts"
 import type { RankedLogprob, SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
-import { normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
-import { nearTie } from "../ties.ts"
-import { describeGpu, device, gpu } from "./opened.ts"
+import { describeGpu, device, gpu } from "../../support/sampler/opened.ts"
+import {
+  normalOf,
+  type RowOptions,
+  randomLogits,
+  randomOf,
+  randomOptions,
+  rowOf,
+} from "../../support/sampler/rows.ts"
+import { nearTie } from "../../support/sampler/ties.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 const modes = [

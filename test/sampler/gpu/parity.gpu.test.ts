@@ -12,10 +12,18 @@ import { gumbel, rowKey, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
 import { pinned, survivors } from "../../../sampler/truncation.ts"
-import { maskOf, normalOf, type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../rows.ts"
-import { chiSquare, normalise } from "../statistics.ts"
-import { compareRows } from "./compare.ts"
-import { describeGpu, device, gpu } from "./opened.ts"
+import { compareRows } from "../../support/sampler/compare.ts"
+import { describeGpu, device, gpu } from "../../support/sampler/opened.ts"
+import {
+  maskOf,
+  normalOf,
+  type RowOptions,
+  randomLogits,
+  randomOf,
+  randomOptions,
+  rowOf,
+} from "../../support/sampler/rows.ts"
+import { chiSquare, normalise } from "../../support/sampler/statistics.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 

@@ -5,9 +5,9 @@
 import { expect, test } from "vitest"
 import { TokenCounts } from "../../../sampler/counts.ts"
 import { sampleRow } from "../../../sampler/cpu.ts"
-import { normalOf, type RowOptions, randomOf, rowOf } from "../rows.ts"
-import { compareRows } from "./compare.ts"
-import { describeGpu, gpu } from "./opened.ts"
+import { compareRows } from "../../support/sampler/compare.ts"
+import { describeGpu, gpu } from "../../support/sampler/opened.ts"
+import { normalOf, type RowOptions, randomOf, rowOf } from "../../support/sampler/rows.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 

@@ -3,9 +3,9 @@
  * second for four of these rows: few of them here. TOKENRAIL_TESTS=full: 18 nats and half a million draws, for a real GPU.
  */
 import { expect, test } from "vitest"
-import { rowOf } from "../rows.ts"
-import { leakyMask, tailOf } from "../tail.ts"
-import { describeGpu, gpu } from "./opened.ts"
+import { describeGpu, gpu } from "../../support/sampler/opened.ts"
+import { rowOf } from "../../support/sampler/rows.ts"
+import { leakyMask, tailOf } from "../../support/sampler/tail.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 const tail = tailOf(200_000, isFull ? 18 : 12, 60)

@@ -14,7 +14,7 @@ import {
   nextContent,
   PlainTag,
 } from "../../../../grammar/lexeme/string/content.ts"
-import { encodePunycode, isIdnHostname } from "../../../validate/idn.ts"
+import { encodePunycode, isIdnHostname } from "../../../support/validate/idn.ts"
 
 const encoder = new TextEncoder()
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest"
 import type { GrammarError } from "../../../../grammar/errors.ts"
 import { compile } from "../../../../grammar/index.ts"
 import { States } from "../../../../grammar/state.ts"
-import { randomOf } from "../../../oracle.ts"
-import { Validator } from "../../../validate.ts"
+import { randomOf } from "../../../support/oracle.ts"
+import { Validator } from "../../../support/validate.ts"
 
 const values = ["a", "b", "c", "d"]
 const MaxLength = 5

@@ -5,9 +5,9 @@ import { JsonLanguage } from "../../../../grammar/json/language.ts"
 import { KeywordReader } from "../../../../grammar/json/read/keywordreader.ts"
 import { fromValue, type JsonNode } from "../../../../grammar/json/read/reader.ts"
 import { SchemaGraph, type SchemaNode } from "../../../../grammar/json/refs/refs.ts"
-import { randomSchema } from "../../../schemas.ts"
-import { hasMaskBench, maskBenchLines } from "../../../validate/corpora.ts"
-import { Validator } from "../../../validate.ts"
+import { randomSchema } from "../../../support/schemas.ts"
+import { hasMaskBench, maskBenchLines } from "../../../support/validate/corpora.ts"
+import { Validator } from "../../../support/validate.ts"
 
 const policy = { order: "any", whitespace: "compact", escapes: "minimal", numbers: "plain" } as const
 const limits = { ...defaultLimits, satSteps: 20_000 }

@@ -8,8 +8,8 @@ import { objectSpec } from "../../../../grammar/json/object/objectspec.ts"
 import { KeywordReader } from "../../../../grammar/json/read/keywordreader.ts"
 import { fromValue, type JsonNode } from "../../../../grammar/json/read/reader.ts"
 import { SchemaGraph } from "../../../../grammar/json/refs/refs.ts"
-import { randomSchema } from "../../../schemas.ts"
-import { hasMaskBench, maskBenchLines } from "../../../validate/corpora.ts"
+import { randomSchema } from "../../../support/schemas.ts"
+import { hasMaskBench, maskBenchLines } from "../../../support/validate/corpora.ts"
 
 const limits = { ...defaultLimits, satSteps: 20_000 }
 const policy = { order: "any", whitespace: "compact", escapes: "minimal", numbers: "plain" } as const

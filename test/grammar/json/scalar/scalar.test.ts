@@ -5,8 +5,8 @@ import { numberAlgebra } from "../../../../grammar/json/scalar/numberalgebra.ts"
 import { parseDecimal, toPlainText } from "../../../../grammar/lexeme/number/decimal.ts"
 import { anyNumber, type NumberCell, pointCell } from "../../../../grammar/lexeme/number/number.ts"
 import { TokenFsm } from "../../../../mask/index.ts"
-import { acceptsText, jsonVocabulary, randomOf } from "../../../oracle.ts"
-import { Validator } from "../../../validate.ts"
+import { acceptsText, jsonVocabulary, randomOf } from "../../../support/oracle.ts"
+import { Validator } from "../../../support/validate.ts"
 
 const values = [
   "-2",

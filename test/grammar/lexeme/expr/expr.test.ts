@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { Empty, type ExprId, exprs, Never } from "../../../../grammar/lexeme/expr/expr.ts"
 import { reachOf } from "../../../../grammar/lexeme/expr/measure.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../../oracle/texts.ts"
+import { stringsOver } from "../../../support/oracle/texts.ts"
 
 const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
 const a = literal("a")

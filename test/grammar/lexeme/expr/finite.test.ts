@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../../../grammar/lexeme/expr/finite.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../../oracle/texts.ts"
+import { stringsOver } from "../../../support/oracle/texts.ts"
 
 const letters = ["a", "b", "é"]
 const texts = stringsOver(letters, 4)

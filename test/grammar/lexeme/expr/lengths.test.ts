@@ -4,7 +4,7 @@ import { canHaveLength } from "../../../../grammar/lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { exprLengths } from "../../../../grammar/lexeme/expr/lengths.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
-import { randomOf } from "../../../oracle.ts"
+import { randomOf } from "../../../support/oracle.ts"
 
 const Most = 12
 

@@ -17,7 +17,7 @@ import {
 import { buildNames, ExcludedTag } from "../../../../grammar/lexeme/string/names.ts"
 import { leastContent } from "../../../../grammar/lexeme/string/shortcontent.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
-import { stringsOver } from "../../../oracle/texts.ts"
+import { stringsOver } from "../../../support/oracle/texts.ts"
 
 const encoder = new TextEncoder()
 const texts = stringsOver(["a", "b", "é"], 6)

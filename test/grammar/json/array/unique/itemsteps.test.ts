@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest"
 import { compile } from "../../../../../grammar/index.ts"
 import { States } from "../../../../../grammar/state.ts"
-import { randomOf } from "../../../../oracle.ts"
-import { Validator } from "../../../../validate.ts"
+import { randomOf } from "../../../../support/oracle.ts"
+import { Validator } from "../../../../support/validate.ts"
 
 const texts = (
   '0 1 2 3 1.0 1.5 1.50 2e0 10e-1 0.2e1 -0 -1 5 7 8 12 "" "a" "\\u0061" "b" "ab" "abc" "é" "\\u00e9" "x1" "x2" "\\n" ' +

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest"
 import { compile } from "../../../../../grammar/index.ts"
 import { States } from "../../../../../grammar/state.ts"
-import { randomOf } from "../../../../oracle.ts"
-import { randomInstances, randomSchema, type SchemaValue } from "../../../../schemas.ts"
-import { Validator } from "../../../../validate.ts"
+import { randomOf } from "../../../../support/oracle.ts"
+import { randomInstances, randomSchema, type SchemaValue } from "../../../../support/schemas.ts"
+import { Validator } from "../../../../support/validate.ts"
 
 const texts =
   '0 1 2 3 1.0 1.5 -1 5 "" "a" "\\u0061" "b" "ab" true false null [] [1] [1,1] {} {"a":1} {"a":1.0}'.split(

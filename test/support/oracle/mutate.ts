@@ -2,7 +2,7 @@
  * Mutations of an instance for differential tests: another value, name, order or number of members, or merely another
  * spelling of the same value. A small change keeps most of what makes an instance valid, so both verdicts occur.
  */
-import { type JsonNode, readJson, toText } from "../../grammar/json/read/reader.ts"
+import { type JsonNode, readJson, toText } from "../../../grammar/json/read/reader.ts"
 
 export type Mutation = "value" | "key" | "order" | "count" | "spelling"
 

@@ -5,7 +5,7 @@
  * name. Searching in a child keeps this process free of a driver, whose loader reads the environment only once.
  */
 import { spawnSync } from "node:child_process"
-import { swiftshaderEnvironment } from "../../swiftshader.ts"
+import { swiftshaderEnvironment } from "../swiftshader.ts"
 
 /** Name of the adapter that the tests may open; unset when there is none. */
 export const AdapterVariable = "TOKENRAIL_TEST_ADAPTER"

@@ -4,7 +4,7 @@
  * The value stays the same but for one thing, which draft-04 sees: `integer` there is a spelling. Who judges such texts
  * asks the reference about each of them.
  */
-import type { JsonNode } from "../../grammar/json/read/reader.ts"
+import type { JsonNode } from "../../../grammar/json/read/reader.ts"
 
 type Random = () => number
 

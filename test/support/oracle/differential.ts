@@ -2,9 +2,9 @@
  * Compiler against reference validator on one schema: the same verdict on every instance and its mutations, and every
  * random walk over the masks ends in a text that validates.
  */
-import { type CompileOptions, compile } from "../../grammar/index.ts"
-import { type JsonNode, readJson } from "../../grammar/json/read/reader.ts"
-import { TokenFsm, type Vocabulary } from "../../mask/index.ts"
+import { type CompileOptions, compile } from "../../../grammar/index.ts"
+import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
+import { TokenFsm, type Vocabulary } from "../../../mask/index.ts"
 import { acceptsText, randomOf, randomWalk, vocabularyOf } from "../oracle.ts"
 import { type ValidateOptions, Validator } from "../validate.ts"
 import { escapeAll, mutate } from "./mutate.ts"

@@ -4,7 +4,7 @@
  *
  * No preparation, no canonical form, no sharing: whoever wants to know what a schema means can read it here.
  */
-import type { JsonNode } from "../../grammar/json/read/reader.ts"
+import type { JsonNode } from "../../../grammar/json/read/reader.ts"
 import { type Documents, memberOf, type Place, type Resource } from "./documents.ts"
 import { isFormat } from "./formats.ts"
 import { compare, exact, exactKey, isIntegral, isMultiple } from "./number.ts"

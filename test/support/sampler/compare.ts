@@ -4,7 +4,7 @@ import { sampleRow } from "../../../sampler/cpu.ts"
 import type { GpuSampler } from "../../../sampler/gpu/sampler.ts"
 import type { SampleResult, SampleRow } from "../../../sampler/row.ts"
 import { logitsOf } from "../../../sampler/sampler.ts"
-import { type NearTie, nearTie } from "../ties.ts"
+import { type NearTie, nearTie } from "./ties.ts"
 
 export interface Comparison {
   readonly rowCount: number

@@ -2,7 +2,7 @@
  * Rows made to lure a sampler out of its mask: the one legal token has the lowest logit; −∞ among the legal and NaN among
  * the illegal; all equal; widths that end within a mask's word; a vocabulary padded with the highest logits.
  */
-import type { SampleRow } from "../../sampler/row.ts"
+import type { SampleRow } from "../../../sampler/row.ts"
 import { maskOf, normalOf, type RowOptions, randomOf, rowOf } from "./rows.ts"
 
 export interface LuringRow {

@@ -5,10 +5,10 @@
  * so: enumerate accepted texts up to a bound, collect their prefixes, look prefix + t up. What the matcher allows beyond
  * them must have a longer accepted text as its witness: the matcher's own shortest completion, judged by the reference.
  */
-import { concatenate } from "../grammar/bytes.ts"
-import { type CompileOptions, compile, type GrammarInput } from "../grammar/index.ts"
-import { readJson } from "../grammar/json/read/reader.ts"
-import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../mask/index.ts"
+import { concatenate } from "../../grammar/bytes.ts"
+import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
+import { readJson } from "../../grammar/json/read/reader.ts"
+import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import { type Alphabet, jsonTexts, smallAlphabet, stringsOver } from "./oracle/texts.ts"
 import { Validator } from "./validate.ts"
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
-import { type JsonNode, readJson } from "../../grammar/json/read/reader.ts"
+import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 
 const suite = "../shared/data/json-schema-test-suite"
 const maskbench = "../shared/data/maskbench-dev.jsonl.gz"

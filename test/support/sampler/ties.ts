@@ -4,11 +4,11 @@
  * A draw is a near tie when two scores are within 1e-4, a value is within 1e-5 of a threshold, or the mass before a token
  * within 1e-5 of the cut. Near ties are exempt from equality, and counted: many of them are a defect too.
  */
-import { lawOf } from "../../sampler/cpu.ts"
-import { isGreedy, type SamplingParams } from "../../sampler/params.ts"
-import { gumbel, tokenBits } from "../../sampler/rng.ts"
-import type { SampleRow } from "../../sampler/row.ts"
-import { type Candidates, entropy, maximum, pinned, softmax, survivors } from "../../sampler/truncation.ts"
+import { lawOf } from "../../../sampler/cpu.ts"
+import { isGreedy, type SamplingParams } from "../../../sampler/params.ts"
+import { gumbel, tokenBits } from "../../../sampler/rng.ts"
+import type { SampleRow } from "../../../sampler/row.ts"
+import { type Candidates, entropy, maximum, pinned, softmax, survivors } from "../../../sampler/truncation.ts"
 
 /** Which two numbers were too near to each other. */
 export type NearTie = "scores" | "threshold" | "mass"

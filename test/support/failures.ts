@@ -16,16 +16,16 @@ export async function freshEngine(checkTime?: () => void) {
     vi.doMock("../grammar/deadline.ts", () => ({ checkTime, withinTime }))
   }
   const modules = await Promise.all([
-    import("../grammar/errors.ts"),
-    import("../grammar/index.ts"),
-    import("../grammar/intern.ts"),
-    import("../grammar/lexeme/expr/nodes.ts"),
-    import("../grammar/lexeme/table.ts"),
-    import("../grammar/stack.ts"),
-    import("../grammar/state.ts"),
-    import("../grammar/tables.ts"),
-    import("../mask/index.ts"),
-    import("../mask/local.ts"),
+    import("../../grammar/errors.ts"),
+    import("../../grammar/index.ts"),
+    import("../../grammar/intern.ts"),
+    import("../../grammar/lexeme/expr/nodes.ts"),
+    import("../../grammar/lexeme/table.ts"),
+    import("../../grammar/stack.ts"),
+    import("../../grammar/state.ts"),
+    import("../../grammar/tables.ts"),
+    import("../../mask/index.ts"),
+    import("../../mask/local.ts"),
   ])
   const [errors, grammar, intern, nodes, table, stack, state, tables, mask, local] = modules
   return {

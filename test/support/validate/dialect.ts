@@ -4,7 +4,7 @@
  * A keyword outside its dialect is an annotation. Without `$schema` all keywords of 2020-12 hold, and tuples and
  * boolean exclusive bounds of older drafts too.
  */
-import type { JsonNode } from "../../grammar/json/read/reader.ts"
+import type { JsonNode } from "../../../grammar/json/read/reader.ts"
 
 export type Draft = 4 | 6 | 7 | 2019 | 2020
 

@@ -6,8 +6,8 @@
  * a place on demand, but its identifiers count for nobody else.
  */
 
-import { type JsonNode, readJson } from "../../grammar/json/read/reader.ts"
-import { metaschemaText } from "../../grammar/json/refs/metaschemas.ts"
+import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
+import { metaschemaText } from "../../../grammar/json/refs/metaschemas.ts"
 import { type Dialect, dialectOf, lenientDialect, schemaPlaces } from "./dialect.ts"
 
 export interface Resource {

@@ -2,7 +2,7 @@
  * Makes a failing pair of schema and instance smaller while it still fails: drops members and items, puts children in the
  * place of their parents, and cuts strings. Greedy, until nothing more can go.
  */
-import { type JsonNode, readJson, toText } from "../../grammar/json/read/reader.ts"
+import { type JsonNode, readJson, toText } from "../../../grammar/json/read/reader.ts"
 
 /** The smallest pair found for which `fails` still holds; `fails` may throw, which counts as not failing. */
 export function shrink(

@@ -1,6 +1,6 @@
 /** Constraints of all kinds with a text of each: what has to survive an error in the middle of any other. */
-import type { CompileOptions, GrammarInput } from "../grammar/index.ts"
-import type { Vocabulary } from "../mask/index.ts"
+import type { CompileOptions, GrammarInput } from "../../grammar/index.ts"
+import type { Vocabulary } from "../../mask/index.ts"
 import type { Engine } from "./failures.ts"
 
 export interface Survivor {

@@ -1,7 +1,7 @@
 /** Rows for the tests: what is not named is off. */
-import { TokenCounts } from "../../sampler/counts.ts"
-import { type ParamsContext, resolveParams, type SamplingOptions } from "../../sampler/params.ts"
-import type { SampleRow } from "../../sampler/row.ts"
+import { TokenCounts } from "../../../sampler/counts.ts"
+import { type ParamsContext, resolveParams, type SamplingOptions } from "../../../sampler/params.ts"
+import type { SampleRow } from "../../../sampler/row.ts"
 
 export interface RowOptions extends SamplingOptions {
   mask?: readonly number[] | Uint32Array

@@ -4,7 +4,7 @@
  *
  * Numbers are exact, patterns are the host's, formats are hand-written predicates. Clarity goes before speed.
  */
-import { type JsonNode, readJson } from "../grammar/json/read/reader.ts"
+import { type JsonNode, readJson } from "../../grammar/json/read/reader.ts"
 import { type DocumentOptions, Documents } from "./validate/documents.ts"
 import { Evaluator, type FormatMode, type ValidationError } from "./validate/evaluate.ts"
 
