@@ -13,7 +13,8 @@ import { corsHeaders, preflight } from "./http/cors.ts"
 import { type Line, ServiceTime } from "./http/servicetime.ts"
 import { chat } from "./openai/chat.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
-import { type ChatReader, createChatReader } from "./openai/read/chatreader.ts"
+import { createChatReader } from "./openai/read/chatreader.ts"
+import type { ChatReader } from "./openai/read/readchat.ts"
 import { version } from "./version.ts"
 
 export interface AppOptions extends ModelNameOptions {

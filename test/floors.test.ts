@@ -19,6 +19,47 @@ for (const [floor, below] of Object.entries<string[]>(floors)) {
   })
 }
 
+/** Relative imports of a file, types included, as paths from the root. */
+function importsOf(file: string): string[] {
+  const found = readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.{1,2}\/[^"]+)"/g)
+  return [...found].map(([, path]) => join(dirname(file), path).split(sep).join("/"))
+}
+
+/** The files of one circle of imports, first and last the same; null where there is none. */
+function circleOf(importsOf: (file: string) => readonly string[], files: readonly string[]): string[] | null {
+  const isDone = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): string[] | null => {
+    if (isDone.has(file)) return null
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    path.push(file)
+    for (const next of importsOf(file)) {
+      const circle = visit(next)
+      if (circle !== null) return circle
+    }
+    path.pop()
+    isDone.add(file)
+    return null
+  }
+  for (const file of files) {
+    const circle = visit(file)
+    if (circle !== null) return circle
+  }
+  return null
+}
+
+test("no file imports itself through others, types included", () => {
+  const files = Object.keys(floors).flatMap((floor) =>
+    readdirSync(floor, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `${floor}/${name.split(sep).join("/")}`),
+  )
+  expect(files.length).toBeGreaterThan(200)
+  expect(circleOf(importsOf, files)).toBeNull()
+  const circle: Record<string, string[]> = { a: ["b"], b: ["c", "d"], c: [], d: ["b"] }
+  expect(circleOf((file) => circle[file], ["a"])).toEqual(["b", "d", "b"])
+})
+
 test("grammar/, mask/ and sampler/ run in a browser: no node: module", () => {
   for (const floor of lower) {
     for (const name of readdirSync(floor, { recursive: true, encoding: "utf8" })) {

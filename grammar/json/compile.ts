@@ -8,11 +8,12 @@ import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
-import { JsonLanguage, type SurfacePolicy } from "./language.ts"
+import { JsonLanguage } from "./language.ts"
 import { KeywordReader } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
+import type { SurfacePolicy } from "./spelling.ts"
 
 export interface JsonOptions {
   policy: SurfacePolicy

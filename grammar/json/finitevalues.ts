@@ -9,13 +9,14 @@
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError } from "../errors.ts"
-import { ArrayRules, type ItemValues } from "./array/arrayrules.ts"
+import { ArrayRules } from "./array/arrayrules.ts"
 import type { ArraySpec } from "./array/arrayspec.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
 import { ObjectRules, type Progress } from "./object/objectrules.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import type { JsonNode } from "./read/reader.ts"
 import { valueKey } from "./read/value.ts"
+import type { ItemValues } from "./values.ts"
 
 /** What there is to list. */
 export interface Listed {

@@ -3,17 +3,17 @@
  *
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
-import { GrammarError } from "../errors.ts"
+import { GrammarError, type Limits } from "../errors.ts"
 import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { arrayLanguage } from "./array/array.ts"
 import type { ArraySpec } from "./array/arrayspec.ts"
 import type { FiniteValues } from "./finitevalues.ts"
-import type { JsonLanguage } from "./language.ts"
 import { ObjectLanguage } from "./object/object.ts"
+import type { ObjectSpec } from "./object/objectspec.ts"
 import { readJson } from "./read/reader.ts"
-import { stringExpr } from "./scalar/strings.ts"
+import type { Values } from "./values.ts"
 import { checkWitness } from "./witnesslength.ts"
 
 const decoder = new TextDecoder()
@@ -25,6 +25,15 @@ const MaxRecursion = 64
 /** Integers tried in a row before the next one is taken to be far away. */
 const MaxMisses = 1_000
 
+/** Values with the containers among them: what a text of a conjunction is chosen from. */
+export interface Containers extends Values {
+  readonly limits: Limits
+  /** The rank of a productive conjunction: it has a value whose parts are all of lower rank. */
+  rank(conjunction: number): number
+  objectsOf(conjunction: number): readonly ObjectSpec[]
+  arraysOf(conjunction: number): readonly ArraySpec[]
+}
+
 /** Thrown where recursion gets deep, caught where it began. */
 class Deferred {
   readonly conjunction: number
@@ -35,7 +44,7 @@ class Deferred {
 }
 
 export class Witnesses {
-  private readonly language: JsonLanguage
+  private readonly language: Containers
   private readonly finite: FiniteValues
   private readonly known = new Map<number, string>()
   /** Values around the one that is being written down. */
@@ -46,7 +55,7 @@ export class Witnesses {
     { found: { text: string; fact: number }[]; more: Generator<string> }
   >()
 
-  constructor(language: JsonLanguage, finite: FiniteValues) {
+  constructor(language: Containers, finite: FiniteValues) {
     this.language = language
     this.finite = finite
   }
@@ -75,7 +84,7 @@ export class Witnesses {
         pending.push(error.conjunction)
         if (pending.length * MaxRecursion > bound) {
           const what = `its shortest value nests deeper than ${bound} levels`
-          throw new GrammarError("limit", this.language.pathOf(next), `${what}. Raise limits.stackDepth`)
+          throw new GrammarError("limit", this.language.all.pathOf(next), `${what}. Raise limits.stackDepth`)
         }
       }
     }
@@ -90,7 +99,7 @@ export class Witnesses {
       this.depth--
     }
     // Values that hold each other twice double at every level.
-    checkWitness(text.length, this.language.pathOf(conjunction))
+    checkWitness(text.length, this.language.all.pathOf(conjunction))
     this.known.set(conjunction, text)
     return text
   }
@@ -100,8 +109,8 @@ export class Witnesses {
     if (other !== null) return other
     let shortest: Uint8Array | null = null
     // What is surely longer is not spelled out: that may be a string of a million characters beside null.
-    const scalars = this.language
-      .scalarLexemes(conjunction)
+    const scalars = this.language.scalars
+      .lexemes(conjunction)
       .sort((a, b) => lexemes.least(a) - lexemes.least(b))
     for (const lexeme of scalars) {
       if (shortest !== null && lexemes.least(lexeme) >= shortest.length) break
@@ -116,7 +125,7 @@ export class Witnesses {
         const start = arrayLanguage(spec, this.language, "", isLower).start()
         // Items that must differ take much work: not for a text that will be too long.
         if (start !== null && spec.unique && spec.min > 1)
-          this.checkItems(spec, this.language.pathOf(conjunction))
+          this.checkItems(spec, this.language.all.pathOf(conjunction))
         if (start !== null) return `[${start.finish(1, noText)}`
       }
       for (const spec of this.language.objectsOf(conjunction)) {
@@ -143,10 +152,10 @@ export class Witnesses {
    */
   private otherValue(conjunction: number): string | null {
     const excluded = new Set(
-      this.language.all.factsOf(conjunction).filter((id) => this.language.isExclusion(id)),
+      this.language.all.factsOf(conjunction).filter((id) => this.language.all.isExclusion(id)),
     )
     if (excluded.size < FewExcluded) return null
-    const lasting = this.language.withoutExclusions(conjunction)
+    const lasting = this.language.all.withoutExclusions(conjunction)
     return this.finite.shortestOther(lasting, excluded) ?? this.otherScalar(lasting, excluded)
   }
 
@@ -180,18 +189,18 @@ export class Witnesses {
 
   /** Texts of small integers of `conjunction`, or else of short strings. */
   private *shortScalars(conjunction: number): Generator<string> {
-    const lexeme = this.language.numberLexemeOf(conjunction)
+    const lexeme = this.language.scalars.numberLexeme(conjunction)
     for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
       if (lexemes.tags[lexemes.run(lexeme, utf8(`${i}`))] === 0) continue
       yield `${i}`
       misses = -1
     }
-    const expr = stringExpr(this.language, conjunction)
+    const expr = this.language.scalars.strings.expr(conjunction)
     if (expr !== null) for (const text of shortStrings(expr)) yield JSON.stringify(text)
   }
 
   /** Rank without what was added while reading: that unique items differ from those before them. */
   private rankOf(conjunction: number): number {
-    return this.language.rank(this.language.withoutExclusions(conjunction))
+    return this.language.rank(this.language.all.withoutExclusions(conjunction))
   }
 }

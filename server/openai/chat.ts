@@ -24,8 +24,7 @@ import { ignoredHeader } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
 import { LongReply } from "./longreply.ts"
 import type { ModelNames } from "./models.ts"
-import type { ChatReader } from "./read/chatreader.ts"
-import type { ChatRead } from "./read/readchat.ts"
+import type { ChatRead, ChatReader } from "./read/readchat.ts"
 import type { ChatRequest } from "./schema.ts"
 
 export interface ChatOptions {

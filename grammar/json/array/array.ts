@@ -13,14 +13,11 @@ import { shortStrings } from "../../lexeme/string/string.ts"
 import { lexemes } from "../../lexeme/table.ts"
 import type { Conjunctions } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
-import type { JsonLanguage } from "../language.ts"
 import { readJson } from "../read/reader.ts"
-import { numberAlgebra } from "../scalar/numberalgebra.ts"
-import { ScalarFormula } from "../scalar/scalar.ts"
-import { countedStringExpr } from "../scalar/strings.ts"
+import type { ItemValues, Values } from "../values.ts"
 import { checkCompared, checkWitness } from "../witnesslength.ts"
-import { ArrayFrame, type ArrayReader, Phase } from "./arrayframe.ts"
-import { type ArrayProgress, ArrayRules, type ItemValues, type ItemWay } from "./arrayrules.ts"
+import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "./arrayframe.ts"
+import { ArrayRules, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { ItemSteps } from "./unique/itemsteps.ts"
 import { hasTwins, TwinLanguage } from "./unique/twins.ts"
@@ -53,29 +50,29 @@ export function isPossibleArray(spec: ArraySpec, all: Conjunctions, values: Item
 /** The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
 export function arrayLanguage(
   spec: ArraySpec,
-  language: JsonLanguage,
+  values: Values,
   path: string,
   isProductive: Lookup,
 ): { start(): Frame | null } {
   const Language = spec.twins ? TwinLanguage : ArrayLanguage
-  return new Language(spec, language, path, isProductive)
+  return new Language(spec, values, path, isProductive)
 }
 
 class ArrayLanguage implements ArrayReader<ArrayProgress> {
   readonly rules: ArrayRules
   readonly path: string
-  private readonly language: JsonLanguage
+  private readonly values: Values
   private readonly items: ItemSteps
   private last: { readonly progress: ArrayProgress; readonly ways: readonly ItemWay[] } | null = null
   private readonly frames = new Map<number, ArrayFrame<ArrayProgress>>()
   private readonly frameKeys = new TupleTable()
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
-  constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
-    this.language = language
-    this.items = new ItemSteps(language)
+  constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
+    this.values = values
+    this.items = new ItemSteps(values)
     this.path = path
-    this.rules = new ArrayRules(spec, language.itemValues(isProductive))
+    this.rules = new ArrayRules(spec, values.itemValues(isProductive))
   }
 
   /** The frame at the beginning, or null when nothing satisfies the spec. */
@@ -84,7 +81,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   }
 
   follow({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array | null): readonly Step[] {
-    const { tokens } = this.language
+    const { tokens } = this.values
     const steps: Step[] = []
     if (phase === Phase.Item) {
       const after = this.afterItem(progress, text)
@@ -118,7 +115,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       checkWitness(2 * (spec.min - at.index), this.path)
       const first = at.index
       while (first + items.length < spec.min || (phase === Phase.Comma && items.length === 0)) {
-        const item = this.language.witness(this.rules.item(first + items.length))
+        const item = this.values.witness(this.rules.item(first + items.length))
         items.push(item)
         length += item.length + 1
         checkWitness(length, this.path)
@@ -138,7 +135,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
       const [way] = this.ways(at)
       if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
-      const item = this.language.witness(this.rules.valueOf(way))
+      const item = this.values.witness(this.rules.valueOf(way))
       items.push(item)
       length += item.length + 1
       checkWitness(length, this.path)
@@ -151,9 +148,9 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
 
   /** `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and texts are too few. */
   private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
-    const { all } = this.language
+    const { all } = this.values
     const taken = new Set(seen)
-    const lexemesOf = this.language.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
+    const lexemesOf = this.values.valueSteps(conjunction).filter(({ frames }) => frames.length === 0)
     const items = new Set<string>()
     let length = 0
     const isRead = (item: string): boolean => {
@@ -173,9 +170,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     for (let i = 0; i < 4 * count && items.size < count && (i < MaxMisses || items.size > 0); i++)
       if (!offer(`${i}`)) offer(`"${i}"`)
     if (items.size < count) {
-      const formula = new ScalarFormula(numberAlgebra, this.language.reader)
-      const cells = this.language.scalar(conjunction, numberAlgebra, formula)
-      const start = numbers.start(cells, this.language.policy.numbers)
+      const cells = this.values.scalars.numbers.of(conjunction)
+      const start = numbers.start(cells, this.values.policy.numbers)
       // A lexeme would look where every byte leads.
       const isNumber = (item: string) => numbers.accepts(start, encoder.encode(item))
       for (const value of firstMultiples(cells, count + seen.length)) {
@@ -183,7 +179,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
         if (Math.abs(value.exponent) < MaxPlaces) offer(toPlainText(value), isNumber)
       }
     }
-    const expr = items.size < count ? countedStringExpr(this.language, conjunction) : null
+    const expr = items.size < count ? this.values.scalars.strings.countedExpr(conjunction) : null
     if (expr !== null) {
       for (const text of shortStrings(expr, PathsOfItem * (count + seen.length))) {
         if (items.size === count) break
@@ -195,7 +191,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
 
   /** `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear. */
   private listedItems(values: readonly number[], count: number, seen: readonly number[]): string[] | null {
-    const { all } = this.language
+    const { all } = this.values
     const taken = new Set(seen)
     const items: string[] = []
     let length = 0
@@ -205,8 +201,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       if (fact.value.kind === "object" || fact.value.kind === "array") continue
       // Alone: beside the list that it comes from each value would be looked for again.
       const same = all.of([all.fact({ kind: "equals", value: fact.value, positive: true })])
-      if (!this.language.isProductive(same)) continue
-      const item = this.language.witness(same)
+      if (!this.values.isProductive(same)) continue
+      const item = this.values.witness(same)
       items.push(item)
       length += item.length + 1
       checkWitness(length, this.path)
@@ -219,7 +215,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     if (!this.rules.spec.unique) return progress
     if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
     const value = readJson(decoder.decode(text))
-    const different = this.language.all.fact({ kind: "equals", value, positive: false })
+    const different = this.values.all.fact({ kind: "equals", value, positive: false })
     return { ...progress, seen: this.items.with(progress.seen, different) }
   }
 

@@ -4,6 +4,15 @@ import { describeSample, type Expectation, Frame, type Step } from "../../frame.
 /** Where the reader is within the array. */
 export const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
+export interface ArrayProgress {
+  /** Items read, saturating where positions no longer differ. */
+  readonly index: number
+  /** Items counted by each `contains`, saturating where it no longer matters. */
+  readonly counts: readonly number[]
+  /** Unique items only: facts "differs from this value", ascending. */
+  readonly seen: readonly number[]
+}
+
 /** A language of arrays. `P`: its progress within one. */
 export interface ArrayReader<P> {
   readonly path: string

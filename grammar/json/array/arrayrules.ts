@@ -9,20 +9,12 @@
 import { GrammarError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { Infinite } from "../facts/conjunction.ts"
-import type { Lookup } from "../facts/satisfiable.ts"
+import type { ItemValues } from "../values.ts"
+import type { ArrayProgress } from "./arrayframe.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { DistinctValues } from "./unique/distinct.ts"
 import { Taken } from "./unique/taken.ts"
 import { UniqueCounts } from "./unique/uniquecounts.ts"
-
-export interface ArrayProgress {
-  /** Items read, saturating where positions no longer differ. */
-  readonly index: number
-  /** Items counted by each `contains`, saturating where it no longer matters. */
-  readonly counts: readonly number[]
-  /** Unique items only: facts "differs from this value", ascending. */
-  readonly seen: readonly number[]
-}
 
 /** A way to read an item, and the progress after it (its own value aside). */
 export interface ItemWay {
@@ -34,14 +26,6 @@ export interface ItemWay {
 }
 
 const nothing: readonly number[] = []
-
-/** What the rules need to know of values. */
-export interface ItemValues {
-  and(conjunction: number, facts: readonly number[]): number
-  isProductive: Lookup
-  /** For each value of a finite conjunction, the fact "differs from it"; null: infinitely many values. */
-  differences(conjunction: number): readonly number[] | null
-}
 
 /** Positions that are counted one by one where `contains` counts too. */
 const MaxCounted = 1_000

@@ -44,6 +44,9 @@ export type Fact =
   /** Nothing satisfies it. */
   | { readonly kind: "never" }
 
+/** One way to satisfy a clause: facts that must all hold. */
+export type Alternative = readonly number[]
+
 /** No upper bound on a count. */
 export const Infinite = Number.POSITIVE_INFINITY
 
@@ -193,6 +196,28 @@ export class Conjunctions {
 
   factsOf(conjunction: number): readonly number[] {
     return this.lists[conjunction]
+  }
+
+  /** Pointer of a schema that the conjunction comes from, for messages; "" where it comes from none. */
+  pathOf(conjunction: number): string {
+    for (const id of this.factsOf(conjunction)) {
+      const fact = this.facts[id]
+      if (fact.kind === "schema") return fact.node.pointer
+    }
+    return ""
+  }
+
+  /** Whether fact `id` says that a value is not this one. */
+  isExclusion(id: number): boolean {
+    const fact = this.facts[id]
+    return fact.kind === "equals" && !fact.positive
+  }
+
+  /** The conjunction of the facts that do not say that a value is not this one. */
+  withoutExclusions(conjunction: number): number {
+    const facts = this.factsOf(conjunction)
+    const lasting = facts.filter((id) => !this.isExclusion(id))
+    return lasting.length === facts.length ? conjunction : this.of(lasting)
   }
 
   private isTrivial(id: number): boolean {

@@ -9,13 +9,10 @@ import type { Limits } from "../../errors.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
+import { type Alternative, type Conjunctions, type Fact, Infinite, Types, typeBit } from "./conjunction.ts"
 import { boundedCoverages, type Coverage, uncoveredNames, unevaluated } from "./coverage.ts"
 import { negateContainer } from "./negate.ts"
 import { areDisjoint } from "./oneof.ts"
-
-/** One way to satisfy a clause: facts that must all hold. */
-export type Alternative = readonly number[]
 
 export interface Expansion {
   /** Facts that hold in any case. */

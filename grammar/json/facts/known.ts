@@ -6,8 +6,7 @@
 
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
-import { type Conjunctions, type Fact, Types } from "./conjunction.ts"
-import type { Alternative } from "./expand.ts"
+import { type Alternative, type Conjunctions, type Fact, Types } from "./conjunction.ts"
 
 /** What comparing with a fact costs, in facts looked at. */
 export const ComparisonWork = 1 / 8

@@ -8,8 +8,7 @@ import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { type Conjunctions, Infinite, typeBit } from "./conjunction.ts"
-import type { Alternative } from "./expand.ts"
+import { type Alternative, type Conjunctions, Infinite, typeBit } from "./conjunction.ts"
 
 /** The language of names that `properties` does not declare and `patternProperties` does not match. */
 export function restNames(keywords: Keywords): ExprId {

@@ -6,8 +6,7 @@
  * not met yet. So `not` over many properties, `oneOf` over overlapping objects and the like cost one bit a clause.
  */
 import type { ExprId } from "../../lexeme/expr/expr.ts"
-import type { Conjunctions } from "./conjunction.ts"
-import type { Alternative } from "./expand.ts"
+import type { Alternative, Conjunctions } from "./conjunction.ts"
 
 /** How one key can meet an obligation. */
 export type Event =

@@ -13,7 +13,7 @@ import { shortStrings, stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
-import type { JsonLanguage } from "../language.ts"
+import type { Values } from "../values.ts"
 import { checkWitness } from "../witnesslength.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
@@ -27,7 +27,7 @@ const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
 export class ObjectLanguage {
   readonly rules: ObjectRules
   readonly path: string
-  private readonly language: JsonLanguage
+  private readonly values: Values
   /** By id of their key. */
   private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
@@ -39,13 +39,13 @@ export class ObjectLanguage {
   private readonly frameKey: Int32Array
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
-  constructor(spec: ObjectSpec, language: JsonLanguage, path: string, isProductive: Lookup) {
-    this.language = language
+  constructor(spec: ObjectSpec, values: Values, path: string, isProductive: Lookup) {
+    this.values = values
     this.path = path
     this.rules = new ObjectRules(
       spec,
-      language.policy.order === "schema",
-      (conjunction, facts) => language.and(conjunction, facts),
+      values.policy.order === "schema",
+      (conjunction, facts) => values.all.and(conjunction, facts),
       isProductive,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
@@ -59,7 +59,7 @@ export class ObjectLanguage {
 
   /** `detail` is the class of a key, or the conjunction of a value. */
   follow(frame: ObjectFrame, tag: number, text: Uint8Array | null): readonly Step[] {
-    const { tokens } = this.language
+    const { tokens } = this.values
     const { phase, progress, detail } = frame
     switch (phase) {
       case Phase.Start: {
@@ -72,7 +72,7 @@ export class ObjectLanguage {
         return this.colons(this.keyWays(frame, tag, text))
       case Phase.Colon: {
         const after = this.frame(Phase.Value, progress, 0)
-        return this.language
+        return this.values
           .valueSteps(detail)
           .map(({ lexeme, frames }) => ({ lexeme, frames: [after, ...frames] }))
       }
@@ -109,20 +109,20 @@ export class ObjectLanguage {
     const { phase, progress, detail } = frame
     if (phase === Phase.Key) {
       const [way] = this.keyWays(frame, tag, text)
-      return `:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+      return `:${this.values.witness(way.value)}${this.finishMembers(way.progress)}`
     }
-    if (phase === Phase.Colon) return this.language.witness(detail) + this.finishMembers(progress)
+    if (phase === Phase.Colon) return this.values.witness(detail) + this.finishMembers(progress)
     if (phase === Phase.Value) return this.finishMembers(progress)
     if (this.rules.canClose(progress) && phase === Phase.Start) return "}"
     const { key, way } = this.nextKey(progress)
-    return `${key}:${this.language.witness(way.value)}${this.finishMembers(way.progress)}`
+    return `${key}:${this.values.witness(way.value)}${this.finishMembers(way.progress)}`
   }
 
   private finishMembers(from: Progress): string {
     const parts: string[] = []
     let length = 0
     const add = (key: string, value: number) => {
-      const part = `,${key}:${this.language.witness(value)}`
+      const part = `,${key}:${this.values.witness(value)}`
       parts.push(part)
       length += part.length
       checkWitness(length, this.path)
@@ -204,7 +204,7 @@ export class ObjectLanguage {
 
   private colons(ways: readonly KeyWay[]): Step[] {
     return ways.map(({ value, progress }) => ({
-      lexeme: this.language.tokens.colon,
+      lexeme: this.values.tokens.colon,
       frames: [this.frame(Phase.Colon, progress, value)],
     }))
   }
@@ -220,7 +220,7 @@ export class ObjectLanguage {
     const classes = this.rules.availableClasses(progress)
     const steps: Step[] = []
     const add = (content: number, keyClass: number) => {
-      const lexeme = stringLexeme(content, this.language.policy.escapes)
+      const lexeme = stringLexeme(content, this.values.policy.escapes)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.frame(Phase.Key, progress, keyClass)] })
     }
     if (classes.length === 0) add(namesContent(this.tries.of(available, true), NoContent), 0)

@@ -6,7 +6,7 @@
 import { GrammarError } from "../../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
 import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
-import { Types } from "../facts/conjunction.ts"
+import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
@@ -132,6 +132,66 @@ export class ScalarFormula<T> {
       once = algebra.or([once, branch])
     }
     return algebra.and(once, algebra.not(twice))
+  }
+}
+
+/** Where the scalars of conjunctions come from. */
+export interface ScalarContext {
+  readonly all: Conjunctions
+  readonly reader: KeywordReader
+  /** False only where it is plain to see that no value of the type, given by its bit, satisfies the conjunction. */
+  isPossible(conjunction: number, type: number): boolean
+}
+
+/** The language of a conjunction within one scalar type. */
+export class ScalarType<T> {
+  readonly formula: ScalarFormula<T>
+  private readonly algebra: Algebra<T>
+  private readonly context: ScalarContext
+
+  constructor(algebra: Algebra<T>, context: ScalarContext) {
+    this.algebra = algebra
+    this.context = context
+    this.formula = new ScalarFormula(algebra, context.reader)
+  }
+
+  /** The values of this type that satisfy `conjunction`. */
+  of(conjunction: number): T {
+    const { algebra } = this
+    const { all, isPossible } = this.context
+    if (!isPossible(conjunction, algebra.type)) return algebra.none
+    let result = algebra.all
+    const excluded: T[] = []
+    for (const id of all.factsOf(conjunction)) {
+      const fact = all.facts[id]
+      if (fact.kind === "equals" && !fact.positive) {
+        if (typeBit(fact.value) === algebra.type) excluded.push(algebra.value(fact.value))
+      } else result = algebra.and(result, this.ofFact(fact))
+    }
+    // Unique items exclude thousands of values: all at once.
+    if (excluded.length === 0) return result
+    return algebra.without?.(result, excluded) ?? algebra.and(result, algebra.not(algebra.or(excluded)))
+  }
+
+  /** The values of this type of which `fact` holds. */
+  ofFact(fact: Fact): T {
+    const { algebra, formula } = this
+    switch (fact.kind) {
+      case "schema":
+        return fact.positive ? formula.of(fact.node) : algebra.not(formula.of(fact.node))
+      case "equals": {
+        const value = typeBit(fact.value) === algebra.type ? algebra.value(fact.value) : algebra.none
+        return fact.positive ? value : algebra.not(value)
+      }
+      case "either": {
+        const some = algebra.or(fact.facts.map((id) => this.ofFact(this.context.all.facts[id])))
+        return fact.positive ? some : algebra.not(some)
+      }
+      case "never":
+        return algebra.none
+      default:
+        return algebra.all
+    }
   }
 }
 

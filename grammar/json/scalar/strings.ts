@@ -20,10 +20,11 @@ import {
 } from "../../lexeme/string/content.ts"
 import { buildNames, ExcludedTag, withName } from "../../lexeme/string/names.ts"
 import { utf8 } from "../../utf8.ts"
-import { Types } from "../facts/conjunction.ts"
-import type { JsonLanguage } from "../language.ts"
+import { type Conjunctions, Types } from "../facts/conjunction.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
 import { compareNames } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
+import { type ScalarContext, ScalarType, stringAlgebra } from "./scalar.ts"
 
 /** What the facts say of strings: every part must hold. */
 interface Parts {
@@ -35,133 +36,140 @@ interface Parts {
   isNever: boolean
 }
 
-const known = new WeakMap<JsonLanguage, Map<number, number>>()
+export class StringValues extends ScalarType<ExprId> {
+  private readonly all: Conjunctions
+  private readonly reader: KeywordReader
+  private readonly contents = new Map<number, number>()
 
-/** Content automaton of the strings in `conjunction`; `NoContent` if there are none. */
-export function stringContent(language: JsonLanguage, conjunction: number): number {
-  let contents = known.get(language)
-  if (contents === undefined) {
-    contents = new Map()
-    known.set(language, contents)
+  constructor(context: ScalarContext) {
+    super(stringAlgebra, context)
+    this.all = context.all
+    this.reader = context.reader
   }
-  let content = contents.get(conjunction)
-  if (content === undefined) {
-    try {
-      content = makeContent(language, conjunction)
-    } catch (error) {
-      // Expressions know no pointers: say which schema asks for too much.
-      if (!(error instanceof GrammarError) || error instanceof TimeError || error.path !== "") throw error
-      throw new GrammarError(error.kind, language.pathOf(conjunction), error.message)
+
+  /** Content automaton of the strings in `conjunction`; `NoContent` if there are none. */
+  content(conjunction: number): number {
+    let content = this.contents.get(conjunction)
+    if (content === undefined) {
+      try {
+        content = this.makeContent(conjunction)
+      } catch (error) {
+        // Expressions know no pointers: say which schema asks for too much.
+        if (!(error instanceof GrammarError) || error instanceof TimeError || error.path !== "") throw error
+        throw new GrammarError(error.kind, this.all.pathOf(conjunction), error.message)
+      }
+      this.contents.set(conjunction, content)
     }
-    contents.set(conjunction, content)
+    return content
   }
-  return content
-}
 
-/** The strings of `conjunction`, or null when there are infinitely many or more than `cap`. */
-export function stringTexts(language: JsonLanguage, conjunction: number, cap: number): string[] | null {
-  const parts = partsOf(language, conjunction)
-  if (parts.isNever || parts.min > parts.max) return []
-  const expr = exprs.and([
-    exprs.anyText,
-    ...parts.exprs,
-    exprs.not(exprs.or([...parts.excluded].map((text) => exprs.literal(text)))),
-  ])
-  if (parts.enums.length > 0) return enumTexts(parts, expr)
-  if (expr === exprs.anyText && parts.max > 2) return null
-  return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
-}
-
-/** The strings of `conjunction` as one expression, where its lengths need no counting; null where they do. */
-export function stringExpr(language: JsonLanguage, conjunction: number): ExprId | null {
-  const { exprs: all, enums, excluded, min, max, isNever } = partsOf(language, conjunction)
-  if (isNever || enums.length > 0 || excluded.size > 0) return null
-  const expr = exprs.and([exprs.anyText, ...all])
-  const { low, high } = exprLengths(expr)
-  return min <= low && max >= high && !exprs.isNever(expr) ? expr : null
-}
-
-/** The strings of `conjunction` as one expression, their lengths in it; null for lists of strings. */
-export function countedStringExpr(language: JsonLanguage, conjunction: number): ExprId | null {
-  const { exprs: all, enums, excluded, min, max, isNever } = partsOf(language, conjunction)
-  if (isNever || enums.length > 0) return null
-  const others = [...excluded].map((text) => exprs.literal(text))
-  return exprs.and([...all, exprs.loop(exprs.anyChar, min, max), exprs.not(exprs.or(others))])
-}
-
-function makeContent(language: JsonLanguage, conjunction: number): number {
-  const parts = partsOf(language, conjunction)
-  if (parts.isNever || parts.min > parts.max) return NoContent
-  const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
-  if (parts.enums.length > 0) {
-    const without = language.withoutExclusions(conjunction)
-    if (without === conjunction) return namesContent(trieOf(enumTexts(parts, expr), PlainTag), NoContent)
-    // Items that must differ: thousands of values without a few.
-    const listed = stringContent(language, without)
-    if (listed === NoContent) return NoContent
-    let names = partsOfContent(listed)[1]
-    for (const text of parts.excluded) names = withName(names, utf8(text), 0)
-    return namesContent(names, NoContent)
+  /** The strings of `conjunction`, or null when there are infinitely many or more than `cap`. */
+  texts(conjunction: number, cap: number): string[] | null {
+    const parts = this.partsOf(conjunction)
+    if (parts.isNever || parts.min > parts.max) return []
+    const expr = exprs.and([
+      exprs.anyText,
+      ...parts.exprs,
+      exprs.not(exprs.or([...parts.excluded].map((text) => exprs.literal(text)))),
+    ])
+    if (parts.enums.length > 0) return enumTexts(parts, expr)
+    if (expr === exprs.anyText && parts.max > 2) return null
+    return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
   }
-  // Bounds that every text of the pattern keeps need no counting.
-  const { low, high } = exprLengths(expr)
-  const max = parts.max >= high ? Unbounded : Math.min(parts.max, Unbounded - 1)
-  const content = lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
-  return content === NoContent || parts.excluded.size === 0
-    ? content
-    : namesContent(trieOf(parts.excluded, ExcludedTag), content)
+
+  /** The strings of `conjunction` as one expression, where its lengths need no counting; null where they do. */
+  expr(conjunction: number): ExprId | null {
+    const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
+    if (isNever || enums.length > 0 || excluded.size > 0) return null
+    const expr = exprs.and([exprs.anyText, ...all])
+    const { low, high } = exprLengths(expr)
+    return min <= low && max >= high && !exprs.isNever(expr) ? expr : null
+  }
+
+  /** The strings of `conjunction` as one expression, their lengths in it; null for lists of strings. */
+  countedExpr(conjunction: number): ExprId | null {
+    const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
+    if (isNever || enums.length > 0) return null
+    const others = [...excluded].map((text) => exprs.literal(text))
+    return exprs.and([...all, exprs.loop(exprs.anyChar, min, max), exprs.not(exprs.or(others))])
+  }
+
+  private makeContent(conjunction: number): number {
+    const parts = this.partsOf(conjunction)
+    if (parts.isNever || parts.min > parts.max) return NoContent
+    const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
+    if (parts.enums.length > 0) {
+      const without = this.all.withoutExclusions(conjunction)
+      if (without === conjunction) return namesContent(trieOf(enumTexts(parts, expr), PlainTag), NoContent)
+      // Items that must differ: thousands of values without a few.
+      const listed = this.content(without)
+      if (listed === NoContent) return NoContent
+      let names = partsOfContent(listed)[1]
+      for (const text of parts.excluded) names = withName(names, utf8(text), 0)
+      return namesContent(names, NoContent)
+    }
+    // Bounds that every text of the pattern keeps need no counting.
+    const { low, high } = exprLengths(expr)
+    const max = parts.max >= high ? Unbounded : Math.min(parts.max, Unbounded - 1)
+    const content = lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
+    return content === NoContent || parts.excluded.size === 0
+      ? content
+      : namesContent(trieOf(parts.excluded, ExcludedTag), content)
+  }
+
+  private partsOf(conjunction: number): Parts {
+    const parts: Parts = {
+      exprs: [],
+      enums: [],
+      excluded: new Set(),
+      min: 0,
+      max: Number.POSITIVE_INFINITY,
+      isNever: false,
+    }
+    const seen = new Set<SchemaNode>()
+    for (const id of this.all.factsOf(conjunction)) {
+      const fact = this.all.facts[id]
+      if (fact.kind === "schema" && fact.positive) this.addSchema(parts, fact.node, seen)
+      else if (fact.kind === "schema") parts.exprs.push(exprs.not(this.formula.of(fact.node)))
+      else if (fact.kind === "either") parts.exprs.push(this.ofFact(fact))
+      else if (fact.kind === "never") parts.isNever = true
+      else if (fact.kind === "equals") {
+        const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
+        if (fact.positive) parts.enums.push(text === null ? [] : [text])
+        else if (text !== null) parts.excluded.add(text)
+      }
+    }
+    return parts
+  }
+
+  private addSchema(parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
+    if (seen.has(node)) return
+    seen.add(node)
+    const keywords = this.reader.of(node)
+    if ((keywords.types & Types.string) === 0) parts.isNever = true
+    if (keywords.enum !== null) {
+      parts.enums.push(
+        keywords
+          .enumOf(Types.string)
+          .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
+      )
+    }
+    parts.exprs.push(...keywords.patterns)
+    parts.min = Math.max(parts.min, keywords.minLength)
+    parts.max = Math.min(parts.max, keywords.maxLength)
+    for (const other of keywords.all) this.addSchema(parts, other, seen)
+    if (
+      keywords.any.length + keywords.one.length + keywords.not.length > 0 ||
+      keywords.conditional !== null
+    ) {
+      parts.exprs.push(this.formula.of(node))
+    }
+  }
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {
   const entries = [...new Set(texts)].map((text) => ({ bytes: utf8(text), tag }))
   return buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
-}
-
-function partsOf(language: JsonLanguage, conjunction: number): Parts {
-  const parts: Parts = {
-    exprs: [],
-    enums: [],
-    excluded: new Set(),
-    min: 0,
-    max: Number.POSITIVE_INFINITY,
-    isNever: false,
-  }
-  const { all } = language
-  const seen = new Set<SchemaNode>()
-  for (const id of all.factsOf(conjunction)) {
-    const fact = all.facts[id]
-    if (fact.kind === "schema" && fact.positive) addSchema(language, parts, fact.node, seen)
-    else if (fact.kind === "schema") parts.exprs.push(exprs.not(language.strings.of(fact.node)))
-    else if (fact.kind === "either") parts.exprs.push(language.stringsOf(fact))
-    else if (fact.kind === "never") parts.isNever = true
-    else if (fact.kind === "equals") {
-      const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
-      if (fact.positive) parts.enums.push(text === null ? [] : [text])
-      else if (text !== null) parts.excluded.add(text)
-    }
-  }
-  return parts
-}
-
-function addSchema(language: JsonLanguage, parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
-  if (seen.has(node)) return
-  seen.add(node)
-  const keywords = language.reader.of(node)
-  if ((keywords.types & Types.string) === 0) parts.isNever = true
-  if (keywords.enum !== null) {
-    parts.enums.push(
-      keywords
-        .enumOf(Types.string)
-        .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
-    )
-  }
-  parts.exprs.push(...keywords.patterns)
-  parts.min = Math.max(parts.min, keywords.minLength)
-  parts.max = Math.min(parts.max, keywords.maxLength)
-  for (const other of keywords.all) addSchema(language, parts, other, seen)
-  if (keywords.any.length + keywords.one.length + keywords.not.length > 0 || keywords.conditional !== null) {
-    parts.exprs.push(language.strings.of(node))
-  }
 }
 
 /** Members of all enumerations that everything else allows. */

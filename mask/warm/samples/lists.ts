@@ -2,32 +2,11 @@
 
 import type { Dice } from "./dice.ts"
 import { anyNumber } from "./numbers.ts"
-import { anyObject } from "./records.ts"
 import { fixed, type Shape } from "./shape.ts"
-import { anyString, enumerated, formatted, freeText } from "./strings.ts"
+import { enumerated, formatted, freeText } from "./strings.ts"
 
 const many = (count: number, item: Shape) => Array.from({ length: count }, () => item.value())
 const text = { type: "string" }
-
-/** A list as most schemas have them: of strings, numbers or objects. */
-export function plainList(dice: Dice, depth: number): Shape {
-  const roll = dice.below(10)
-  const item =
-    depth > 0 && roll < 4
-      ? anyObject(dice, depth - 1, dice.from(2, 6))
-      : roll < 8
-        ? anyString(dice)
-        : anyNumber(dice)
-  const bounds = dice.is(50)
-    ? {}
-    : dice.is(50)
-      ? { minItems: dice.below(2) }
-      : { minItems: 1, maxItems: dice.pick([3, 4, 5, 8, 10, 20, 50, 100, 1000]) + dice.below(3) }
-  return {
-    schema: { type: "array", items: item.schema, ...bounds },
-    value: () => many(dice.from(1, 3), item),
-  }
-}
 
 export const lists: readonly ((dice: Dice) => Shape)[] = [
   (dice) => {

@@ -1,7 +1,6 @@
-/** Objects as applications have them: small and wide, nested, closed and open, with annotations. */
+/** Objects as applications have them: small and wide, nested, closed and open, with lists in them and annotations. */
 import type { Dice, NameStyle } from "./dice.ts"
 import { nameStyles } from "./dice.ts"
-import { plainList } from "./lists.ts"
 import { anyNumber } from "./numbers.ts"
 import { also, fixed, type Shape } from "./shape.ts"
 import { anyString, enumerated, freeText, unknownFormat } from "./strings.ts"
@@ -185,5 +184,25 @@ export function deepObject(dice: Dice, depth: number): Shape {
       ...(dice.is(50) && { [other]: leaf.value() }),
       [name]: isList ? [inner.value()] : inner.value(),
     }),
+  }
+}
+
+/** A list as most schemas have them: of strings, numbers or objects. */
+function plainList(dice: Dice, depth: number): Shape {
+  const roll = dice.below(10)
+  const item =
+    depth > 0 && roll < 4
+      ? anyObject(dice, depth - 1, dice.from(2, 6))
+      : roll < 8
+        ? anyString(dice)
+        : anyNumber(dice)
+  const bounds = dice.is(50)
+    ? {}
+    : dice.is(50)
+      ? { minItems: dice.below(2) }
+      : { minItems: 1, maxItems: dice.pick([3, 4, 5, 8, 10, 20, 50, 100, 1000]) + dice.below(3) }
+  return {
+    schema: { type: "array", items: item.schema, ...bounds },
+    value: () => Array.from({ length: dice.from(1, 3) }, () => item.value()),
   }
 }

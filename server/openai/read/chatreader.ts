@@ -5,13 +5,7 @@
  * small bound is read in a thread (readerthread.ts), where there are threads; both ways run `readChat`, so they agree.
  * Nothing here is imported from Node: in a browser every body is read in place.
  */
-import type { ParseLimits } from "../../http/body.ts"
-import { type ChatRead, readChat } from "./readchat.ts"
-
-export interface ChatReader {
-  /** Throws `Refusal`, and AbortError when the signal fires. The bytes may be gone afterwards. */
-  read(bytes: Uint8Array<ArrayBuffer>, limits: ParseLimits, signal: AbortSignal): Promise<ChatRead>
-}
+import { type ChatReader, readChat } from "./readchat.ts"
 
 /** Reads every body in place. */
 export const inlineReader: ChatReader = {

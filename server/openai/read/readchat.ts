@@ -12,6 +12,12 @@ export interface ChatRead extends ConstraintRequest {
   chat: ChatRequest
 }
 
+/** Who reads a body: `readChat` where it stands, or a thread that runs it. */
+export interface ChatReader {
+  /** Throws `Refusal`, and AbortError when the signal fires. The bytes may be gone afterwards. */
+  read(bytes: Uint8Array<ArrayBuffer>, limits: ParseLimits, signal: AbortSignal): Promise<ChatRead>
+}
+
 /** Throws `Refusal`. */
 export function readChat(bytes: Uint8Array, limits: ParseLimits): ChatRead {
   const body = parseBody(bytes, limits)

@@ -10,8 +10,7 @@ import { Worker } from "node:worker_threads"
 import { AbortError, packageFile } from "../../../runtime/index.ts"
 import { type ErrorCode, Refusal, type RefusalDetails } from "../../errors.ts"
 import type { ParseLimits } from "../../http/body.ts"
-import type { ChatReader } from "./chatreader.ts"
-import type { ChatRead } from "./readchat.ts"
+import type { ChatRead, ChatReader } from "./readchat.ts"
 
 /** To the thread. The buffer of the bytes goes with it. */
 export interface Question {

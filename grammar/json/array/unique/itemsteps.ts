@@ -6,20 +6,18 @@
  * were seen become facts of a conjunction.
  */
 import type { Step } from "../../../frame.ts"
-import { exprs } from "../../../lexeme/expr/expr.ts"
 import { NumberSet } from "../../../lexeme/number/numberset.ts"
-import { exprLexeme, numberLexeme } from "../../../lexeme/raw.ts"
+import { numberLexeme } from "../../../lexeme/raw.ts"
 import { NamesKind, NoContent, namesContent, partsOfContent } from "../../../lexeme/string/content.ts"
 import { ExcludedTag, NoNames, withName } from "../../../lexeme/string/names.ts"
 import { stringLexeme } from "../../../lexeme/string/string.ts"
 import { Dead } from "../../../lexeme/table.ts"
 import { utf8 } from "../../../utf8.ts"
-import { type Fact, Types } from "../../facts/conjunction.ts"
-import type { JsonLanguage } from "../../language.ts"
+import type { Fact } from "../../facts/conjunction.ts"
 import { decimalOfNode } from "../../read/value.ts"
-import { numberAlgebra } from "../../scalar/numberalgebra.ts"
-import { FalseBit, NullBit, ScalarFormula, TrueBit, wordAlgebra } from "../../scalar/scalar.ts"
-import { stringContent } from "../../scalar/strings.ts"
+import { FalseBit, NullBit, TrueBit } from "../../scalar/scalar.ts"
+import { wordLexeme } from "../../scalar/scalars.ts"
+import type { Values } from "../../values.ts"
 
 /** What is left of a conjunction. */
 interface Left {
@@ -34,17 +32,8 @@ interface Left {
 /** What is kept of lists of values: who goes back further waits for it. */
 const MaxKept = 64
 
-const words: readonly (readonly [bit: number, text: string])[] = [
-  [NullBit, "null"],
-  [FalseBit, "false"],
-  [TrueBit, "true"],
-]
-
-const booleanAlgebra = wordAlgebra(Types.boolean)
-const nullAlgebra = wordAlgebra(Types.null)
-
 export class ItemSteps {
-  private readonly language: JsonLanguage
+  private readonly values: Values
   /** The list that a list of values was made from, and the value that came to it. */
   private readonly before = new WeakMap<
     readonly number[],
@@ -56,8 +45,8 @@ export class ItemSteps {
   private readonly kept = new Map<readonly number[], Map<number, Left>>()
   private readonly whole = new Map<number, Left>()
 
-  constructor(language: JsonLanguage) {
-    this.language = language
+  constructor(values: Values) {
+    this.values = values
   }
 
   /** `list`, which ascends, with `value`. */
@@ -80,17 +69,17 @@ export class ItemSteps {
 
   /** The ways to begin a value of `conjunction` for which the facts `seen` and `barred`, "differs from …", hold. */
   of(conjunction: number, seen: readonly number[], barred: readonly number[]): readonly Step[] {
-    const { language } = this
-    if (seen.length + barred.length === 0) return language.valueSteps(conjunction)
+    const { values } = this
+    if (seen.length + barred.length === 0) return values.valueSteps(conjunction)
     let left = this.left(conjunction, seen)
     for (const value of barred) left = this.without(left, value)
-    const containers = left.containers.length === 0 ? conjunction : language.and(conjunction, left.containers)
-    const steps = language.valueSteps(containers).filter(({ frames }) => frames.length > 0)
-    const texts = words.filter(([bit]) => (left.words & bit) !== 0).map(([, text]) => exprs.literal(text))
+    const containers =
+      left.containers.length === 0 ? conjunction : values.all.and(conjunction, left.containers)
+    const steps = values.valueSteps(containers).filter(({ frames }) => frames.length > 0)
     const lexemes = [
-      left.content === NoContent ? Dead : stringLexeme(left.content, language.policy.escapes),
+      left.content === NoContent ? Dead : stringLexeme(left.content, values.policy.escapes),
       numberLexeme(left.numbers.state),
-      exprLexeme(exprs.or(texts)),
+      wordLexeme(left.words),
     ]
     for (const lexeme of lexemes) if (lexeme !== Dead) steps.push({ lexeme, frames: [] })
     return steps
@@ -130,17 +119,11 @@ export class ItemSteps {
   private wholeOf(conjunction: number): Left {
     let left = this.whole.get(conjunction)
     if (left === undefined) {
-      const { language } = this
-      const { reader, policy } = language
-      const cells = language.scalar(conjunction, numberAlgebra, new ScalarFormula(numberAlgebra, reader))
-      const booleans = new ScalarFormula(booleanAlgebra, reader)
-      const nulls = new ScalarFormula(nullAlgebra, reader)
+      const { scalars, policy } = this.values
       left = {
-        content: stringContent(language, conjunction),
-        numbers: NumberSet.of(cells, policy.numbers),
-        words:
-          language.scalar(conjunction, booleanAlgebra, booleans) |
-          language.scalar(conjunction, nullAlgebra, nulls),
+        content: scalars.strings.content(conjunction),
+        numbers: NumberSet.of(scalars.numbers.of(conjunction), policy.numbers),
+        words: scalars.words(conjunction),
         containers: [],
       }
       this.whole.set(conjunction, left)
@@ -150,7 +133,7 @@ export class ItemSteps {
 
   /** `left` without the value that fact `id` speaks of. */
   private without(left: Left, id: number): Left {
-    const { value } = this.language.all.facts[id] as Extract<Fact, { kind: "equals" }>
+    const { value } = this.values.all.facts[id] as Extract<Fact, { kind: "equals" }>
     switch (value.kind) {
       case "string":
         return value.value.isWellFormed()

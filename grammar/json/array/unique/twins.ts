@@ -11,16 +11,11 @@ import type { Frame, Step } from "../../../frame.ts"
 import { PairMap, TupleTable } from "../../../intern.ts"
 import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
 import type { Lookup } from "../../facts/satisfiable.ts"
-import type { JsonLanguage } from "../../language.ts"
 import { readJson } from "../../read/reader.ts"
+import type { ItemValues, Values } from "../../values.ts"
 import { checkCompared, checkWitness } from "../../witnesslength.ts"
-import { ArrayFrame, type ArrayReader, Phase } from "../arrayframe.ts"
-import {
-  type ItemWay as ArrayItemWay,
-  type ArrayProgress,
-  ArrayRules,
-  type ItemValues,
-} from "../arrayrules.ts"
+import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "../arrayframe.ts"
+import { type ItemWay as ArrayItemWay, ArrayRules } from "../arrayrules.ts"
 import type { ArraySpec } from "../arrayspec.ts"
 
 const encoder = new TextEncoder()
@@ -205,16 +200,16 @@ export function hasTwins(spec: ArraySpec, all: Conjunctions, values: ItemValues)
 export class TwinLanguage implements ArrayReader<Progress> {
   readonly path: string
   private readonly rules: TwinRules
-  private readonly language: JsonLanguage
+  private readonly values: Values
   private readonly frames = new Map<number, ArrayFrame<Progress>>()
   private readonly frameKeys = new TupleTable()
 
   /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
-  constructor(spec: ArraySpec, language: JsonLanguage, path: string, isProductive: Lookup) {
-    this.language = language
+  constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
+    this.values = values
     this.path = path
-    this.rules = new TwinRules(spec, language.all, language.itemValues(isProductive), (value) =>
-      language.isProductive(value),
+    this.rules = new TwinRules(spec, values.all, values.itemValues(isProductive), (value) =>
+      values.isProductive(value),
     )
   }
 
@@ -224,7 +219,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
   }
 
   follow({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array | null): readonly Step[] {
-    const { tokens } = this.language
+    const { tokens } = this.values
     const steps: Step[] = []
     if (phase === Phase.Item) {
       const after = this.afterItem(progress, text)
@@ -237,7 +232,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
     const isSymbolic = progress.twin === UnknownTwin
     for (const { value, progress: after } of this.rules.ways(progress)) {
       const below = this.frame(Phase.Item, after, isSymbolic)
-      for (const { lexeme, frames } of this.language.valueSteps(value))
+      for (const { lexeme, frames } of this.values.valueSteps(value))
         steps.push({ lexeme, frames: [below, ...frames] })
     }
     return steps
@@ -255,7 +250,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
       const changes = ({ progress }: ItemWay) => progress.twin !== now.twin || progress.array !== now.array
       const way = ways.find(changes) ?? ways[0]
       if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
-      const item = this.language.witness(way.value)
+      const item = this.values.witness(way.value)
       items.push(item)
       length += item.length + 1
       checkWitness(length, this.path)
@@ -270,7 +265,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
     if (progress.twin !== ThisItem) return progress
     if (text === null) return { array: progress.array, twin: UnknownTwin }
     const value = readJson(decoder.decode(text))
-    return { array: progress.array, twin: this.language.all.fact({ kind: "equals", value, positive: true }) }
+    return { array: progress.array, twin: this.values.all.fact({ kind: "equals", value, positive: true }) }
   }
 
   private frame(phase: number, progress: Progress, isSymbolic = false): ArrayFrame<Progress> {

@@ -6,7 +6,8 @@
  */
 import { GrammarError } from "../../../errors.ts"
 import { Infinite } from "../../facts/conjunction.ts"
-import type { ArrayProgress, ItemValues } from "../arrayrules.ts"
+import type { ItemValues } from "../../values.ts"
+import type { ArrayProgress } from "../arrayframe.ts"
 import type { ArraySpec } from "../arrayspec.ts"
 
 interface ValueClass {

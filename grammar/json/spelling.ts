@@ -1,13 +1,22 @@
 /**
- * The lexemes between the values, with the white space that the policy allows around them.
+ * How values are spelled: the policy, and the lexemes between the values with the white space that it allows around them.
  *
  * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space before `} ]` to the
  * closing one, so no text can be split in two ways.
  */
 import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
+import type { Escapes } from "../lexeme/string/string.ts"
 
 export type Whitespace = "flexible" | "tight" | "compact" | "any"
+
+/** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
+export interface SurfacePolicy {
+  readonly order: "schema" | "any"
+  readonly whitespace: Whitespace
+  readonly escapes: Escapes
+  readonly numbers: "plain" | "all"
+}
 
 /** Lexeme states. */
 export interface Punctuation {

@@ -1,0 +1,126 @@
+/**
+ * The scalars of a conjunction: its strings, numbers, booleans and null, one lexeme a type, whatever mix of keywords they
+ * come from.
+ */
+import { exprs } from "../../lexeme/expr/expr.ts"
+import { toText } from "../../lexeme/number/decimal.ts"
+import { type NumberCell, numbers } from "../../lexeme/number/number.ts"
+import { exprLexeme, numberLexeme } from "../../lexeme/raw.ts"
+import { anyContent, NoContent } from "../../lexeme/string/content.ts"
+import { stringLexeme } from "../../lexeme/string/string.ts"
+import { Dead } from "../../lexeme/table.ts"
+import { type Conjunctions, Types } from "../facts/conjunction.ts"
+import type { PlainSchemas } from "../facts/plain.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { JsonNode } from "../read/reader.ts"
+import type { SurfacePolicy } from "../spelling.ts"
+import { numberAlgebra } from "./numberalgebra.ts"
+import { FalseBit, NullBit, ScalarType, TrueBit, wordAlgebra } from "./scalar.ts"
+import { StringValues } from "./strings.ts"
+
+const booleanAlgebra = wordAlgebra(Types.boolean)
+const nullAlgebra = wordAlgebra(Types.null)
+const words: readonly (readonly [bit: number, text: string])[] = [
+  [NullBit, "null"],
+  [FalseBit, "false"],
+  [TrueBit, "true"],
+]
+
+/** By bits of `words`; 0 is not known yet. */
+const wordLexemes = new Int32Array(8)
+
+/** The lexeme of some of the words, given by their bits; `Dead` for none. */
+export function wordLexeme(bits: number): number {
+  if (bits !== 0 && wordLexemes[bits] === 0) {
+    const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
+    wordLexemes[bits] = exprLexeme(exprs.or(texts))
+  }
+  return wordLexemes[bits]
+}
+
+export class Scalars {
+  readonly strings: StringValues
+  readonly numbers: ScalarType<readonly NumberCell[]>
+  private readonly booleans: ScalarType<number>
+  private readonly nulls: ScalarType<number>
+  private readonly plain: PlainSchemas
+  private readonly policy: SurfacePolicy
+  private anyNumber: number | undefined
+
+  constructor(all: Conjunctions, reader: KeywordReader, plain: PlainSchemas, policy: SurfacePolicy) {
+    const context = { all, reader, isPossible: (id: number, type: number) => plain.isPossible(id, type) }
+    this.plain = plain
+    this.policy = policy
+    this.strings = new StringValues(context)
+    this.numbers = new ScalarType(numberAlgebra, context)
+    this.booleans = new ScalarType(booleanAlgebra, context)
+    this.nulls = new ScalarType(nullAlgebra, context)
+  }
+
+  /** Whether `conjunction` has a scalar. */
+  hasValue(conjunction: number): boolean {
+    return (
+      this.words(conjunction) !== 0 ||
+      this.strings.content(conjunction) !== NoContent ||
+      !numbers.isEmpty(this.numbers.of(conjunction))
+    )
+  }
+
+  /** Bits of the words of `conjunction`. */
+  words(conjunction: number): number {
+    return this.nulls.of(conjunction) | this.booleans.of(conjunction)
+  }
+
+  /** All scalars of `conjunction`, or null when there are infinitely many or more than `cap` of a type. */
+  finite(conjunction: number, cap: number): JsonNode[] | null {
+    const texts = this.strings.texts(conjunction, cap)
+    if (texts === null) return null
+    const numerals = numbers.values(this.numbers.of(conjunction), cap)
+    if (numerals === null) return null
+    const range = { start: 0, end: 0 }
+    const values: JsonNode[] = [
+      ...texts.map((value): JsonNode => ({ kind: "string", value, ...range })),
+      ...numerals.map((value): JsonNode => ({ kind: "number", text: toText(value), ...range })),
+    ]
+    const bits = this.words(conjunction)
+    for (const [bit, text] of words) {
+      if ((bits & bit) !== 0) values.push({ kind: text as "null" | "true" | "false", ...range })
+    }
+    return values
+  }
+
+  /** One lexeme a type that has values. Types of which all values will do have the same one in all schemas. */
+  lexemes(conjunction: number): number[] {
+    const { all, possible } = this.plain.ofConjunction(conjunction)
+    const lexemesOf: number[] = []
+    const add = (lexeme: number) => {
+      if (lexeme !== Dead) lexemesOf.push(lexeme)
+    }
+    if ((possible & Types.string) !== 0) {
+      const content = (all & Types.string) !== 0 ? anyContent : this.strings.content(conjunction)
+      add(stringLexeme(content, this.policy.escapes))
+    }
+    if ((possible & Types.number) !== 0) add(this.numberLexeme(conjunction))
+    const wordTypes = possible & (Types.boolean | Types.null)
+    if (wordTypes !== 0) add(wordLexeme(this.wordsOf(conjunction, wordTypes & ~all, wordTypes & all)))
+    return lexemesOf
+  }
+
+  /** The lexeme of the numbers of `conjunction`; `Dead` if there are none. */
+  numberLexeme(conjunction: number): number {
+    if ((this.plain.ofConjunction(conjunction).all & Types.number) === 0)
+      return numberLexeme(numbers.start(this.numbers.of(conjunction), this.policy.numbers))
+    this.anyNumber ??= numberLexeme(numbers.start(numberAlgebra.all, this.policy.numbers))
+    return this.anyNumber
+  }
+
+  /** Bits of the words of `conjunction`: of the types `some` those that it allows, of the types `all` all. */
+  private wordsOf(conjunction: number, some: number, all: number): number {
+    let bits = 0
+    if ((all & Types.boolean) !== 0) bits |= booleanAlgebra.all
+    else if ((some & Types.boolean) !== 0) bits |= this.booleans.of(conjunction)
+    if ((all & Types.null) !== 0) bits |= nullAlgebra.all
+    else if ((some & Types.null) !== 0) bits |= this.nulls.of(conjunction)
+    return bits
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * How the parts of a schema's language ask for each other: an array for the values of its items, an object for those of its
+ * members, a witness for all of them. `language.ts` is what answers; nobody else needs to know it.
+ */
+import type { Step } from "../frame.ts"
+import type { Conjunctions } from "./facts/conjunction.ts"
+import type { Lookup } from "./facts/satisfiable.ts"
+import type { Scalars } from "./scalar/scalars.ts"
+import type { Punctuation, SurfacePolicy } from "./spelling.ts"
+
+/** The values of conjunctions. */
+export interface Values {
+  readonly policy: SurfacePolicy
+  readonly tokens: Punctuation
+  readonly all: Conjunctions
+  readonly scalars: Scalars
+  /** Whether some value satisfies `conjunction`. */
+  isProductive(conjunction: number): boolean
+  /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
+  valueSteps(conjunction: number): readonly Step[]
+  /** A short text of `conjunction`, which must be productive. Throws `limit`. */
+  witness(conjunction: number): string
+  /** What array rules need to know of values, where `isProductive` says which have any. */
+  itemValues(isProductive: Lookup): ItemValues
+}
+
+/** What array rules need to know of values. */
+export interface ItemValues {
+  and(conjunction: number, facts: readonly number[]): number
+  isProductive: Lookup
+  /** For each value of a finite conjunction, the fact "differs from it"; null: infinitely many values. */
+  differences(conjunction: number): readonly number[] | null
+}
