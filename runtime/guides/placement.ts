@@ -52,8 +52,9 @@ const trialMs = 25
 const crowdedMs = 150
 /** How long work for a request that is gone may go on. */
 const abandonedMs = 20
-/** How often the threads are looked at. */
+/** How often the threads are looked at, and how often where none is at work. */
 const watchMs = 8
+const quietWatchMs = 5_000
 /** A home that keeps more is replaced by a fresh one. */
 const maxThreadBytes = 1_024 << 20
 /** A refusal for time is believed so long. */
@@ -79,6 +80,7 @@ export class Placement {
   private stillborn = 0
   private readonly crowding = new Crowding()
   private watch: ReturnType<typeof setInterval> | undefined
+  private quietWatch: ReturnType<typeof setTimeout> | undefined
   private isClosing = false
 
   constructor(options: PlacementOptions, handlers: PlacementHandlers) {
@@ -121,6 +123,7 @@ export class Placement {
   async close(): Promise<void> {
     this.isClosing = true
     clearInterval(this.watch)
+    clearTimeout(this.quietWatch)
     for (const group of [...this.groups.values()]) this.handlers.onFailure(group, new AbortError())
     await this.threads.close()
   }
@@ -190,7 +193,7 @@ export class Placement {
     if (bytes > maxThreadBytes && group.thread === this.threads.home) {
       this.threads.retire()
       this.known.clear()
-      this.threads.endRetired(this.isIdle)
+      this.threads.endIdle(this.isIdle, performance.now())
     }
     this.sendNext()
     this.pump()
@@ -222,7 +225,7 @@ export class Placement {
     this.groups.delete(group.id)
     this.arriving = this.arriving.filter((other) => other !== group)
     this.slow = this.slow.filter((other) => other !== group)
-    this.threads.endRetired(this.isIdle)
+    this.threads.endIdle(this.isIdle, performance.now())
     this.sendNext()
     this.pump()
   }
@@ -269,9 +272,14 @@ export class Placement {
       const work = thread.work(now)
       if (work && !thread.isDead) this.judge(thread, work, this.groupOf(work.owner, thread))
     }
+    const hasKept = this.threads.endIdle(this.isIdle, now)
     if (this.groups.size > 0 || !this.threads.isQuiet(now)) return
     clearInterval(this.watch)
     this.watch = undefined
+    if (!hasKept || this.isClosing) return
+    clearTimeout(this.quietWatch)
+    this.quietWatch = setTimeout(() => this.inspect(), quietWatchMs)
+    this.quietWatch.unref?.()
   }
 
   private judge(thread: WalkThread, work: Work, group: Group | undefined): void {

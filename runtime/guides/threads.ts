@@ -14,6 +14,9 @@ export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb">
 export const maxHeapMb = 2_048
 /** Threads that belong to one constraint each; twice as many where answers have begun, see `leave`. */
 export const maxOwnedThreads = 4
+/** So long one of them is kept for the next request with its constraint, and where its memory is that of all others. */
+const keptMs = 30_000
+const sharedKeptMs = 5_000
 
 export class WalkThreads {
   home: WalkThread
@@ -26,7 +29,12 @@ export class WalkThreads {
   private readonly spares: WalkThread[] = []
   /** By the key of their constraint; the one used longest ago first. */
   private readonly owners = new Map<string, WalkThread>()
+  /** Homes that have grown too large: they end once they are idle. */
   private readonly retiring = new Set<WalkThread>()
+  /** Threads that were shared before they were left to one constraint. */
+  private readonly left = new Set<WalkThread>()
+  /** Threads that belong to one constraint and have nothing to do, since when. */
+  private readonly idleSince = new Map<WalkThread, number>()
 
   constructor(options: PoolOptions, handlers: ThreadHandlers) {
     this.options = options
@@ -78,6 +86,7 @@ export class WalkThreads {
    */
   leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean, isRunning: boolean): boolean {
     if (!this.makeRoom(isIdle, isRunning ? 2 * maxOwnedThreads : maxOwnedThreads)) return false
+    this.left.add(thread)
     this.replace(thread)
     return true
   }
@@ -100,13 +109,23 @@ export class WalkThreads {
     this.replace(this.home)
   }
 
-  endRetired(isIdle: (thread: WalkThread) => boolean): void {
+  /** Ends idle threads that nobody comes back to. Returns whether there are idle ones that are kept for a while. */
+  endIdle(isIdle: (thread: WalkThread) => boolean, now: number): boolean {
     for (const thread of this.retiring) if (isIdle(thread)) this.end(thread)
+    for (const thread of this.owners.values()) {
+      const since = this.idleSince.get(thread)
+      if (!isIdle(thread)) this.idleSince.delete(thread)
+      else if (since === undefined) this.idleSince.set(thread, now)
+      else if (now - since >= (this.left.has(thread) ? sharedKeptMs : keptMs)) this.end(thread)
+    }
+    return this.idleSince.size > 0
   }
 
   end(thread: WalkThread): void {
     this.threads.delete(thread)
     this.retiring.delete(thread)
+    this.idleSince.delete(thread)
+    this.left.delete(thread)
     for (const [key, owner] of this.owners) if (owner === thread) this.owners.delete(key)
     void thread.end()
   }
