@@ -16,7 +16,9 @@ import { getRequestListener } from "@hono/node-server"
 import { errorResponse, Refusal } from "./errors.ts"
 import { isLoopback } from "./http/access.ts"
 import { answerHalfClosed } from "./http/halfclosed.ts"
+import { gatherPieces } from "./http/pieces.ts"
 
+/** Where a server listens, and what a connection may cost. Every field may be missing. */
 export interface ServeOptions {
   /** 127.0.0.1 unless given. */
   host?: string
@@ -45,6 +47,7 @@ const connectionLimits = {
   connectionsCheckingInterval: 5_000,
 }
 
+/** An application that listens. It answers until `close`. */
 export interface RunningServer {
   readonly url: string
   readonly port: number
@@ -96,6 +99,7 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
     response.once("close", () => running.delete(response))
   })
   server.maxConnections = maxConnections
+  gatherPieces(server)
   cutStalled(server, stallMs)
   answerHalfClosed(server, (response) => {
     return /^text\/event-stream/.test(running.get(response)?.headers.get("content-type") ?? "")

@@ -15,6 +15,7 @@ import { listBounds } from "../sampler/params.ts"
 import { serveCommand } from "../server/cli/serve.ts"
 import { maxMessageUnits, maxPlaceUnits } from "../server/errors.ts"
 import { defaultBodyLimits } from "../server/http/body.ts"
+import { maxPieces, minPieceBytes } from "../server/http/pieces.ts"
 import { maxQuotedUnits } from "../server/http/quote.ts"
 import { requestBounds } from "../server/openai/bounds.ts"
 import { maxHeaderUnits, maxNamed } from "../server/openai/keys.ts"
@@ -60,6 +61,9 @@ test("fields of a chat request", () => {
 
 test("bodies and the thread that reads them", () => {
   expect(ends(rows("Bodies"))).toEqual([...entries(defaultBodyLimits), ...entries(defaultReaderLimits)])
+  expect(page).toContain(
+    `more than ${number(maxPieces)} pieces of less than ${minPieceBytes} bytes on average`,
+  )
   expect(page).toContain(`A body above ${number(maxInlineBytes)} bytes is read in a thread`)
 })
 

@@ -126,12 +126,10 @@ export async function readBytes(
   if (declared > maxBytes) throw tooLarge(String(declared))
   const { body } = request
   const bytes = new GrowingBytes(declared)
-  let pieceCount = 0
   try {
     // A body without content-length may be endless, so it is counted as it arrives.
     for await (const chunk of body ?? []) {
       if (bytes.length + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
-      if (++pieceCount > maxPieces && bytes.length < minPieceBytes * pieceCount) throw inPieces()
       held.take(chunk.length)
       bytes.append(chunk)
     }
@@ -140,20 +138,6 @@ export async function readBytes(
     throw error
   }
   return bytes.view()
-}
-
-/** Pieces that may be small. Each piece costs some microseconds, whatever its size. */
-const maxPieces = 1_024
-/** Mean size of the pieces of a body that has more. */
-const minPieceBytes = 64
-
-/** The connection ends with it: what the client sends besides would cost as much. */
-function inPieces(): Refusal {
-  return new Refusal(
-    "invalid_value",
-    `the body comes in more than ${maxPieces} pieces of less than ${minPieceBytes} bytes on average`,
-    { hint: "Send it in larger chunks", headers: { connection: "close" } },
-  )
 }
 
 /** Bytes that are appended piece by piece. Costs a copy of them all each time that they have doubled. */

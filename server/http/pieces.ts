@@ -1,0 +1,72 @@
+/**
+ * Bodies that come in many small pieces.
+ *
+ * One read of a socket can hold ten thousand chunks of a byte, and Node hands over each by itself: on its way through the
+ * streams it costs some microseconds, whatever its size, in which nobody else is served. So small pieces travel together,
+ * at the end of the turn in which they came. A body of too many is refused, and its connection closed, before the rest is
+ * looked at.
+ */
+import type { IncomingMessage, Server } from "node:http"
+import { Refusal, toHttpError } from "../errors.ts"
+
+/** Pieces that may be small. */
+export const maxPieces = 1_024
+/** Mean size of the pieces of a body that has more. */
+export const minPieceBytes = 64
+/** Larger pieces travel alone. */
+const largeBytes = 1_024
+
+/** Makes the server gather the small pieces of its requests' bodies. */
+export function gatherPieces(server: Server): void {
+  server.prependListener("request", (request: IncomingMessage) => gather(request))
+}
+
+function gather(request: IncomingMessage): void {
+  const push = request.push.bind(request)
+  let held: Uint8Array[] = []
+  let pieceCount = 0
+  let byteCount = 0
+  let hasRoom = true
+  const flush = (): void => {
+    if (held.length === 0) return
+    const pieces = held
+    held = []
+    hasRoom = push(Buffer.concat(pieces))
+  }
+  request.push = (piece: Uint8Array | null): boolean => {
+    if (piece === null) {
+      flush()
+      return push(null)
+    }
+    byteCount += piece.length
+    if (++pieceCount > maxPieces && byteCount < minPieceBytes * pieceCount) {
+      held = []
+      request.push = () => true
+      refuse(request)
+      return true
+    }
+    if (piece.length >= largeBytes) {
+      flush()
+      return push(piece)
+    }
+    if (held.push(piece) === 1) setImmediate(flush)
+    return hasRoom
+  }
+}
+
+/** Past the application, as Node's parser answers what it cannot read: to the application the client has gone. */
+function refuse({ socket }: IncomingMessage): void {
+  const what = `the body comes in more than ${maxPieces} pieces of less than ${minPieceBytes} bytes on average`
+  const { status, body } = toHttpError(
+    new Refusal("invalid_value", what, { hint: "Send it in larger chunks" }),
+  )
+  const text = JSON.stringify(body)
+  const head = [
+    `HTTP/1.1 ${status} Bad Request`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(text)}`,
+    "connection: close",
+  ]
+  socket.write(`${head.join("\r\n")}\r\n\r\n${text}`)
+  socket.destroySoon()
+}
