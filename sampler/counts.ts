@@ -17,6 +17,7 @@ export interface CountTable {
   readonly promptCounts: Int32Array
 }
 
+/** The tokens of one sequence, and how often each occurs: what the penalties read. A token costs O(1). */
 export class TokenCounts {
   readonly promptCount: number
   /** Prompt, then output; entries from `length` on are spare. */

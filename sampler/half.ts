@@ -3,6 +3,7 @@
  * too: a sampler that computes in half precision loses the tail.
  */
 
+/** The formats of 16 bits in which models write logits. */
 export type HalfFormat = "float16" | "bfloat16"
 
 /** The same numbers as float32. `words` are the bits of each. */

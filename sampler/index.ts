@@ -4,18 +4,8 @@
  * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened. Speculation and beams are
  * built from the same rows.
  */
-export { type Beam, type BeamOptions, BeamSearch, bestOf, type Hypothesis } from "./beam.ts"
+
 export { TokenCounts } from "./counts.ts"
-export {
-  chainOf,
-  checkNeeds,
-  type DraftContext,
-  DraftLength,
-  type NgramOptions,
-  NgramProposer,
-  type Proposal,
-  type Proposer,
-} from "./draft.ts"
 export { createGpuSampler, type GpuSampler, type GpuSamplerStats, type LogitsLayout } from "./gpu/sampler.ts"
 export { type HalfFormat, widenHalf } from "./half.ts"
 export {
@@ -27,15 +17,6 @@ export {
   type SamplingOptions,
   type SamplingParams,
 } from "./params.ts"
-export {
-  type DraftRow,
-  drawDraft,
-  type Judgement,
-  judgeToken,
-  matchDraft,
-  rejectDraft,
-  type Verdict,
-} from "./rejection.ts"
 export type {
   DraftLaw,
   LogitsProcessor,
@@ -48,3 +29,23 @@ export type {
   TokenLogprobs,
 } from "./row.ts"
 export { createCpuSampler } from "./sampler.ts"
+export { type Beam, type BeamOptions, BeamSearch, bestOf, type Hypothesis } from "./search/beam.ts"
+export {
+  chainOf,
+  checkNeeds,
+  type DraftContext,
+  DraftLength,
+  type NgramOptions,
+  NgramProposer,
+  type Proposal,
+  type Proposer,
+} from "./search/draft.ts"
+export {
+  type DraftRow,
+  drawDraft,
+  type Judgement,
+  judgeToken,
+  matchDraft,
+  rejectDraft,
+  type Verdict,
+} from "./search/rejection.ts"

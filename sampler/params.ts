@@ -10,6 +10,10 @@ import { atMost, below, finite, integer, oneOf, positive, range, SamplingError, 
 
 export { SamplingError }
 
+/**
+ * Which candidates are reported: before the mask (`unmasked`), behind it (`raw`), or those that the token was
+ * drawn from (`processed`); as log-probabilities or as logits.
+ */
 export type LogprobsMode =
   | "raw_logprobs"
   | "unmasked_logprobs"
@@ -17,6 +21,10 @@ export type LogprobsMode =
   | "raw_logits"
   | "processed_logits"
 
+/**
+ * How tokens are drawn. A field that is missing or null has its default, with which all stages but the draw
+ * are off; what is out of range is refused.
+ */
 export interface SamplingOptions {
   /** 0 is greedy. Default 1. */
   temperature?: number | null
@@ -68,6 +76,10 @@ export interface SamplingOptions {
   samplerOrder?: string | readonly string[] | null
 }
 
+/**
+ * Checked sampling parameters, as the stages read them: a stage that is off has its off value.
+ * `resolveParams` makes them.
+ */
 export interface SamplingParams {
   readonly temperature: number
   /** 0 is off. */
@@ -118,6 +130,7 @@ export interface SamplingParams {
   readonly order: readonly StageName[]
 }
 
+/** What sampling options are checked against. */
 export interface ParamsContext {
   /** V. */
   readonly width: number

@@ -10,6 +10,7 @@ import type { SamplingParams } from "./params.ts"
 /** What a draft token was drawn from: probabilities by token, ids ascending. null: it was certain. */
 export type DraftLaw = ReadonlyMap<number, number> | null
 
+/** What one draw needs beside its logits. A row's answer depends on nothing but the row and its logits. */
 export interface SampleRow {
   /** Which row of the logits. */
   readonly logitsRow: number
@@ -36,12 +37,13 @@ export interface SampleRow {
  */
 export type LogitsProcessor = (values: Float32Array, row: SampleRow) => void
 
-/** ok, or why there is no token: nothing is allowed; the logits are not numbers. */
+/** `ok`, or why there is no token: nothing is allowed; the logits are not numbers. */
 export type SampleStatus = "ok" | "empty_mask" | "model_output"
 
 /** Bans that were lifted because nothing else was left. */
 export type Relaxation = "no_repeat_ngram_size" | "min_tokens" | "bad_words"
 
+/** The answer to one row: a token, or why there is none. */
 export interface SampleResult {
   /** −1 unless the status is ok. */
   readonly token: number
@@ -54,6 +56,7 @@ export interface SampleResult {
   readonly isAccepted?: boolean
 }
 
+/** One token with its log-probability and its rank. */
 export interface RankedLogprob {
   readonly token: number
   /** Natural; −9999 for what cannot be. A logit in the modes of logits. */
@@ -62,6 +65,7 @@ export interface RankedLogprob {
   readonly rank: number
 }
 
+/** The log-probability of the drawn token, with those of the likeliest and of the named ones. */
 export interface TokenLogprobs extends RankedLogprob {
   /** The likeliest tokens in pinned order, as many as were asked for and exist. */
   readonly top: readonly RankedLogprob[]
@@ -69,6 +73,7 @@ export interface TokenLogprobs extends RankedLogprob {
   readonly named: readonly RankedLogprob[]
 }
 
+/** Draws a token for each row of logits. */
 export interface Sampler {
   readonly name: "cpu" | "gpu"
   /** One answer a row, in the order of `rows`. `logits` is [R, V] with V = `width` and is not written. */

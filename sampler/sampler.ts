@@ -1,10 +1,15 @@
 /**
  * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
  */
-import { judgeRow } from "./rejection.ts"
-import type { SampleResult, SampleRow, Sampler } from "./row.ts"
-import { Selector } from "./select.ts"
 
+import { Selector } from "./fast/select.ts"
+import type { SampleResult, SampleRow, Sampler } from "./row.ts"
+import { judgeRow } from "./search/rejection.ts"
+
+/**
+ * The sampler that runs everywhere, in the caller's thread; it defines what every other one answers. A row
+ * costs O(V) or more.
+ */
 export function createCpuSampler(): Sampler {
   return {
     name: "cpu",

@@ -12,9 +12,9 @@
  */
 import { Impossible } from "../logprobs.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
-import { isTokenAccepted } from "../rejection.ts"
 import { type RowKey, rowKey, Stream } from "../rng.ts"
 import type { DraftLaw, RankedLogprob, SampleResult, SampleRow, TokenLogprobs } from "../row.ts"
+import { isTokenAccepted } from "../search/rejection.ts"
 
 /** Alternatives that the kernels rank; more are read from the row itself. */
 export const MaxTops = 20

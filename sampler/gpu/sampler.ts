@@ -37,6 +37,7 @@ import { isGpuRow, isShort, slotsOf } from "./route.ts"
 /** Rows of one submission; more are cut into several. */
 const MaxRows = 1024
 
+/** What a GPU sampler has done since it was made: plain sums. */
 export interface GpuSamplerStats {
   /** Rows that the kernels answered. */
   gpuRows: number
@@ -50,6 +51,7 @@ export interface GpuSamplerStats {
   readBackBytes: number
 }
 
+/** A sampler whose kernels run on a device; it also takes logits that are there already. */
 export interface GpuSampler extends Sampler {
   readonly name: "gpu"
   readonly stats: Readonly<GpuSamplerStats>
@@ -65,6 +67,7 @@ export interface GpuSampler extends Sampler {
   ): Promise<SampleResult[]>
 }
 
+/** How logits lie in a buffer of the device. */
 export interface LogitsLayout {
   /** Half precision is widened exactly. Default float32. */
   readonly format?: "float32" | HalfFormat

@@ -8,8 +8,8 @@
  */
 import { performance } from "node:perf_hooks"
 import { openDevice } from "../../runtime/device.ts"
+import { Selector } from "../../sampler/fast/select.ts"
 import { createGpuSampler } from "../../sampler/index.ts"
-import { Selector } from "../../sampler/select.ts"
 import { maskOf, normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
 
 const width = Number(process.argv[3] ?? 128_256)

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "vitest"
 import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
+import { Selector } from "../../sampler/fast/select.ts"
 import { vllmOrder } from "../../sampler/order.ts"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
-import { Selector } from "../../sampler/select.ts"
 import { normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
 
 const { log, exp } = Math

@@ -3,8 +3,8 @@
  */
 import { expect, test } from "vitest"
 import { sampleRow } from "../../sampler/cpu.ts"
+import { Selector } from "../../sampler/fast/select.ts"
 import type { SampleResult, SampleRow } from "../../sampler/row.ts"
-import { Selector } from "../../sampler/select.ts"
 import { isLegal, luringRows } from "../support/sampler/adversarial.ts"
 
 const drawCount = Number(

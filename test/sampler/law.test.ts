@@ -5,9 +5,9 @@
  * TOKENRAIL_TESTS=full draws four times as often.
  */
 import { describe, expect, test } from "vitest"
+import { Selector } from "../../sampler/fast/select.ts"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
 import type { SampleRow } from "../../sampler/row.ts"
-import { Selector } from "../../sampler/select.ts"
 import { type RowOptions, rowOf } from "../support/sampler/rows.ts"
 import { chiSquare, criticalChiSquare, normalise } from "../support/sampler/statistics.ts"
 

@@ -5,8 +5,8 @@
  * TOKENRAIL_TESTS=full: 14 nats over 20,000 tokens; 18 nats over 200,000, a tail of .6 %, 500,000 draws: a quarter of an hour.
  */
 import { describe, expect, test } from "vitest"
+import { Selector } from "../../sampler/fast/select.ts"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
-import { Selector } from "../../sampler/select.ts"
 import { rowOf } from "../support/sampler/rows.ts"
 import { leakyMask, type Tail, tailOf } from "../support/sampler/tail.ts"
 

@@ -3,9 +3,9 @@
  * batch. TOKENRAIL_ROWS=100000 is the full run: an hour on a software adapter.
  */
 import { expect, test } from "vitest"
+import { Selector } from "../../../sampler/fast/select.ts"
 import { isGpuRow } from "../../../sampler/gpu/route.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
-import { Selector } from "../../../sampler/select.ts"
 import { isLegal, luringRows } from "../../support/sampler/adversarial.ts"
 import { compareRows } from "../../support/sampler/compare.ts"
 import { describeGpu, gpu } from "../../support/sampler/opened.ts"

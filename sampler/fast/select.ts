@@ -5,10 +5,9 @@
  * sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
  */
 
-import { applyStage, describeDrawn, forcedResult, sampleRow } from "./cpu.ts"
-import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
-import { vllmOrder } from "./order.ts"
-import { isGreedy, type SamplingParams } from "./params.ts"
+import { applyStage, describeDrawn, forcedResult, sampleRow } from "../cpu.ts"
+import { vllmOrder } from "../order.ts"
+import { isGreedy, type SamplingParams } from "../params.ts"
 import {
   addBias,
   collectEdits,
@@ -18,10 +17,11 @@ import {
   penalise,
   repetitionFactors,
   subtractDry,
-} from "./penalties.ts"
-import { type RowKey, rowKey, Stream } from "./rng.ts"
-import { checkDrawn, type Relaxation, type SampleResult, type SampleRow } from "./row.ts"
-import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "./top.ts"
+} from "../penalties.ts"
+import { type RowKey, rowKey, Stream } from "../rng.ts"
+import { checkDrawn, type Relaxation, type SampleResult, type SampleRow } from "../row.ts"
+import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "../top.ts"
+import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
 
 /** Beyond this the definition's clamp could matter. */
 const Huge = 1e24

@@ -7,9 +7,9 @@
  * they are not computed. The draw computes noise only for tokens whose
  * random bits could still win.
  */
-import { gumbel, type RowKey, tokenBits } from "./rng.ts"
-import { type Ranked, sortPinned } from "./top.ts"
-import { massExponent } from "./truncation.ts"
+import { gumbel, type RowKey, tokenBits } from "../rng.ts"
+import { type Ranked, sortPinned } from "../top.ts"
+import { massExponent } from "../truncation.ts"
 
 /** Noise stays below this. */
 const MaxNoise = 22.875

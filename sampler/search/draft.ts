@@ -5,8 +5,9 @@
  * how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an earlier occurrence of the sequence's own ending:
  * free, and right surprisingly often where text is copied, as in JSON.
  */
-import type { DraftLaw } from "./row.ts"
+import type { DraftLaw } from "../row.ts"
 
+/** Tokens that may follow a sequence, as a chain or a tree. */
 export interface Proposal {
   readonly tokens: readonly number[]
   /** A tree: index of each token's parent, −1 = the sequence itself. Absent: each token follows the one before. */
@@ -23,6 +24,10 @@ export interface DraftContext {
   readonly hidden?: readonly Float32Array[]
 }
 
+/**
+ * A drafter of one sequence. What it proposes decides how fast an answer comes, and changes nothing about its
+ * law.
+ */
 export interface Proposer {
   /** Hidden layers that the model has to export, and how many last tokens the drafter looks at. */
   readonly needs: { readonly hidden?: readonly number[]; readonly context?: number }
@@ -53,6 +58,7 @@ export function chainOf({ tokens, parents }: Proposal, maxCount: number): number
   return chain
 }
 
+/** What prompt lookup compares, and which occurrence it takes. */
 export interface NgramOptions {
   /** Shortest and longest ending that is looked up. Default 2 and 4. */
   readonly min?: number

@@ -6,11 +6,12 @@
  * step takes the 2W best of all beams' continuations: an end among the first W becomes a hypothesis, the others fill the
  * next beams. The caller reorders its caches and matchers by `parents`.
  */
-import { lawOf } from "./cpu.ts"
-import { SamplingError } from "./params.ts"
-import { hasBit, onlyBit, type SampleRow } from "./row.ts"
-import { softmax } from "./truncation.ts"
+import { lawOf } from "../cpu.ts"
+import { SamplingError } from "../params.ts"
+import { hasBit, onlyBit, type SampleRow } from "../row.ts"
+import { softmax } from "../truncation.ts"
 
+/** How many beams a search keeps, how it compares them, and when it ends. */
 export interface BeamOptions {
   /** W. 1 to 16. */
   readonly beamWidth: number
@@ -22,6 +23,7 @@ export interface BeamOptions {
   readonly scores?: "unmasked" | "masked"
 }
 
+/** A text that the search still extends. */
 export interface Beam {
   /** Generated tokens, without an end. */
   readonly tokens: readonly number[]
@@ -29,6 +31,7 @@ export interface Beam {
   readonly score: number
 }
 
+/** A text that has ended. */
 export interface Hypothesis extends Beam {
   /** What hypotheses are compared by. */
   readonly worth: number
@@ -47,6 +50,10 @@ interface Candidate {
   readonly score: number
 }
 
+/**
+ * Beam search over one prompt: the caller runs the model, `step` chooses the continuations. Throws
+ * SamplingError on options out of range.
+ */
 export class BeamSearch {
   /** Running beams, best first; one to begin with. */
   beams: readonly Beam[] = [{ tokens: [], score: 0 }]

@@ -1,9 +1,9 @@
 /** Beam search by hand-made models, and against the search through all texts. */
 import { describe, expect, test } from "vitest"
-import { compile, type GrammarInput } from "../../grammar/index.ts"
-import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
-import { type BeamOptions, BeamSearch, bestOf } from "../../sampler/beam.ts"
-import { normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
+import { compile, type GrammarInput } from "../../../grammar/index.ts"
+import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import { type BeamOptions, BeamSearch, bestOf } from "../../../sampler/search/beam.ts"
+import { normalOf, type RowOptions, randomOf, rowOf } from "../../support/sampler/rows.ts"
 
 type Model = (tokens: readonly number[]) => Float32Array
 

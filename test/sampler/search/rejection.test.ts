@@ -1,11 +1,11 @@
 /** Speculation: matched drafts change nothing, rejected drafts keep the law. */
 import { describe, expect, test } from "vitest"
-import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
-import { type DraftRow, isWithin, matchDraft, rejectDraft } from "../../sampler/rejection.ts"
-import { gumbel, rowKey, Stream, tokenBits } from "../../sampler/rng.ts"
-import type { SampleRow } from "../../sampler/row.ts"
-import { normalOf, randomOf, rowOf } from "../support/sampler/rows.ts"
-import { chiSquare } from "../support/sampler/statistics.ts"
+import { lawOf, probabilities, sampleRow } from "../../../sampler/cpu.ts"
+import { gumbel, rowKey, Stream, tokenBits } from "../../../sampler/rng.ts"
+import type { SampleRow } from "../../../sampler/row.ts"
+import { type DraftRow, isWithin, matchDraft, rejectDraft } from "../../../sampler/search/rejection.ts"
+import { normalOf, randomOf, rowOf } from "../../support/sampler/rows.ts"
+import { chiSquare } from "../../support/sampler/statistics.ts"
 
 const logs = (probs: readonly number[]) => Float32Array.from(probs, Math.log)
 const p = logs([0.5, 0.3, 0.2])

@@ -6,11 +6,12 @@
  * one of no speculation, whoever drafted. `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023):
  * the law of the output is the model's, the tokens are others.
  */
-import { describeDrawn, draw, first, lawOf } from "./cpu.ts"
-import { gumbel, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
-import type { DraftLaw, Relaxation, SampleResult, SampleRow } from "./row.ts"
-import { softmax } from "./truncation.ts"
+import { describeDrawn, draw, first, lawOf } from "../cpu.ts"
+import { gumbel, rowKey, Stream, tokenBits, uniform } from "../rng.ts"
+import type { DraftLaw, Relaxation, SampleResult, SampleRow } from "../row.ts"
+import { softmax } from "../truncation.ts"
 
+/** What became of a draft: the tokens that are written, and how many of them are the draft's. */
 export interface Verdict {
   /** The accepted draft tokens and the one after them; without it when its row has no token. */
   readonly tokens: readonly number[]
@@ -37,6 +38,7 @@ export function matchDraft(draft: readonly number[], drawn: readonly SampleResul
   throw new Error("internal: a draft ended without a verdict")
 }
 
+/** The logits behind one token of a draft, and the row that draws from them. */
 export interface DraftRow {
   /** Shape [V]. */
   readonly logits: Float32Array

@@ -4,9 +4,9 @@
  * TOKENRAIL_TESTS=full runs a hundred times as many rows.
  */
 import { expect, test } from "vitest"
-import { sampleRow } from "../../sampler/cpu.ts"
-import { Selector } from "../../sampler/select.ts"
-import { sortPinned, TopHeap } from "../../sampler/top.ts"
+import { sampleRow } from "../../../sampler/cpu.ts"
+import { Selector } from "../../../sampler/fast/select.ts"
+import { sortPinned, TopHeap } from "../../../sampler/top.ts"
 import {
   normalOf,
   type RowOptions,
@@ -14,7 +14,7 @@ import {
   randomOf,
   randomOptions,
   rowOf,
-} from "../support/sampler/rows.ts"
+} from "../../support/sampler/rows.ts"
 
 const rowCount = Number(
   process.env.TOKENRAIL_ROWS ?? (process.env.TOKENRAIL_TESTS === "full" ? 1_000_000 : 8000),

@@ -1,9 +1,15 @@
 /** S1-23: drafters by one interface; prompt lookup; drafts with the model's own verdict. */
 import { describe, expect, test } from "vitest"
-import { sampleRow } from "../../sampler/cpu.ts"
-import { chainOf, checkNeeds, DraftLength, NgramProposer, type Proposer } from "../../sampler/draft.ts"
-import { matchDraft } from "../../sampler/rejection.ts"
-import { randomOf, rowOf } from "../support/sampler/rows.ts"
+import { sampleRow } from "../../../sampler/cpu.ts"
+import {
+  chainOf,
+  checkNeeds,
+  DraftLength,
+  NgramProposer,
+  type Proposer,
+} from "../../../sampler/search/draft.ts"
+import { matchDraft } from "../../../sampler/search/rejection.ts"
+import { randomOf, rowOf } from "../../support/sampler/rows.ts"
 
 describe("S3-20: prompt lookup", () => {
   test.each<[number[], number, number, number, number[]]>([
