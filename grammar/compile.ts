@@ -14,6 +14,7 @@ import { parseRegex } from "./regex/parse.ts"
 import { makeReport, type Report } from "./report.ts"
 import { trimTables } from "./tables.ts"
 
+/** A constraint: what `compile` takes. */
 export type GrammarInput =
   /** A schema as a value, or as a JSON text, in which number spelling and key order survive. */
   | { kind: "json"; schema: unknown }
@@ -22,6 +23,7 @@ export type GrammarInput =
   /** One of these texts. */
   | { kind: "choice"; options: readonly string[] }
 
+/** How the texts of a constraint may be spelt, what is refused, and what a compilation may cost. */
 export interface CompileOptions {
   /** Presets of the spelling policies: what a model should write, or everything that RFC 8259 allows. Default generate. */
   surface?: "generate" | "conform"

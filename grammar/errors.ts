@@ -5,6 +5,10 @@
  * bound and the way out. Every bound has a default here, an option `limits`, and one check that throws.
  */
 
+/**
+ * Why a constraint is refused: it is malformed, it asks for what is not supported, nothing satisfies it, or
+ * it is above a bound.
+ */
 export type GrammarErrorKind = "syntax" | "unsupported" | "unsatisfiable" | "limit"
 
 /** `path` is a JSON pointer in schemas, `line L, column C` in texts, an offset in a bare regular expression. */
@@ -20,6 +24,10 @@ export class GrammarError extends Error {
   }
 }
 
+/**
+ * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of kind `limit`
+ * is thrown.
+ */
 export interface Limits {
   /** Schema text with its documents, in UTF-16 units. */
   schemaBytes: number
@@ -43,6 +51,7 @@ export interface Limits {
   compileMs: number
 }
 
+/** The bounds that hold where a caller gives no others. */
 export const defaultLimits: Readonly<Limits> = {
   schemaBytes: 8 << 20,
   schemaDepth: 512,

@@ -2,6 +2,7 @@
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
 
+/** A compiled constraint. It is deeply immutable: any number of vocabularies and requests may share one. */
 export class Grammar {
   /** The ways to begin: each a lexeme over a stack of frames. None: nothing satisfies the constraint. */
   readonly start: readonly Step[]

@@ -1,5 +1,6 @@
 /** What `compile` says beside the grammar: what became of every keyword, and whether anything satisfies the input. */
 
+/** What became of one keyword of a schema. */
 export interface KeywordNote {
   /** JSON pointer of the keyword. */
   path: string
@@ -9,6 +10,7 @@ export interface KeywordNote {
   note?: string
 }
 
+/** What was compiled: whether anything satisfies it, and what became of every keyword. */
 export interface Report {
   satisfiable: boolean
   /** Why nothing satisfies it. */

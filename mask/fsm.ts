@@ -15,6 +15,7 @@ import { type Draft, MaskBuilder } from "./mask.ts"
 import { idsRecipe, listedCount, noIds, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
+/** What a `TokenFsm` may keep. The bounds change no answer, only how often it is computed. */
 export interface FsmOptions {
   /** Bytes of masks that are kept by state. Default 64 MiB. */
   maskBytes?: number
@@ -47,6 +48,10 @@ interface Kept {
   uses: number
 }
 
+/**
+ * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they
+ * are first asked for. Any number of matchers may share one.
+ */
 export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
   readonly vocabulary: Vocabulary

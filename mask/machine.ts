@@ -7,6 +7,7 @@ import type { Expectation } from "../grammar/frame.ts"
 import type { Recipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
+/** A machine over the tokens of one vocabulary. States are integers; 0 is dead: nothing leads out of it. */
 export interface TokenMachine {
   readonly vocabulary: Vocabulary
   readonly start: number

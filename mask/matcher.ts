@@ -15,6 +15,10 @@ import { writeRecipe } from "./recipe.ts"
 /** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
 export type RowKind = "free" | "single" | "masked"
 
+/**
+ * One text's place in a machine over tokens: it says which tokens may come next, and moves on by those that
+ * were drawn. The machine may be shared, a matcher is one text's own.
+ */
 export class Matcher {
   private machine: TokenMachine
   /** States after each accepted token, the start first. */

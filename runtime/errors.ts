@@ -5,6 +5,7 @@
  * clients show nothing else. The others carry the evidence of an answer that is not usable, so that nothing is lost.
  */
 
+/** Why a request is refused; the server sends the same codes. */
 export type RequestErrorCode =
   | "context_length_exceeded"
   | "max_tokens_too_small"
@@ -49,6 +50,7 @@ export class IncompleteError extends Error {
   }
 }
 
+/** What a schema's own validator has found, and where in the value. */
 export interface ValidationIssue {
   readonly message: string
   readonly path?: readonly unknown[]

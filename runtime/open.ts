@@ -26,6 +26,7 @@ import {
   type Speculator,
 } from "./speculation/speculator.ts"
 
+/** Which model to open, where it runs, and what its requests may cost. Every field may be missing. */
 export interface OpenOptions {
   /** Model directory in the Hugging Face layout. Default: the embedded model. */
   model?: string

@@ -17,6 +17,10 @@ import { createChatReader } from "./openai/read/chatreader.ts"
 import type { ChatReader } from "./openai/read/readchat.ts"
 import { version } from "./version.ts"
 
+/**
+ * Who may call an application, what a request may hold, and what it says where a request says nothing. Every
+ * field may be missing.
+ */
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
   /** Reads bodies. Default: large ones in a thread, where there are threads. */

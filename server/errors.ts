@@ -38,8 +38,10 @@ const statuses = {
   engine_dead: 503,
 } as const
 
+/** Why a request is refused or failed; each has one HTTP status. */
 export type ErrorCode = keyof typeof statuses
 
+/** The body of every reply that is no success, and of the event that ends a stream by an error. */
 export interface ErrorBody {
   error: {
     message: string

@@ -51,6 +51,10 @@ export interface ClosedTables {
   readonly maskValues: Uint32Array
 }
 
+/**
+ * A finite machine over tokens that needs no grammar. Any number of matchers may share one. `precompile` and
+ * `deserialize` make it.
+ */
 export class ClosedFsm implements TokenMachine {
   readonly vocabulary: Vocabulary
   readonly tables: ClosedTables

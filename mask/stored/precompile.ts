@@ -16,6 +16,7 @@ import { writeRecipe } from "../recipe.ts"
 import { sha256 } from "../sha256.ts"
 import { ClosedFsm, type ClosedTables, CompleteStep, IdsMask, NoMask, OwnStep, RowMask } from "./closed.ts"
 
+/** How large a precompiled machine may become. */
 export interface PrecompileOptions {
   /** States that the machine may have, the dead one aside. Default 100,000. */
   maxStates?: number

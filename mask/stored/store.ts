@@ -44,6 +44,7 @@ export type StorePart =
   | "report"
   | "content"
 
+/** A stored constraint cannot be read here: `part` is what is not as it must be. */
 export class StoreError extends Error {
   readonly part: StorePart
 

@@ -48,6 +48,7 @@ export interface EngineParts {
 
 const stallMs = 30_000
 
+/** What an engine's model is, and how much it takes. */
 export interface ModelInfo {
   readonly id: string
   /** Seconds since 1970. */
@@ -59,6 +60,7 @@ export interface ModelInfo {
   readonly endIds: readonly number[]
 }
 
+/** A model with its tokenizer, its sampler and the answers under way. `open` makes it, `close` ends it. */
 export class Engine {
   readonly model: ModelInfo
   readonly vocabulary: Vocabulary

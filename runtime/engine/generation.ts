@@ -12,6 +12,7 @@ import type { Constraint } from "../schema.ts"
 import { quantile } from "./metrics.ts"
 import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
 
+/** One answer of a request; `n` asks for several. */
 export interface Choice {
   readonly index: number
   readonly text: string
@@ -32,6 +33,10 @@ export interface Spread {
   readonly total: number
 }
 
+/**
+ * What a request cost. The prompt counts once, the tokens of all choices are added up; a name ends with the
+ * unit of its time.
+ */
 export interface Usage {
   readonly promptTokens: number
   /** Prompt tokens that an earlier request had computed. */
@@ -53,6 +58,7 @@ export interface Usage {
   readonly tpotMs: number
 }
 
+/** A finished request: the first answer, all answers, and what they cost. */
 export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | "value"> {
   /** Of choice 0, as the other fields of a choice. */
   readonly value: Value
@@ -74,6 +80,10 @@ export interface GenerationOptions {
   readonly cancel: (generation: Generation) => void
 }
 
+/**
+ * One request under way, as `Engine.start` returns it: iterate over its events, or wait for `result`, which
+ * never rejects.
+ */
 export class Generation {
   readonly promptTokens: number
   readonly report: Report | null

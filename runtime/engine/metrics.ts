@@ -3,6 +3,7 @@
  * benches print.
  */
 
+/** What an engine has counted since it was opened. Only `lastStepAt` is not a sum. */
 export class EngineMetrics {
   requests = 0
   /** Finished choices by reason. */

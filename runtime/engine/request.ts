@@ -20,6 +20,10 @@ import { type StopWhenKind, stopWhenKinds } from "../stops/stopwhen.ts"
 /** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
 export type Prompt = string | readonly Message[] | readonly number[]
 
+/**
+ * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends and budget.
+ * Every field may be missing.
+ */
 export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null

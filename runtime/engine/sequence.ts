@@ -19,8 +19,13 @@ import { type StopStrings, StopWatch } from "../stops/stops.ts"
 import { StopWhen, type StopWhenKind } from "../stops/stopwhen.ts"
 import { WordBuffer } from "../stops/wordbuffer.ts"
 
+/**
+ * How an answer ended: it is whole or a stop was met (`stop`), it was cut (`length`), the caller ended it
+ * (`abort`), or it failed (`error`).
+ */
 export type FinishReason = "stop" | "length" | "abort" | "error"
 
+/** A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last event. */
 export type GenerationEvent =
   | { type: "text"; choice: number; text: string; tokens: number[]; logprobs?: TokenLogprobs[] }
   | {

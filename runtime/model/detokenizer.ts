@@ -8,6 +8,7 @@
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 
+/** The tokens of one text as text, piece by piece; no piece ends inside a code point. */
 export class Detokenizer {
   private readonly vocabulary: Vocabulary
   private readonly rendersSpecials: boolean

@@ -9,6 +9,7 @@
 import { Template } from "@huggingface/jinja"
 import { RequestError } from "../errors.ts"
 
+/** A message of a chat. Further fields reach the model's template as they are. */
 export interface Message {
   role: string
   /** Text, or parts of which only text parts are accepted. */
@@ -19,6 +20,7 @@ export interface Message {
   [key: string]: unknown
 }
 
+/** What the model's chat template is given beside the messages. */
 export interface TemplateOptions {
   tools?: readonly unknown[]
   documents?: readonly unknown[]

@@ -25,6 +25,10 @@ import type { GuideHost } from "../guides/guide.ts"
 import type { Draft, Verify } from "./draft.ts"
 import { hasPlainFilters } from "./neartie.ts"
 
+/**
+ * How drafts are made and how long they may be. Unless a request says `verify: "reject"`, they change no
+ * token.
+ */
 export type SpeculationOptions = {
   /** Most proposed tokens a step, 1 to 16. Default 4. */
   tokens?: number

@@ -6,6 +6,7 @@
  * ends only by the unit after it (or by the end of the stream), since `1` may become `12`.
  */
 
+/** What a text is so far: the begin of a JSON value, a whole one, or neither. */
 export type JsonStatus = "incomplete" | "complete" | "invalid"
 
 export interface JsonVerdict {
@@ -41,6 +42,7 @@ type Place =
 
 const numberEnds: ReadonlySet<Place> = new Set(["zero", "integer", "fraction", "exponentDigits"])
 
+/** Tells when a text that comes in pieces is a whole JSON value. O(1) a unit. */
 export class JsonWatch {
   private readonly lead: "strict" | "skip"
   private place: Place = "lead"

@@ -10,6 +10,7 @@ import { type JsonVerdict, JsonWatch } from "./jsonwatch.ts"
 import { XmlWatch } from "./xmlwatch.ts"
 
 export const stopWhenKinds = ["json", "xml", "tool_call"] as const
+/** What ends a text: the first whole JSON object or array, XML element, or JSON of a tool call. */
 export type StopWhenKind = (typeof stopWhenKinds)[number]
 
 /** What the models that write calls as JSON put before it, and the units of the longest of them. */
@@ -20,6 +21,7 @@ interface TextWatch {
   push(text: string): JsonVerdict
 }
 
+/** Tells where a text that comes in pieces has the end of the first whole value of its kind. */
 export class StopWhen {
   readonly kind: StopWhenKind
   private watch: TextWatch

@@ -13,6 +13,7 @@ interface Ranged {
   readonly end: number
 }
 
+/** A JSON value that keeps the spelling of its numbers, the order of its keys, and its place in the text. */
 export type JsonNode = Ranged &
   (
     | { readonly kind: "null" | "true" | "false" }

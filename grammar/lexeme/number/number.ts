@@ -31,7 +31,7 @@ import { Exponent, Minus, noSpans, type Part, type Span, shortestOf } from "./pa
 import { textsPart } from "./points.ts"
 import { scientificPart } from "./scientific.ts"
 
-export { anyNumber, type NumberCell, type NumberForm, pointCell } from "./cell.ts"
+export { anyNumber, type NumberCell, pointCell } from "./cell.ts"
 
 export type NumberPolicy = "plain" | "all"
 
