@@ -3,9 +3,10 @@
  * brute force bit by bit, and with the masks of this process by hash.
  */
 import { resolve } from "node:path"
-import { type Browser, chromium } from "playwright-core"
+import type { Browser } from "playwright-core"
 import { build } from "vite"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
 import { runRows } from "./page.ts"
 import { browserRows } from "./rows.ts"
 
@@ -30,17 +31,6 @@ async function bundle(entry: string): Promise<{ code: string; imports: string[] 
   return { code: chunks[0].code, imports: [...chunks[0].imports, ...chunks[0].dynamicImports] }
 }
 
-/** Chromium of the development package; undefined with a reason where it does not start. */
-async function launch(): Promise<Browser | string> {
-  try {
-    const { default: binary } = await import("@sparticuz/chromium")
-    const executablePath = await binary.executablePath()
-    return await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 20_000 })
-  } catch (error) {
-    return (error as Error).message.split("\n")[0]
-  }
-}
-
 describe.each(["grammar/index.ts", "mask/index.ts", "test/browser/page.ts"])("%s", (entry) => {
   test("bundles for a browser: no module of Node, no import left", async () => {
     const { code, imports } = await bundle(entry)
@@ -56,7 +46,7 @@ describe("in the page", () => {
   const errors: string[] = []
 
   beforeAll(async () => {
-    browser = await launch()
+    browser = await launchChromium()
     if (typeof browser === "string") return
     const { code } = await bundle("test/browser/page.ts")
     const page = await browser.newPage()
