@@ -1,6 +1,7 @@
 /** runtime/: a model, the engine around it, and the names of the floors below that its callers need. */
 export {
   type CompileOptions,
+  collectDocuments,
   compile,
   Grammar,
   GrammarError,

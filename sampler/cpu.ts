@@ -38,7 +38,6 @@ import {
   minP,
   mirostat1,
   mirostat2,
-  pinned,
   scale,
   softmax,
   survivors,
@@ -218,7 +217,7 @@ function contrast(
 }
 
 /** Stages 7 and 8. */
-export function applyPenalties({ values }: Candidates, params: SamplingParams, edits: Edits): void {
+function applyPenalties({ values }: Candidates, params: SamplingParams, edits: Edits): void {
   const { penalty, inverse } = repetitionFactors(params.repetitionPenalty)
   for (let at = 0; at < edits.count; at++) {
     const id = edits.ids[at]
@@ -227,7 +226,7 @@ export function applyPenalties({ values }: Candidates, params: SamplingParams, e
 }
 
 /** Stage 9. */
-export function applyDry({ values }: Candidates, edits: Edits): void {
+function applyDry({ values }: Candidates, edits: Edits): void {
   for (let at = 0; at < edits.count; at++)
     values[edits.ids[at]] = subtractDry(values[edits.ids[at]], edits.dry[at])
 }
@@ -325,7 +324,7 @@ function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined):
 }
 
 /** The token of a mask with one bit, if the allowed ids take it too; −1: there is a choice. */
-export function forcedToken({ mask, params }: SampleRow): number {
+function forcedToken({ mask, params }: SampleRow): number {
   const token = mask === null ? -1 : onlyBit(mask)
   return token >= 0 && hasBit(params.allowed, token) ? token : -1
 }
@@ -339,12 +338,4 @@ function countAlive({ alive }: Candidates): number {
   let count = 0
   for (const one of alive) count += one
   return count
-}
-
-/** The survivors and their probabilities, most probable first: the row's law in readable form. */
-export function probabilities(law: RowLaw): [token: number, probability: number][] {
-  const order = pinned(law.candidates)
-  if (law.isGreedy) return [[order[0], 1]]
-  const { ids, probs } = softmax(law.candidates)
-  return order.map((id) => [id, probs[ids.indexOf(id)]])
 }

@@ -42,7 +42,7 @@ export function maximum(candidates: Candidates): number {
 }
 
 /** Clears survivors whose value is below the threshold. */
-export function keepFrom(candidates: Candidates, threshold: number): void {
+function keepFrom(candidates: Candidates, threshold: number): void {
   const { values, alive } = candidates
   const max = maximum(candidates)
   for (const id of survivors(candidates)) if (values[id] < threshold && values[id] < max) alive[id] = 0

@@ -27,7 +27,7 @@ export interface Choice {
   readonly logprobs: readonly TokenLogprobs[] | null
 }
 
-export interface Spread {
+interface Spread {
   readonly p50: number
   readonly p99: number
   readonly total: number

@@ -84,7 +84,7 @@ export class Group {
 }
 
 /** Undefined for what JSON cannot write: such a constraint is compiled each time. */
-export function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): string | undefined {
+function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): string | undefined {
   if (!("kind" in input)) throw new Error("internal: a compiled constraint cannot change its thread")
   const hash = createHash("sha256")
   if (input.kind === "json" && typeof input.schema === "string") {

@@ -112,7 +112,7 @@ export interface PlainOpening extends Omit<Opening, "report"> {
 }
 
 /** A report as plain data; its keywords where they were asked for. */
-export interface PlainReport {
+interface PlainReport {
   readonly reason: Report["reason"]
   readonly keywords: KeywordNote[] | undefined
 }

@@ -54,7 +54,7 @@ export function isMisfit(answer: Verdict | Misfit): answer is Misfit {
 }
 
 /** A forced token, which the walk has gone past. */
-export interface RunStep extends Verdict {
+interface RunStep extends Verdict {
   readonly token: number
 }
 

@@ -28,7 +28,7 @@ export interface Speculator {
 const maxRounding = 0.01
 
 /** Of one step, in milliseconds. */
-export interface DraftCost {
+interface DraftCost {
   readonly rows: number
   /** Without drafts; with drafts of K tokens, their making included. */
   readonly plainMs: number

@@ -83,7 +83,7 @@ export interface BatchShape {
 }
 
 /** Logits that are on the device. */
-export interface LogitsBuffer {
+interface LogitsBuffer {
   readonly buffer: GPUBuffer
   readonly format: keyof typeof LogitFormat
   /** Logits from one row's first to the next one's. */

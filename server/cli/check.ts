@@ -67,7 +67,7 @@ async function machineOf(flags: CheckFlags, vocabulary: Vocabulary, io: Io): Pro
 }
 
 /** Reads texts token by token: each token must be in the mask at its place. */
-export class TokenChecker {
+class TokenChecker {
   private readonly matcher: Matcher
   private readonly tokenizer: Tokenizer
   private readonly row: Uint32Array

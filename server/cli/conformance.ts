@@ -111,7 +111,7 @@ interface Jobs {
 
 type Counts = { total: number } & Record<Judgement, number>
 
-export interface Summary extends Counts {
+interface Summary extends Counts {
   suite: string
   /** Refusals by kind. */
   refused_kinds: Record<string, number>

@@ -76,11 +76,6 @@ export class RequestBody {
   }
 }
 
-/** Reads and checks the JSON body. Throws `Refusal`: 413 when it is too large, else 400. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<RequestBody> {
-  return parseBody(await readBytes(request, limits.maxBytes, new HeldBytes(limits)), limits)
-}
-
 /** What bounds the reading of bytes that are there. */
 export type ParseLimits = Pick<BodyLimits, "maxDepth" | "maxMarks" | "maxEscapes">
 

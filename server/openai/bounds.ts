@@ -9,7 +9,7 @@
 import { Refusal } from "../errors.ts"
 
 /** Members of a list or an object; UTF-16 units of one string; units of all strings in a list. */
-export type Measure = "members" | "units" | "units in all"
+type Measure = "members" | "units" | "units in all"
 
 export interface Bound {
   /** The field as the request spells it, or what the table of limits calls it. */
@@ -31,7 +31,7 @@ const shorter = "Send a shorter one"
 const fewer = "Send fewer"
 
 /** Bounds of single fields. Of one field the count of members stands first: it bounds the other checks. */
-export const fieldBounds: readonly Bound[] = [
+const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
   row("messages", "members", 4_096, "Send the latest ones"),
   row("stop", "members", 64, fewer),

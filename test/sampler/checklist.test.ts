@@ -3,10 +3,11 @@
  * beside the wrong computation, which must come out otherwise.
  */
 import { describe, expect, test } from "vitest"
-import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
+import { lawOf, sampleRow } from "../../sampler/cpu.ts"
 import { Selector } from "../../sampler/fast/select.ts"
 import { vllmOrder } from "../../sampler/order.ts"
 import { gumbel, rowKey, tokenBits } from "../../sampler/rng.ts"
+import { probabilities } from "../support/sampler/law.ts"
 import { normalOf, type RowOptions, randomOf, rowOf } from "../support/sampler/rows.ts"
 
 const { log, exp } = Math

@@ -1,8 +1,9 @@
 /** The rules of one row that are no vectors: what is refused, lifted, forced, exempt, and the known traps. */
 import { describe, expect, test } from "vitest"
 import { TokenCounts } from "../../sampler/counts.ts"
-import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
+import { lawOf, sampleRow } from "../../sampler/cpu.ts"
 import { createCpuSampler } from "../../sampler/index.ts"
+import { probabilities } from "../support/sampler/law.ts"
 import { type RowOptions, randomLogits, randomOf, randomOptions, rowOf } from "../support/sampler/rows.ts"
 
 const sample = (logits: readonly number[], options: RowOptions) =>

@@ -3,11 +3,12 @@
  * implements the specification again has to reproduce these.
  */
 import { describe, expect, test } from "vitest"
-import { lawOf, probabilities, sampleRow } from "../../sampler/cpu.ts"
+import { lawOf, sampleRow } from "../../sampler/cpu.ts"
 import { dryPenalties } from "../../sampler/dry.ts"
 import { gumbel, philox4x32, type RowKey, rowKey, tokenBits, uniform } from "../../sampler/rng.ts"
 import { createCpuSampler } from "../../sampler/sampler.ts"
 import { survivors } from "../../sampler/truncation.ts"
+import { probabilities } from "../support/sampler/law.ts"
 import { type RowOptions, rowOf } from "../support/sampler/rows.ts"
 
 const { log } = Math

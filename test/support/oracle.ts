@@ -7,7 +7,6 @@
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
-import { readJson } from "../../grammar/json/read/reader.ts"
 import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 import { type Alphabet, jsonTexts, smallAlphabet, stringsOver } from "./oracle/texts.ts"
 import { Validator } from "./validate.ts"
@@ -369,6 +368,3 @@ export function acceptsText(fsm: TokenFsm, text: string): boolean {
   const matcher = new Matcher(fsm)
   return matcher.acceptBytes(encoder.encode(text)) && matcher.isAccepting()
 }
-
-/** For regular reading of a text in tests. */
-export const nodeOf = (text: string) => readJson(text, { maxDepth: 10_000 })

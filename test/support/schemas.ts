@@ -8,7 +8,7 @@
 import { randomOf } from "./oracle.ts"
 
 export type SchemaValue = boolean | { [keyword: string]: unknown }
-export type Random = () => number
+type Random = () => number
 
 export interface RandomSchemaOptions {
   /** Nesting of subschemas. Default 3. */

@@ -9,7 +9,7 @@ import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
 
-export interface ContainsRule {
+interface ContainsRule {
   /** First index that is looked at. */
   readonly from: number
   readonly min: number

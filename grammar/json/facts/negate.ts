@@ -11,13 +11,13 @@ import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite, typeBit } from "./conjunction.ts"
 
 /** The language of names that `properties` does not declare and `patternProperties` does not match. */
-export function restNames(keywords: Keywords): ExprId {
+function restNames(keywords: Keywords): ExprId {
   const declared = [...keywords.properties.keys()].filter((name) => name.isWellFormed()).map(nameExpr)
   const matched = keywords.patternProperties.map(({ expr }) => expr)
   return exprs.not(exprs.or([...declared, ...matched]))
 }
 
-export function nameExpr(name: string): ExprId {
+function nameExpr(name: string): ExprId {
   return exprs.literal(name)
 }
 

@@ -21,7 +21,7 @@ import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type NameClass, nameClasses } from "./nameclasses.ts"
 
-export interface DeclaredName {
+interface DeclaredName {
   readonly name: string
   readonly bytes: Uint8Array
   /** Conjunction that the value must satisfy. */

@@ -9,17 +9,17 @@ import { GrammarError } from "../../errors.ts"
 import type { JsonNode } from "../read/reader.ts"
 
 /** `constraint`: about the value itself; `applicator`: applies subschemas; `reference`: applies another schema. */
-export type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
+type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
 
 /** What a keyword's value holds: a schema, a list of schemas, a map to schemas, or one of two. */
-export type SchemaPlace = "none" | "one" | "list" | "map" | "oneOrList" | "mapOrStrings"
+type SchemaPlace = "none" | "one" | "list" | "map" | "oneOrList" | "mapOrStrings"
 
 export interface Keyword {
   readonly role: KeywordRole
   readonly place: SchemaPlace
 }
 
-export type DraftName = "draft-04" | "draft-06" | "draft-07" | "2019-09" | "2020-12"
+type DraftName = "draft-04" | "draft-06" | "draft-07" | "2019-09" | "2020-12"
 
 export interface Dialect {
   /** The draft whose rules hold; `none` reads schemas without `$schema`. */

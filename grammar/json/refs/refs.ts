@@ -10,7 +10,7 @@
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
-import type { JsonNode } from "../read/reader.ts"
+import { fromValue, type JsonNode, readJson } from "../read/reader.ts"
 import { type Dialect, defaultDialect, draftDialectOf, isSchema, subschemas } from "./dialect.ts"
 import { type Location, type Resource, Resources } from "./resources.ts"
 import { encodeToken } from "./uri.ts"
@@ -186,18 +186,19 @@ function describe(value: JsonNode): string {
 /**
  * The texts of all documents that a schema refers to, by URI, for `documents`: asks `retrieve` for each URI that is
  * neither bundled nor embedded until nothing is missing. `retrieve` answers null for a document that does not exist;
- * compiling then names the reference that needs it.
+ * compiling then names the reference that needs it. `schema` is a JSON text or a value. Throws `syntax` when it is no JSON.
  */
 export async function collectDocuments(
-  schema: JsonNode,
+  schema: unknown,
   retrieve: (uri: string) => Promise<string | null> | string | null,
-  options: GraphOptions = {},
+  options: Pick<GraphOptions, "documents" | "dialect"> = {},
 ): Promise<Record<string, string>> {
+  const root = typeof schema === "string" ? readJson(schema) : fromValue(schema)
   const documents: Record<string, string> = { ...options.documents }
   const asked = new Set<string>()
   for (;;) {
     const missing = new Set<string>()
-    visitReferences(schema, { ...options, documents, missing })
+    visitReferences(root, { ...options, documents, missing })
     const unknown = [...missing].filter((uri) => !asked.has(uri))
     if (unknown.length === 0) return documents
     for (const uri of unknown) {

@@ -52,11 +52,6 @@ export interface CharacterTest {
   hasNone(first: number): boolean
 }
 
-/** Tokens of at most `bytes` bytes, whatever they are. */
-export function reachOf(bytes: number): Reach {
-  return { bytes, iterations: () => bytes }
-}
-
 /**
  * An expression that no token within `reach` can tell from `id`: a token begins no more than so many iterations of a
  * loop, so larger counts are clamped to one more and larger upper bounds dropped. Not inside intersections, complements

@@ -30,7 +30,7 @@ import {
 } from "./nodes.ts"
 
 /** Longest text that is written down, in bytes. */
-export const MaxShortest = 1 << 20
+const MaxShortest = 1 << 20
 
 const MaxCost = 0x1fffffff
 

@@ -18,7 +18,7 @@ import {
   powerOfTen,
 } from "./modulus.ts"
 
-export type NumberForm = "any" | "integral" | "fractional" | "lexicalInteger" | "lexicalNonInteger"
+type NumberForm = "any" | "integral" | "fractional" | "lexicalInteger" | "lexicalNonInteger"
 
 /** Values between the bounds that are multiples of all of `multipleOf` and of none of `notMultipleOf` (all > 0). */
 export interface NumberCell {

@@ -35,11 +35,6 @@ export function parseDecimal(text: string): Decimal {
   return makeDecimal(match[1] === "-" ? -digits : digits, exponent - fraction.length)
 }
 
-/** The shortest decimal that JavaScript prints for a finite `value`. */
-export function decimalOf(value: number | bigint): Decimal {
-  return typeof value === "bigint" ? makeDecimal(value, 0) : parseDecimal(JSON.stringify(value))
-}
-
 /** `digits` · 10^`exponent`, normalised. */
 export function makeDecimal(digits: bigint, exponent: number): Decimal {
   if (digits === 0n) return zero

@@ -383,4 +383,3 @@ function listed(values: readonly Decimal[], notDigits: boolean): Part | null {
 
 /** The one table of number states. It only grows; equal languages met in different schemas share their states. */
 export const numbers = new Numbers()
-export type { Numbers }

@@ -30,7 +30,7 @@ const bomb =
   async (port) => [await chat(port, { structured_outputs: { json: JSON.parse(bombText(name)) }, ...more })]
 
 /** Compiles for seconds. No two numbers make the same work, so that nothing is remembered. */
-export const slowSchema = (number: number): object => ({
+const slowSchema = (number: number): object => ({
   type: "array",
   prefixItems: repeat(8, (item) => ({
     type: "integer",
@@ -42,7 +42,7 @@ export const slowSchema = (number: number): object => ({
 })
 
 /** Open objects that differ by what they allow under one name: each text keeps all of them alive. */
-export const multiplying = (count: number, depth: number): unknown =>
+const multiplying = (count: number, depth: number): unknown =>
   depth === 0
     ? { type: "string" }
     : {

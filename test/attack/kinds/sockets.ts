@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises"
 import { type Answer, chatBody, openSocket, rawStatuses, send, sendRaw } from "../requests.ts"
 import { type Kinds, outcome, repeat } from "./kind.ts"
 
-export const routes = [
+const routes = [
   ...["/v1/chat/completions", "/v1/models", "/v1/models/tokenrail-embedded", "/health", "/ping", "/version"],
   ...["/load", "/", "/v1/responses", "/nothing"],
 ]
@@ -15,7 +15,7 @@ export const routes = [
 const small = { max_tokens: 3 }
 
 /** The text of a request, as it goes over the wire. */
-export function wire(fields: object, headers: Record<string, string | number> = {}): string {
+function wire(fields: object, headers: Record<string, string | number> = {}): string {
   const body = chatBody(fields)
   const all = {
     host: "127.0.0.1",

@@ -8,8 +8,8 @@ import { domainExpr } from "../../../grammar/format/hostname.ts"
 import { localPartExpr } from "../../../grammar/format/mailbox.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLengths } from "../../../grammar/lexeme/expr/lengths.ts"
-import { reachOf } from "../../../grammar/lexeme/expr/measure.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
+import { reachOf } from "../../support/reach.ts"
 
 const { and, byteRange, concat, literal, loop, not, or } = exprs
 

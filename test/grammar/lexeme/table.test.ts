@@ -1,7 +1,7 @@
 /** The table of lexeme states against the rows that a kind of our own describes. */
 import { expect, test } from "vitest"
-import { reachOf } from "../../../grammar/lexeme/expr/measure.ts"
 import { Dead, LexemeTable } from "../../../grammar/lexeme/table.ts"
+import { reachOf } from "../../support/reach.ts"
 
 const edgeBytes = (table: LexemeTable, state: number) =>
   Array.from({ length: table.edgeCount(state) }, (_, i) => table.edgeByte(state, i))

@@ -1,9 +1,10 @@
 /** Speculation: matched drafts change nothing, rejected drafts keep the law. */
 import { describe, expect, test } from "vitest"
-import { lawOf, probabilities, sampleRow } from "../../../sampler/cpu.ts"
+import { lawOf, sampleRow } from "../../../sampler/cpu.ts"
 import { gumbel, rowKey, Stream, tokenBits } from "../../../sampler/rng.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
 import { type DraftRow, isWithin, matchDraft, rejectDraft } from "../../../sampler/search/rejection.ts"
+import { probabilities } from "../../support/sampler/law.ts"
 import { normalOf, randomOf, rowOf } from "../../support/sampler/rows.ts"
 import { chiSquare } from "../../support/sampler/statistics.ts"
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { defaultBodyLimits, HeldBytes, readBody, readBytes } from "../../../server/http/body.ts"
+import { defaultBodyLimits, HeldBytes, readBytes } from "../../../server/http/body.ts"
+import { readBody } from "../../support/bodies.ts"
 
 const post = (body: BodyInit | null, type = "application/json") =>
   new Request("http://localhost/", {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
-import { defaultBodyLimits, readBody } from "../../../server/http/body.ts"
+import { defaultBodyLimits } from "../../../server/http/body.ts"
 import { parseChat } from "../../../server/openai/schema.ts"
+import { readBody } from "../../support/bodies.ts"
 
 const headers = { "content-type": "application/json" }
 const messages = [{ role: "user", content: "hi" }]

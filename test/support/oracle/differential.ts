@@ -18,7 +18,7 @@ export interface Differential {
 }
 
 /** All bytes, and pieces that carry a walk through a JSON text quickly. */
-export const walkVocabulary = vocabularyOf([
+const walkVocabulary = vocabularyOf([
   ...Array.from({ length: 256 }, (_, byte) => byte),
   ...[
     '{"',

@@ -81,7 +81,7 @@ function escaped(point: string, random: Random): string {
 }
 
 /** Another text of the same number: trailing zeros, an exponent, the point moved under it. */
-export function respellNumber(text: string, random: Random): string {
+function respellNumber(text: string, random: Random): string {
   const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(
     text,
   ) as RegExpExecArray

@@ -78,7 +78,7 @@ export function luringRows(): LuringRow[] {
   )
 }
 
-export function hasId(mask: Uint32Array, id: number): boolean {
+function hasId(mask: Uint32Array, id: number): boolean {
   return ((mask[id >>> 5] >>> (id & 31)) & 1) === 1
 }
 

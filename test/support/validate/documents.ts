@@ -222,7 +222,7 @@ function splitUri(uri: string): [string, string] {
 }
 
 /** RFC 3986, section 5.2, with the fragment kept. */
-export function resolveUri(base: string, reference: string): string {
+function resolveUri(base: string, reference: string): string {
   const split = (uri: string) =>
     (
       /^(?:([A-Za-z][\w+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(uri) as RegExpExecArray

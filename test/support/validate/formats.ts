@@ -29,8 +29,6 @@ const tests = new Map<string, Test>([
   ["regex", isRegex],
 ])
 
-export const formatNames: readonly string[] = [...tests.keys()]
-
 /** Whether `text` has the format, by the rules of `draft`. */
 export function isFormat(name: string, text: string, draft: Draft): boolean {
   return tests.get(name)?.(text, draft) ?? true

@@ -147,12 +147,12 @@ test("documents are collected until nothing is missing", async () => {
     asked.push(uri)
     return Promise.resolve(texts[uri] ?? null)
   }
-  const schema = readJson(
-    '{"$schema": "http://x/meta", "$ref": "http://x/a.json", "not": {"$ref": "http://json-schema.org/draft-07/schema"}}',
-  )
+  const schema =
+    '{"$schema": "http://x/meta", "$ref": "http://x/a.json", "not": {"$ref": "http://json-schema.org/draft-07/schema"}}'
   const documents = await collectDocuments(schema, retrieve)
   expect(Object.keys(documents).sort()).toEqual(["http://x/a.json", "http://x/b.json", "http://x/meta"])
   expect(asked).toEqual(["http://x/meta", "http://x/a.json", "http://x/b.json", "http://x/none.json"])
+  expect(await collectDocuments(JSON.parse(schema), retrieve)).toEqual(documents)
 })
 
 // What follows runs the suite.

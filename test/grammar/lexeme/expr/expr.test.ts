@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Empty, type ExprId, exprs, Never } from "../../../../grammar/lexeme/expr/expr.ts"
-import { reachOf } from "../../../../grammar/lexeme/expr/measure.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
 import { stringsOver } from "../../../support/oracle/texts.ts"
+import { reachOf } from "../../../support/reach.ts"
 
 const { and, anyChar, anyText, concat, literal, loop, not, or } = exprs
 const a = literal("a")

@@ -5,7 +5,6 @@ import {
   ceil,
   compare,
   type Decimal,
-  decimalOf,
   equals,
   floor,
   isInteger,
@@ -72,13 +71,6 @@ test("astronomic exponents compare without being expanded", () => {
   expect(isMultipleOf(p("3e999999999"), modulusOf(p("7.5")))).toBe(true)
   expect(toText(huge)).toBe("1e999999999")
   expect(adjusted(huge)).toBe(1000000000)
-})
-
-test("numbers of the host are read through their shortest decimal", () => {
-  expect(decimalOf(0.1)).toEqual(p("0.1"))
-  expect(decimalOf(1e21)).toEqual(p("1e21"))
-  expect(decimalOf(5e-324)).toEqual(p("5e-324"))
-  expect(decimalOf(2n ** 64n)).toEqual(p("18446744073709551616"))
 })
 
 describe("laws", () => {

@@ -1,0 +1,6 @@
+import type { Reach } from "../../grammar/lexeme/expr/measure.ts"
+
+/** Tokens of at most `bytes` bytes, whatever they are. */
+export function reachOf(bytes: number): Reach {
+  return { bytes, iterations: () => bytes }
+}
