@@ -1,28 +1,60 @@
 import { defineConfig } from "vitest/config"
 
-// `core` runs in parallel. `gpu` is one process that opens Dawn once and exits by itself.
+const pure = "test/{grammar,mask,sampler,support}/**"
+const parallel = { maxWorkers: 2, sequence: { groupOrder: 0 }, testTimeout: 60_000, hookTimeout: 60_000 }
+/** One process that opens Dawn once and exits by itself, behind the others: projects of one group share their workers. */
+const gpu = {
+  sequence: { groupOrder: 1 },
+  globalSetup: ["test/support/sampler/adapter.ts"],
+  maxWorkers: 1,
+  fileParallelism: false,
+  isolate: false,
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+}
+
+/**
+ * `npm test` runs core, app and gpu; `long` and `gpu-long` hold what takes minutes, `full` what takes hours. docs/tests.md says
+ * which suite is where.
+ */
 export default defineConfig({
   test: {
     projects: [
+      // The pure floors: their tests share modules, and so the tables that all grammars of a process share.
       {
         test: {
           name: "core",
+          include: [`${pure}/*.test.ts`],
+          exclude: ["test/**/*.{gpu,long,full}*.test.ts"],
+          isolate: false,
+          ...parallel,
+        },
+      },
+      {
+        test: {
+          name: "app",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.gpu.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: [`${pure}/*.test.ts`, "test/**/*.{gpu,long,full}*.test.ts"],
+          ...parallel,
         },
       },
       {
         test: {
           name: "gpu",
           include: ["test/**/*.gpu.test.ts"],
-          globalSetup: ["test/support/sampler/adapter.ts"],
-          maxWorkers: 1,
-          fileParallelism: false,
-          isolate: false,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
+          exclude: ["test/**/*.long.gpu.test.ts"],
+          ...gpu,
+        },
+      },
+      { test: { name: "long", include: ["test/**/*.long.test.ts"], ...parallel, testTimeout: 300_000 } },
+      { test: { name: "gpu-long", include: ["test/**/*.long.gpu.test.ts"], ...gpu } },
+      {
+        test: {
+          name: "full",
+          include: ["test/**/*.full.test.ts"],
+          env: { TOKENRAIL_TESTS: "full" },
+          ...parallel,
+          testTimeout: 3_600_000,
         },
       },
     ],

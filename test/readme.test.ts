@@ -72,7 +72,7 @@ test("the two commands name scripts of the package", () => {
   const [start, all] = commands.map(({ command }) => /^npm ci && npm (\w+) /.exec(command)?.[1])
   expect([start, all]).toEqual(["start", "test"])
   expect(scripts.scripts).toHaveProperty("start", expect.stringMatching(/dist\/server\/main\.js serve$/))
-  expect(scripts.scripts).toHaveProperty("test", expect.stringMatching(/vitest run$/))
+  expect(scripts.scripts).toHaveProperty("test", expect.stringMatching(/vitest run --project core /))
   expect(scripts.bin.tokenrail).toBe("dist/server/main.js")
 })
 

@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { eventStream } from "../../server/http/sse.ts"
 import { createFetch, ListenError, type RunningServer, serve } from "../../server/serve.ts"
+import { raw } from "../support/rawsocket.ts"
 
 const servers: RunningServer[] = []
 afterEach(async () => {
@@ -100,22 +101,6 @@ test("createFetch ends the body, too, when its signal fires", async () => {
   await expect(response.arrayBuffer()).rejects.toMatchObject({ name: "AbortError" })
 })
 
-/** Sends `head` and `body` on a connection of its own; what comes back, until the server closes it. */
-function raw(port: number, text: string, options: { halfClose?: boolean } = {}) {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
-  let received = ""
-  socket.on("data", (chunk) => {
-    received += chunk
-  })
-  const closed = new Promise<string>((resolve) => {
-    socket.on("end", () => socket.end())
-    socket.on("error", () => {})
-    socket.on("close", () => resolve(received))
-  })
-  if (options.halfClose) socket.end(text)
-  else socket.write(text)
-  return { socket, closed }
-}
 const get = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
 
 /** Replies after so long, whole or as a stream that begins at once and sends further events when `next` resolves. */
@@ -223,23 +208,6 @@ test("a client gone before the status line ends the body", async () => {
   await setTimeout(50)
   socket.destroy()
   await expect.poll(() => seen, { timeout: 2_000 }).toEqual(["cancelled"])
-})
-
-test("slow heads are given up, large ones refused, and further connections closed", {
-  timeout: 30_000,
-}, async () => {
-  const { port } = await start(hello, { port: 0, maxConnections: 3 })
-  const [silent, slow] = [raw(port, ""), raw(port, "GET / HTTP/1.1\r\nhost: localhost\r\nx-a")]
-  const began = performance.now()
-  const large = raw(port, `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"x".repeat(20_000)}\r\n\r\n`)
-  expect(await large.closed).toMatch(/^HTTP\/1.1 431 /)
-  const third = raw(port, "")
-  expect(await raw(port, get).closed).toBe("")
-  third.socket.destroy()
-  expect(await slow.closed).toMatch(/^HTTP\/1.1 408 /)
-  await silent.closed
-  expect(performance.now() - began).toBeGreaterThan(10_000)
-  expect(performance.now() - began).toBeLessThan(25_000)
 })
 
 test("the port stays open while running replies settle", async () => {

@@ -1,79 +1,8 @@
-import type { ChildProcess } from "node:child_process"
-import { once } from "node:events"
 import { createServer } from "node:net"
 import { setTimeout } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { outcome, start, tokenrail } from "../../support/program.ts"
-
-/** The address that a starting server prints. */
-function address(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ""
-    child.stdout!.on("data", (chunk) => {
-      text += chunk
-      const found = /http:\/\/\S+/.exec(text)
-      if (found) resolve(found[0])
-    })
-    child.on("close", () => reject(new Error("it ended before it listened")))
-  })
-}
-
-const post = (url: string, fields: object) =>
-  fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "any", messages: [{ role: "user", content: "hi" }], ...fields }),
-  })
-
-/** Sends a signal; resolves when the program has taken it. */
-function signalled(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  return new Promise((resolve) => {
-    let text = ""
-    child.stderr!.on("data", (chunk) => {
-      text += chunk
-      if (text.includes("no new requests")) resolve()
-    })
-    child.kill(signal)
-  })
-}
-
-/** A constrained answer of 1,500 tokens. */
-const long = { structured_outputs: { regex: "[a-z]{1500}" } }
-
-/** What still comes of a body, also when it is cut off. */
-async function rest(response: Response, reader = response.body!.getReader()): Promise<string> {
-  let text = ""
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read())
-      text += new TextDecoder().decode(part.value)
-  } catch {
-    text += "(cut off)"
-  }
-  return text
-}
-
-/** Starts a server, and answers on it; resolves when the first of them streams. */
-async function busy(args: string[], streamCount: number): Promise<Busy> {
-  const child = start(["serve", "--port", "0", "--any-model", ...args])
-  const url = await address(child)
-  const streams = await Promise.all(
-    Array.from({ length: streamCount }, () => post(url, { ...long, stream: true })),
-  )
-  const reader = streams[0].body!.getReader()
-  // The role comes at once, the text behind it when the model has begun.
-  for (let text = ""; !text.includes('"content":"') || /"content":""(?!.*"content":")/s.test(text); ) {
-    const { value, done } = await reader.read()
-    if (done) throw new Error(`the stream ended before its text: ${text}`)
-    text += new TextDecoder().decode(value)
-  }
-  return { child, url, texts: streams.map((stream, i) => rest(stream, i === 0 ? reader : undefined)) }
-}
-
-interface Busy {
-  child: ChildProcess
-  url: string
-  texts: Promise<string>[]
-}
+import { address, busy, long, post, signalled } from "../../support/served.ts"
 
 test("serves until SIGTERM: the port stays open, running answers finish, new ones are refused, the code is 0", async () => {
   const { child, url, texts } = await busy([], 1)
@@ -106,47 +35,6 @@ test("what outlives --drain ends with an error that says so, streamed and whole,
   expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
   const { code, err } = await ended
   expect([code, err]).toEqual([0, expect.stringContaining("1 s are over")])
-})
-
-test.each([
-  ["SIGTERM", 143],
-  ["SIGINT", 130],
-] as const)(
-  "a second %s in the middle of answers is %i at once",
-  { timeout: 120_000 },
-  async (signal, code) => {
-    for (let round = 0; round < 4; round++) {
-      const { child, texts } = await busy([], 4)
-      await signalled(child, signal)
-      await setTimeout(10 * round)
-      const ended = once(child, "exit")
-      child.kill(signal)
-      expect(await ended).toEqual([code, null])
-      expect((await Promise.all(texts)).every((text) => text.endsWith("(cut off)"))).toBe(true)
-    }
-  },
-)
-
-test("signals while the model loads end the program: one cleanly, two at once", {
-  timeout: 120_000,
-}, async () => {
-  for (const waitMs of [300, 500, 700, 900]) {
-    for (const count of [1, 2]) {
-      const child = start(["serve", "--port", "0"])
-      const ended = once(child, "exit")
-      await setTimeout(waitMs)
-      for (let i = 0; i < count; i++) {
-        child.kill("SIGTERM")
-        await setTimeout(20)
-      }
-      // Before the program listens to signals, and where the load takes longer than can be waited for, they end it themselves.
-      expect([
-        [0, null],
-        [143, null],
-        [null, "SIGTERM"],
-      ]).toContainEqual(await ended)
-    }
-  }
 })
 
 test("drafts by a flag; wrong ones are 2 or 4 and name the way out", async () => {

@@ -29,8 +29,8 @@ const run = (jobCount: number, shardCount: number) =>
   runShards({
     jobCount,
     shardCount,
-    jobMs: 4_000,
-    loadMs: 30_000,
+    jobMs: 2_000,
+    loadMs: 8_000,
     args: (first, step) => [first, step, jobCount].map(String),
   })
 
