@@ -1,0 +1,63 @@
+/**
+ * The pages of docs/ as their reader meets them: the programs of masks.md run together and print what stands below them, files
+ * that a page names are there, and tests.md knows every suite.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve, sep } from "node:path"
+import { afterAll, expect, test } from "vitest"
+import { shell } from "./support/program.ts"
+
+// Inside the package, so that its name is known there.
+const folder = mkdtempSync(resolve("dist/docs-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const read = (name: string) => readFileSync(`docs/${name}`, "utf8")
+
+/** Blocks of one language, in their order. */
+const blocks = (text: string, language: string) =>
+  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter((found) => found[1] === language)
+    .map((found) => found[2])
+
+test("the programs of masks.md print what it says", async () => {
+  const page = read("masks.md")
+  const source = blocks(page, "js").join("\n")
+  // What is imported must stand first once they are one file.
+  const imports = source.match(/^import .*$/gm)!.join("\n")
+  const file = join(folder, "masks.mjs")
+  writeFileSync(file, `${imports}\n${source.replace(/^import .*$/gm, "")}`)
+  const { code, out, err } = await shell(`node ${file}`)
+  expect(code, err).toBe(0)
+  const trimmed = (text: string) => text.replace(/ +$/gm, "")
+  expect(trimmed(out)).toBe(trimmed(blocks(page, "text").join("")))
+})
+
+const pages = readdirSync("docs").filter((name) => name.endsWith(".md"))
+test.each([...pages.map((name) => `docs/${name}`), "README.md", "CONTRIBUTING.md", "SECURITY.md"])(
+  "%s names files that are there",
+  (page) => {
+    const text = readFileSync(page, "utf8").replace(/^```.*?^```$/gms, "")
+    const named = [
+      ...text.matchAll(/`((?:grammar|mask|sampler|runtime|server|test|docs|examples)\/[\w./-]*)`/g),
+    ]
+    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) =>
+      join(dirname(page), path),
+    )
+    const missing = [...named.map(([, path]) => path), ...linked].filter(
+      (path) => !existsSync(path) && !existsSync(join("test", path)),
+    )
+    expect(missing).toEqual([])
+  },
+)
+
+test("tests.md lists every suite that npm test leaves out, and every folder of tests", () => {
+  const page = read("tests.md")
+  const suites = readdirSync("test", { recursive: true, encoding: "utf8" })
+    .map((path) => path.split(sep).join("/"))
+    .filter((path) => path.endsWith(".test.ts"))
+  const isExtra = (path: string) => /\.(?:long|full)\./.test(path)
+  const named = [...page.matchAll(/`([\w/]+(?:\.\w+)*\.test\.ts)`/g)].map(([, path]) => path)
+  expect(named.filter(isExtra).sort()).toEqual(suites.filter(isExtra).sort())
+  const rest = suites.filter((path) => !isExtra(path)).map((path) => path.replace(/\/.*/, "/"))
+  expect([...new Set(rest)].filter((name) => !page.includes(`\`${name}`))).toEqual([])
+})
