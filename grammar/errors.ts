@@ -47,6 +47,16 @@ export interface Limits {
   choices: number
   /** Source of one regular expression, in UTF-16 units. */
   regexBytes: number
+  /** Text of a grammar in a notation, in UTF-16 units. */
+  grammarBytes: number
+  /** Nesting of groups in a grammar's text. */
+  grammarDepth: number
+  /** Bound of one repetition in a grammar. */
+  maxRepeat: number
+  /** Rules of a grammar, those that it takes in from others included. */
+  rules: number
+  /** Terms that the rules of a grammar consist of, once they are simplified. */
+  symbols: number
   /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
   compileMs: number
 }
@@ -62,6 +72,11 @@ export const defaultLimits: Readonly<Limits> = {
   stackDepth: 1_024,
   choices: 200_000,
   regexBytes: 64 << 10,
+  grammarBytes: 8 << 20,
+  grammarDepth: 512,
+  maxRepeat: 1_000_000,
+  rules: 50_000,
+  symbols: 500_000,
   compileMs: Number.POSITIVE_INFINITY,
 }
 

@@ -1,0 +1,156 @@
+/**
+ * The text of a notation: where things stand in it, and what is wrong with it.
+ *
+ * A place is a line and a column, both from 1, and columns count code points, as editors do. An error shows its line with a
+ * caret below it. Parsers that can go on after an error collect all of them in `Mistakes`, which are thrown as one: places are
+ * computed only then, and only for those that are shown. A notation inside another has the outer place in front of its own.
+ */
+import { checkLimit, GrammarError, type GrammarErrorKind, type Limits } from "../errors.ts"
+
+/** Code points of a long line that are shown on either side of the column. */
+const ShownBeside = 48
+/** Mistakes that are listed below the first one. */
+const MaxListed = 20
+
+export class Source {
+  readonly text: string
+  /** Place of this text inside of another input; empty for a text of its own. */
+  readonly outer: string
+  /** Offsets at which lines begin, ascending; made when somebody asks for a place. */
+  private lineStarts: number[] | null = null
+
+  /** Throws `limit` for a text that is too long, and `syntax` for one that holds half a surrogate pair. */
+  constructor(text: string, limits: Limits, outer = "") {
+    this.text = text
+    this.outer = outer
+    checkLimit(limits, "grammarBytes", text.length, outer, "length of the grammar")
+    if (!text.isWellFormed()) {
+      const [half] = /\p{Surrogate}/u.exec(text) as RegExpExecArray
+      throw this.error("syntax", text.search(/\p{Surrogate}/u), `half a surrogate pair: ${escapeOf(half)}`)
+    }
+  }
+
+  /** Line and column of the character at `offset` (in UTF-16 units). Both count from 1, columns in code points. */
+  place(offset: number): { line: number; column: number } {
+    const line = this.lineAt(offset)
+    return { line: line + 1, column: 1 + codePoints(this.text, this.starts()[line], offset) }
+  }
+
+  /** The path of an error at `offset`. */
+  path(offset: number): string {
+    const { line, column } = this.place(offset)
+    return `${this.outer === "" ? "" : `${this.outer}, `}line ${line}, column ${column}`
+  }
+
+  /** The place in the short form in which messages name another place of the same text. */
+  shortPlace(offset: number): string {
+    const { line, column } = this.place(offset)
+    return `${line}:${column}`
+  }
+
+  /** An error at `offset`. Its message ends with the line and a caret. */
+  error(kind: GrammarErrorKind, offset: number, message: string): GrammarError {
+    return new GrammarError(kind, this.path(offset), `${message}\n${this.quote(offset)}`)
+  }
+
+  /** The line of `offset`, the part around it where the line is long, and below it a caret. */
+  quote(offset: number): string {
+    const line = this.lineAt(offset)
+    const start = this.starts()[line]
+    const end = line + 1 < this.starts().length ? this.starts()[line + 1] : this.text.length
+    const from = back(this.text, offset, start)
+    const before = printable(this.text.slice(from, offset))
+    const to = forward(this.text, offset, end)
+    const after = printable(this.text.slice(offset, to).replace(/[\r\n]+$/, ""))
+    const margin = `${line + 1} | `
+    const cut = from > start ? "…" : ""
+    // Tabs stay, so that the caret stands below its character whatever their width is.
+    const indent = `${" ".repeat(margin.length)}${cut}${before}`.replace(/[^\t]/gu, " ")
+    return `${margin}${cut}${before}${after}\n${indent}^`
+  }
+
+  /** Index of the line that holds `offset`. */
+  private lineAt(offset: number): number {
+    const starts = this.starts()
+    let low = 0
+    let high = starts.length
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (starts[middle] <= offset) low = middle
+      else high = middle
+    }
+    return low
+  }
+
+  private starts(): number[] {
+    if (this.lineStarts === null) {
+      this.lineStarts = [0]
+      for (const end of this.text.matchAll(/\r\n|\r|\n/g)) this.lineStarts.push(end.index + end[0].length)
+    }
+    return this.lineStarts
+  }
+}
+
+/** What is wrong with one text, in any order. */
+export class Mistakes {
+  private readonly source: Source
+  private readonly found: { kind: GrammarErrorKind; offset: number; message: string }[] = []
+
+  constructor(source: Source) {
+    this.source = source
+  }
+
+  get count(): number {
+    return this.found.length
+  }
+
+  add(kind: GrammarErrorKind, offset: number, message: string): void {
+    this.found.push({ kind, offset, message })
+  }
+
+  /** Throws all that was added as one error: the first in the text says kind and path, the others are listed below it. */
+  throwAny(): void {
+    if (this.found.length === 0) return
+    const [first, ...others] = this.found.sort((a, b) => a.offset - b.offset)
+    const lines = [`${first.message}\n${this.source.quote(first.offset)}`]
+    for (const { offset, message } of others.slice(0, MaxListed)) {
+      lines.push(`${this.source.path(offset)}: ${message}`)
+    }
+    if (others.length > MaxListed) lines.push(`and ${others.length - MaxListed} more`)
+    throw new GrammarError(first.kind, this.source.path(first.offset), lines.join("\n"))
+  }
+}
+
+/** Number of code points of `text` between two offsets. */
+function codePoints(text: string, from: number, to: number): number {
+  let count = 0
+  for (let at = from; at < to; at++) if (!isSecondHalf(text, at)) count++
+  return count
+}
+
+function back(text: string, offset: number, start: number): number {
+  const from = Math.max(start, offset - ShownBeside)
+  return from > start && isSecondHalf(text, from) ? from + 1 : from
+}
+
+function forward(text: string, offset: number, end: number): number {
+  const to = Math.min(end, offset + ShownBeside)
+  return to < end && isSecondHalf(text, to) ? to + 1 : to
+}
+
+function isSecondHalf(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
+}
+
+/** Control characters as the pictures that Unicode has of them, but for tabs. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (control) => {
+    const code = control.charCodeAt(0)
+    if (code < 0x20) return control === "\t" ? control : String.fromCharCode(0x2400 + code)
+    return code === 0x7f ? "\u2421" : "\ufffd"
+  })
+}
+
+function escapeOf(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16)}`
+}
