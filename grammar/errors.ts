@@ -25,6 +25,16 @@ export class GrammarError extends Error {
 }
 
 /**
+ * What a caller that knows the place throws on: `error` itself, or the same refusal at `path` where it names none.
+ * Expressions and lexemes are shared by all constraints and know no places. The message stays, behind the path.
+ */
+export function placed(error: unknown, path: string): unknown {
+  // Other classes stay what they are: where a compilation was when its time was over says nothing about the schema.
+  const isBare = error instanceof GrammarError && error.constructor === GrammarError && error.path === ""
+  return isBare && path !== "" ? new GrammarError(error.kind, path, error.message) : error
+}
+
+/**
  * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of kind `limit`
  * is thrown.
  */

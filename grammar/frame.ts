@@ -30,6 +30,8 @@ export abstract class Frame {
   readonly isOpenEnded: boolean = false
   /** At most as many bytes as `finish` returns. */
   readonly leastBytes: number = 0
+  /** Whether this level above itself accepts what it accepts alone: then it lies on a stack once. */
+  readonly isIdempotent: boolean = false
 
   /**
    * What may follow what was read above this frame and ended with `tag`. `text` holds its bytes if `needsText`; null
@@ -38,7 +40,7 @@ export abstract class Frame {
   abstract follow(tag: number, text: Uint8Array | null): readonly Step[]
 
   /** Bytes that finish this level after the lexeme ended with `tag`: everything up to where the frame below takes over. */
-  abstract finish(tag: number, text: Uint8Array): string
+  abstract finish(tag: number, text: Uint8Array): string | Uint8Array
 
   /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. */
   abstract expect(sample: string): Expectation

@@ -1,6 +1,7 @@
 /** What every front end returns: where to begin, and who made it. Everything else grows lazily in `States`. */
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
+import { lexemes } from "./lexeme/table.ts"
 
 /** A compiled constraint. It is deeply immutable: any number of vocabularies and requests may share one. */
 export class Grammar {
@@ -10,14 +11,20 @@ export class Grammar {
   /** One line for people. */
   readonly title: string
 
+  /** Whether something is read by the id of a token, see `lexeme/token.ts`. */
+  readonly readsTokens: boolean
   private readonly identify: () => string
 
   /** `key` answers the identity of (input, options); it is asked when somebody wants to know. */
-  constructor(start: readonly Step[], options: { key: () => string; title: string; limits?: Limits }) {
+  constructor(
+    start: readonly Step[],
+    options: { key: () => string; title: string; limits?: Limits; readsTokens?: boolean },
+  ) {
     this.start = start
     this.identify = options.key
     this.title = options.title
     this.limits = options.limits ?? defaultLimits
+    this.readsTokens = options.readsTokens ?? false
   }
 
   /** Identity of (input, options), for caches. */
@@ -28,6 +35,11 @@ export class Grammar {
   /** Whether no text at all is accepted. */
   get isEmpty(): boolean {
     return this.start.length === 0
+  }
+
+  /** Whether the empty text is accepted. Cost: the ways to begin. */
+  get isNullable(): boolean {
+    return this.start.some(({ lexeme, frames }) => frames.length === 0 && lexemes.tags[lexeme] !== 0)
   }
 
   print(): string {

@@ -22,9 +22,11 @@ export class StackTable {
     return this.top.length
   }
 
+  /** `frame` on top of `stack`. A level that may come any number of times lies there once: x* x* = x*. */
   push(stack: number, frame: Frame): number {
     const known = this.ids.get(stack, frame.id)
     if (known >= 0) return known
+    if (frame.isIdempotent && stack !== EmptyStack && this.top[stack] === frame) return stack
     const id = this.top.length
     // Each column has room of its own: what throws between two of them leaves the others as they are.
     if (id >= this.below.length) this.below = grown(this.below, 4 * this.below.length)

@@ -228,7 +228,8 @@ export class States {
       const { segment, outer } = frame.needsText
         ? this.splitText(text)
         : { segment: new Uint8Array(0), outer: text }
-      const part = encoder.encode(frame.finish(last, segment))
+      const rest = frame.finish(last, segment)
+      const part = typeof rest === "string" ? encoder.encode(rest) : rest
       parts.push(part)
       text = this.stacks.captureCount(stack) > 0 ? this.appended(this.appended(outer, segment), part) : NoText
     }

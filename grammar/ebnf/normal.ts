@@ -1,0 +1,396 @@
+/**
+ * Rules as the pushdown needs them: what has no text is gone, what may be empty says so, and no rule begins with itself.
+ *
+ * The linear form of a term lists its first symbols, each with what remains behind it: a frame asks for it, and never for
+ * the rest. A symbol is not empty: where a part may be, the list goes on with what follows it. Left recursion, direct,
+ * indirect or behind parts that may be empty, is solved on these forms by elimination: A = A·c | b is b·c*
+ * (Arden 1961, mirrored), which keeps the language and costs nothing while reading.
+ */
+import { checkTime } from "../deadline.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
+import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
+import { lexemes } from "../lexeme/table.ts"
+import {
+  BranchTerm,
+  CaptureTerm,
+  ConcatTerm,
+  EmptyTerm,
+  ExprTerm,
+  LexemeTerm,
+  maxOf,
+  NestedTerm,
+  NeverTerm,
+  OrTerm,
+  RepeatTerm,
+  RuleTerm,
+  StarTerm,
+  type Term,
+  type Terms,
+} from "./terms.ts"
+
+/** First symbol → what remains behind it. */
+export type LinearForm = ReadonlyMap<Term, Term>
+
+export class NormalRules {
+  readonly terms: Terms
+  private readonly bodyOf: (rule: number) => Term
+  /** Rules that some text satisfies, and those that the empty one does. */
+  private readonly productive = new Set<number>()
+  private readonly nullable = new Set<number>()
+  private readonly bodies = new Map<number, Term>()
+  private readonly pruned = new Map<Term, Term>()
+  private readonly linears = new Map<Term, LinearForm>()
+  private readonly forms = new Map<number, LinearForm>()
+
+  constructor(terms: Terms, bodyOf: (rule: number) => Term) {
+    this.terms = terms
+    this.bodyOf = bodyOf
+  }
+
+  /** Whether some text satisfies `rule`. */
+  isProductive(rule: number): boolean {
+    if (!this.bodies.has(rule)) this.explore(rule)
+    return this.productive.has(rule)
+  }
+
+  /** The term of `rule` without alternatives that have no text. */
+  body(rule: number): Term {
+    if (!this.bodies.has(rule)) this.explore(rule)
+    return this.bodies.get(rule) as Term
+  }
+
+  /** Whether the empty text satisfies `term`, which has been pruned. */
+  isNullable(term: Term): boolean {
+    const { terms } = this
+    for (let at = term; ; ) {
+      switch (terms.kind(at)) {
+        case EmptyTerm:
+        case StarTerm:
+          return true
+        case ExprTerm:
+          return exprs.nullable(terms.at(at, 1))
+        case LexemeTerm:
+          return lexemes.tags[terms.at(at, 1)] !== 0
+        case RuleTerm:
+          return terms.at(at, 2) === 0 && this.nullable.has(terms.at(at, 1))
+        case ConcatTerm:
+          if (!this.isNullable(terms.at(at, 1))) return false
+          at = terms.at(at, 2)
+          continue
+        case OrTerm:
+          return terms.members(at).some((member) => this.isNullable(member))
+        case RepeatTerm:
+          if (terms.at(at, 2) === 0) return true
+          at = terms.at(at, 1)
+          continue
+        case BranchTerm: {
+          const { lexeme, rests } = terms.branches[terms.at(at, 1)]
+          const rest = rests.get(lexemes.tags[lexeme])
+          return rest !== undefined && this.isNullable(rest)
+        }
+        case NestedTerm:
+          return terms.at(at, 2) === 0 && terms.grammars[terms.at(at, 1)].isNullable
+        case CaptureTerm:
+          at = terms.at(at, 2)
+          continue
+        default:
+          return false
+      }
+    }
+  }
+
+  /** `term` without alternatives that have no text. */
+  prune(term: Term): Term {
+    const known = this.pruned.get(term)
+    if (known !== undefined) return known
+    const pruned = this.rebuilt(term)
+    this.pruned.set(term, pruned)
+    return pruned
+  }
+
+  /** The first symbols of `term`, which has been pruned, each with what remains behind it. */
+  linear(term: Term): LinearForm {
+    const known = this.linears.get(term)
+    if (known !== undefined) return known
+    const form = new Map<Term, Term>()
+    this.addLinear(form, term, this.terms.empty)
+    this.linears.set(term, form)
+    return form
+  }
+
+  /** The first symbols of the texts of `rule` that are not empty; following its rules from first symbol to first symbol ends. */
+  form(rule: number): LinearForm {
+    if (!this.forms.has(rule)) this.solve(rule)
+    return this.forms.get(rule) as LinearForm
+  }
+
+  private addLinear(form: Map<Term, Term>, term: Term, behind: Term): void {
+    const { terms } = this
+    for (let at = term; ; ) {
+      switch (terms.kind(at)) {
+        case NeverTerm:
+        case EmptyTerm:
+          return
+        case ExprTerm:
+          this.addSymbol(form, this.nonEmptyExpr(at), behind)
+          return
+        case LexemeTerm:
+          this.addSymbol(form, terms.lexeme(nonEmptyLexeme(terms.at(at, 1))), behind)
+          return
+        case RuleTerm:
+          this.addSymbol(form, terms.rule(terms.at(at, 1), this.nullable.has(terms.at(at, 1))), behind)
+          return
+        case NestedTerm: {
+          const grammar = terms.grammars[terms.at(at, 1)]
+          this.addSymbol(form, terms.nested(grammar, grammar.isNullable), behind)
+          return
+        }
+        case BranchTerm: {
+          const { lexeme, rests } = terms.branches[terms.at(at, 1)]
+          const tag = lexemes.tags[lexeme]
+          if (tag === 0) {
+            this.addSymbol(form, at, behind)
+            return
+          }
+          this.addSymbol(form, this.nonEmptyBranch(at), behind)
+          const rest = rests.get(tag)
+          if (rest === undefined) return
+          at = rest
+          continue
+        }
+        case ConcatTerm:
+          this.addLinear(form, terms.at(at, 1), terms.concat(terms.at(at, 2), behind))
+          if (!this.isNullable(terms.at(at, 1))) return
+          at = terms.at(at, 2)
+          continue
+        case OrTerm:
+          for (const member of terms.members(at)) this.addLinear(form, member, behind)
+          return
+        case StarTerm:
+          this.addLinear(form, terms.at(at, 1), terms.concat(at, behind))
+          return
+        case RepeatTerm: {
+          const body = terms.at(at, 1)
+          const rest = this.isNullable(body) ? this.atLeastNone(terms.oneLess(at)) : terms.oneLess(at)
+          this.addLinear(form, body, terms.concat(rest, behind))
+          return
+        }
+        case CaptureTerm:
+          at = terms.at(at, 2)
+          continue
+        default:
+          return
+      }
+    }
+  }
+
+  private addSymbol(form: Map<Term, Term>, symbol: Term, behind: Term): void {
+    if (symbol === this.terms.never) return
+    const known = form.get(symbol)
+    form.set(symbol, known === undefined ? behind : this.terms.or([known, behind]))
+  }
+
+  /** A repetition whose body may be empty needs no number of them. */
+  private atLeastNone(term: Term): Term {
+    const { terms } = this
+    if (terms.kind(term) !== RepeatTerm) return term
+    const max = terms.at(term, 3)
+    return terms.repeat(terms.at(term, 1), 0, maxOf(max))
+  }
+
+  private nonEmptyExpr(term: Term): Term {
+    const expr = this.terms.at(term, 1)
+    return exprs.nullable(expr) ? this.terms.expr(exprs.and([expr, exprs.not(exprs.literal(""))])) : term
+  }
+
+  private readonly nonEmptyBranches = new Map<Term, Term>()
+
+  private nonEmptyBranch(term: Term): Term {
+    let branch = this.nonEmptyBranches.get(term)
+    if (branch === undefined) {
+      const { lexeme, rests, narrow, ends } = this.terms.branches[this.terms.at(term, 1)]
+      branch = this.terms.branch(nonEmptyLexeme(lexeme), rests, narrow, ends)
+      this.nonEmptyBranches.set(term, branch)
+    }
+    return branch
+  }
+
+  /** Finds what `rule` reaches, which of it has texts, and which has the empty one: least fixpoints. */
+  private explore(rule: number): void {
+    const { terms } = this
+    const reached: number[] = []
+    const seen = new Set([rule])
+    const seenTerms = new Set<Term>()
+    const open = [rule]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      reached.push(at)
+      const parts = [this.bodyOf(at)]
+      for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+        if (seenTerms.has(part)) continue
+        seenTerms.add(part)
+        if (terms.kind(part) === RuleTerm) {
+          const callee = terms.at(part, 1)
+          if (!seen.has(callee) && !this.bodies.has(callee)) {
+            seen.add(callee)
+            open.push(callee)
+          }
+        }
+        for (const inner of terms.parts(part)) parts.push(inner)
+      }
+    }
+    reached.reverse()
+    this.fixpoint(reached, this.productive, (term) => this.hasText(term))
+    for (const each of reached) this.bodies.set(each, this.prune(this.bodyOf(each)))
+    this.fixpoint(reached, this.nullable, (_term, each) => this.isNullable(this.bodies.get(each) as Term))
+  }
+
+  /** Adds rules to `set` until `test` finds no more. */
+  private fixpoint(
+    rules: readonly number[],
+    set: Set<number>,
+    test: (term: Term, rule: number) => boolean,
+  ): void {
+    for (let isChanged = true; isChanged; ) {
+      isChanged = false
+      for (const rule of rules) {
+        checkTime()
+        if (set.has(rule) || !test(this.bodyOf(rule), rule)) continue
+        set.add(rule)
+        isChanged = true
+      }
+    }
+  }
+
+  private hasText(term: Term): boolean {
+    const { terms } = this
+    for (let at = term; ; ) {
+      switch (terms.kind(at)) {
+        case NeverTerm:
+          return false
+        case RuleTerm:
+          return this.productive.has(terms.at(at, 1))
+        case ConcatTerm:
+          if (!this.hasText(terms.at(at, 1))) return false
+          at = terms.at(at, 2)
+          continue
+        case OrTerm:
+          return terms.members(at).some((member) => this.hasText(member))
+        case RepeatTerm:
+          if (terms.at(at, 2) === 0) return true
+          at = terms.at(at, 1)
+          continue
+        case CaptureTerm:
+          at = terms.at(at, 2)
+          continue
+        case BranchTerm:
+          return [...terms.branches[terms.at(at, 1)].rests.values()].some((rest) => this.hasText(rest))
+        default:
+          return true
+      }
+    }
+  }
+
+  private rebuilt(term: Term): Term {
+    const { terms } = this
+    switch (terms.kind(term)) {
+      case RuleTerm:
+        return this.productive.has(terms.at(term, 1)) ? term : terms.never
+      case ConcatTerm: {
+        const parts: Term[] = []
+        let rest = term
+        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+          parts.push(this.prune(terms.at(rest, 1)))
+        return terms.concat(...parts, this.prune(rest))
+      }
+      case OrTerm:
+        return terms.or(terms.members(term).map((member) => this.prune(member)))
+      case StarTerm:
+        return terms.star(this.prune(terms.at(term, 1)))
+      case RepeatTerm: {
+        const max = terms.at(term, 3)
+        return terms.repeat(this.prune(terms.at(term, 1)), terms.at(term, 2), maxOf(max))
+      }
+      case CaptureTerm:
+        return terms.capture(terms.names[terms.at(term, 1)], this.prune(terms.at(term, 2)))
+      case BranchTerm: {
+        const { lexeme, rests, narrow, ends } = terms.branches[terms.at(term, 1)]
+        const pruned = new Map([...rests].map(([tag, rest]) => [tag, this.prune(rest)] as const))
+        const isSame = [...pruned].every(([tag, rest]) => rest === rests.get(tag))
+        return isSame ? term : terms.branch(lexeme, pruned, narrow, ends)
+      }
+      default:
+        return term
+    }
+  }
+
+  /** Solves the left recursion of `rule` and of all rules that it can begin with. */
+  private solve(rule: number): void {
+    const index = new Map<number, number>()
+    const low = new Map<number, number>()
+    const component: number[] = []
+    const isOpen = new Set<number>()
+    const work: { rule: number; callees: number[] }[] = []
+    const enter = (at: number) => {
+      index.set(at, index.size)
+      low.set(at, index.size - 1)
+      component.push(at)
+      isOpen.add(at)
+      work.push({ rule: at, callees: this.firstRules(this.linear(this.body(at))) })
+    }
+    enter(rule)
+    while (work.length > 0) {
+      const top = work[work.length - 1]
+      const callee = top.callees.pop()
+      if (callee !== undefined) {
+        if (this.forms.has(callee)) continue
+        if (!index.has(callee)) enter(callee)
+        else if (isOpen.has(callee)) {
+          low.set(top.rule, Math.min(low.get(top.rule) as number, index.get(callee) as number))
+        }
+        continue
+      }
+      work.pop()
+      const mine = low.get(top.rule) as number
+      const caller = work[work.length - 1]
+      if (caller !== undefined) low.set(caller.rule, Math.min(low.get(caller.rule) as number, mine))
+      if (mine !== index.get(top.rule)) continue
+      const members = component.splice(component.lastIndexOf(top.rule))
+      for (const member of members) isOpen.delete(member)
+      this.eliminate(members)
+    }
+  }
+
+  private firstRules(form: LinearForm): number[] {
+    const rules: number[] = []
+    for (const symbol of form.keys()) {
+      if (this.terms.kind(symbol) === RuleTerm) rules.push(this.terms.at(symbol, 1))
+    }
+    return rules
+  }
+
+  /** Rules that begin with each other, as forms in which each begins with later ones alone. Cubic in their number. */
+  private eliminate(members: readonly number[]): void {
+    const { terms } = this
+    for (const [i, rule] of members.entries()) {
+      checkTime()
+      const form = new Map(this.linear(this.body(rule)))
+      for (let j = 0; j < i; j++) {
+        const symbol = terms.rule(members[j], this.nullable.has(members[j]))
+        const behind = form.get(symbol)
+        if (behind === undefined) continue
+        form.delete(symbol)
+        for (const [first, rest] of this.forms.get(members[j]) as LinearForm) {
+          this.addSymbol(form, first, terms.concat(rest, behind))
+        }
+      }
+      const self = terms.rule(rule, this.nullable.has(rule))
+      const again = form.get(self)
+      if (again !== undefined) {
+        form.delete(self)
+        const loop = terms.star(again)
+        for (const [first, rest] of form) form.set(first, terms.concat(rest, loop))
+      }
+      this.forms.set(rule, form)
+    }
+  }
+}

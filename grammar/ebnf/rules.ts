@@ -1,0 +1,229 @@
+/**
+ * Rules: what every notation (GBNF, Lark, structural tags, tool-call styles) writes into, and the grammar that comes of it.
+ *
+ * A front end declares its rules, then defines each by the rules that it uses and a function that makes its term. Rules are
+ * lowered callees first, so that one which is regular stands in others as its expression and fuses with what is beside it
+ * (`terms.ts`); what recurs is left as a reference, unless it recurs at one of its ends alone: then it is a loop
+ * (Arden, Delayed Logic and Finite State Machines, 1961). Names are labels for messages: identity is the id, so a notation
+ * inside another has its own scope.
+ */
+import { checkTime } from "../deadline.ts"
+import { checkLimit, type Limits } from "../errors.ts"
+import { Grammar } from "../grammar.ts"
+import { NormalRules } from "./normal.ts"
+import { RuleLanguage } from "./steps.ts"
+import {
+  ConcatTerm,
+  EmptyTerm,
+  ExprTerm,
+  LexemeTerm,
+  NestedTerm,
+  NeverTerm,
+  OrTerm,
+  RuleTerm,
+  type Term,
+  Terms,
+} from "./terms.ts"
+
+export type RuleId = number
+
+/** What a front end may know of a vocabulary. */
+export interface TokenNames {
+  /** Id of a control token by its spelling, brackets included. */
+  readonly specials: ReadonlyMap<string, number>
+  /** Ids that end a text: no wildcard holds them. */
+  readonly endIds: readonly number[]
+  /** Ids are below it. */
+  readonly width: number
+  /** Identity of the vocabulary, for caches. */
+  readonly hash: string
+  /** Bytes of an ordinary token; empty for control tokens and for ids that no token has. */
+  bytes(id: number): Uint8Array
+}
+
+interface Definition {
+  readonly name: string
+  uses: readonly RuleId[]
+  lower: (() => Term) | null
+  /** Null until it is lowered. */
+  term: Term | null
+  /** Whether it can reach itself. */
+  isRecursive: boolean
+}
+
+export class Rules {
+  readonly terms: Terms
+  readonly limits: Limits
+  /** Null: control tokens read as they are spelled. */
+  readonly tokens: TokenNames | null
+  private readonly definitions: Definition[] = []
+
+  constructor(limits: Limits, tokens: TokenNames | null = null) {
+    this.limits = limits
+    this.tokens = tokens
+    this.terms = new Terms(limits)
+  }
+
+  /** A rule to be defined; `name` is for messages. */
+  declare(name: string): RuleId {
+    checkLimit(this.limits, "rules", this.definitions.length + 1, "", "rules of the grammar")
+    return this.definitions.push({ name, uses: [], lower: null, term: null, isRecursive: false }) - 1
+  }
+
+  /** `lower` runs later, after those of `uses`, and asks `use` for them. */
+  define(rule: RuleId, uses: readonly RuleId[], lower: () => Term): void {
+    const definition = this.definitions[rule]
+    if (definition.lower !== null) throw new Error(`internal: rule ${definition.name} is defined twice`)
+    definition.uses = uses
+    definition.lower = lower
+  }
+
+  nameOf(rule: RuleId): string {
+    return this.definitions[rule].name
+  }
+
+  /** The term of a rule in another's: itself where it is one symbol, else a reference. Only while that other one is lowered. */
+  use(rule: RuleId): Term {
+    const { term, isRecursive } = this.definitions[rule]
+    if (term === null || isRecursive) return this.terms.rule(rule)
+    switch (this.terms.kind(term)) {
+      case NeverTerm:
+      case EmptyTerm:
+      case ExprTerm:
+      case LexemeTerm:
+      case NestedTerm:
+      case RuleTerm:
+        return term
+      default:
+        return this.terms.rule(rule)
+    }
+  }
+
+  /** The term of a rule once all are lowered. */
+  termOf(rule: RuleId): Term {
+    const { term, name } = this.definitions[rule]
+    if (term === null) throw new Error(`internal: rule ${name} is not lowered`)
+    return term
+  }
+
+  /** The control token that is spelled `name`; null where no token is. Without a vocabulary it reads its spelling. */
+  special(name: string): Term | null {
+    if (this.tokens === null) return this.terms.text(name)
+    const id = this.tokens.specials.get(name)
+    return id === undefined ? null : this.terms.token([id])
+  }
+
+  /** The grammar that begins with `start`; null when no text satisfies it. Throws `limit`. */
+  grammar(start: RuleId, options: { key: () => string; title: string }): Grammar | null {
+    this.lowerAll(start)
+    const normal = new NormalRules(this.terms, (rule) => this.termOf(rule))
+    const steps = new RuleLanguage(normal).steps(this.terms.rule(start))
+    const { limits } = this
+    return steps.length === 0
+      ? null
+      : new Grammar(steps, { ...options, limits, readsTokens: this.terms.readsTokens })
+  }
+
+  /** Lowers `start` and all that it reaches, callees first. Linear in rules and uses (Tarjan 1972, without recursion). */
+  private lowerAll(start: RuleId): void {
+    const { definitions } = this
+    const index = new Map<RuleId, number>()
+    const low = new Map<RuleId, number>()
+    const component: RuleId[] = []
+    const isOpen = new Set<RuleId>()
+    const work: { rule: RuleId; next: number }[] = []
+    const enter = (rule: RuleId) => {
+      index.set(rule, index.size)
+      low.set(rule, index.size - 1)
+      component.push(rule)
+      isOpen.add(rule)
+      work.push({ rule, next: 0 })
+    }
+    enter(start)
+    while (work.length > 0) {
+      const top = work[work.length - 1]
+      const { uses } = definitions[top.rule]
+      if (top.next < uses.length) {
+        const callee = uses[top.next++]
+        if (!index.has(callee)) enter(callee)
+        else if (isOpen.has(callee)) {
+          low.set(top.rule, Math.min(low.get(top.rule) as number, index.get(callee) as number))
+        }
+        continue
+      }
+      work.pop()
+      const mine = low.get(top.rule) as number
+      const caller = work[work.length - 1]
+      if (caller !== undefined) low.set(caller.rule, Math.min(low.get(caller.rule) as number, mine))
+      if (mine !== index.get(top.rule)) continue
+      const members = component.splice(component.lastIndexOf(top.rule))
+      for (const member of members) isOpen.delete(member)
+      this.lowerTogether(members)
+    }
+  }
+
+  /** Lowers rules that reach each other, or one that does not reach itself. */
+  private lowerTogether(members: readonly RuleId[]): void {
+    const isRecursive = members.length > 1 || this.definitions[members[0]].uses.includes(members[0])
+    for (const rule of members) this.definitions[rule].isRecursive = isRecursive
+    for (const rule of members) {
+      checkTime()
+      const definition = this.definitions[rule]
+      if (definition.term !== null) continue
+      if (definition.lower === null) throw new Error(`internal: rule ${definition.name} is not defined`)
+      definition.term = definition.lower()
+      definition.lower = null
+    }
+    if (members.length > 1 || !isRecursive) return
+    const definition = this.definitions[members[0]]
+    const looped = this.looped(members[0], definition.term as Term)
+    if (looped === null) return
+    definition.term = looped
+    definition.isRecursive = false
+  }
+
+  /** A rule that occurs in its own term at the end of alternatives alone, or at the beginning alone, as a loop; else null. */
+  private looped(rule: RuleId, term: Term): Term | null {
+    const { terms } = this
+    const self = terms.rule(rule)
+    const alternatives = terms.kind(term) === OrTerm ? terms.members(term) : [term]
+    const others: Term[] = []
+    const before: Term[] = []
+    const after: Term[] = []
+    for (const alternative of alternatives) {
+      if (alternative === self) continue
+      if (!this.mentions(alternative, rule)) {
+        others.push(alternative)
+        continue
+      }
+      if (terms.kind(alternative) !== ConcatTerm) return null
+      const parts: Term[] = []
+      let rest = alternative
+      for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2)) parts.push(terms.at(rest, 1))
+      parts.push(rest)
+      if (parts[parts.length - 1] === self) before.push(terms.concat(...parts.slice(0, -1)))
+      else if (parts[0] === self) after.push(terms.concat(...parts.slice(1)))
+      else return null
+    }
+    if (before.length > 0 && after.length > 0) return null
+    if ([...before, ...after].some((part) => this.mentions(part, rule))) return null
+    const base = terms.or(others)
+    return after.length > 0
+      ? terms.concat(base, terms.star(terms.or(after)))
+      : terms.concat(terms.star(terms.or(before)), base)
+  }
+
+  /** Whether `term` refers to `rule` without going through others. */
+  private mentions(term: Term, rule: RuleId): boolean {
+    const { terms } = this
+    const seen = new Set<Term>()
+    const open = [term]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue
+      seen.add(at)
+      if (terms.kind(at) === RuleTerm && terms.at(at, 1) === rule) return true
+      for (const part of terms.parts(at)) open.push(part)
+    }
+    return false
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * The frames of rules: what remains of a term is what follows.
+ *
+ * A frame waits below a symbol that is being read and holds the term behind it. When the symbol ends, the steps of that
+ * term follow: its first lexemes, each with the frames of all that remains, innermost last. What remains as the empty text
+ * pushes no frame, so a rule at the end of another leaves no trace: stacks of a grammar that only iterates stay as they are.
+ */
+import { concatenate } from "../bytes.ts"
+import { GrammarError } from "../errors.ts"
+import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
+import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
+import { exprLexeme } from "../lexeme/raw.ts"
+import { lexemes } from "../lexeme/table.ts"
+import { States } from "../state.ts"
+import type { NormalRules } from "./normal.ts"
+import {
+  BranchTerm,
+  CaptureTerm,
+  ConcatTerm,
+  ExprTerm,
+  LexemeTerm,
+  NestedTerm,
+  NeverTerm,
+  OrTerm,
+  RepeatTerm,
+  RuleTerm,
+  StarTerm,
+  type Term,
+  type Terms,
+} from "./terms.ts"
+
+/** Reads nothing: what follows it comes at once. */
+const EmptyLexeme = exprLexeme(exprs.literal(""))
+/** Longest text that completes a rule, in bytes. */
+const MaxShortest = 1 << 20
+
+const noBytes = new Uint8Array(0)
+
+export class RuleLanguage {
+  readonly terms: Terms
+  private readonly normal: NormalRules
+  private readonly frames = new Map<Term, RuleFrame>()
+  private readonly branchFrames = new Map<number, BranchFrame>()
+  private readonly termSteps = new Map<Term, readonly Step[]>()
+  private readonly ruleSteps = new Map<number, readonly Step[]>()
+  /** A shortest text by rule; found for all rules together when the first one is asked for. */
+  private witnesses: Map<number, Uint8Array> | null = null
+
+  constructor(normal: NormalRules) {
+    this.terms = normal.terms
+    this.normal = normal
+  }
+
+  /** The ways to begin `term`; one of them reads nothing if it may be empty. None: it has no text. */
+  steps(term: Term): readonly Step[] {
+    let steps = this.termSteps.get(term)
+    if (steps === undefined) {
+      const isRule = this.terms.kind(term) === RuleTerm
+      if (isRule && !this.normal.isProductive(this.terms.at(term, 1))) return []
+      const found: Step[] = []
+      for (const [symbol, rest] of this.normal.linear(term)) this.addSteps(found, symbol, rest)
+      if (this.normal.isNullable(term)) found.push({ lexeme: EmptyLexeme, frames: [] })
+      steps = found
+      this.termSteps.set(term, steps)
+    }
+    return steps
+  }
+
+  private addSteps(steps: Step[], symbol: Term, rest: Term): void {
+    const { terms } = this
+    const below = rest === terms.empty ? [] : [this.frame(rest)]
+    switch (terms.kind(symbol)) {
+      case ExprTerm:
+        steps.push({ lexeme: exprLexeme(terms.at(symbol, 1)), frames: below })
+        return
+      case LexemeTerm:
+        steps.push({ lexeme: terms.at(symbol, 1), frames: below })
+        return
+      case BranchTerm: {
+        const branch = terms.at(symbol, 1)
+        steps.push({ lexeme: terms.branches[branch].lexeme, frames: [...below, this.branchFrame(branch)] })
+        return
+      }
+      case NestedTerm: {
+        const isNonEmpty = terms.at(symbol, 2) === 1
+        for (const { lexeme, frames } of terms.grammars[terms.at(symbol, 1)].start) {
+          const first = isNonEmpty && frames.length === 0 ? nonEmptyLexeme(lexeme) : lexeme
+          if (first !== 0) steps.push({ lexeme: first, frames: [...below, ...frames] })
+        }
+        return
+      }
+      case RuleTerm:
+        for (const { lexeme, frames } of this.stepsOfRule(terms.at(symbol, 1))) {
+          steps.push({ lexeme, frames: below.length === 0 ? frames : [...below, ...frames] })
+        }
+        return
+      default:
+        throw new Error(`internal: term ${symbol} is no symbol`)
+    }
+  }
+
+  /** The ways to begin a text of `rule` that is not empty. */
+  private stepsOfRule(rule: number): readonly Step[] {
+    let steps = this.ruleSteps.get(rule)
+    if (steps === undefined) {
+      const found: Step[] = []
+      for (const [symbol, rest] of this.normal.form(rule)) this.addSteps(found, symbol, rest)
+      steps = found
+      this.ruleSteps.set(rule, steps)
+    }
+    return steps
+  }
+
+  private frame(term: Term): RuleFrame {
+    let frame = this.frames.get(term)
+    if (frame === undefined) {
+      frame = new RuleFrame(this, term)
+      this.frames.set(term, frame)
+    }
+    return frame
+  }
+
+  private branchFrame(branch: number): BranchFrame {
+    let frame = this.branchFrames.get(branch)
+    if (frame === undefined) {
+      frame = new BranchFrame(this, branch)
+      this.branchFrames.set(branch, frame)
+    }
+    return frame
+  }
+
+  /** A shortest text of `term`. Throws `limit` when it is too long. */
+  shortest(term: Term): Uint8Array {
+    this.witnesses ??= new Map()
+    const { witnesses } = this
+    for (;;) {
+      let isChanged = false
+      const missing = new Set<number>()
+      const text = this.shortestKnown(term, witnesses, missing)
+      if (text !== null && missing.size === 0) return text
+      // Rules that have no witness yet, and all below them, are improved until nothing changes (Knuth 1977, by iteration).
+      const rules = this.rulesBelow(term)
+      for (const rule of rules) {
+        const known = witnesses.get(rule)
+        const found = this.shortestKnown(this.normal.body(rule), witnesses, missing)
+        if (found !== null && (known === undefined || found.length < known.length)) {
+          witnesses.set(rule, found)
+          isChanged = true
+        }
+      }
+      if (!isChanged) {
+        const settled = this.shortestKnown(term, witnesses, missing)
+        if (settled === null) throw new Error(`internal: term ${term} has no text`)
+        return settled
+      }
+    }
+  }
+
+  private rulesBelow(term: Term): number[] {
+    const { terms } = this
+    const rules = new Set<number>()
+    const seen = new Set<Term>()
+    const open = [term]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue
+      seen.add(at)
+      if (terms.kind(at) === RuleTerm) {
+        rules.add(terms.at(at, 1))
+        open.push(this.normal.body(terms.at(at, 1)))
+      }
+      open.push(...terms.parts(at))
+    }
+    return [...rules].reverse()
+  }
+
+  /** A shortest text of `term` out of the witnesses known so far; null: none is known. Rules without one go to `missing`. */
+  private shortestKnown(
+    term: Term,
+    witnesses: ReadonlyMap<number, Uint8Array>,
+    missing: Set<number>,
+  ): Uint8Array | null {
+    const { terms } = this
+    switch (terms.kind(term)) {
+      case NeverTerm:
+        return null
+      case ExprTerm:
+        return lexemes.shortest(exprLexeme(terms.at(term, 1))).bytes
+      case LexemeTerm:
+        return lexemes.shortest(terms.at(term, 1)).bytes
+      case RuleTerm: {
+        if (terms.at(term, 2) === 0 && this.normal.isNullable(term)) return noBytes
+        const known = witnesses.get(terms.at(term, 1))
+        if (known === undefined) missing.add(terms.at(term, 1))
+        return known ?? null
+      }
+      case ConcatTerm: {
+        const parts: Uint8Array[] = []
+        let rest = term
+        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2)) {
+          const part = this.shortestKnown(terms.at(rest, 1), witnesses, missing)
+          if (part === null) return null
+          parts.push(part)
+        }
+        const last = this.shortestKnown(rest, witnesses, missing)
+        if (last === null) return null
+        return this.checked(concatenate([...parts, last]))
+      }
+      case OrTerm: {
+        let best: Uint8Array | null = null
+        for (const member of terms.members(term)) {
+          const text = this.shortestKnown(member, witnesses, missing)
+          if (text !== null && (best === null || text.length < best.length)) best = text
+        }
+        return best
+      }
+      case RepeatTerm: {
+        const min = terms.at(term, 2)
+        if (min === 0) return noBytes
+        const body = this.shortestKnown(terms.at(term, 1), witnesses, missing)
+        if (body === null) return null
+        if (body.length * min > MaxShortest) this.refuse(body.length * min)
+        return concatenate(new Array(min).fill(body))
+      }
+      case CaptureTerm:
+        return this.shortestKnown(terms.at(term, 2), witnesses, missing)
+      case BranchTerm: {
+        const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
+        const known = ends?.()
+        let best: Uint8Array | null = null
+        for (const [tag, rest] of rests) {
+          const after = this.shortestKnown(rest, witnesses, missing)
+          if (after === null) continue
+          const before = known?.get(tag) ?? lexemes.shortest(narrow(new Set([tag]))).bytes
+          if (best === null || before.length + after.length < best.length) best = concatenate([before, after])
+        }
+        return best === null ? null : this.checked(best)
+      }
+      case NestedTerm: {
+        const states = new States(terms.grammars[terms.at(term, 1)])
+        return states.shortest(states.start)
+      }
+      default:
+        return noBytes
+    }
+  }
+
+  private checked(text: Uint8Array): Uint8Array {
+    if (text.length > MaxShortest) this.refuse(text.length)
+    return text
+  }
+
+  private refuse(length: number): never {
+    throw new GrammarError(
+      "limit",
+      "",
+      `the shortest text of a rule has at least ${length} bytes, above the bound of ${MaxShortest}. Lower its repetitions`,
+    )
+  }
+}
+
+/** What remains of a rule. */
+class RuleFrame extends Frame {
+  override readonly isIdempotent: boolean
+  private readonly language: RuleLanguage
+  private readonly term: Term
+
+  constructor(language: RuleLanguage, term: Term) {
+    super()
+    this.language = language
+    this.term = term
+    this.isIdempotent = language.terms.kind(term) === StarTerm
+  }
+
+  follow(): readonly Step[] {
+    return this.language.steps(this.term)
+  }
+
+  finish(): Uint8Array {
+    return this.language.shortest(this.term)
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
+  }
+}
+
+/** Below a lexeme whose tag decides what follows. */
+class BranchFrame extends Frame {
+  private readonly language: RuleLanguage
+  private readonly rests: ReadonlyMap<number, Term>
+
+  constructor(language: RuleLanguage, branch: number) {
+    super()
+    this.language = language
+    this.rests = language.terms.branches[branch].rests
+  }
+
+  follow(tag: number): readonly Step[] {
+    const rest = this.rests.get(tag)
+    return rest === undefined ? [] : this.language.steps(rest)
+  }
+
+  finish(tag: number): Uint8Array {
+    return this.language.shortest(this.rests.get(tag) as Term)
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
+  }
+}

@@ -1,0 +1,457 @@
+/**
+ * Terms: the right-hand sides of rules, hash-consed.
+ *
+ * A term is a regular expression over what a rule may contain: lexemes, references to rules, whole grammars. Equal terms
+ * are one integer, and the constructors simplify while building, so there is no pass that could be forgotten. Their most
+ * important law is fusion: what is regular as a whole is one expression over bytes (`expr/`), and so one lexeme, whatever
+ * way the notation put it together. What remains of a term once its first symbol has been read is a term again: that is
+ * what frames are made of (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over symbols.
+ */
+import { checkLimit, type Limits } from "../errors.ts"
+import type { Grammar } from "../grammar.ts"
+import { TupleTable } from "../intern.ts"
+import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
+import {
+  AndKind,
+  at,
+  BehindKind,
+  ConcatKind,
+  DiffKind,
+  Empty,
+  kindOf,
+  LookKind,
+  LoopKind,
+  length,
+  Never,
+  OrKind,
+  ScopeKind,
+} from "../lexeme/expr/nodes.ts"
+import { exprLexeme, rawLexeme } from "../lexeme/raw.ts"
+import { NoContent, namesContent } from "../lexeme/string/content.ts"
+import { buildNames, type Name } from "../lexeme/string/names.ts"
+import { Dead } from "../lexeme/table.ts"
+import { tokenLexeme } from "../lexeme/token.ts"
+import { utf8 } from "../utf8.ts"
+
+/** Dense id of a term in its table; 0 = no text, 1 = the empty text. */
+export type Term = number
+
+// Kinds, with the layout of their tuples.
+/** [0] */
+export const NeverTerm = 0
+/** [1] */
+export const EmptyTerm = 1
+/** [2, expression] */
+export const ExprTerm = 2
+/** [3, lexeme state] */
+export const LexemeTerm = 3
+/** [4, rule, 1 without its empty text] */
+export const RuleTerm = 4
+/** [5, head, tail]; the head is no concatenation */
+export const ConcatTerm = 5
+/** [6, …terms] ascending, at least two */
+export const OrTerm = 6
+/** [7, body] any number of times */
+export const StarTerm = 7
+/** [8, body, min, max] */
+export const RepeatTerm = 8
+/** [9, branch] */
+export const BranchTerm = 9
+/** [10, grammar, 1 without its empty text] */
+export const NestedTerm = 10
+/** [11, name, body] */
+export const CaptureTerm = 11
+
+/** Upper bound of a repetition without one, in its tuple. */
+const Unbounded = 0x7fffffff
+
+/** The upper bound that stands for `max` in the tuple of a repetition. */
+export function maxOf(max: number): number {
+  return max === Unbounded ? Number.POSITIVE_INFINITY : max
+}
+
+/** Nodes of an expression that still fuses with its neighbours. */
+const MaxFused = 4_096
+/** So many texts side by side become a trie instead of an expression. */
+const MinChoice = 24
+/** First tag of a text in a trie; those below mean something there. */
+const FirstTag = 3
+
+/** A lexeme whose tag decides what follows. */
+export interface Branch {
+  readonly lexeme: number
+  /** By tag. Every tag that the lexeme can end with is here. */
+  readonly rests: ReadonlyMap<number, Term>
+  /** The lexeme that ends with these tags alone. */
+  readonly narrow: (tags: ReadonlySet<number>) => number
+  /** A short text by tag; default: each is asked for by itself. */
+  readonly ends?: () => ReadonlyMap<number, Uint8Array>
+}
+
+export class Terms {
+  readonly never: Term = NeverTerm
+  readonly empty: Term = EmptyTerm
+  readonly branches: Branch[] = []
+  readonly grammars: Grammar[] = []
+  /** Names of captures. */
+  readonly names: string[] = []
+  /** Whether something is read by the id of a token. */
+  readsTokens = false
+  private readonly limits: Limits
+  private readonly grammarIds = new Map<Grammar, number>()
+  private readonly table = new TupleTable()
+  /** Nodes of expressions that were fused, up to the bound. */
+  private readonly sizes = new Map<ExprId, number>()
+  /** The text of a term that is exactly one text. */
+  private readonly texts = new Map<Term, Uint8Array>()
+
+  constructor(limits: Limits) {
+    this.limits = limits
+    this.table.intern([NeverTerm])
+    this.table.intern([EmptyTerm])
+  }
+
+  get count(): number {
+    return this.table.count
+  }
+
+  kind(term: Term): number {
+    return this.table.at(term, 0)
+  }
+
+  /** Value `index` of the tuple; 0 is the kind. */
+  at(term: Term, index: number): number {
+    return this.table.at(term, index)
+  }
+
+  /** The alternatives of an `or`. */
+  members(term: Term): Term[] {
+    return Array.from(this.table.view(term).subarray(1))
+  }
+
+  /** The texts of `expr`. Fuses with what stands beside it. */
+  expr(expr: ExprId): Term {
+    if (exprs.isNever(expr)) return this.never
+    return expr === Empty ? this.empty : this.intern([ExprTerm, expr])
+  }
+
+  /** Exactly this text, or these bytes, which must be text. */
+  text(text: string | Uint8Array): Term {
+    const bytes = typeof text === "string" ? utf8(text) : text
+    const term = this.expr(exprs.literal(bytes))
+    this.texts.set(term, bytes)
+    return term
+  }
+
+  /** The texts of `expr` as a lexeme of its own. */
+  whole(expr: ExprId): Term {
+    return exprs.isNever(expr) ? this.never : this.lexeme(exprLexeme(expr))
+  }
+
+  /** The texts of a state of the lexeme table, whatever the tags that they end with. */
+  lexeme(lexemeState: number): Term {
+    return lexemeState === Dead ? this.never : this.intern([LexemeTerm, lexemeState])
+  }
+
+  /** Exactly one token out of `ids`, whatever it spells. */
+  token(ids: readonly number[]): Term {
+    this.readsTokens = true
+    return this.lexeme(tokenLexeme(ids))
+  }
+
+  /** Rule `rule`; `nonEmpty`: without its empty text. */
+  rule(rule: number, nonEmpty = false): Term {
+    return this.intern([RuleTerm, rule, nonEmpty ? 1 : 0])
+  }
+
+  /** The texts of `grammar`; `nonEmpty`: without the empty one. */
+  nested(grammar: Grammar, nonEmpty = false): Term {
+    if (grammar.isEmpty) return this.never
+    let id = this.grammarIds.get(grammar)
+    if (id === undefined) {
+      id = this.grammars.push(grammar) - 1
+      if (grammar.readsTokens) this.readsTokens = true
+      this.grammarIds.set(grammar, id)
+    }
+    return this.intern([NestedTerm, id, nonEmpty ? 1 : 0])
+  }
+
+  /**
+   * Reads `lexemeState`; the tag with which it ends says what follows. Every tag that it can end with is in `rests`. `narrow`
+   * answers the lexeme that ends with some of the tags alone; it is asked where what follows the others has no text.
+   */
+  branch(
+    lexemeState: number,
+    rests: ReadonlyMap<number, Term>,
+    narrow: Branch["narrow"],
+    ends?: Branch["ends"],
+  ): Term {
+    const possible = new Map([...rests].filter(([, rest]) => rest !== this.never))
+    const lexeme = possible.size === rests.size ? lexemeState : narrow(new Set(possible.keys()))
+    if (lexeme === Dead || possible.size === 0) return this.never
+    return this.intern([BranchTerm, this.branches.push({ lexeme, rests: possible, narrow, ends }) - 1])
+  }
+
+  /** One of many texts, each with what follows it. Texts that stand twice have both. Linear in their bytes, but for sorting. */
+  choice(options: readonly (readonly [text: string | Uint8Array, rest: Term])[]): Term {
+    const byText = new Map<string, { bytes: Uint8Array; rests: Term[] }>()
+    for (const [text, rest] of options) {
+      if (rest === this.never) continue
+      const bytes = typeof text === "string" ? utf8(text) : text
+      const key = typeof text === "string" ? text : String.fromCharCode(0xdc00, ...bytes)
+      const known = byText.get(key)
+      if (known === undefined) byText.set(key, { bytes, rests: [rest] })
+      else known.rests.push(rest)
+    }
+    const tags = new Map<Term, number>()
+    const rests = new Map<number, Term>()
+    const entries = [...byText.values()].map(({ bytes, rests: after }) => {
+      const rest = this.or(after)
+      let tag = tags.get(rest)
+      if (tag === undefined) {
+        tag = FirstTag + tags.size
+        tags.set(rest, tag)
+        rests.set(tag, rest)
+      }
+      return { bytes, tag }
+    })
+    if (entries.length === 0) return this.never
+    entries.sort((a, b) => compareBytes(a.bytes, b.bytes))
+    const lexeme = namesLexeme(entries)
+    if (rests.size > 1) {
+      const narrow = (kept: ReadonlySet<number>) => namesLexeme(entries.filter(({ tag }) => kept.has(tag)))
+      return this.branch(lexeme, rests, narrow, () => shortestByTag(entries))
+    }
+    return this.concat(this.lexeme(lexeme), rests.get(FirstTag) as Term)
+  }
+
+  /** Marks what `term` reads as the capture `name`. The language stays as it is. */
+  capture(name: string, term: Term): Term {
+    if (term === this.never) return term
+    const known = this.names.indexOf(name)
+    return this.intern([CaptureTerm, known >= 0 ? known : this.names.push(name) - 1, term])
+  }
+
+  /** The shortest beginnings of `expr` that it accepts: the lexeme ends at the first point where it can. */
+  lazy(expr: ExprId): Term {
+    return this.whole(lazyExpr(expr))
+  }
+
+  /**
+   * All of `terms` in a row. Laws: ∅·t = t·∅ = ∅; ε·t = t·ε = t; (a·b)·c = a·(b·c); neighbours that are expressions are one
+   * expression; t*·t* = t*.
+   */
+  concat(...terms: readonly Term[]): Term {
+    let tail = this.empty
+    for (let i = terms.length - 1; i >= 0; i--) tail = this.pair(terms[i], tail)
+    return tail
+  }
+
+  private pair(head: Term, tail: Term): Term {
+    if (head === this.never || tail === this.never) return this.never
+    if (head === this.empty) return tail
+    if (tail === this.empty) return head
+    if (this.kind(head) === ConcatTerm) {
+      const parts: Term[] = []
+      let rest = head
+      for (; this.kind(rest) === ConcatTerm; rest = this.at(rest, 2)) parts.push(this.at(rest, 1))
+      let term = this.pair(rest, tail)
+      for (let i = parts.length - 1; i >= 0; i--) term = this.pair(parts[i], term)
+      return term
+    }
+    const first = this.kind(tail) === ConcatTerm ? this.at(tail, 1) : tail
+    if (head === first && this.kind(head) === StarTerm) return tail
+    if (this.kind(head) === ExprTerm && this.kind(first) === ExprTerm) {
+      const size = this.sizeOf(head) + this.sizeOf(first)
+      if (size <= MaxFused) {
+        const fused = this.expr(exprs.concat(this.at(head, 1), this.at(first, 1)))
+        const [one, two] = [this.texts.get(head), this.texts.get(first)]
+        if (one !== undefined && two !== undefined && !this.texts.has(fused))
+          this.texts.set(fused, joined(one, two))
+        return first === tail ? fused : this.pair(fused, this.at(tail, 2))
+      }
+    }
+    return this.intern([ConcatTerm, head, tail])
+  }
+
+  /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
+  or(terms: readonly Term[]): Term {
+    const members = new Set<Term>()
+    const add = (term: Term): void => {
+      if (term === this.never) return
+      if (this.kind(term) === OrTerm) for (const member of this.members(term)) add(member)
+      else members.add(term)
+    }
+    for (const term of terms) add(term)
+    if (members.size === 1) return [...members][0]
+    const regular: Term[] = []
+    const others: Term[] = []
+    const choices: Uint8Array[] = []
+    let hasEmpty = false
+    for (const term of members) {
+      if (term === this.empty) hasEmpty = true
+      else if (this.kind(term) !== ExprTerm) others.push(term)
+      else if (this.texts.has(term)) choices.push(this.texts.get(term) as Uint8Array)
+      else regular.push(term)
+    }
+    if (choices.length < MinChoice) {
+      for (const text of choices) regular.push(this.text(text))
+    } else if (choices.length > 0) {
+      others.push(this.choice(choices.map((bytes) => [bytes, this.empty] as const)))
+    }
+    let size = 0
+    for (const term of regular) size += this.sizeOf(term)
+    if (regular.length > 0 && (regular.length === 1 || size <= MaxFused)) {
+      const alternatives = regular.map((term) => this.at(term, 1))
+      others.push(this.expr(exprs.or(hasEmpty ? [...alternatives, Empty] : alternatives)))
+    } else {
+      others.push(...regular)
+      if (hasEmpty) others.push(this.empty)
+    }
+    const sorted = [...new Set(others)].sort((a, b) => a - b)
+    if (sorted.length === 0) return this.never
+    return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
+  }
+
+  /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*. */
+  star(term: Term): Term {
+    switch (this.kind(term)) {
+      case NeverTerm:
+      case EmptyTerm:
+        return this.empty
+      case StarTerm:
+        return term
+      case ExprTerm:
+        return this.expr(exprs.loop(this.at(term, 1), 0, Number.POSITIVE_INFINITY))
+      case OrTerm:
+        return this.intern([StarTerm, this.or(this.members(term).filter((member) => member !== this.empty))])
+      default:
+        return this.intern([StarTerm, term])
+    }
+  }
+
+  /** `min` to `max` times `term`; `max` may be Infinity. Counted, never unrolled. */
+  repeat(term: Term, min: number, max: number): Term {
+    if (max < min) return this.never
+    if (max === 0) return this.empty
+    if (max === 1) return min === 1 ? term : this.or([this.empty, term])
+    if (term === this.never) return min === 0 ? this.empty : this.never
+    if (term === this.empty) return this.empty
+    if (this.kind(term) === ExprTerm) return this.expr(exprs.loop(this.at(term, 1), min, max))
+    if (max !== Number.POSITIVE_INFINITY) return this.intern([RepeatTerm, term, min, max])
+    if (min === 0) return this.star(term)
+    return min === 1 ? this.concat(term, this.star(term)) : this.intern([RepeatTerm, term, min, Unbounded])
+  }
+
+  /** The terms that `term` is made of. */
+  parts(term: Term): Term[] {
+    switch (this.kind(term)) {
+      case ConcatTerm:
+        return [this.at(term, 1), this.at(term, 2)]
+      case OrTerm:
+        return this.members(term)
+      case StarTerm:
+      case RepeatTerm:
+        return [this.at(term, 1)]
+      case CaptureTerm:
+        return [this.at(term, 2)]
+      case BranchTerm:
+        return [...this.branches[this.at(term, 1)].rests.values()]
+      default:
+        return []
+    }
+  }
+
+  /** What is left of `min` to `max` times once one has been read. */
+  oneLess(term: Term): Term {
+    return this.repeat(this.at(term, 1), Math.max(0, this.at(term, 2) - 1), maxOf(this.at(term, 3)) - 1)
+  }
+
+  /** The expression of a term that is regular as a whole, else null. */
+  exprOf(term: Term): ExprId | null {
+    if (term === this.never) return Never
+    if (term === this.empty) return Empty
+    return this.kind(term) === ExprTerm ? this.at(term, 1) : null
+  }
+
+  private intern(tuple: readonly number[]): Term {
+    const term = this.table.intern(tuple)
+    if (term >= this.limits.symbols)
+      checkLimit(this.limits, "symbols", term + 1, "", "symbols of the grammar")
+    return term
+  }
+
+  private sizeOf(term: Term): number {
+    const text = this.texts.get(term)
+    if (text !== undefined) return text.length
+    const expr = this.at(term, 1)
+    let size = this.sizes.get(expr)
+    if (size === undefined) {
+      size = exprSize(expr)
+      this.sizes.set(expr, size)
+    }
+    return size
+  }
+}
+
+/** The texts of `expr` of which no shorter beginning is one. */
+export function lazyExpr(expr: ExprId): ExprId {
+  return exprs.and([expr, exprs.not(exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText)))])
+}
+
+/** Distinct nodes of `expr`, sets of characters as one; not counted further than what may fuse. */
+function exprSize(expr: ExprId): number {
+  const seen = new Set<ExprId>()
+  const open = [expr]
+  for (let id = open.pop(); id !== undefined && seen.size <= MaxFused; id = open.pop()) {
+    if (seen.has(id)) continue
+    seen.add(id)
+    for (const child of childrenOf(id)) open.push(child)
+  }
+  return seen.size
+}
+
+/** Operands of an expression: which values of a tuple they are depends on its kind, see `expr/nodes.ts`. */
+function childrenOf(id: ExprId): ExprId[] {
+  const children: ExprId[] = []
+  switch (kindOf(id)) {
+    case ConcatKind:
+    case OrKind:
+    case AndKind:
+    case DiffKind:
+      for (let i = 1; i < length(id); i++) children.push(at(id, i))
+      break
+    case LoopKind:
+    case LookKind:
+    case BehindKind:
+    case ScopeKind:
+      children.push(at(id, 1))
+  }
+  return children
+}
+
+/** One of `entries`, in ascending order of their bytes, with its tag. */
+function namesLexeme(entries: readonly Name[]): number {
+  return rawLexeme(namesContent(buildNames(entries), NoContent))
+}
+
+function shortestByTag(entries: readonly Name[]): ReadonlyMap<number, Uint8Array> {
+  const shortest = new Map<number, Uint8Array>()
+  for (const { bytes, tag } of entries) {
+    const known = shortest.get(tag)
+    if (known === undefined || bytes.length < known.length) shortest.set(tag, bytes)
+  }
+  return shortest
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < a.length && i < b.length; i++) if (a[i] !== b[i]) return a[i] - b[i]
+  return a.length - b.length
+}
