@@ -123,6 +123,14 @@ export class States {
     return this.internScratch()
   }
 
+  /** The state with the threads of both, for what can be read in two ways at once: as text, and by the id of its token. */
+  unite(state: number, other: number): number {
+    if (state === other || other === DeadState) return state
+    if (state === DeadState) return other
+    const ids = [...new Set([...this.states.view(state), ...this.states.view(other)])].sort((a, b) => a - b)
+    return this.states.intern(ids)
+  }
+
   /** The bytes that may come next, ascending: the first `most` of them. */
   nextBytes(state: number, most = 256): number[] {
     const bytes: number[] = []

@@ -7,6 +7,7 @@
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
+import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
 import { LocalMasks } from "./local.ts"
@@ -89,10 +90,20 @@ export class TokenFsm implements TokenMachine {
     const { offsets, values } = this.vocabulary
     const start = offsets[token]
     const end = offsets[token + 1]
-    const next = start === end ? DeadState : this.states.advance(state, values, start, end)
+    const next = this.grammar.readsTokens
+      ? this.states.unite(this.nextByText(state, token), this.states.advance(state, tokenBytes(token)))
+      : start === end
+        ? DeadState
+        : this.states.advance(state, values, start, end)
     if (this.transitions.size >= this.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
     return next
+  }
+
+  /** The state after what `token` writes. A byte that no text holds would read a token by its id. */
+  private nextByText(state: number, token: number): number {
+    const bytes = this.vocabulary.bytes(token)
+    return bytes.length === 0 || bytes.includes(TokenMark) ? DeadState : this.states.advance(state, bytes)
   }
 
   isAccepting(state: number): boolean {

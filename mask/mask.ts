@@ -6,11 +6,12 @@
  */
 import { TripleSet } from "../grammar/intern.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
+import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { RootList } from "./lists.ts"
 import type { Local, LocalMasks } from "./local.ts"
-import { idsRecipe, type Recipe, unite } from "./recipe.ts"
+import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
 
 /** A mask that is the same for all states with the same lexemes and stacks. */
 export interface Draft {
@@ -28,6 +29,8 @@ export class MaskBuilder {
   private readonly locals: LocalMasks
   private parts: Recipe[] = []
   private unknown: number[] = []
+  /** What a lexeme of tokens allows, by its state. */
+  private readonly tokens = new Map<number, Recipe>()
 
   constructor(states: States, locals: LocalMasks) {
     this.states = states
@@ -72,10 +75,29 @@ export class MaskBuilder {
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
   private addRead(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
+    if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
     const local = this.locals.local(list, lexemeState)
     this.addPart(local)
     const { exits } = local
     for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
+  }
+
+  /** Adds the tokens that `lexemeState` reads by their ids; false if it reads bytes. Inside another token there is no room for one. */
+  private addTokens(list: number, lexemeState: number): boolean {
+    const ids = tokenIds(lexemeState)
+    if (ids === null) return false
+    if (list !== RootList) return true
+    let recipe = this.tokens.get(lexemeState)
+    if (recipe === undefined) {
+      const { vocabulary } = this.locals
+      recipe = compactIds(
+        ids.filter((id) => vocabulary.hasColumn(id)),
+        vocabulary.width,
+      )
+      this.tokens.set(lexemeState, recipe)
+    }
+    this.parts.push(recipe)
+    return true
   }
 
   /** Under several stacks the same lexeme state adds the same tokens: once is enough. */

@@ -1,8 +1,9 @@
 /**
  * Matcher: one request's place in a machine over tokens, and the only mutable thing per request.
  *
- * Its position is a list of states, one a token: accepting pushes, rolling back pops, forking copies. There is no mode
- * and no second path for speculation: states are values.
+ * Its position is a value, the last link of a persistent list: accepting links one more, rolling back returns to an earlier
+ * one, forking shares them all. So there is no mode and no second path for speculation. A link names what was read, a token
+ * or bytes, so that what was written can be read again when somebody asks for it; decoding never does.
  */
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
@@ -15,20 +16,30 @@ import { writeRecipe } from "./recipe.ts"
 /** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
 export type RowKind = "free" | "single" | "masked"
 
+/** A link of what was accepted, and the place behind it. Links are shared and never change. */
+interface Accepted {
+  /** Null: the start, behind which nothing was read. */
+  readonly before: Accepted | null
+  /** Links behind the start. */
+  readonly count: number
+  readonly state: number
+  /** A token, or bytes. */
+  readonly read: number | Uint8Array
+  /** Whether it ended the text; then the state is the one before it. */
+  readonly isEnd: boolean
+}
+
 /**
  * One text's place in a machine over tokens: it says which tokens may come next, and moves on by those that
  * were drawn. The machine may be shared, a matcher is one text's own.
  */
 export class Matcher {
   private machine: TokenMachine
-  /** States after each accepted token, the start first. */
-  private states: number[]
-  /** Whether an end id was accepted; it takes one entry of `states`. */
-  private terminated = false
+  private last: Accepted
 
   constructor(fsm: TokenMachine) {
     this.machine = fsm
-    this.states = [fsm.start]
+    this.last = startOf(fsm)
   }
 
   /** What it walks on; another machine after `heal`. */
@@ -38,80 +49,108 @@ export class Matcher {
 
   /** The current state of the machine: equal states have equal masks. */
   get state(): number {
-    return this.states[this.states.length - 1]
+    return this.last.state
   }
 
   /** Tokens accepted so far, an end id included. */
   get length(): number {
-    return this.states.length - 1
+    return this.last.count
   }
 
   /** Overwrites `row` (W words) with the tokens that may come next. After an end id: the end ids alone. */
   fillMask(row: Uint32Array): RowKind {
-    const { vocabulary } = this.fsm
-    if (this.terminated) {
+    const { vocabulary } = this.machine
+    if (this.isTerminated()) {
       row.fill(0)
       for (const id of vocabulary.endIds) row[id >>> 5] |= 1 << (id & 31)
       return vocabulary.endIds.length === 1 ? "single" : "masked"
     }
-    const recipe = this.fsm.mask(this.state)
+    const recipe = this.machine.mask(this.state)
     writeRecipe(recipe, row)
     if (recipe.row === null ? isOneId(recipe.ids) : isSingle(row)) return "single"
     return this.isAccepting() && equals(row, vocabulary.freeRow) ? "free" : "masked"
   }
 
+  /** Whether `fillMask` has nothing to find, only to write. */
+  hasMask(): boolean {
+    return this.isTerminated() || this.machine.hasMask(this.state)
+  }
+
+  /**
+   * An id of the mask, for rows that stay on a device: equal ids of matchers on one machine mean equal rows, for as long as
+   * the machine lives. A healed prompt has a machine of its own.
+   */
+  maskId(): number {
+    // No state that is reached is the dead one, so its id is free for the row of the end ids.
+    return this.isTerminated() ? DeadState : this.state
+  }
+
   /** Moves on by `token`. False, and nothing changes, if it may not come next. */
   accept(token: number): boolean {
-    if (this.terminated) return false
-    if (this.fsm.vocabulary.endIds.includes(token)) {
-      if (!this.isAccepting()) return false
-      this.terminated = true
-      this.states.push(this.state)
-      return true
-    }
-    const next = this.fsm.next(this.state, token)
-    if (next === DeadState) return false
-    this.states.push(next)
+    if (this.isTerminated()) return false
+    const { machine, state } = this
+    const next = machine.next(state, token)
+    if (next !== DeadState) this.push(next, token, false)
+    // An end id that the text itself names is text there.
+    else if (machine.isAccepting(state) && machine.vocabulary.isEnd(token)) this.push(state, token, true)
+    else return false
     return true
   }
 
-  /** Moves on by raw bytes, as one step of `rollback`. False, and nothing changes, if they may not come next. */
+  /**
+   * Moves on by raw bytes, as one step of `rollback`: they are cut into no tokens, so they count towards no budget of tokens.
+   * False, and nothing changes, if they may not come next.
+   */
   acceptBytes(bytes: Uint8Array): boolean {
-    if (this.terminated) return false
-    const next = this.fsm.advance(this.state, bytes)
+    if (this.isTerminated()) return false
+    const next = this.machine.advance(this.state, bytes)
     if (next === DeadState) return false
-    this.states.push(next)
+    this.push(next, bytes.slice(), false)
     return true
+  }
+
+  private push(state: number, read: number | Uint8Array, isEnd: boolean): void {
+    this.last = { before: this.last, count: this.last.count + 1, state, read, isEnd }
   }
 
   /** How many of `tokens` may come next, in order. The matcher does not move. */
   validate(tokens: readonly number[]): number {
-    if (this.terminated) return 0
-    let { state } = this
-    for (const [count, token] of tokens.entries()) {
-      if (this.fsm.vocabulary.endIds.includes(token)) return count + (this.fsm.isAccepting(state) ? 1 : 0)
-      state = this.fsm.next(state, token)
-      if (state === DeadState) return count
-    }
+    const ahead = this.fork()
+    for (const [count, token] of tokens.entries()) if (!ahead.accept(token)) return count
     return tokens.length
   }
 
-  /** Forgets the last `count` accepted tokens. */
+  /** Forgets the last `count` accepted tokens. O(count). */
   rollback(count: number): void {
     if (!Number.isInteger(count) || count < 0 || count > this.length) {
       throw new RangeError(`rollback(${count}): ${this.length} tokens have been accepted`)
     }
-    if (count === 0) return
-    this.states.length -= count
-    this.terminated = false
+    for (let i = 0; i < count; i++) this.last = this.last.before as Accepted
   }
 
-  /** An independent matcher at the same place. */
+  /** An independent matcher at the same place. O(1). */
   fork(): Matcher {
-    const fork = new Matcher(this.fsm)
-    fork.states = [...this.states]
-    fork.terminated = this.terminated
+    const fork = new Matcher(this.machine)
+    fork.last = this.last
     return fork
+  }
+
+  /**
+   * The masks of a tree of drafted tokens, from here on: row 0 is the one of now, row i + 1 comes behind `tokens[i]`. The parent
+   * of a token is an earlier index, or −1 for now; of a chain it is i − 1. Where a token may not come, its row and those of all
+   * below it are zero, and `valid` says 0. The matcher does not move.
+   *
+   * Masks that are known come first. Before every other one `isOver` is asked; when it says true the row is left zero, and null
+   * in `filled`. Shape of `rows` [n + 1, W]. Throws RangeError where the rows are too short or a parent is no earlier index.
+   */
+  fillDraftMasks(
+    rows: Uint32Array,
+    tokens: readonly number[],
+    parents: readonly number[],
+    isOver?: Deadline,
+  ): DraftMasks {
+    const { matchers, valid } = draftMatchers(this, tokens, parents)
+    return { filled: fillRows(matchers, rows, this.machine.vocabulary.words, isOver), valid }
   }
 
   /**
@@ -126,15 +165,14 @@ export class Matcher {
     const healing = healingOf(this.fsm, promptIds)
     if (healing.drop > 0) {
       this.machine = healed(this.fsm, healing.prefix)
-      this.states = [this.machine.start]
+      this.last = startOf(this.machine)
     }
     return healing
   }
 
   /** Back to the start; a healed prompt stays healed. */
   reset(): void {
-    this.states.length = 1
-    this.terminated = false
+    this.last = startOf(this.machine)
   }
 
   /** Whether the text so far is complete: an end id may come next. */
@@ -149,12 +187,12 @@ export class Matcher {
 
   /** Whether an end id has been accepted. */
   isTerminated(): boolean {
-    return this.terminated
+    return this.last.isEnd
   }
 
   /** The longest bytes (at most 4,096) that every way on begins with. */
   forcedBytes(): Uint8Array {
-    return this.terminated ? new Uint8Array(0) : forcedBytes(this.fsm, this.state)
+    return this.isTerminated() ? new Uint8Array(0) : forcedBytes(this.fsm, this.state)
   }
 
   /**
@@ -166,7 +204,7 @@ export class Matcher {
   forcedTokens(before: readonly number[], encode: Encode): readonly number[] {
     const row = new Uint32Array(this.fsm.vocabulary.words)
     if (this.fillMask(row) === "single") return [onlyToken(row)]
-    return this.terminated ? [] : canonicalTokens(this.fsm, this.state, before, encode)
+    return this.isTerminated() ? [] : canonicalTokens(this.fsm, this.state, before, encode)
   }
 
   /** At most as many bytes as any completion has; 0 when the text is complete. */
@@ -187,6 +225,12 @@ export class Matcher {
   stats(): MachineStats {
     return this.fsm.stats()
   }
+}
+
+const noBytes = new Uint8Array(0)
+
+function startOf(machine: TokenMachine): Accepted {
+  return { before: null, count: 0, state: machine.start, read: noBytes, isEnd: false }
 }
 
 function isOneId(lists: readonly Int32Array[]): boolean {

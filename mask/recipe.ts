@@ -6,6 +6,8 @@
  * where several parts are dense.
  */
 
+import { wordCount } from "./bits.ts"
+
 /** How to write a mask: copy, set, clear, set. */
 export interface Recipe {
   /** Row to begin with; null: all zero. Shared, never written to. Shape [W]. */
@@ -43,6 +45,14 @@ export function rowRecipe(row: Uint32Array): Recipe {
 /** The mask of the tokens in `ids`. */
 export function idsRecipe(ids: Int32Array): Recipe {
   return ids.length === 0 ? emptyRecipe : recipe(null, noIds, noIds, [ids])
+}
+
+/** The mask of the tokens in `ids`; as a row where they are many of `width`. */
+export function compactIds(ids: Int32Array, width: number): Recipe {
+  if (ids.length < width / 64) return idsRecipe(ids)
+  const row = new Uint32Array(wordCount(width))
+  setIds(row, ids)
+  return rowRecipe(row)
 }
 
 /** Ids in the lists of `recipe`, the dense row aside. */

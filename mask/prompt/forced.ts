@@ -9,6 +9,7 @@
  * forced, the token `order` is not, if there is a token `orderI`.
  */
 import { concatenate } from "../../grammar/bytes.ts"
+import { TokenMark } from "../../grammar/lexeme/token.ts"
 import { sharedLocals } from "../fsm.ts"
 import type { TokenMachine } from "../machine.ts"
 import type { Vocabulary } from "../vocabulary.ts"
@@ -119,7 +120,10 @@ function makeRun(machine: TokenMachine, state: number): Run | null {
   const whole = wholeLength(bytes)
   if (whole === 0) return null
   if (whole < bytes.length) return { bytes: bytes.subarray(0, whole), next: [bytes[whole]], mayEnd: false }
-  return { bytes, next: machine.nextBytes(last), mayEnd: machine.isAccepting(last) }
+  const next = machine.nextBytes(last)
+  // Where a control token may come the tokenizer begins anew, as behind the end.
+  const mayEnd = machine.isAccepting(last) || next.includes(TokenMark)
+  return { bytes, next: next.filter((byte) => byte !== TokenMark), mayEnd }
 }
 
 /** The forced bytes from `state` on, at most `most`, and the state behind them. */
@@ -128,7 +132,7 @@ function follow(machine: TokenMachine, state: number, most: number): { bytes: Ui
   let last = state
   while (bytes.length < most && !machine.isAccepting(last)) {
     const next = machine.nextBytes(last, 2)
-    if (next.length !== 1) break
+    if (next.length !== 1 || next[0] === TokenMark) break
     bytes.push(next[0])
     last = machine.advance(last, Uint8Array.of(next[0]))
   }

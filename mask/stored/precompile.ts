@@ -34,6 +34,13 @@ const MaxEndings = 1 << 19
  */
 export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): ClosedFsm {
   const { states } = fsm
+  if (fsm.grammar.readsTokens) {
+    throw new GrammarError(
+      "unsupported",
+      "",
+      "a grammar that names tokens has no closed machine: store its source",
+    )
+  }
   const edges = closeEdges(states, options.maxStates ?? 100_000)
   const tables: ClosedTables = {
     ...edges,

@@ -7,6 +7,7 @@
  * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
+import { TokenBytes, TokenMark, tokenAt } from "../../grammar/lexeme/token.ts"
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { RequestError } from "../errors.ts"
@@ -117,6 +118,11 @@ class Speller {
     const text = latin1(bytes)
     const tokens: number[] = []
     for (let at = 0; at < text.length; ) {
+      if (bytes[at] === TokenMark) {
+        tokens.push(tokenAt(bytes, at))
+        at += TokenBytes
+        continue
+      }
       let length = Math.min(this.maxBytes, text.length - at)
       while (length > 0 && !this.ids.has(text.slice(at, at + length))) length--
       if (length === 0) return null
