@@ -66,6 +66,7 @@ export class TokenFsm implements TokenMachine {
   /** Drafts by shape. */
   private drafts: ((Kept & Draft) | undefined)[] = []
   private keptBytes = 0
+  private hitCount = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
     this.grammar = grammar
@@ -136,9 +137,15 @@ export class TokenFsm implements TokenMachine {
 
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
-    const kept = this.kept[state] ?? this.find(state)
+    let kept = this.kept[state]
+    if (kept === undefined) kept = this.find(state)
+    else this.hitCount++
     if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
     return kept.recipe
+  }
+
+  hasMask(state: number): boolean {
+    return this.kept[state] !== undefined || this.drafts[this.states.shape(state)]?.unknown.length === 0
   }
 
   maskBelow(state: number, node: number): Recipe {
@@ -179,8 +186,10 @@ export class TokenFsm implements TokenMachine {
       states: this.states.count,
       transitions: this.transitions.size,
       maskBytes: this.keptBytes,
-      walks: this.locals.walkCount,
       localBytes: this.locals.bytes,
+      hits: this.hitCount,
+      walks: this.locals.walkCount,
+      nodes: this.locals.trie.visitCount,
     }
   }
 

@@ -1,8 +1,9 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
+export { type Deadline, type DraftMasks, fillMasks, type RowKind } from "./batch.ts"
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
-export { Matcher, type RowKind } from "./matcher.ts"
+export { Matcher } from "./matcher.ts"
 export { canonicalTokens, type Encode, tailBytes } from "./prompt/forced.ts"
 export type { Healing } from "./prompt/healing.ts"
 export { ClosedFsm } from "./stored/closed.ts"

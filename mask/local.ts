@@ -74,7 +74,7 @@ export class LocalMasks {
   readonly lists: NodeLists
   /** What may end a text. */
   readonly endIds: Int32Array
-  /** Trie nodes visited by full walks, and their number: for `stats`. */
+  /** Full walks: for `stats`. */
   walkCount = 0
   private readonly maxBytes: number
   private readonly isPlain: boolean

@@ -19,6 +19,8 @@ export interface TokenMachine {
   nextBytes(state: number, most?: number): number[]
   /** How to write the mask of `state`. */
   mask(state: number): Recipe
+  /** Whether `mask(state)` is known already, and need not be found. O(1) or the threads of the state. */
+  hasMask(state: number): boolean
   /**
    * How to write the tokens whose bytes begin with those of the trie node `node` and go on, at least by one, as the text may
    * from `state` on.
@@ -37,11 +39,18 @@ export interface TokenMachine {
   stats(): MachineStats
 }
 
-/** States, transitions, bytes of masks and walks so far. */
+/** What a machine knows, and what that took. Walks and their nodes are those of all machines over the vocabulary. */
 export interface MachineStats {
   states: number
   transitions: number
+  /** Bytes of masks by state. */
   maskBytes: number
-  walks: number
+  /** Bytes of local masks, which all machines over the vocabulary share. */
   localBytes: number
+  /** Times that a mask was asked for and known. */
+  hits: number
+  /** Full walks of a lexeme over the token trie. */
+  walks: number
+  /** Nodes of the token trie that were visited, in full walks and in partial ones. */
+  nodes: number
 }

@@ -7,14 +7,12 @@
  */
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
+import { type Deadline, type DraftMasks, fillDraftRows, type RowKind } from "./batch.ts"
 import { onlyToken } from "./bits.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { canonicalTokens, type Encode, forcedBytes } from "./prompt/forced.ts"
 import { type Healing, healed, healingOf } from "./prompt/healing.ts"
 import { writeRecipe } from "./recipe.ts"
-
-/** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
-export type RowKind = "free" | "single" | "masked"
 
 /** A link of what was accepted, and the place behind it. Links are shared and never change. */
 interface Accepted {
@@ -149,8 +147,7 @@ export class Matcher {
     parents: readonly number[],
     isOver?: Deadline,
   ): DraftMasks {
-    const { matchers, valid } = draftMatchers(this, tokens, parents)
-    return { filled: fillRows(matchers, rows, this.machine.vocabulary.words, isOver), valid }
+    return fillDraftRows(this, rows, tokens, parents, isOver)
   }
 
   /**

@@ -39,6 +39,8 @@ export class TokenTrie {
   private readonly childNodes: Int32Array
   private readonly childBytes: Uint8Array
   private readonly states: Int32Array
+  /** Nodes that walks and scans have visited. */
+  visitCount = 0
   /** Bit set by node: whether the byte of some edge strictly below it is a quote. */
   private readonly quotes: Uint32Array
 
@@ -153,6 +155,7 @@ export class TokenTrie {
     const { nodes } = this
     const end = nodes[node + End]
     for (let at = node + Stride; at < end; ) {
+      this.visitCount++
       const head = nodes[at + Head]
       at = visit(at, head & 0xff, head >>> 8, nodes[at + Token]) ? at + Stride : nodes[at + End]
     }
@@ -261,8 +264,10 @@ export class TokenTrie {
     states[nodes[node] >>> 8] = state
     let { tokenCount } = found
     let { rows, chunks, tags } = lexemes
+    let visitCount = 0
     // hot
     for (let at = node + Stride; at < end; ) {
+      visitCount++
       const head = nodes[at + Head]
       const depth = head >>> 8
       const before = states[depth - 1]
@@ -287,11 +292,13 @@ export class TokenTrie {
       at += Stride
     }
     found.tokenCount = tokenCount
+    this.visitCount += visitCount
   }
 
   /** As `walk`, for `node` itself too: `state` is the one after its byte. */
   visit(node: number, state: number, found: Found): void {
     if (state === 0) return
+    this.visitCount++
     const token = this.nodes[node + Token]
     if (token >= 0) found.tokens[found.tokenCount++] = token
     if (!this.hasChildren(node)) return

@@ -113,6 +113,10 @@ class HealedMachine implements TokenMachine {
     return this.masks[state]
   }
 
+  hasMask(state: number): boolean {
+    return this.isBefore(state) ? this.masks[state] !== undefined : this.machine.hasMask(this.inner(state))
+  }
+
   maskBelow(state: number, node: number): Recipe {
     if (!this.isBefore(state)) return this.machine.maskBelow(this.inner(state), node)
     return this.maskBehind(this.rest(state), node)

@@ -61,6 +61,7 @@ export class ClosedFsm implements TokenMachine {
   /** Identity of the grammar, as `Grammar.key`: SHA-256 in hexadecimal. */
   readonly grammarHash: string
   private readonly recipes: (Recipe | undefined)[] = []
+  private hitCount = 0
   private walkCount = 0
   private walkedBytes = 0
 
@@ -102,14 +103,27 @@ export class ClosedFsm implements TokenMachine {
   mask(state: number): Recipe {
     if (state === DeadState) return emptyRecipe
     const index = this.tables.maskOf[state]
-    // States that share a stored mask share its recipe; walked ones come behind the stored.
-    const place = index === NoMask ? this.tables.maskOffsets.length + state : index - 1
+    const place = this.placeOf(state)
     let recipe = this.recipes[place]
     if (recipe === undefined) {
       recipe = index === NoMask ? this.walked(state) : this.stored(index - 1)
       this.recipes[place] = recipe
-    }
+    } else this.hitCount++
     return recipe
+  }
+
+  hasMask(state: number): boolean {
+    return (
+      state === DeadState ||
+      this.tables.maskOf[state] !== NoMask ||
+      this.recipes[this.placeOf(state)] !== undefined
+    )
+  }
+
+  /** Index of its recipe. States that share a stored mask share its recipe; walked ones come behind the stored. */
+  private placeOf(state: number): number {
+    const index = this.tables.maskOf[state]
+    return index === NoMask ? this.tables.maskOffsets.length + state : index - 1
   }
 
   maskBelow(state: number, node: number): Recipe {
@@ -148,8 +162,10 @@ export class ClosedFsm implements TokenMachine {
       states: this.stateCount,
       transitions: this.tables.targets.length,
       maskBytes: this.tables.maskValues.byteLength + this.walkedBytes,
-      walks: this.walkCount,
       localBytes: 0,
+      hits: this.hitCount,
+      walks: this.walkCount,
+      nodes: sharedLocals(this.vocabulary).trie.visitCount,
     }
   }
 
