@@ -8,7 +8,7 @@
  * infinite: more than that many items are never needed to notice.
  */
 import { TimeError } from "../deadline.ts"
-import { GrammarError } from "../errors.ts"
+import { GrammarError, placed } from "../errors.ts"
 import { ArrayRules } from "./array/arrayrules.ts"
 import type { ArraySpec } from "./array/arrayspec.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
@@ -125,6 +125,8 @@ export class FiniteValues {
       this.rounds.set(conjunction, round)
       values = this.rest(conjunction, round)
       reached = this.lowest
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
     } finally {
       this.rounds.delete(conjunction)
       this.lowest = before

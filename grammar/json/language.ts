@@ -4,7 +4,7 @@
  * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
  * conjunction; branches that nothing satisfies are never entered.
  */
-import type { Limits } from "../errors.ts"
+import { type Limits, placed } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { arrayLanguage, isPossibleArray } from "./array/array.ts"
 import { type ArraySpec, arraySpec } from "./array/arrayspec.ts"
@@ -85,7 +85,12 @@ export class JsonLanguage implements Values, Containers {
 
   /** Whether some value satisfies `conjunction`. */
   isProductive(conjunction: number): boolean {
-    return conjunction !== this.all.never && this.satisfiability.isProductive(conjunction)
+    if (conjunction === this.all.never) return false
+    try {
+      return this.satisfiability.isProductive(conjunction)
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
+    }
   }
 
   /** What array rules need to know of values. */
@@ -108,7 +113,11 @@ export class JsonLanguage implements Values, Containers {
   valueSteps(conjunction: number): readonly Step[] {
     let steps = this.steps.get(conjunction)
     if (steps === undefined) {
-      steps = this.makeSteps(conjunction)
+      try {
+        steps = this.makeSteps(conjunction)
+      } catch (error) {
+        throw placed(error, this.all.pathOf(conjunction))
+      }
       this.steps.set(conjunction, steps)
     }
     return steps
@@ -141,7 +150,14 @@ export class JsonLanguage implements Values, Containers {
 
   /** Whether `conjunction` has a value, given which of its parts have. */
   private evaluate(conjunction: number, lookup: Lookup): boolean {
-    if (this.scalars.hasValue(conjunction)) return true
+    try {
+      return this.scalars.hasValue(conjunction) || this.hasContainer(conjunction, lookup)
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
+    }
+  }
+
+  private hasContainer(conjunction: number, lookup: Lookup): boolean {
     const and = (part: number, facts: readonly number[]) => this.all.and(part, facts)
     return (
       this.arraysOf(conjunction).some((spec) => isPossibleArray(spec, this.all, this.itemValues(lookup))) ||

@@ -3,7 +3,7 @@
  *
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
-import { GrammarError, type Limits } from "../errors.ts"
+import { GrammarError, type Limits, placed } from "../errors.ts"
 import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
@@ -95,6 +95,8 @@ export class Witnesses {
     let text: string
     try {
       text = this.make(conjunction)
+    } catch (error) {
+      throw placed(error, this.language.all.pathOf(conjunction))
     } finally {
       this.depth--
     }

@@ -7,7 +7,7 @@
  * A search is Σ* R Σ*, with `^` taken as read in front of a first R and as failed in front of a later one.
  */
 import type { AST } from "@eslint-community/regexpp"
-import { GrammarError, type Limits } from "../errors.ts"
+import { GrammarError, type Limits, placed } from "../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
 import { charSetOf, wordRanges } from "./charset.ts"
 import {
@@ -42,15 +42,20 @@ export function parseRegex(pattern: string, options: RegexOptions): ExprId {
   const { pattern: root, flags } = readPattern(pattern, options.flags ?? "", options.path, options.limits)
   const translation = new Translation(options.path)
   translation.check(root, -1)
-  const expr = exprs.scope(
-    options.mode === "search"
-      ? translation.search(root.alternatives, exprs.anyText, flags)
-      : translation.sequenceOf(root.alternatives, Empty, "always", flags),
-  )
-  if (
-    (options.unsatisfiable ?? (options.mode === "match" ? "error" : "empty")) === "error" &&
-    exprs.isNever(expr)
-  ) {
+  const mustMatch = (options.unsatisfiable ?? (options.mode === "match" ? "error" : "empty")) === "error"
+  let expr: ExprId
+  let isNever: boolean
+  try {
+    expr = exprs.scope(
+      options.mode === "search"
+        ? translation.search(root.alternatives, exprs.anyText, flags)
+        : translation.sequenceOf(root.alternatives, Empty, "always", flags),
+    )
+    isNever = mustMatch && exprs.isNever(expr)
+  } catch (error) {
+    throw placed(error, options.path)
+  }
+  if (isNever) {
     throw new GrammarError(
       "unsatisfiable",
       options.path,

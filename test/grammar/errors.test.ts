@@ -1,6 +1,7 @@
 /** Refusals: kind, place and text; bounds name the value, the bound and the way out. */
 import { describe, expect, test } from "vitest"
-import { checkLimit } from "../../grammar/errors.ts"
+import { TimeError } from "../../grammar/deadline.ts"
+import { checkLimit, placed } from "../../grammar/errors.ts"
 import {
   type CompileOptions,
   compile,
@@ -10,6 +11,7 @@ import {
   type GrammarInput,
   type Limits,
 } from "../../grammar/index.ts"
+import { States } from "../../grammar/state.ts"
 
 function refusal(input: GrammarInput, options?: CompileOptions): GrammarError {
   try {
@@ -73,6 +75,59 @@ describe("limits", () => {
     expect(error.message).toContain(String(bound))
     expect(() => compile(input)).not.toThrow()
   })
+})
+
+test("an error without a place gets one where it is known, and keeps the first that it got", () => {
+  const bare = placed(new GrammarError("limit", "", "no"), "/a") as GrammarError
+  expect([bare.kind, bare.path, bare.message]).toEqual(["limit", "/a", "/a: no"])
+  expect(placed(bare, "/b")).toBe(bare)
+  for (const other of [new TimeError("limit", "", "no"), new RangeError("no"), null])
+    expect(placed(other, "/a")).toBe(other)
+})
+
+const list = <T>(count: number, each: (i: number) => T) => Array.from({ length: count }, (_, i) => each(i))
+const choices = { allOf: list(9, (i) => ({ anyOf: [{ required: [`a${i}`] }, { required: [`b${i}`] }] })) }
+const object = { type: "object" }
+/** Each at `/properties/a`, with a bound of its own that is met in compiling or in the shortest text. */
+const nestedBounds: [what: string, schema: object, limits?: Partial<Limits>][] = [
+  ["alternatives of one value", { ...object, ...choices }, { threads: 16 }],
+  ["work to combine alternatives", { ...object, ...choices }, { satSteps: 40 }],
+  [
+    "obligations of one object",
+    { ...object, not: { anyOf: list(31, (i) => ({ propertyNames: { const: `p${i}` } })) } },
+  ],
+  [
+    "refer to each other in place",
+    { allOf: list(1_100, (i) => ({ allOf: [{ $ref: `#/properties/a/allOf/${Math.min(i + 1, 1_099)}` }] })) },
+  ],
+  [
+    "of number constraints",
+    { type: "integer", oneOf: list(300, (i) => ({ minimum: 2 * i, maximum: 2 * i + 2 })) },
+  ],
+  ["counted: above", { type: "array", minItems: 2_000, contains: { const: 1 }, maxContains: 5 }],
+  ["the exponent of", { const: "1e9999999999999999" }],
+  ["bytes, above the bound", { type: "string", minLength: 500_000_000 }],
+  ["characters or more", { type: "array", items: object, minItems: 500_000_000 }],
+  ["lookaround that may stand alone", { type: "string", pattern: "^(?:b|(?=a)){100}a" }],
+  [
+    "a pattern accepts visited",
+    { type: "string", pattern: "^(?=(.{211})*$)(?=(.{223})*$)(?=(.{227})*$).+$" },
+  ],
+]
+
+test.each(nestedBounds)("a bound below the root names the place: %s", (what, schema, limits) => {
+  const nested = JSON.stringify({ ...object, properties: { a: schema }, required: ["a"] })
+  const text = nested.replace(/"(1e9+)"/, "$1")
+  let error: unknown
+  try {
+    const { grammar } = compile({ kind: "json", schema: text }, { surface: "conform", limits })
+    const states = new States(grammar)
+    states.shortest(states.start)
+  } catch (thrown) {
+    error = thrown
+  }
+  expect(error).toMatchObject({ kind: "limit", message: expect.stringContaining(what) })
+  expect((error as GrammarError).path).toMatch(/^\/properties\/a\b/)
 })
 
 const refused: [name: string, input: GrammarInput, kind: GrammarErrorKind, path: string][] = [

@@ -1,4 +1,5 @@
 /** The frame of an array, whatever its items are held to: where the reader is, and who decides what may come next. */
+import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 
 /** Where the reader is within the array. */
@@ -38,11 +39,19 @@ export class ArrayFrame<P> extends Frame {
   }
 
   follow(_tag: number, text: Uint8Array | null): readonly Step[] {
-    return this.array.follow(this, text)
+    try {
+      return this.array.follow(this, text)
+    } catch (error) {
+      throw placed(error, this.array.path)
+    }
   }
 
   finish(_tag: number, text: Uint8Array): string {
-    return this.array.finish(this, text)
+    try {
+      return this.array.finish(this, text)
+    } catch (error) {
+      throw placed(error, this.array.path)
+    }
   }
 
   expect(sample: string): Expectation {

@@ -5,6 +5,7 @@
  * All keys that may come next are one lexeme a class: the declared names as a trie over the class's automaton, from
  * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
  */
+import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 import { PairMap, TupleTable } from "../../intern.ts"
 import { anyContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
@@ -291,11 +292,19 @@ class ObjectFrame extends Frame {
   }
 
   follow(tag: number, text: Uint8Array | null): readonly Step[] {
-    return this.object.follow(this, tag, text)
+    try {
+      return this.object.follow(this, tag, text)
+    } catch (error) {
+      throw placed(error, this.object.path)
+    }
   }
 
   finish(tag: number, text: Uint8Array): string {
-    return this.object.finish(this, tag, text)
+    try {
+      return this.object.finish(this, tag, text)
+    } catch (error) {
+      throw placed(error, this.object.path)
+    }
   }
 
   expect(sample: string): Expectation {

@@ -6,7 +6,7 @@
  * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
  * as declared names, so every class that remains has names without end.
  */
-import { checkLimit, type Limits } from "../../errors.ts"
+import { GrammarError, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
 import { exprLengths } from "../../lexeme/expr/lengths.ts"
@@ -115,13 +115,13 @@ export function objectSpec(
     parts.obligations.push(obligation)
     for (const event of obligation) if (event.kind !== "some") parts.names.add(event.name)
   }
-  checkLimit(
-    { ...limits, threads: MaxObligations },
-    "threads",
-    parts.obligations.length,
-    "",
-    "obligations of one object, by negation",
-  )
+  if (parts.obligations.length > MaxObligations) {
+    throw new GrammarError(
+      "limit",
+      "",
+      `obligations of one object, by negation: ${parts.obligations.length} is above the bound of ${MaxObligations}. Simplify the not or oneOf around it`,
+    )
+  }
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
     if (parts.obligations.length === 0) return noChances

@@ -4,7 +4,7 @@
  * Each keyword ends in one of three ways: it constrains (`exact` in the report), it has no effect by the standard
  * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
  */
-import { GrammarError, type Limits } from "../../errors.ts"
+import { GrammarError, type Limits, placed } from "../../errors.ts"
 import { formatExpr, PlainHostname } from "../../format/format.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import type { KeywordNote } from "../../report.ts"
@@ -134,8 +134,12 @@ export class KeywordReader {
         const member = members.get(keyword) as JsonNode
         // What constrains is a keyword of a draft: nothing in it is escaped.
         const place = { keywords, node, members, value: member, path: `${node.pointer}/${keyword}` }
-        const remark = this.readKeyword(place, keyword)
-        if (remark !== undefined) this.remark(node, keyword, remark)
+        try {
+          const remark = this.readKeyword(place, keyword)
+          if (remark !== undefined) this.remark(node, keyword, remark)
+        } catch (error) {
+          throw placed(error, place.path)
+        }
       }
     }
     return keywords

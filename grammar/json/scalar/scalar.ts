@@ -3,7 +3,7 @@
  * languages that are themselves closed under and, or and not. So `allOf`, `anyOf`, `oneOf`, `not` and `if` over scalars
  * are evaluated, not expanded: one function, three algebras.
  */
-import { GrammarError } from "../../errors.ts"
+import { GrammarError, placed } from "../../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
 import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
 import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"
@@ -65,7 +65,7 @@ export class ScalarFormula<T> {
     if (this.open.size >= MaxInPlace) {
       throw new GrammarError(
         "limit",
-        "",
+        node.pointer,
         `schemas refer to each other in place more than ${MaxInPlace} deep. Leave out some of the steps between`,
       )
     }
@@ -73,6 +73,8 @@ export class ScalarFormula<T> {
     try {
       this.open.add(node.id)
       result = this.evaluate(this.keywords.of(node))
+    } catch (error) {
+      throw placed(error, node.pointer)
     } finally {
       this.open.delete(node.id)
       this.cut.delete(node.id)

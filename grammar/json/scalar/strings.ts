@@ -4,8 +4,7 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
-import { TimeError } from "../../deadline.ts"
-import { GrammarError } from "../../errors.ts"
+import { placed } from "../../errors.ts"
 import { Unbounded } from "../../lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
@@ -54,9 +53,7 @@ export class StringValues extends ScalarType<ExprId> {
       try {
         content = this.makeContent(conjunction)
       } catch (error) {
-        // Expressions know no pointers: say which schema asks for too much.
-        if (!(error instanceof GrammarError) || error instanceof TimeError || error.path !== "") throw error
-        throw new GrammarError(error.kind, this.all.pathOf(conjunction), error.message)
+        throw placed(error, this.all.pathOf(conjunction))
       }
       this.contents.set(conjunction, content)
     }
