@@ -11,6 +11,7 @@ import { errorPath, type RegexFlags } from "./read.ts"
 import {
   digits,
   foldClosure,
+  lineFeed,
   lineTerminators,
   propertyRanges,
   whiteSpace,
@@ -112,7 +113,8 @@ function readEscape(
 ): CharSet {
   switch (node.kind) {
     case "any":
-      return plain(flags.dotAll ? [0, 0x10ffff] : complement(lineTerminators))
+      if (flags.dotAll) return plain([0, 0x10ffff])
+      return plain(complement(flags.lineFeedOnly ? lineFeed : lineTerminators))
     case "digit":
       return plain(node.negate ? complement(digits) : digits)
     case "space":

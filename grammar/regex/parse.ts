@@ -27,6 +27,8 @@ export interface RegexOptions {
   flags?: string
   /** The whole text, or a part of it. */
   mode: "match" | "search"
+  /** What `.` leaves out: all line terminators, as in ECMAScript (default), or the line feed alone, as in notations of grammars. */
+  dot?: "lineTerminators" | "lineFeed"
   /** For error messages. */
   path: string
   /** A pattern that no text matches is `unsatisfiable`: by default in `match` mode only. */
@@ -40,6 +42,7 @@ const MaxLookarounds = 32
 /** Texts that `pattern` matches. Throws GrammarError: what cannot be exact is refused. */
 export function parseRegex(pattern: string, options: RegexOptions): ExprId {
   const { pattern: root, flags } = readPattern(pattern, options.flags ?? "", options.path, options.limits)
+  flags.lineFeedOnly = options.dot === "lineFeed"
   const translation = new Translation(options.path)
   translation.check(root, -1)
   const mustMatch = (options.unsatisfiable ?? (options.mode === "match" ? "error" : "empty")) === "error"

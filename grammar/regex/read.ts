@@ -13,6 +13,8 @@ export interface RegexFlags {
   multiline: boolean
   dotAll: boolean
   unicodeSets: boolean
+  /** Without `s`, `.` leaves out the line feed alone, not all line terminators. */
+  lineFeedOnly?: boolean
 }
 
 export interface ReadPattern {

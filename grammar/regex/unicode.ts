@@ -15,6 +15,7 @@ export const whiteSpace: CodePointRanges = [
   0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff,
 ]
 export const lineTerminators: CodePointRanges = [10, 10, 13, 13, 0x2028, 0x2029]
+export const lineFeed: CodePointRanges = [10, 10]
 
 const properties = new Map<string, CodePointRanges>()
 let everything = ""

@@ -81,6 +81,12 @@ test("match mode reads the whole text, with redundant anchors", () => {
   expect(parseRegex("^a+$", { mode: "match", path: "" })).toBe(parseRegex("a+", { mode: "match", path: "" }))
 })
 
+test("the dot of a notation leaves out the line feed alone", () => {
+  const expr = parseRegex("(?s:.).(?-s:.)*", { mode: "match", path: "", dot: "lineFeed" })
+  for (const text of ["\n\r", "a\u2028b"]) expect([text, accepts(expr, text)]).toEqual([text, true])
+  for (const text of ["a\n", "\na\n"]) expect([text, accepts(expr, text)]).toEqual([text, false])
+})
+
 test("assertions see only the text of their own pattern", () => {
   const sealed = parseRegex("(?:a(?!b))+", { mode: "match", path: "" })
   const id = exprs.concat(sealed, exprs.literal("b"))
