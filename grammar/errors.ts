@@ -67,6 +67,10 @@ export interface Limits {
   rules: number
   /** Terms that the rules of a grammar consist of, once they are simplified. */
   symbols: number
+  /** Uses of templates of a grammar with different values. */
+  templates: number
+  /** Chunks of which a substring is a run. */
+  chunks: number
   /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
   compileMs: number
 }
@@ -87,6 +91,8 @@ export const defaultLimits: Readonly<Limits> = {
   maxRepeat: 1_000_000,
   rules: 50_000,
   symbols: 500_000,
+  templates: 10_000,
+  chunks: 200_000,
   compileMs: Number.POSITIVE_INFINITY,
 }
 
