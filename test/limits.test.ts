@@ -1,5 +1,5 @@
 /** docs/limits.md is what the code says: each table is held against the one that the code goes by. */
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { Command } from "commander"
 import { expect, test } from "vitest"
 import { defaultLimits } from "../grammar/errors.ts"
@@ -86,6 +86,28 @@ test("the engine", () => {
 
 test("constraints", () => {
   expect(ends(rows("Constraints"))).toEqual(entries(defaultLimits))
+})
+
+test("searches without an option: the constants of the files, and all that refusals name", () => {
+  const table = rows("Searches without an option")
+  for (const [file, name, , most] of table) {
+    const [, value] = readFileSync(file, "utf8").match(new RegExp(`const ${name} = ([\\d_*< ]+)$`, "m")) ?? []
+    expect(value, `${file} ${name}`).toBeDefined()
+    const [first, operator, second] = value.replaceAll("_", "").split(" ")
+    const by = { "<<": 2 ** Number(second), "**": Number(first) ** (Number(second) - 1) }
+    expect(number(Number(first) * (by[operator as keyof typeof by] ?? 1)), `${file} ${name}`).toBe(most)
+  }
+  // Whatever a refusal names as its bound.
+  const named = ["grammar", "mask"].flatMap((floor) =>
+    readdirSync(floor, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => readFileSync(`${floor}/${name}`, "utf8"))
+      .filter((source) => /GrammarError\(\s*"limit"/.test(source))
+      .flatMap((source) => [...source.matchAll(/\$\{(Max\w+)\}/g)].map(([, constant]) => constant)),
+  )
+  expect(named.length).toBeGreaterThan(25)
+  const listed = new Set(table.map(([, constant]) => constant))
+  expect(named.filter((constant) => !listed.has(constant))).toEqual([])
 })
 
 test("threads", () => {
