@@ -1,5 +1,6 @@
 /**
- * Where drafts come from: the interface of all drafters, the one that needs no model, and how long a draft should be.
+ * Where drafts come from: the interface of what proposes for one sequence, the proposer that needs no model, and how long
+ * a draft should be.
  *
  * A drafter proposes tokens that may follow; `rejection.ts` decides. Nothing a drafter does can change an output, only
  * how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an earlier occurrence of the sequence's own ending:

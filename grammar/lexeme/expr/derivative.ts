@@ -1,3 +1,16 @@
+/**
+ * What may still follow once an expression has read a byte (Brzozowski 1964; Owens, Reppy, Turon 2009).
+ *
+ * The derivatives of one expression by all bytes are computed at once, as a row of byte ranges: sets are rows already,
+ * and the other operators sweep over the rows of their operands. So a class of bytes costs one constructor call and
+ * nothing is looked up byte by byte. Rows are memoised and interned; evaluation keeps its own stack, since patterns
+ * nest deeper than calls may.
+ *
+ * Assertions. `look(s)·k` reads a byte of k and of s together: D(k) & D(s), or without s when negative. `behind(a)`
+ * carries the state of its automaton after the text so far: at the head it is ε or ∅ by whether that accepts; behind a
+ * head it must read what the head reads, so each expression has a second row, its *shift*: the same expression after
+ * a byte was read in front of it. Only expressions that look back change by a shift.
+ */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
