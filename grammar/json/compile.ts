@@ -23,8 +23,31 @@ export interface JsonOptions {
   unsatisfiable: "error" | "empty"
   dialect?: string
   documents?: Readonly<Record<string, string>>
+  /** Texts that no string and no name of a property may hold. */
+  excludes?: readonly string[]
   /** Identity of input and options. */
   key: () => string
+}
+
+/** A schema that was read whole, and the language of what it says. */
+export interface OpenSchema {
+  readonly language: JsonLanguage
+  readonly root: SchemaNode
+  /** The conjunction that says what the schema says. */
+  readonly value: number
+}
+
+/** Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing satisfies is not. */
+export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "unsatisfiable">): OpenSchema {
+  const { limits, policy } = options
+  const graph = new SchemaGraph(readSchema(schema, limits), {
+    documents: options.documents,
+    dialect: options.dialect,
+  })
+  const reader = new KeywordReader(graph, options)
+  const language = new JsonLanguage(reader, policy, limits)
+  readReachable(reader, graph.root, limits)
+  return { language, root: graph.root, value: language.all.of([language.all.schema(graph.root)]) }
 }
 
 /** `schema` is a JSON text (number spelling and key order survive) or a value. */
@@ -33,14 +56,9 @@ export function compileJsonSchema(
   options: JsonOptions,
 ): { grammar: Grammar; report: Report } {
   const { limits, policy } = options
-  const root = readSchema(schema, limits)
-  const graph = new SchemaGraph(root, { documents: options.documents, dialect: options.dialect })
-  const reader = new KeywordReader(graph, options)
-  const language = new JsonLanguage(reader, policy, limits)
-  readReachable(reader, graph.root, limits)
-  const value = language.all.of([language.all.schema(graph.root)])
+  const { language, root, value } = openSchema(schema, options)
   const isSatisfiable = language.isProductive(value)
-  const reason = isSatisfiable ? undefined : whyEmpty(language, graph.root)
+  const reason = isSatisfiable ? undefined : whyEmpty(language, root)
   if (reason !== undefined && options.unsatisfiable === "error") {
     throw new GrammarError(
       "unsatisfiable",
@@ -52,7 +70,7 @@ export function compileJsonSchema(
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),
-    report: makeReport(() => reader.notes(), reason),
+    report: makeReport(() => language.reader.notes(), reason),
   }
 }
 

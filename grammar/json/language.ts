@@ -6,10 +6,11 @@
  */
 import { type Limits, placed } from "../errors.ts"
 import type { Step } from "../frame.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
 import { arrayLanguage, isPossibleArray } from "./array/array.ts"
 import { type ArraySpec, arraySpec } from "./array/arrayspec.ts"
 import { Branches } from "./facts/branches.ts"
-import { Conjunctions, Types, typeBit } from "./facts/conjunction.ts"
+import { AllTypes, Conjunctions, Types, typeBit } from "./facts/conjunction.ts"
 import { typesOf } from "./facts/oneof.ts"
 import { PlainSchemas } from "./facts/plain.ts"
 import { type Lookup, Satisfiability } from "./facts/satisfiable.ts"
@@ -60,7 +61,9 @@ export class JsonLanguage implements Values, Containers {
       (conjunction, lookup) => this.evaluate(conjunction, lookup),
       (conjunction) => this.plain.rankOf(conjunction),
     )
-    this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
+    // What is plain to see of a schema does not know of texts that strings may not hold.
+    const isNothingPlain = isBlind || reader.allowedText !== exprs.anyText
+    this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isNothingPlain)
     this.scalars = new Scalars(this.all, reader, this.plain, policy)
     reader.bindNames((node) => this.scalars.strings.formula.of(node))
   }
@@ -113,28 +116,33 @@ export class JsonLanguage implements Values, Containers {
   valueSteps(conjunction: number): readonly Step[] {
     let steps = this.steps.get(conjunction)
     if (steps === undefined) {
-      try {
-        steps = this.makeSteps(conjunction)
-      } catch (error) {
-        throw placed(error, this.all.pathOf(conjunction))
-      }
+      steps = this.stepsOfTypes(conjunction, AllTypes)
       this.steps.set(conjunction, steps)
     }
     return steps
   }
 
-  private makeSteps(conjunction: number): Step[] {
+  /** The ways to begin a value that satisfies `conjunction` and is of one of `types`, given by their bits. Not memoised. */
+  stepsOfTypes(conjunction: number, types: number): readonly Step[] {
+    try {
+      return this.makeSteps(conjunction, types)
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
+    }
+  }
+
+  private makeSteps(conjunction: number, types: number): Step[] {
     const steps: Step[] = []
     const isProductive = (part: number) => this.isProductive(part)
-    for (const spec of this.objectsOf(conjunction)) {
+    for (const spec of (types & Types.object) === 0 ? noSpecs : this.objectsOf(conjunction)) {
       const start = new ObjectLanguage(spec, this, this.all.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openObject, frames: [start] })
     }
-    for (const spec of this.arraysOf(conjunction)) {
+    for (const spec of (types & Types.array) === 0 ? noSpecs : this.arraysOf(conjunction)) {
       const start = arrayLanguage(spec, this, this.all.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openArray, frames: [start] })
     }
-    for (const lexeme of this.scalars.lexemes(conjunction)) steps.push({ lexeme, frames: [] })
+    for (const lexeme of this.scalars.lexemes(conjunction, types)) steps.push({ lexeme, frames: [] })
     return steps
   }
 

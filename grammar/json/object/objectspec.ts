@@ -210,7 +210,7 @@ function collectParts(
     absent: new Set(),
     required: new Set(),
     names: new Set(),
-    nameLanguages: [],
+    nameLanguages: reader.allowedText === exprs.anyText ? [] : [reader.allowedText],
     obligations: [],
     min: 0,
     max: Infinite,
@@ -364,6 +364,7 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
   const keywords = reader.of(fact.node)
   const { properties, additional, required } = keywords
   const isSimple =
+    reader.allowedText === exprs.anyText &&
     keywords.patternProperties.length === 0 &&
     keywords.propertyNames === null &&
     keywords.unevaluatedProperties === null

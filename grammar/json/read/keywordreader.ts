@@ -6,7 +6,8 @@
  */
 import { GrammarError, type Limits, placed } from "../../errors.ts"
 import { formatExpr, PlainHostname } from "../../format/format.ts"
-import type { ExprId } from "../../lexeme/expr/expr.ts"
+import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { freeTextExpr } from "../../lexeme/freetext.ts"
 import type { KeywordNote } from "../../report.ts"
 import { Infinite } from "../facts/conjunction.ts"
 import { isKeywordSomewhere, type Keyword } from "../refs/dialect.ts"
@@ -32,6 +33,8 @@ export interface ReadOptions {
   limits: Limits
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
+  /** Texts that no string and no name of a property may hold. */
+  excludes?: readonly string[]
 }
 
 /** A keyword's value, and what it is said about. */
@@ -46,6 +49,8 @@ interface KeywordPlace {
 /** Reads nodes once each. */
 export class KeywordReader {
   readonly graph: SchemaGraph
+  /** What strings and names of properties may be, whatever the schema says. */
+  readonly allowedText: ExprId
   private readonly options: ReadOptions
   /** By node id. */
   private readonly known: (Keywords | undefined)[] = []
@@ -61,6 +66,8 @@ export class KeywordReader {
   constructor(graph: SchemaGraph, options: ReadOptions) {
     this.graph = graph
     this.options = options
+    const { excludes = [] } = options
+    this.allowedText = excludes.length === 0 ? exprs.anyText : freeTextExpr(excludes)
   }
 
   /** Where the string language of a schema comes from. */

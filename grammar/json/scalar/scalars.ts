@@ -9,7 +9,7 @@ import { exprLexeme, numberLexeme } from "../../lexeme/raw.ts"
 import { anyContent, NoContent } from "../../lexeme/string/content.ts"
 import { stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead } from "../../lexeme/table.ts"
-import { type Conjunctions, Types } from "../facts/conjunction.ts"
+import { AllTypes, type Conjunctions, Types } from "../facts/conjunction.ts"
 import type { PlainSchemas } from "../facts/plain.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { JsonNode } from "../read/reader.ts"
@@ -89,9 +89,10 @@ export class Scalars {
     return values
   }
 
-  /** One lexeme a type that has values. Types of which all values will do have the same one in all schemas. */
-  lexemes(conjunction: number): number[] {
-    const { all, possible } = this.plain.ofConjunction(conjunction)
+  /** One lexeme a type out of `types` that has values. Types of which all values will do have the same one in all schemas. */
+  lexemes(conjunction: number, types = AllTypes): number[] {
+    const { all, possible: plain } = this.plain.ofConjunction(conjunction)
+    const possible = plain & types
     const lexemesOf: number[] = []
     const add = (lexeme: number) => {
       if (lexeme !== Dead) lexemesOf.push(lexeme)

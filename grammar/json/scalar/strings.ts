@@ -115,8 +115,9 @@ export class StringValues extends ScalarType<ExprId> {
   }
 
   private partsOf(conjunction: number): Parts {
+    const { allowedText } = this.reader
     const parts: Parts = {
-      exprs: [],
+      exprs: allowedText === exprs.anyText ? [] : [allowedText],
       enums: [],
       excluded: new Set(),
       min: 0,
