@@ -1,0 +1,44 @@
+/** Every style by its name. A new style is one file, and one line here. */
+import { GrammarError } from "../../errors.ts"
+import { deepseekV3, deepseekV31 } from "./deepseek.ts"
+import { deepseekV41, deepseekXml } from "./deepseekxml.ts"
+import { glmXml } from "./glmxml.ts"
+import { harmony } from "./harmony.ts"
+import { hermes } from "./hermes.ts"
+import { kimiK2 } from "./kimi.ts"
+import { llama3Json } from "./llama3.ts"
+import { minimaxXml } from "./minimaxxml.ts"
+import { mistral } from "./mistral.ts"
+import { qwenXml } from "./qwenxml.ts"
+import type { Style } from "./style.ts"
+
+export const styles: readonly Style[] = [
+  hermes,
+  llama3Json,
+  mistral,
+  harmony,
+  deepseekV3,
+  deepseekV31,
+  qwenXml,
+  deepseekXml,
+  glmXml,
+  minimaxXml,
+  kimiK2,
+  deepseekV41,
+]
+
+const byName = new Map(styles.map((style) => [style.name, style]))
+
+/** Throws `syntax` with the names that there are. */
+export function styleOf(name: string): Style {
+  const style = byName.get(name)
+  if (style === undefined) {
+    const names = [...byName.keys()].join(", ")
+    throw new GrammarError(
+      "syntax",
+      "style",
+      `no tool-call style is named ${JSON.stringify(name)}. There are: ${names}`,
+    )
+  }
+  return style
+}

@@ -1,0 +1,66 @@
+/**
+ * The arguments of a tool: its schema, compiled on a document of its own and held to objects. A tool that cannot be called is
+ * refused by its name, with the place within the list of tools.
+ */
+import { TimeError } from "../../deadline.ts"
+import { GrammarError } from "../../errors.ts"
+import { Grammar } from "../../grammar.ts"
+import { type JsonOptions, type OpenSchema, openSchema } from "../../json/compile.ts"
+import { ObjectLanguage } from "../../json/object/object.ts"
+import type { ObjectSpec } from "../../json/object/objectspec.ts"
+import { whyEmpty } from "../../json/reason.ts"
+import type { Tool } from "./tools.ts"
+
+/** How arguments are read and spelled. */
+export type ArgumentOptions = Omit<JsonOptions, "key" | "unsatisfiable">
+
+/** The schema of a tool, and the objects that satisfy it: one spec a branch. */
+export interface Arguments extends OpenSchema {
+  readonly tool: Tool
+  readonly specs: readonly ObjectSpec[]
+}
+
+const noArguments = { type: "object", additionalProperties: false }
+
+export function openArguments(tool: Tool, options: ArgumentOptions): Arguments {
+  return ofTool(tool, () => {
+    const open = openSchema(tool.schema ?? noArguments, options)
+    return { ...open, tool, specs: open.language.objectsOf(open.value) }
+  })
+}
+
+/** The arguments as one JSON object. */
+export function jsonArguments({ tool, language, root, value, specs }: Arguments): Grammar {
+  return ofTool(tool, () => {
+    const path = language.all.pathOf(value)
+    const start = specs.flatMap((spec) => {
+      const frame = new ObjectLanguage(spec, language, path, (part) => language.isProductive(part)).start()
+      return frame === null ? [] : [{ lexeme: language.tokens.openObject, frames: [frame] }]
+    })
+    if (start.length === 0) throw noObject({ language, root, value })
+    const { limits } = language
+    return new Grammar(start, { key: () => JSON.stringify(tool), title: `arguments of ${tool.name}`, limits })
+  })
+}
+
+/** Why the schema allows no object. */
+export function noObject({ language, root, value }: OpenSchema): GrammarError {
+  const reason = language.isProductive(value) ? null : whyEmpty(language, root)
+  if (reason !== null) return new GrammarError("unsatisfiable", reason.path, reason.message)
+  return new GrammarError(
+    "unsatisfiable",
+    root.pointer,
+    "arguments are an object, and the schema allows none",
+  )
+}
+
+/** What `work` says of a tool's schema, said with the tool's name and its place in the list. */
+export function ofTool<T>(tool: Tool, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
+    const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
+    throw new GrammarError(error.kind, `${tool.path}${error.path}`, `the tool "${tool.name}": ${message}`)
+  }
+}

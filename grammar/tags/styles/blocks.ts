@@ -1,0 +1,129 @@
+/** Calls in the blocks of a style: the ways to begin each part of one, for the tools of a turn. */
+import type { RuleId, Rules } from "../../ebnf/rules.ts"
+import type { Term } from "../../ebnf/terms.ts"
+import type { Step } from "../../frame.ts"
+import type { Grammar } from "../../grammar.ts"
+import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "./arguments.ts"
+import { beforeEnd } from "./literal.ts"
+import { callTerm, type Filling, wireTerm } from "./lower.ts"
+import { type ParameterForms, parameterArguments, parameterForms } from "./parameters.ts"
+import type { Plan } from "./plan.ts"
+import type { Block } from "./style.ts"
+import { holds, type Wire } from "./wire.ts"
+
+const nothing: Wire = []
+
+export class CallBlocks {
+  readonly blocks: readonly Block[]
+  /** Whether calls are numbered in their text. */
+  readonly areNumbered: boolean
+  private readonly rules: Rules
+  private readonly tools: readonly CallableTool[]
+  private readonly known = new Map<string, readonly Step[]>()
+
+  /** Compiles all tools; refuses those that cannot be called. */
+  constructor(rules: Rules, plan: Plan, options: ArgumentOptions) {
+    const { controls, blocks } = plan.style
+    this.rules = rules
+    this.blocks = blocks
+    this.areNumbered = blocks.some(({ call }) => holds(call, "index"))
+    const forms = blocks.map(({ parameter }) =>
+      parameter === undefined ? null : parameterForms(rules, parameter, controls),
+    )
+    // What ends a raw value ends it wherever it stands: strings within other values cannot hold it either.
+    const ends = forms.flatMap((form) => form?.valueExcludes ?? [])
+    const excludes = [...new Set([...(options.excludes ?? []), ...controls, ...ends])]
+    this.tools = plan.calls.tools.map((tool) => {
+      return new CallableTool(openArguments(tool, { ...options, excludes }), forms)
+    })
+    for (const tool of this.tools) for (const [i, { call }] of blocks.entries()) tool.check(call, i)
+  }
+
+  /** The beginning of block `at` and its first call, which has this number. `hasLead`: what may lead in stands in front. */
+  first(at: number, index: number, hasLead: boolean): readonly Step[] {
+    return this.steps(`first ${at} ${index} ${hasLead}`, () => {
+      const { lead, begin = nothing } = this.blocks[at]
+      const { terms } = this.rules
+      const before = hasLead && lead !== undefined ? terms.or([terms.empty, terms.text(lead)]) : terms.empty
+      return terms.concat(before, wireTerm(this.rules, begin, null), this.call(at, index))
+    })
+  }
+
+  /** What stands between two calls of block `at`, and the second one. */
+  next(at: number, index: number): readonly Step[] {
+    return this.steps(`next ${at} ${index}`, () => {
+      const between = wireTerm(this.rules, this.blocks[at].between ?? nothing, null)
+      return this.rules.terms.concat(between, this.call(at, index))
+    })
+  }
+
+  /** The end of block `at`; null where nothing marks it. */
+  end(at: number): readonly Step[] | null {
+    const { end } = this.blocks[at]
+    return end === undefined ? null : this.steps(`end ${at}`, () => wireTerm(this.rules, end, null))
+  }
+
+  /** Whether a call of block `at` ends with a token that ends the whole text in this vocabulary. */
+  endsText(at: number): boolean {
+    return this.beforeEnd(this.blocks[at].call) !== null
+  }
+
+  /** The ways to begin a term; made once a key. */
+  steps(key: string, make: () => Term): readonly Step[] {
+    let steps = this.known.get(key)
+    if (steps === undefined) {
+      const rule: RuleId = this.rules.declare(key)
+      this.rules.define(rule, [], make)
+      steps = this.rules.grammar(rule, { key: () => key, title: key })?.start ?? []
+      this.known.set(key, steps)
+    }
+    return steps
+  }
+
+  private call(at: number, index: number): Term {
+    const { call } = this.blocks[at]
+    const fillings = this.tools.map((tool) => tool.filling(at, index))
+    return callTerm(this.rules, this.beforeEnd(call) ?? call, fillings)
+  }
+
+  private beforeEnd(call: Wire): Wire | null {
+    const last = call[call.length - 1]
+    if (last.kind !== "text") return null
+    const text = beforeEnd(this.rules, last.text)
+    return text === null ? null : [...call.slice(0, -1), { kind: "text", text }]
+  }
+}
+
+class CallableTool {
+  private readonly args: Arguments
+  private readonly forms: readonly (ParameterForms | null)[]
+  private json: Grammar | null = null
+  private readonly parameters: (Grammar | undefined)[] = []
+
+  constructor(args: Arguments, forms: readonly (ParameterForms | null)[]) {
+    this.args = args
+    this.forms = forms
+  }
+
+  /** Throws where the tool cannot be called in block `at`. */
+  check(call: Wire, at: number): void {
+    const { json, parameters } = this.filling(at, 0)
+    if (holds(call, "json")) json()
+    else parameters()
+  }
+
+  filling(at: number, index: number): Filling {
+    return {
+      name: this.args.tool.name,
+      index,
+      json: () => {
+        this.json ??= jsonArguments(this.args)
+        return this.json
+      },
+      parameters: () => {
+        this.parameters[at] ??= parameterArguments(this.args, this.forms[at] as ParameterForms)
+        return this.parameters[at]
+      },
+    }
+  }
+}

@@ -1,0 +1,330 @@
+/**
+ * Arguments one by one, as elements: which may come next is the arithmetic of objects (`json/object/objectrules.ts`), as in
+ * JSON; how a key and a value are written is the style's.
+ *
+ * Names that the schema declares come as they are, all others are identifiers. A string is written raw (`rawstrings.ts`),
+ * any other value as JSON. A schema with alternatives has one language a branch, side by side.
+ */
+import { concatenate } from "../../bytes.ts"
+import type { Rules } from "../../ebnf/rules.ts"
+import { GrammarError } from "../../errors.ts"
+import type { Frame, Step } from "../../frame.ts"
+import { Grammar } from "../../grammar.ts"
+import { Types } from "../../json/facts/conjunction.ts"
+import type { JsonLanguage } from "../../json/language.ts"
+import { FirstNameTag, KeyTries, tagOfName } from "../../json/object/keytries.ts"
+import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json/object/objectrules.ts"
+import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
+import { exprs } from "../../lexeme/expr/expr.ts"
+import { finiteTexts } from "../../lexeme/expr/finite.ts"
+import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
+import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
+import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
+import { Dead, lexemes } from "../../lexeme/table.ts"
+import { parseRegex } from "../../regex/parse.ts"
+import { utf8 } from "../../utf8.ts"
+import { type Arguments, noObject, ofTool } from "./arguments.ts"
+import { wireTerm } from "./lower.ts"
+import { before, done, Places, shortestOf } from "./place.ts"
+import { rawStringLexeme } from "./rawstrings.ts"
+import type { Parameter } from "./style.ts"
+import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
+
+/** A form as ways to begin its pieces. */
+interface FormSteps {
+  /** Bits of the types that are written in it. */
+  readonly types: number
+  readonly between: readonly Step[]
+  readonly close: readonly Step[]
+  /** As `close`, with the padding that may stand before it. */
+  readonly padded: readonly Step[]
+}
+
+/** What the languages of all tools in one block share. */
+export interface ParameterForms {
+  /** What stands before a key. */
+  readonly open: readonly Step[]
+  readonly forms: readonly FormSteps[]
+  readonly padding: string | undefined
+  /** What may stand where there are no arguments. */
+  readonly none: readonly Step[]
+  /** Texts that no key may hold, and that no value may. */
+  readonly keyExcludes: readonly string[]
+  readonly valueExcludes: readonly string[]
+}
+
+/** Names that no schema declares. */
+const otherNames = parseRegex("[A-Za-z_][A-Za-z0-9_.-]*", { mode: "match", path: "" })
+
+/** The pieces of a style's parameters, for any tool. `controls` are its control tokens. */
+export function parameterForms(
+  rules: Rules,
+  parameter: Parameter,
+  controls: readonly string[],
+): ParameterForms {
+  const stepsOf = (form: Wire): readonly Step[] => {
+    const rule = rules.declare("piece of a parameter")
+    rules.define(rule, [], () => wireTerm(rules, form, null))
+    const grammar = rules.grammar(rule, { key: () => "", title: "piece of a parameter" })
+    if (grammar === null) throw new Error("internal: a piece of a parameter has no text")
+    return grammar.start
+  }
+  const { padding, none } = parameter
+  const pad = padding === undefined ? [] : wire`${optional(padding)}`
+  const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
+  return {
+    open: stepsOf(split[0].open),
+    forms: split.map(({ between, close }, i) => ({
+      types: parameter.forms[i].types.reduce((bits, type) => bits | Types[type], 0),
+      between: stepsOf(between),
+      close: stepsOf(close),
+      padded: stepsOf([...pad, ...close]),
+    })),
+    padding,
+    none: none === undefined ? [] : stepsOf(wire`${none}`),
+    keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
+    // A value ends where its tag is whole: the line end behind that tag is not part of it.
+    valueExcludes: [...new Set([...split.map(({ close }) => firstText(close).trimEnd()), ...controls])],
+  }
+}
+
+/** The arguments of a tool, each in its element. */
+export function parameterArguments(args: Arguments, forms: ParameterForms): Grammar {
+  return ofTool(args.tool, () => {
+    const start = args.specs.flatMap((spec) => new ParameterLanguage(args, spec, forms).start())
+    if (start.length === 0) throw noObject(args)
+    const { limits } = args.language
+    const { tool } = args
+    return new Grammar(start, { key: () => JSON.stringify(tool), title: `arguments of ${tool.name}`, limits })
+  })
+}
+
+/** One branch of a schema. */
+class ParameterLanguage {
+  private readonly language: JsonLanguage
+  private readonly forms: ParameterForms
+  private readonly path: string
+  private readonly rules: ObjectRules
+  private readonly tries: KeyTries
+  private readonly places: Places
+  private readonly values = new Map<string, readonly Step[]>()
+
+  constructor({ language, value }: Arguments, spec: ObjectSpec, forms: ParameterForms) {
+    this.language = language
+    this.forms = forms
+    this.path = language.all.pathOf(value)
+    this.places = new Places(this.path)
+    const written = this.writable(spec)
+    this.rules = new ObjectRules(
+      written,
+      language.policy.order === "schema",
+      (conjunction, facts) => language.all.and(conjunction, facts),
+      (conjunction) => forms.forms.some((_, form) => this.valueSteps(conjunction, form).length > 0),
+    )
+    this.tries = new KeyTries(
+      written.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })),
+    )
+  }
+
+  /** The spec as far as it can be written: other names are identifiers. Declared names that no key can be are refused. */
+  private writable(spec: ObjectSpec): ObjectSpec {
+    const names = [...spec.names]
+    for (const { name } of names) {
+      const held = this.forms.keyExcludes.find((text) => name.includes(text))
+      if (name !== "" && held === undefined) continue
+      const why = held === undefined ? "it is empty" : `it holds ${JSON.stringify(held)}`
+      throw new GrammarError(
+        "unsupported",
+        this.path,
+        `the property ${JSON.stringify(name)} cannot be written in this style: ${why}. Rename it`,
+      )
+    }
+    const declared = new Set(names.map(({ name }) => name))
+    const classes: KeyClass[] = []
+    for (const each of spec.classes) {
+      const expr = exprs.and([each.expr, otherNames])
+      const texts = finiteTexts(expr, this.language.limits.finiteValues)
+      if (texts === null) classes.push({ ...each, expr, content: exprContent(expr) })
+      for (const name of texts ?? []) {
+        if (declared.has(name)) continue
+        const { value, chances } = each
+        names.push({ name, bytes: utf8(name), value, chances, isRequired: false, absence: 0 })
+      }
+    }
+    return { ...spec, names, classes }
+  }
+
+  start(): readonly Step[] {
+    if (!this.rules.isPossible()) return []
+    const { start } = this.rules
+    return this.rules.canClose(start) ? [...this.next(start), ...this.forms.none] : this.next(start)
+  }
+
+  /** What may stand between two arguments: the next one, or the end. */
+  private next(progress: Progress): Step[] {
+    const steps: Step[] = []
+    if (this.rules.canContinue(progress)) {
+      const keys = this.places.frame(
+        `keys ${keyOf(progress)}`,
+        () => this.keySteps(progress),
+        () => {
+          const { key, way } = this.nextKey(progress)
+          return concatenate([key, this.valueText(way), this.finishMembers(way.progress)])
+        },
+      )
+      steps.push(...before(keys, this.forms.open))
+    }
+    if (this.rules.canClose(progress)) steps.push(done)
+    return steps
+  }
+
+  /** The lexemes of the keys that may come next. */
+  private keySteps(progress: Progress): Step[] {
+    const available = this.rules.available(progress)
+    const classes = this.rules.availableClasses(progress)
+    const steps: Step[] = []
+    const add = (content: number, keyClass: number) => {
+      const lexeme = rawLexeme(content)
+      if (lexeme !== Dead) steps.push({ lexeme, frames: [this.keyFrame(progress, keyClass)] })
+    }
+    if (classes.length === 0) add(namesContent(this.tries.of(available, true), NoContent), -1)
+    for (const [rank, c] of classes.entries()) {
+      const declared = rank === 0 ? this.tries.of(available, false) : this.tries.allExcluded()
+      add(namesContent(this.exclude(progress.others, declared), this.rules.classes[c].content), c)
+    }
+    return steps
+  }
+
+  /** `trie` without the other keys. Linear in them: arguments that no schema declares are few. */
+  private exclude(others: number, trie: number): number {
+    if (others === NoNames || others === UnknownKeys) return trie
+    return excludedNames(others).reduce((names, name) => withName(names, name, ExcludedTag), trie)
+  }
+
+  private keyFrame(progress: Progress, keyClass: number): Frame {
+    const waysOf = (tag: number, text: Uint8Array | null) => this.keyWays(progress, keyClass, tag, text)
+    return this.places.frame(
+      `key ${keyClass} ${keyOf(progress)}`,
+      (tag, text) => this.afterKey(waysOf(tag, text)),
+      (tag, text) => {
+        const [way] = waysOf(tag, text)
+        return concatenate([this.valueText(way), this.finishMembers(way.progress)])
+      },
+      { needsText: this.rules.classes.length > 0, isSymbolic: progress.others === UnknownKeys },
+    )
+  }
+
+  private keyWays(progress: Progress, keyClass: number, tag: number, text: Uint8Array | null): KeyWay[] {
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag))
+    const isUnknown = text === null || progress.others === UnknownKeys
+    const others = isUnknown ? UnknownKeys : withName(progress.others, text.slice(), ExcludedTag)
+    return this.rules.classWays(progress, keyClass, others)
+  }
+
+  /** A key was read: what leads to its value, in each form that has one, and to what follows it. */
+  private afterKey(ways: readonly KeyWay[]): Step[] {
+    const { forms } = this.forms
+    return ways.flatMap(({ value, progress }) => {
+      const next = this.places.frame(
+        `next ${keyOf(progress)}`,
+        () => this.next(progress),
+        () => this.finishMembers(progress),
+      )
+      return forms.flatMap(({ between }, form) => {
+        const steps = this.valueSteps(value, form)
+        if (steps.length === 0) return []
+        return before(
+          next,
+          before(
+            this.places.place(`value ${value} ${form}`, () => steps),
+            between,
+          ),
+        )
+      })
+    })
+  }
+
+  /** The ways to begin a value in a form, what closes it included. */
+  private valueSteps(conjunction: number, form: number): readonly Step[] {
+    const key = `${conjunction} ${form}`
+    let steps = this.values.get(key)
+    if (steps === undefined) {
+      steps = this.makeValueSteps(conjunction, form)
+      this.values.set(key, steps)
+    }
+    return steps
+  }
+
+  private makeValueSteps(conjunction: number, form: number): Step[] {
+    const { language } = this
+    const { padding, valueExcludes: excludes } = this.forms
+    const { types, close, padded } = this.forms.forms[form]
+    const steps: Step[] = []
+    if ((types & Types.string) !== 0) {
+      const { finiteValues } = language.limits
+      const lexeme = rawStringLexeme(language.scalars.strings, conjunction, finiteValues, {
+        padding,
+        excludes,
+      })
+      if (lexeme !== Dead) steps.push({ lexeme, frames: [this.places.place(`close ${form}`, () => close)] })
+    }
+    const others = language.stepsOfTypes(conjunction, types & ~Types.string)
+    if (others.length === 0) return steps
+    const json = before(
+      this.places.place(`padded ${form}`, () => padded),
+      others,
+    )
+    steps.push(...json)
+    if (padding !== undefined) {
+      const frames = [this.places.place(`json ${conjunction} ${form}`, () => json)]
+      steps.push({ lexeme: exprLexeme(exprs.literal(padding)), frames })
+    }
+    return steps
+  }
+
+  /** A short way from behind a key to behind its value. */
+  private valueText({ value }: KeyWay): Uint8Array {
+    let best: Uint8Array | null = null
+    for (const [form, { between }] of this.forms.forms.entries()) {
+      const steps = this.valueSteps(value, form)
+      if (steps.length === 0) continue
+      const text = concatenate([shortestOf(between), shortestOf(steps)])
+      if (best === null || text.length < best.length) best = text
+    }
+    if (best === null) throw new Error("internal: an argument without a value")
+    return best
+  }
+
+  /** What completes the arguments. */
+  private finishMembers(from: Progress): Uint8Array {
+    const parts: Uint8Array[] = []
+    for (let progress = from; !this.rules.canClose(progress); ) {
+      const { key, way } = this.nextKey(progress)
+      parts.push(shortestOf(this.forms.open), key, this.valueText(way))
+      progress = way.progress
+    }
+    return concatenate(parts)
+  }
+
+  /** A key that brings the arguments closer to their end. */
+  private nextKey(progress: Progress): { key: Uint8Array; way: KeyWay } {
+    const index = this.rules.neededName(progress)
+    if (index >= 0) {
+      const [way] = this.rules.nameWays(progress, index)
+      return { key: this.rules.spec.names[index].bytes, way }
+    }
+    const needed = this.rules.neededClass(progress)
+    const keyClass = needed < 0 ? (this.rules.availableClasses(progress)[0] ?? -1) : needed
+    const content = keyClass < 0 ? NoContent : this.rules.classes[keyClass].content
+    const declared =
+      keyClass < 0 ? this.tries.of(this.rules.available(progress), true) : this.tries.allExcluded()
+    const lexeme = rawLexeme(namesContent(this.exclude(progress.others, declared), content))
+    const { bytes, tag } = lexemes.shortest(lexeme)
+    const [way] = this.keyWays(progress, keyClass, tag, bytes)
+    return { key: bytes, way }
+  }
+}
+
+function keyOf({ seen, others, count, unmet, next, requiredCount }: Progress): string {
+  return `${seen} ${others} ${count} ${unmet} ${next} ${requiredCount}`
+}

@@ -1,0 +1,76 @@
+/** What a request asks of a turn, read once: for its grammar (`turn.ts`) and for whoever reads the turn back (`read/`). */
+import { GrammarError } from "../../errors.ts"
+import type { Grammar } from "../../grammar.ts"
+import { styleOf } from "./all.ts"
+import type { Reasoning, Style } from "./style.ts"
+import { type Calls, readChoice, readTools, type Tool } from "./tools.ts"
+
+/** An assistant's turn: the fields of a request, and the style in which its model writes. */
+export interface Turn {
+  readonly style: string
+  /** Tool objects as OpenAI's chat requests have them. */
+  readonly tools?: readonly unknown[] | null
+  readonly tool_choice?: unknown
+  readonly parallel_tool_calls?: boolean | null
+  readonly max_tool_calls?: number | null
+  /** The section before the answer. Null: none. Absent: none, or what the messages of the style may hold. */
+  readonly reasoning?: Reasoning | null
+  /** What an answer without calls has to be, beside the tools. */
+  readonly response_format?: Grammar | null
+}
+
+export interface Plan {
+  readonly style: Style
+  readonly tools: readonly Tool[]
+  readonly calls: Calls
+  readonly reasoning: Reasoning | null | undefined
+  readonly format: Grammar | null
+  /** Texts that begin a call, and texts that free text may not hold, those among them. */
+  readonly marks: readonly string[]
+  readonly excludes: readonly string[]
+  /** Texts that reasoning may not hold. */
+  readonly thoughtExcludes: readonly string[]
+}
+
+export function planTurn(turn: Turn): Plan {
+  const style = styleOf(turn.style)
+  const tools = readTools(turn.tools ?? [])
+  const calls = readChoice(turn.tool_choice, tools, turn.parallel_tool_calls, turn.max_tool_calls)
+  const { reasoning } = turn
+  if (reasoning?.end === "") throw new GrammarError("syntax", "reasoning", "the section ends with some text")
+  // Where nothing may be called, what would begin a call of any tool is no text either.
+  const marks = marksOf(style, tools)
+  const tags = [reasoning?.begin, reasoning?.end].flatMap((tag) => tag?.trim() || [])
+  return {
+    style,
+    tools,
+    calls,
+    reasoning,
+    format: turn.response_format ?? null,
+    marks,
+    excludes: [...new Set([...style.controls, ...marks, ...tags])],
+    thoughtExcludes: [...new Set([...style.controls, ...tags])],
+  }
+}
+
+/** The style's trigger, with each name where it holds one; else the control tokens that begin its calls. */
+function marksOf({ trigger, controls, blocks }: Style, tools: readonly Tool[]): string[] {
+  const marks = new Set<string>()
+  if (trigger !== undefined) {
+    const spelled = (name: string) =>
+      trigger.map((part) => (part.kind === "text" ? part.text : name)).join("")
+    if (trigger.every(({ kind }) => kind === "text")) marks.add(spelled(""))
+    else for (const { name } of tools) marks.add(spelled(name))
+  }
+  for (const { begin, call } of blocks) {
+    const [first] = [...(begin ?? []), ...call]
+    const text = first.kind === "text" ? first.text : first.kind === "optional" ? textOf(first.wire) : ""
+    const control = controls.find((name) => text.includes(name))
+    if (control !== undefined) marks.add(text.slice(0, text.indexOf(control) + control.length))
+  }
+  return [...marks]
+}
+
+function textOf([first]: readonly { kind: string; text?: string }[]): string {
+  return first?.text ?? ""
+}

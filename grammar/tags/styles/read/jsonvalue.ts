@@ -1,0 +1,27 @@
+/** One JSON value out of a stream: where it ends, and what of it is there. */
+import type { Feed, Parse } from "./feed.ts"
+
+/** Reads an object or array and tells `emit` its text as it comes. */
+export function* jsonContainer(feed: Feed, emit: (text: string) => void): Parse {
+  let depth = 0
+  let isInString = false
+  let isEscaped = false
+  for (;;) {
+    const { rest } = feed
+    let end = 0
+    for (let isOpen = true; isOpen && end < rest.length; end++) {
+      const mark = rest[end]
+      if (isEscaped) isEscaped = false
+      else if (isInString) {
+        isEscaped = mark === "\\"
+        isInString = mark !== '"'
+      } else if (mark === '"') isInString = true
+      else if (mark === "{" || mark === "[") depth++
+      else if (mark === "}" || mark === "]") isOpen = --depth > 0
+      else if (depth === 0) feed.fail("an object or an array")
+    }
+    if (end > 0) emit(feed.take(end))
+    if (end > 0 && depth === 0) return
+    yield* feed.more()
+  }
+}

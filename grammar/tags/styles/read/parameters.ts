@@ -1,0 +1,161 @@
+/** Arguments that were written one by one, as the JSON object that they are. */
+import { Types } from "../../../json/facts/conjunction.ts"
+import { unpadded } from "../rawstrings.ts"
+import type { Parameter } from "../style.ts"
+import { firstText, splitParameter, type Wire } from "../wire.ts"
+import type { ArgumentTypes } from "./argumenttypes.ts"
+import type { Feed, Parse } from "./feed.ts"
+import { jsonContainer } from "./jsonvalue.ts"
+
+/** Arguments that can be read in two ways are tried in up to 2^8. */
+const MaxOpen = 8
+
+/** An argument whose value is not certain before all are read. */
+interface OpenArgument {
+  readonly key: string
+  /** JSON texts, the likelier first. */
+  readonly readings: readonly string[]
+}
+
+export class ParameterReader {
+  private readonly feed: Feed
+  private readonly parameter: Parameter
+  private readonly types: ArgumentTypes
+  private readonly emit: (text: string) => void
+  private readonly literals: (form: Wire) => Parse
+  /** What was emitted, and what waits behind an argument that can be read in two ways. */
+  private text = "{"
+  private readonly open: OpenArgument[] = []
+  private count = 0
+
+  /** `literals` reads a form without slots. */
+  constructor(
+    feed: Feed,
+    parameter: Parameter,
+    types: ArgumentTypes,
+    literals: (form: Wire) => Parse,
+    emit: (text: string) => void,
+  ) {
+    this.feed = feed
+    this.parameter = parameter
+    this.types = types
+    this.literals = literals
+    this.emit = emit
+  }
+
+  /** Reads all arguments and tells `emit` their JSON. */
+  *read(): Parse {
+    const { forms, none } = this.parameter
+    const split = forms.map(({ wire, types }) => ({ ...splitParameter(wire), types }))
+    const [{ open }] = split
+    this.emit("{")
+    if (none !== undefined && (yield* this.feed.startsWith(none))) yield* this.feed.literal(none)
+    while (yield* this.feed.startsWith(firstText(open))) {
+      yield* this.literals(open)
+      const end = firstText(split[0].between)[0]
+      let key = ""
+      yield* this.feed.until([end], 0, (text) => {
+        key += text
+      })
+      // Forms that begin alike are told apart by what stands before the value.
+      const begun = yield* this.feed.choose(split.map(({ between }) => firstText(between)))
+      const alike = split.filter(({ between }) => firstText(between) === begun)
+      if (alike.length === 0) this.feed.fail("what follows a key")
+      const types = alike.reduce((bits, form) => form.types.reduce((all, type) => all | Types[type], bits), 0)
+      yield* this.literals(alike[0].between)
+      yield* this.value(key, types & this.types.typesOf(key), firstText(alike[0].close).trimEnd())
+      yield* this.literals(alike[0].close)
+    }
+    this.settle()
+    this.emit("}")
+  }
+
+  private *value(key: string, types: number, end: string): Parse {
+    const name = JSON.stringify(key)
+    if (this.open.length > 0 || ((types & Types.string) !== 0 && types !== Types.string)) {
+      let text = ""
+      yield* this.feed.until([end], 0, (more) => {
+        text += more
+      })
+      this.addOpen(name, text, types)
+      return
+    }
+    this.add(`${this.count++ === 0 ? "" : ","}${name}:`)
+    if (types === Types.string) yield* this.string(end)
+    else yield* this.json(end)
+  }
+
+  private *string(end: string): Parse {
+    const { padding } = this.parameter
+    if (padding !== undefined && (yield* this.feed.startsWith(padding))) yield* this.feed.literal(padding)
+    this.add('"')
+    yield* this.feed.until([end], padding === undefined ? 0 : 1, (text) =>
+      this.add(JSON.stringify(text).slice(1, -1)),
+    )
+    this.add('"')
+  }
+
+  private *json(end: string): Parse {
+    yield* this.feed.run(/\s/)
+    if (/^[[{]/.test(this.feed.rest)) {
+      yield* jsonContainer(this.feed, (text) => this.add(text))
+      yield* this.feed.run(/\s/)
+      return
+    }
+    let text = ""
+    yield* this.feed.until([end], 0, (more) => {
+      text += more
+    })
+    this.add(text.trim())
+  }
+
+  private addOpen(name: string, text: string, types: number): void {
+    const { padding } = this.parameter
+    const bare = padding === undefined ? text : unpadded(text, padding)
+    const readings: string[] = []
+    if ((types & ~Types.string) !== 0 && isJson(bare)) readings.push(bare.trim())
+    if ((types & Types.string) !== 0 || readings.length === 0) readings.push(JSON.stringify(bare))
+    if (this.open.length === 0 && readings.length === 1) {
+      this.add(`${this.count++ === 0 ? "" : ","}${name}:${readings[0]}`)
+      return
+    }
+    this.open.push({ key: name, readings })
+  }
+
+  /** Says what the arguments are that could be read in two ways. */
+  private settle(): void {
+    const settled = (choice: number): string => {
+      let bit = 0
+      return this.open
+        .map(({ key, readings }, i) => {
+          const reading = readings.length > 1 && bit < MaxOpen ? readings[(choice >> bit++) & 1] : readings[0]
+          return `${this.count + i === 0 ? "" : ","}${key}:${reading}`
+        })
+        .join("")
+    }
+    if (this.open.length === 0) return
+    const count = Math.min(MaxOpen, this.open.filter(({ readings }) => readings.length > 1).length)
+    for (let choice = 0; choice < 2 ** count; choice++) {
+      const text = settled(choice)
+      if (!this.types.accepts(`${this.text}${text}}`)) continue
+      this.add(text)
+      return
+    }
+    this.add(settled(0))
+  }
+
+  private add(text: string): void {
+    if (text === "") return
+    this.text += text
+    this.emit(text)
+  }
+}
+
+/** Whether `text` is a JSON value that is no string. */
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) !== "string"
+  } catch {
+    return false
+  }
+}

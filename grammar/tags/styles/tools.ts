@@ -1,0 +1,191 @@
+/**
+ * What a request says of tools: OpenAI's tool objects and `tool_choice`, read into the tools that may be called and how many
+ * calls there may be. Places are pointers into `tools`, or the field that is wrong.
+ */
+import { GrammarError } from "../../errors.ts"
+
+export interface Tool {
+  readonly name: string
+  /** The schema of its arguments; null: it takes none. */
+  readonly schema: unknown
+  /** Where that schema stands. */
+  readonly path: string
+  /** A custom tool: its one argument is a text. */
+  readonly isCustom: boolean
+}
+
+/** Which calls a turn may hold. */
+export interface Calls {
+  readonly tools: readonly Tool[]
+  /** Whether the turn is calls alone. */
+  readonly isRequired: boolean
+  readonly max: number
+}
+
+const MaxTools = 4_096
+const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The argument of a custom tool, which has no other. */
+export const CustomArgument = "input"
+
+/** The tools of a request. Throws `syntax` with the tool's pointer, `unsupported` for what no grammar can honour. */
+export function readTools(tools: readonly unknown[]): Tool[] {
+  if (tools.length > MaxTools) {
+    throw new GrammarError(
+      "limit",
+      "",
+      `tools: ${tools.length} is above the bound of ${MaxTools}. Send fewer`,
+    )
+  }
+  const names = new Map<string, string>()
+  return tools.map((value, i) => {
+    const tool = readTool(value, `/${i}`)
+    const place = `${tool.path.slice(0, tool.path.lastIndexOf("/"))}/name`
+    const known = names.get(tool.name)
+    if (known !== undefined)
+      throw new GrammarError(
+        "syntax",
+        place,
+        `the tool "${tool.name}" is already at ${known}. Rename one of them`,
+      )
+    names.set(tool.name, place)
+    return tool
+  })
+}
+
+function readTool(value: unknown, path: string): Tool {
+  const tool = fieldsOf(value, path, "a tool")
+  if (tool.type !== "function" && tool.type !== "custom") {
+    const type = JSON.stringify(tool.type) ?? "nothing"
+    throw new GrammarError(
+      "unsupported",
+      `${path}/type`,
+      `tools of type ${type} are not run here. Use function or custom`,
+    )
+  }
+  const at = `${path}/${tool.type}`
+  if (tool[tool.type] === undefined && typeof tool.name === "string") {
+    throw new GrammarError("syntax", path, `a flat tool object. Put its fields under "${tool.type}"`)
+  }
+  const inner = fieldsOf(tool[tool.type], at, `the ${tool.type} of a tool`)
+  for (const fields of [tool, inner]) refuseHosted(fields, fields === tool ? path : at)
+  const { name } = inner
+  if (typeof name !== "string" || !namePattern.test(name)) {
+    const said = JSON.stringify(name) ?? "nothing"
+    throw new GrammarError(
+      "syntax",
+      `${at}/name`,
+      `${said} is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -`,
+    )
+  }
+  if (tool.type === "custom") {
+    return { name, schema: customSchema(inner.format, `${at}/format`), path: `${at}/format`, isCustom: true }
+  }
+  return { name, schema: inner.parameters ?? null, path: `${at}/parameters`, isCustom: false }
+}
+
+/** Calls that are not the model's own, or that wait for no answer, need more than a grammar. */
+function refuseHosted(fields: Fields, path: string): void {
+  if (fields.async === true) {
+    throw new GrammarError("unsupported", `${path}/async`, "calls are synchronous. Leave async out")
+  }
+  const callers = fields.allowed_callers
+  if (Array.isArray(callers) && callers.some((caller) => caller !== "direct")) {
+    throw new GrammarError(
+      "unsupported",
+      `${path}/allowed_callers`,
+      'no program calls tools here. Use ["direct"]',
+    )
+  }
+}
+
+/** The schema of a custom tool: a text, or one that a regular expression matches. */
+function customSchema(format: unknown, path: string): unknown {
+  const schema = (input: Fields) => ({
+    type: "object",
+    properties: { [CustomArgument]: { type: "string", ...input } },
+    required: [CustomArgument],
+    additionalProperties: false,
+  })
+  if (format === undefined || format === null) return schema({})
+  const { type, grammar, ...flat } = fieldsOf(format, path, "the format of a custom tool")
+  if (type === "text") return schema({})
+  if (type !== "grammar") throw new GrammarError("syntax", `${path}/type`, "a format is text or grammar")
+  const { syntax, definition } =
+    grammar === undefined ? flat : fieldsOf(grammar, `${path}/grammar`, "a grammar")
+  if (typeof definition !== "string") {
+    throw new GrammarError("syntax", `${path}/definition`, "the definition of a grammar is a text")
+  }
+  if (syntax === "regex") return schema({ pattern: `^(?:${definition})$` })
+  throw new GrammarError(
+    "unsupported",
+    `${path}/syntax`,
+    `${JSON.stringify(syntax)} inside of a call's JSON. Use regex, or send the grammar as response format`,
+  )
+}
+
+/** The calls that `tool_choice` and its neighbours allow. Throws `syntax` with the name of the field. */
+export function readChoice(
+  choice: unknown,
+  tools: readonly Tool[],
+  parallel: boolean | null | undefined,
+  maxCalls: number | null | undefined,
+): Calls {
+  const most = maxCalls ?? Number.POSITIVE_INFINITY
+  if (most !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(most) && most >= 1)) {
+    throw new GrammarError("syntax", "max_tool_calls", `${most} is no number of calls: an integer from 1 on`)
+  }
+  const max = parallel === false ? 1 : most
+  if (choice === undefined || choice === null || choice === "auto") return { tools, isRequired: false, max }
+  if (choice === "none") return { tools: [], isRequired: false, max }
+  if (choice === "required") return { tools: needed(tools), isRequired: true, max }
+  const path = "tool_choice"
+  const fields = fieldsOf(choice, path, "tool_choice other than auto, required and none")
+  if (fields.type === "function" || fields.type === "custom") {
+    return { tools: [named(fields, tools, path)], isRequired: true, max: 1 }
+  }
+  if (fields.type !== "allowed_tools") {
+    throw new GrammarError(
+      "syntax",
+      path,
+      `${JSON.stringify(choice)}: use auto, required, none, a tool by its name, or allowed_tools`,
+    )
+  }
+  const nested = fields.allowed_tools
+  const { mode, tools: listed } = nested === undefined ? fields : fieldsOf(nested, path, "allowed_tools")
+  if ((mode !== "auto" && mode !== "required") || !Array.isArray(listed)) {
+    throw new GrammarError("syntax", path, "allowed_tools has a mode, auto or required, and a list of tools")
+  }
+  const allowed = new Set(listed.map((each) => named(fieldsOf(each, path, "an allowed tool"), tools, path)))
+  const kept = tools.filter((tool) => allowed.has(tool))
+  return mode === "auto"
+    ? { tools: kept, isRequired: false, max }
+    : { tools: needed(kept), isRequired: true, max }
+}
+
+function named(fields: Fields, tools: readonly Tool[], path: string): Tool {
+  const inner = fields[fields.type === "custom" ? "custom" : "function"]
+  const { name } = inner === undefined ? fields : fieldsOf(inner, path, "a choice")
+  const tool = tools.find((each) => each.name === name)
+  if (tool === undefined) {
+    const known = tools.map((each) => each.name).join(", ")
+    throw new GrammarError("syntax", path, `no tool is named ${JSON.stringify(name)}. There are: ${known}`)
+  }
+  return tool
+}
+
+function needed(tools: readonly Tool[]): readonly Tool[] {
+  if (tools.length > 0) return tools
+  throw new GrammarError(
+    "syntax",
+    "tool_choice",
+    "a call is required and there is no tool. Send tools, or auto",
+  )
+}
+
+function fieldsOf(value: unknown, path: string, what: string): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields
+  throw new GrammarError("syntax", path, `${what} is an object`)
+}
