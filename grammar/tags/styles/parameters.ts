@@ -48,9 +48,10 @@ export interface ParameterForms {
   readonly padding: string | undefined
   /** What may stand where there are no arguments. */
   readonly none: readonly Step[]
-  /** Texts that no key may hold, and that no value may. */
+  /** Texts that no key may hold, that no string may, and that strings within other values may not. */
   readonly keyExcludes: readonly string[]
-  readonly valueExcludes: readonly string[]
+  readonly rawExcludes: readonly string[]
+  readonly jsonExcludes: readonly string[]
 }
 
 /** Names that no schema declares. */
@@ -72,6 +73,8 @@ export function parameterForms(
   const { padding, none } = parameter
   const pad = padding === undefined ? [] : wire`${optional(padding)}`
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
+  // A value ends where its tag is whole: the line end behind that tag is not part of it.
+  const ends = split.map(({ close }) => firstText(close).trimEnd())
   return {
     open: stepsOf(split[0].open),
     forms: split.map(({ between, close }, i) => ({
@@ -83,8 +86,9 @@ export function parameterForms(
     padding,
     none: none === undefined ? [] : stepsOf(wire`${none}`),
     keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
-    // A value ends where its tag is whole: the line end behind that tag is not part of it.
-    valueExcludes: [...new Set([...split.map(({ close }) => firstText(close).trimEnd()), ...controls])],
+    // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
+    rawExcludes: [...new Set([...ends, firstText(split[0].open), ...controls])],
+    jsonExcludes: [...new Set([...ends, ...controls])],
   }
 }
 
@@ -257,7 +261,7 @@ class ParameterLanguage {
 
   private makeValueSteps(conjunction: number, form: number): Step[] {
     const { language } = this
-    const { padding, valueExcludes: excludes } = this.forms
+    const { padding, rawExcludes: excludes } = this.forms
     const { types, close, padded } = this.forms.forms[form]
     const steps: Step[] = []
     if ((types & Types.string) !== 0) {
