@@ -37,7 +37,15 @@ export function planTurn(turn: Turn): Plan {
   const tools = readTools(turn.tools ?? [])
   const calls = readChoice(turn.tool_choice, tools, turn.parallel_tool_calls, turn.max_tool_calls)
   const { reasoning } = turn
-  if (reasoning?.end === "") throw new GrammarError("syntax", "reasoning", "the section ends with some text")
+  if (reasoning?.end === "")
+    throw new GrammarError("syntax", "reasoning/end", "the section ends with some text")
+  if (reasoning?.optional && !reasoning.begin && style.messages === undefined) {
+    throw new GrammarError(
+      "syntax",
+      "reasoning/optional",
+      "a section that may be left out begins with some text",
+    )
+  }
   // Where nothing may be called, what would begin a call of any tool is no text either.
   const marks = marksOf(style, tools)
   const tags = [reasoning?.begin, reasoning?.end].flatMap((tag) => tag?.trim() || [])
