@@ -6,7 +6,6 @@
  */
 import { type Limits, placed } from "../errors.ts"
 import type { Step } from "../frame.ts"
-import { exprs } from "../lexeme/expr/expr.ts"
 import { arrayLanguage, isPossibleArray } from "./array/array.ts"
 import { type ArraySpec, arraySpec } from "./array/arrayspec.ts"
 import { Branches } from "./facts/branches.ts"
@@ -61,9 +60,7 @@ export class JsonLanguage implements Values, Containers {
       (conjunction, lookup) => this.evaluate(conjunction, lookup),
       (conjunction) => this.plain.rankOf(conjunction),
     )
-    // What is plain to see of a schema does not know of texts that strings may not hold.
-    const isNothingPlain = isBlind || reader.allowedText !== exprs.anyText
-    this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isNothingPlain)
+    this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
     this.scalars = new Scalars(this.all, reader, this.plain, policy)
     reader.bindNames((node) => this.scalars.strings.formula.of(node))
   }
@@ -94,6 +91,11 @@ export class JsonLanguage implements Values, Containers {
     } catch (error) {
       throw placed(error, this.all.pathOf(conjunction))
     }
+  }
+
+  /** Types of which every value that may be written plainly satisfies `conjunction`, and types of which some value does. */
+  plainTypes(conjunction: number): { readonly all: number; readonly some: number } {
+    return this.plain.ofConjunction(conjunction)
   }
 
   /** What array rules need to know of values. */

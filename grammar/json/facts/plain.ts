@@ -52,6 +52,7 @@ export class PlainSchemas {
   private readonly conjunctions: (Plain | undefined)[] = []
   private depth = 0
   private readonly isBlind: boolean
+  private readonly isAnyTextAllowed: boolean
 
   /** `isBlind`: nothing is plain. The tests hold what is to it. */
   constructor(all: Conjunctions, reader: KeywordReader, nextRank: () => number, isBlind = false) {
@@ -59,6 +60,7 @@ export class PlainSchemas {
     this.reader = reader
     this.nextRank = nextRank
     this.isBlind = isBlind
+    this.isAnyTextAllowed = reader.allowedText === exprs.anyText
   }
 
   /** Whether `conjunction` may have values of the type with bit `type`; false is certain. */
@@ -94,7 +96,7 @@ export class PlainSchemas {
       case "equals":
         if (fact.positive) {
           const bit = typeBit(fact.value)
-          return { all: 0, some: isPlainValue(fact.value) ? bit : 0, possible: bit }
+          return { all: 0, some: this.isPlainValue(fact.value) ? bit : 0, possible: bit }
         }
         return unknown
       case "never":
@@ -200,7 +202,7 @@ export class PlainSchemas {
   private admits(keywords: Keywords, value: JsonNode): boolean {
     switch (value.kind) {
       case "string": {
-        if (keywords.patterns.length > 0 || !value.value.isWellFormed()) return false
+        if (keywords.patterns.length > 0 || !this.reader.allows(value.value)) return false
         const { minLength, maxLength } = keywords
         if (minLength === 0 && maxLength >= value.value.length) return true
         const length = [...value.value].length
@@ -228,7 +230,7 @@ export class PlainSchemas {
     if ((types & Types.string) !== 0) {
       const { patterns, minLength, maxLength } = keywords
       if (patterns.length === 0 && minLength === 0 && maxLength === Infinite) all |= Types.string
-      else if (hasText(keywords)) some |= Types.string
+      else if (hasText(keywords) && (patterns.length === 0 || this.isAnyTextAllowed)) some |= Types.string
     }
     if ((types & Types.number) !== 0) {
       if (keywords.number === null) all |= Types.number
@@ -244,6 +246,13 @@ export class PlainSchemas {
       else if (this.hasArray(keywords)) some |= Types.array
     }
     return { all, some: some | all, possible }
+  }
+
+  /** Scalars that a text can hold. */
+  private isPlainValue(value: JsonNode): boolean {
+    return value.kind === "string"
+      ? this.reader.allows(value.value)
+      : value.kind !== "object" && value.kind !== "array"
   }
 
   /** Whether the required members alone, or with new names beside them, are enough. */
@@ -266,7 +275,7 @@ export class PlainSchemas {
         isAdditional = size < minProperties
       }
       for (const name of required) {
-        if (!name.isWellFormed()) return false
+        if (!this.reader.allows(name)) return false
         const declared = properties.get(name)
         if (declared === undefined) isAdditional = true
         else if (this.of(declared).some === 0) return false
@@ -294,13 +303,6 @@ function both(a: Plain, b: Plain): Plain {
   if (b === everything) return a
   const all = a.all & b.all
   return { all, some: all | (a.all & b.some) | (a.some & b.all), possible: a.possible & b.possible }
-}
-
-/** Scalars that a text can hold. */
-function isPlainValue(value: JsonNode): boolean {
-  return value.kind === "string"
-    ? value.value.isWellFormed()
-    : value.kind !== "object" && value.kind !== "array"
 }
 
 function isAnyObject(keywords: Keywords): boolean {

@@ -364,7 +364,6 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
   const keywords = reader.of(fact.node)
   const { properties, additional, required } = keywords
   const isSimple =
-    reader.allowedText === exprs.anyText &&
     keywords.patternProperties.length === 0 &&
     keywords.propertyNames === null &&
     keywords.unevaluatedProperties === null
@@ -376,7 +375,7 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
     names.push({
       name,
       bytes: utf8(name),
-      value: name.isWellFormed() ? value : all.never,
+      value: reader.allows(name) ? value : all.never,
       isRequired: requiredNames.has(name),
       chances: noChances,
       absence: 0,
@@ -384,9 +383,10 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
   for (const [name, node] of properties) declare(name, all.of([all.schema(node)]))
   for (const name of requiredNames) if (!properties.has(name)) declare(name, other)
   const isClosed = other === all.never || all.isFalse(other)
+  const expr = reader.allowedText
   return {
     names,
-    classes: isClosed ? [] : [{ expr: exprs.anyText, content: anyContent, value: other, chances: noChances }],
+    classes: isClosed ? [] : [{ expr, content: exprContent(expr), value: other, chances: noChances }],
     min: keywords.minProperties,
     max: keywords.maxProperties,
     obligationCount: 0,

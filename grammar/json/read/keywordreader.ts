@@ -51,6 +51,7 @@ export class KeywordReader {
   readonly graph: SchemaGraph
   /** What strings and names of properties may be, whatever the schema says. */
   readonly allowedText: ExprId
+  private readonly excludes: readonly string[]
   private readonly options: ReadOptions
   /** By node id. */
   private readonly known: (Keywords | undefined)[] = []
@@ -66,8 +67,13 @@ export class KeywordReader {
   constructor(graph: SchemaGraph, options: ReadOptions) {
     this.graph = graph
     this.options = options
-    const { excludes = [] } = options
-    this.allowedText = excludes.length === 0 ? exprs.anyText : freeTextExpr(excludes)
+    this.excludes = options.excludes ?? []
+    this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)
+  }
+
+  /** Whether a string or a name of a property may be `text`, whatever the schema says. */
+  allows(text: string): boolean {
+    return text.isWellFormed() && !this.excludes.some((exclude) => text.includes(exclude))
   }
 
   /** Where the string language of a schema comes from. */

@@ -6,7 +6,7 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import { toText } from "../../lexeme/number/decimal.ts"
 import { type NumberCell, numbers } from "../../lexeme/number/number.ts"
 import { exprLexeme, numberLexeme } from "../../lexeme/raw.ts"
-import { anyContent, NoContent } from "../../lexeme/string/content.ts"
+import { exprContent, NoContent } from "../../lexeme/string/content.ts"
 import { stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead } from "../../lexeme/table.ts"
 import { AllTypes, type Conjunctions, Types } from "../facts/conjunction.ts"
@@ -46,8 +46,11 @@ export class Scalars {
   private readonly plain: PlainSchemas
   private readonly policy: SurfacePolicy
   private anyNumber: number | undefined
+  /** Content of all strings that there may be. */
+  private readonly allowed: number
 
   constructor(all: Conjunctions, reader: KeywordReader, plain: PlainSchemas, policy: SurfacePolicy) {
+    this.allowed = exprContent(reader.allowedText)
     const context = { all, reader, isPossible: (id: number, type: number) => plain.isPossible(id, type) }
     this.plain = plain
     this.policy = policy
@@ -98,7 +101,7 @@ export class Scalars {
       if (lexeme !== Dead) lexemesOf.push(lexeme)
     }
     if ((possible & Types.string) !== 0) {
-      const content = (all & Types.string) !== 0 ? anyContent : this.strings.content(conjunction)
+      const content = (all & Types.string) !== 0 ? this.allowed : this.strings.content(conjunction)
       add(stringLexeme(content, this.policy.escapes))
     }
     if ((possible & Types.number) !== 0) add(this.numberLexeme(conjunction))

@@ -17,6 +17,7 @@ import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json
 import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
+import { freeTextExpr } from "../../lexeme/freetext.ts"
 import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
 import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
@@ -26,7 +27,7 @@ import { utf8 } from "../../utf8.ts"
 import { type Arguments, noObject, ofTool } from "./arguments.ts"
 import { wireTerm } from "./lower.ts"
 import { before, done, Places, shortestOf } from "./place.ts"
-import { rawStringLexeme } from "./rawstrings.ts"
+import { type RawForm, rawStringLexeme } from "./rawstrings.ts"
 import type { Parameter } from "./style.ts"
 import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
 
@@ -45,12 +46,12 @@ export interface ParameterForms {
   /** What stands before a key. */
   readonly open: readonly Step[]
   readonly forms: readonly FormSteps[]
-  readonly padding: string | undefined
+  /** How strings are written. */
+  readonly raw: RawForm
   /** What may stand where there are no arguments. */
   readonly none: readonly Step[]
-  /** Texts that no key may hold, that no string may, and that strings within other values may not. */
+  /** Texts that no key may hold, and that strings within other values may not. */
   readonly keyExcludes: readonly string[]
-  readonly rawExcludes: readonly string[]
   readonly jsonExcludes: readonly string[]
 }
 
@@ -75,6 +76,8 @@ export function parameterForms(
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
   // A value ends where its tag is whole: the line end behind that tag is not part of it.
   const ends = split.map(({ close }) => firstText(close).trimEnd())
+  // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
+  const rawExcludes = [...new Set([...ends, firstText(split[0].open), ...controls])]
   return {
     open: stepsOf(split[0].open),
     forms: split.map(({ between, close }, i) => ({
@@ -83,11 +86,9 @@ export function parameterForms(
       close: stepsOf(close),
       padded: stepsOf([...pad, ...close]),
     })),
-    padding,
+    raw: { padding, excludes: rawExcludes, allowed: freeTextExpr(rawExcludes) },
     none: none === undefined ? [] : stepsOf(wire`${none}`),
     keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
-    // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
-    rawExcludes: [...new Set([...ends, firstText(split[0].open), ...controls])],
     jsonExcludes: [...new Set([...ends, ...controls])],
   }
 }
@@ -123,7 +124,7 @@ class ParameterLanguage {
       written,
       language.policy.order === "schema",
       (conjunction, facts) => language.all.and(conjunction, facts),
-      (conjunction) => forms.forms.some((_, form) => this.valueSteps(conjunction, form).length > 0),
+      (conjunction) => this.hasText(conjunction),
     )
     this.tries = new KeyTries(
       written.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })),
@@ -156,6 +157,14 @@ class ParameterLanguage {
       }
     }
     return { ...spec, names, classes }
+  }
+
+  /** Whether a value of `conjunction` can be written. */
+  private hasText(conjunction: number): boolean {
+    const { all, some } = this.language.plainTypes(conjunction)
+    // Every type has a form. Of strings not all that JSON holds can be written, of all together some can.
+    if (((some & ~Types.string) | (all & Types.string)) !== 0) return true
+    return this.forms.forms.some((_, form) => this.valueSteps(conjunction, form).length > 0)
   }
 
   start(): readonly Step[] {
@@ -261,15 +270,12 @@ class ParameterLanguage {
 
   private makeValueSteps(conjunction: number, form: number): Step[] {
     const { language } = this
-    const { padding, rawExcludes: excludes } = this.forms
+    const { raw } = this.forms
     const { types, close, padded } = this.forms.forms[form]
     const steps: Step[] = []
     if ((types & Types.string) !== 0) {
       const { finiteValues } = language.limits
-      const lexeme = rawStringLexeme(language.scalars.strings, conjunction, finiteValues, {
-        padding,
-        excludes,
-      })
+      const lexeme = rawStringLexeme(language.scalars.strings, conjunction, finiteValues, raw)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.places.place(`close ${form}`, () => close)] })
     }
     const others = language.stepsOfTypes(conjunction, types & ~Types.string)
@@ -279,9 +285,9 @@ class ParameterLanguage {
       others,
     )
     steps.push(...json)
-    if (padding !== undefined) {
+    if (raw.padding !== undefined) {
       const frames = [this.places.place(`json ${conjunction} ${form}`, () => json)]
-      steps.push({ lexeme: exprLexeme(exprs.literal(padding)), frames })
+      steps.push({ lexeme: exprLexeme(exprs.literal(raw.padding)), frames })
     }
     return steps
   }

@@ -9,7 +9,6 @@
 import { compareNames } from "../../json/read/value.ts"
 import type { StringValues } from "../../json/scalar/strings.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
-import { freeTextExpr } from "../../lexeme/freetext.ts"
 import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
 import { NoContent, namesContent, PlainTag } from "../../lexeme/string/content.ts"
 import { buildNames } from "../../lexeme/string/names.ts"
@@ -18,8 +17,9 @@ import { utf8 } from "../../utf8.ts"
 
 export interface RawForm {
   readonly padding: string | undefined
-  /** Texts that no value may hold: the one that ends it among them. */
+  /** Texts that no value may hold, the one that ends it among them; and all texts without them. */
   readonly excludes: readonly string[]
+  readonly allowed: ExprId
 }
 
 /** Listed strings up to this many are an expression, more of them a trie. */
@@ -30,12 +30,12 @@ export function rawStringLexeme(
   strings: StringValues,
   conjunction: number,
   finiteValues: number,
-  { padding, excludes }: RawForm,
+  { padding, excludes, allowed }: RawForm,
 ): number {
   const expr = strings.countedExpr(conjunction)
   if (expr !== null) {
     const padded = padding === undefined ? expr : withPadding(expr, padding)
-    return exprLexeme(exprs.and([padded, freeTextExpr(excludes)]))
+    return exprLexeme(exprs.and([padded, allowed]))
   }
   const texts = strings.texts(conjunction, finiteValues) ?? []
   const written = texts.flatMap((text) => (padding === undefined ? [text] : paddings(text, padding)))
