@@ -1,15 +1,20 @@
 /** Every style by its name. A new style is one file, and one line here. */
 import { GrammarError } from "../../errors.ts"
+import { cohere, cohere2 } from "./cohere.ts"
 import { deepseekV3, deepseekV31 } from "./deepseek.ts"
 import { deepseekV41, deepseekXml } from "./deepseekxml.ts"
+import { exaone } from "./exaone.ts"
 import { glmXml } from "./glmxml.ts"
 import { harmony } from "./harmony.ts"
 import { hermes } from "./hermes.ts"
 import { kimiK2 } from "./kimi.ts"
+import { kimiK3 } from "./kimik3.ts"
 import { llama3Json } from "./llama3.ts"
+import { mimo } from "./mimo.ts"
 import { minimaxXml } from "./minimaxxml.ts"
 import { mistral } from "./mistral.ts"
 import { qwenXml } from "./qwenxml.ts"
+import { seedOss } from "./seedoss.ts"
 import type { Style } from "./style.ts"
 
 export const styles: readonly Style[] = [
@@ -25,6 +30,12 @@ export const styles: readonly Style[] = [
   minimaxXml,
   kimiK2,
   deepseekV41,
+  exaone,
+  mimo,
+  seedOss,
+  cohere,
+  cohere2,
+  kimiK3,
 ]
 
 const byName = new Map(styles.map((style) => [style.name, style]))

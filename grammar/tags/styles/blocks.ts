@@ -4,7 +4,7 @@ import type { Term } from "../../ebnf/terms.ts"
 import type { Step } from "../../frame.ts"
 import type { Grammar } from "../../grammar.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "./arguments.ts"
-import { beforeEnd } from "./literal.ts"
+import { beforeEnd, literalTerm } from "./literal.ts"
 import { callTerm, type Filling, wireTerm } from "./lower.ts"
 import { type ParameterForms, parameterArguments, parameterForms } from "./parameters.ts"
 import type { Plan } from "./plan.ts"
@@ -44,7 +44,8 @@ export class CallBlocks {
     return this.steps(`first ${at} ${index} ${hasLead}`, () => {
       const { lead, begin = nothing } = this.blocks[at]
       const { terms } = this.rules
-      const before = hasLead && lead !== undefined ? terms.or([terms.empty, terms.text(lead)]) : terms.empty
+      const isLed = hasLead && lead !== undefined
+      const before = isLed ? terms.or([terms.empty, literalTerm(this.rules, lead)]) : terms.empty
       return terms.concat(before, wireTerm(this.rules, begin, null), this.call(at, index))
     })
   }

@@ -1,12 +1,12 @@
 /**
  * The turn of styles that write messages: reasoning and remarks, then an answer or calls, each with a header of its own.
  */
-
 import type { Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
 import type { Frame, Step } from "../../frame.ts"
 import { freeTextLexeme } from "../../lexeme/freetext.ts"
 import type { CallBlocks } from "./blocks.ts"
+import { CallSequence } from "./calls.ts"
 import { beforeEnd, literalTerm } from "./literal.ts"
 import { before, done, Places } from "./place.ts"
 import type { Plan } from "./plan.ts"
@@ -18,6 +18,7 @@ export class MessageLanguage {
   private readonly blocks: CallBlocks
   private readonly messages: Messages
   private readonly places = new Places("")
+  private readonly calls: CallSequence
   private readonly text: Term
 
   constructor(rules: Rules, plan: Plan, blocks: CallBlocks, messages: Messages) {
@@ -26,58 +27,55 @@ export class MessageLanguage {
     this.blocks = blocks
     this.messages = messages
     this.text = rules.terms.lexeme(freeTextLexeme({ stops: [], excludes: plan.excludes }, { mayEnd: true }))
+    this.calls = new CallSequence(plan, blocks, this.places, {
+      areJoined: false,
+      after: (count) => this.after(count),
+    })
   }
 
   start(): Step[] {
     const { reasoning } = this.plan
     if (reasoning === null || reasoning === undefined || reasoning.optional) return this.message(0)
-    return before(this.between(0), this.reasoning())
+    // A prompt that has begun the section leaves its header out.
+    const { begin = "" } = reasoning
+    return before(this.between(0), this.reasoning(begin === "" ? "" : this.messages.reasoning.begin))
   }
 
   /** Any message, when so many calls were made. */
   private message(count: number): Step[] {
     const { reasoning, calls, format } = this.plan
-    const { remark } = this.messages
+    const { remark, reasoning: thought } = this.messages
     const more = this.between(count)
     const steps = this.ending(count)
-    if (reasoning !== null) steps.push(...before(more, this.reasoning()))
-    if (!calls.isRequired && format === null)
+    if (reasoning !== null) steps.push(...before(more, this.reasoning(thought.begin)))
+    if (remark !== undefined && !calls.isRequired && format === null) {
       steps.push(...before(more, this.steps("remark", remark, this.text)))
+    }
     return steps
   }
 
   /** The messages that a turn can end with. */
   private ending(count: number): Step[] {
     const { calls, format } = this.plan
-    const steps: Step[] = []
-    if (!calls.isRequired) {
-      const content = format === null ? this.text : this.rules.terms.nested(format)
-      steps.push(...this.answer(content, count))
-    }
-    if (calls.tools.length === 0 || count >= calls.max) return steps
-    for (const at of this.blocks.blocks.keys()) {
-      const next = this.blocks.endsText(at) ? null : this.afterCall(this.oneMore(count))
-      const call = this.blocks.first(at, count, false)
-      steps.push(...(next === null ? call : before(next, call)))
-    }
-    return steps
+    const steps = this.calls.steps(count, true)
+    if (calls.isRequired) return steps
+    return [...steps, ...this.answer(format === null ? this.text : this.rules.terms.nested(format), count)]
   }
 
-  private reasoning(): readonly Step[] {
-    const { reasoning } = this.messages
+  private reasoning(begin: string): readonly Step[] {
+    const { ends } = this.messages.reasoning
     const { max_tokens } = this.plan.reasoning ?? {}
     const { terms } = this.rules
     const text = max_tokens === undefined ? this.text : terms.budget(this.text, max_tokens, "reasoning")
-    return this.steps("reasoning", reasoning, text)
+    return this.steps(`reasoning ${begin}`, { begin, ends }, text)
   }
 
-  /** The answer: behind an end that is no end of the whole text more may follow. */
+  /** The answer: behind its first end the turn is over, behind others more may follow. */
   private answer(content: Term, count: number): Step[] {
     const { begin, ends } = this.messages.answer
     return ends.flatMap((end, i) => {
       const message = this.steps(`answer ${i}`, { begin, ends: [end] }, content)
-      if (i === 0 || this.plan.format !== null) return [...message]
-      return before(this.afterAnswer(count), message)
+      return before(i === 0 || this.plan.format !== null ? this.closing() : this.after(count), message)
     })
   }
 
@@ -101,23 +99,23 @@ export class MessageLanguage {
     return this.places.place(`between ${count}`, () => before(next, steps()))
   }
 
-  private afterAnswer(count: number): Frame {
-    return this.afterEnd(`answered ${count}`, count)
-  }
-
-  private afterCall(count: number): Frame {
-    return this.afterEnd(`called ${count}`, count)
-  }
-
-  private afterEnd(key: string, count: number): Frame {
+  /** Behind a message that another one may follow. */
+  private after(count: number): Frame {
+    const isMore = this.messages.end === undefined && count < this.plan.calls.max
     return this.places.place(
-      key,
-      () => (count < this.plan.calls.max ? [...this.between(count).follow(1, null), done] : [done]),
-      () => [done],
+      `after ${count}`,
+      () => [...(isMore ? this.between(count).follow(1, null) : []), ...this.ends()],
+      () => this.ends(),
     )
   }
 
-  private oneMore(count: number): number {
-    return this.blocks.areNumbered || this.plan.calls.max !== Number.POSITIVE_INFINITY ? count + 1 : 0
+  private closing(): Frame {
+    return this.places.place("closing", () => this.ends())
+  }
+
+  /** What closes the turn. */
+  private ends(): readonly Step[] {
+    const { end } = this.messages
+    return end === undefined ? [done] : this.blocks.steps("end", () => literalTerm(this.rules, end))
   }
 }

@@ -59,16 +59,20 @@ export interface Reasoning {
   readonly optional?: boolean
 }
 
-/** A turn of messages: reasoning and text have headers, a call is a message of its own. */
+/** A turn of messages: reasoning and text have headers, calls are messages of their own. */
 export interface Messages {
   readonly reasoning: Message
-  /** Text that more must follow, and text that ends the turn. */
-  readonly remark: Message
+  /** Text behind which more must follow. */
+  readonly remark?: Message
+  /** Text behind which the turn is over, if it ends with the first of its ends. */
   readonly answer: Message
   readonly between: string
+  /** What closes the turn: then nothing follows calls. */
+  readonly end?: string
 }
 
 export interface Message {
   readonly begin: string
+  /** Any of these ends it. */
   readonly ends: readonly string[]
 }

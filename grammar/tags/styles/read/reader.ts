@@ -219,28 +219,40 @@ export class TurnReader {
 
   private *messages(messages: Messages): Parse {
     const { feeding } = this
-    const { reasoning, remark, answer, between } = messages
-    const holders: readonly (readonly [Message, "reasoning" | "text"])[] = [
+    const { reasoning, remark, answer, between, end = "" } = messages
+    const section = this.plan.reasoning
+    // A prompt that has begun the section leaves its header out.
+    if (section && !section.begin && !section.optional) yield* this.message(reasoning, "reasoning")
+    const holders: (readonly [Message, "reasoning" | "text"])[] = [
       [reasoning, "reasoning"],
-      [remark, "text"],
       [answer, "text"],
     ]
+    if (remark !== undefined) holders.push([remark, "text"])
     const callTexts = this.plan.style.blocks.flatMap(({ begin = [], call }) =>
       beginnings([...begin, ...call]),
     )
     while (!(yield* feeding.isAtEnd())) {
-      if (yield* feeding.startsWith(between)) yield* feeding.literal(between)
-      const text = yield* feeding.choose([...holders.map(([{ begin }]) => begin), ...callTexts])
-      const holder = holders.find(([{ begin }]) => begin === text)
+      if (between !== "" && (yield* feeding.startsWith(between))) yield* feeding.literal(between)
+      const begins = holders.map(([{ begin }]) => begin)
+      const text = yield* feeding.choose([...begins, ...callTexts, ...(end === "" ? [] : [end])])
+      if (end !== "" && text === end) {
+        yield* feeding.literal(end)
+        return
+      }
+      const holder = holders[begins.indexOf(text ?? "")]
       if (holder === undefined) {
         yield* this.block()
         continue
       }
-      const [{ begin, ends }, type] = holder
-      yield* feeding.literal(begin)
-      const end = yield* feeding.until(ends, 0, (more) => this.add(type, more))
-      if (end !== null) yield* feeding.literal(end)
+      yield* feeding.literal(holder[0].begin)
+      yield* this.message(...holder)
     }
+  }
+
+  /** A message behind its header. */
+  private *message({ ends }: Message, type: "reasoning" | "text"): Parse {
+    const end = yield* this.feeding.until(ends, 0, (more) => this.add(type, more))
+    if (end !== null) yield* this.feeding.literal(end)
   }
 
   private add(type: "text" | "reasoning", text: string): void {

@@ -78,10 +78,13 @@ export class Writer {
     this.wire(block.begin ?? [], block)
     for (const [i, call] of calls.entries()) {
       if (i > 0) this.wire(block.between ?? [], block)
-      if (i > 0 && style.messages !== undefined) this.add(style.messages.between, true)
+      if (i > 0 && style.messages !== undefined && block.end === undefined) {
+        this.add(style.messages.between, true)
+      }
       this.wire(block.call, block, call, i)
     }
     this.wire(block.end ?? [], block)
+    this.add(style.messages?.end ?? "", true)
     return this.pieces
   }
 
