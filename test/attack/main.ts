@@ -22,6 +22,7 @@ const programs: [name: string, args: string[]][] = [
   ["schemas", ["--count", flags.schemas]],
   ["mutants", ["--count", flags.mutants]],
   ["streams", ["--count", flags.streams]],
+  ["compilations", []],
   ...(flags.soak === undefined ? [] : [["soak", [flags.soak]] satisfies [string, string[]]]),
 ]
 const failed = programs.filter(([name, args]) => {
