@@ -9,6 +9,7 @@ export {
   createToken,
   EmbeddedActionsParser,
   EOF,
+  type IParserErrorMessageProvider,
   type IRecognitionException,
   type IToken,
   Lexer,

@@ -53,6 +53,17 @@ export class Source {
     return new GrammarError(kind, this.path(offset), `${message}\n${this.quote(offset)}`)
   }
 
+  /** What `run` returns. An error that it throws, of an input at `offset` inside of this text, gets this place in front of its own. */
+  nested<T>(offset: number, run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (!isMistake(error)) throw error
+      const message = `${bareMessage(error)}\n${this.quote(offset)}`
+      throw new GrammarError(error.kind, joinPaths(this.path(offset), error.path), message)
+    }
+  }
+
   /** The line of `offset`, the part around it where the line is long, and below it a caret. */
   quote(offset: number): string {
     const line = this.lineAt(offset)
@@ -91,10 +102,18 @@ export class Source {
   }
 }
 
+interface Mistake {
+  kind: GrammarErrorKind
+  offset: number
+  message: string
+  /** Place inside of the input at `offset`; empty for the text itself. */
+  inner: string
+}
+
 /** What is wrong with one text, in any order. */
 export class Mistakes {
   private readonly source: Source
-  private readonly found: { kind: GrammarErrorKind; offset: number; message: string }[] = []
+  private readonly found: Mistake[] = []
 
   constructor(source: Source) {
     this.source = source
@@ -105,7 +124,18 @@ export class Mistakes {
   }
 
   add(kind: GrammarErrorKind, offset: number, message: string): void {
-    this.found.push({ kind, offset, message })
+    this.found.push({ kind, offset, message, inner: "" })
+  }
+
+  /** What `run` returns; null where it refuses an input at `offset` inside of the text, which is one more mistake. */
+  nested<T>(offset: number, run: () => T): T | null {
+    try {
+      return run()
+    } catch (error) {
+      if (!isMistake(error)) throw error
+      this.found.push({ kind: error.kind, offset, message: bareMessage(error), inner: error.path })
+      return null
+    }
   }
 
   /** Throws all that was added as one error: the first in the text says kind and path, the others are listed below it. */
@@ -113,12 +143,28 @@ export class Mistakes {
     if (this.found.length === 0) return
     const [first, ...others] = this.found.sort((a, b) => a.offset - b.offset)
     const lines = [`${first.message}\n${this.source.quote(first.offset)}`]
-    for (const { offset, message } of others.slice(0, MaxListed)) {
-      lines.push(`${this.source.path(offset)}: ${message}`)
-    }
+    for (const other of others.slice(0, MaxListed)) lines.push(`${this.pathOf(other)}: ${other.message}`)
     if (others.length > MaxListed) lines.push(`and ${others.length - MaxListed} more`)
-    throw new GrammarError(first.kind, this.source.path(first.offset), lines.join("\n"))
+    throw new GrammarError(first.kind, this.pathOf(first), lines.join("\n"))
   }
+
+  private pathOf({ offset, inner }: Mistake): string {
+    return joinPaths(this.source.path(offset), inner)
+  }
+}
+
+/** Other classes stay what they are: what is over for the whole compilation is no mistake of one place. */
+function isMistake(error: unknown): error is GrammarError {
+  return error instanceof GrammarError && error.constructor === GrammarError
+}
+
+/** The message without the path, which errors have in front of it. */
+function bareMessage({ path, message }: GrammarError): string {
+  return path === "" ? message : message.slice(path.length + 2)
+}
+
+function joinPaths(outer: string, inner: string): string {
+  return inner === "" ? outer : `${outer}, ${inner}`
 }
 
 /** Number of code points of `text` between two offsets. */

@@ -9,7 +9,7 @@
  * tokens with the ids 0, 1, …, and `--- tokens` says that texts are read by ids, so that bytes alone say nothing.
  *
  * In texts `⏎ ⇥ ␍ ␠` are LF, tab, CR and space, `∅` is the empty text, `⟨E3 81⟩` bytes, `⟨#7⟩` the token 7, `⟨<a>⟩` a control
- * token, `⟨90×(⟩` ninety times `(`. Each text is read as bytes, as the longest tokens, and as random tokens.
+ * token, `⟨90×(⟩` ninety times `(`; at `⟨|⟩` a token ends. Each text is read as bytes, as the longest tokens, and as random ones.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -85,9 +85,12 @@ function addSection(made: GrammarCase, part: string): void {
     case "reject":
       for (const line of lines) made.texts.push({ line, verdict: kind, pieces: piecesOf(line) })
       return
-    case "error":
-      made.error = { place: words[0], kind: words[1], message: words.slice(2).join(" "), also: [] }
+    case "error": {
+      const said = /^(?:(.+?) )?(syntax|unsupported|unsatisfiable|limit)(?: (.*))?$/.exec(words.join(" "))
+      if (said === null) throw new Error(`${made.name}: an error has a place, a kind and a message`)
+      made.error = { place: said[1] ?? "", kind: said[2], message: said[3] ?? "", also: [] }
       return
+    }
     case "also":
       if (made.error === undefined) throw new Error(`${made.name}: also without error`)
       made.error.also.push({ place: words[0], message: words.slice(1).join(" ") })
@@ -114,10 +117,13 @@ function addSection(made: GrammarCase, part: string): void {
 function piecesOf(line: string): Piece[] {
   if (line === "∅") return []
   const pieces: Piece[] = []
+  // Whether a token ends here.
+  let isCut = false
   const add = (bytes: Uint8Array) => {
     const last = pieces.at(-1)
-    if (last instanceof Uint8Array) pieces[pieces.length - 1] = concatenate([last, bytes])
+    if (last instanceof Uint8Array && !isCut) pieces[pieces.length - 1] = concatenate([last, bytes])
     else pieces.push(bytes)
+    isCut = false
   }
   for (const [, mark, text] of line.matchAll(/⟨([^⟩]*)⟩|([^⟨]+)/gu)) {
     const times = /^(\d+)×(.*)$/u.exec(mark ?? "")
@@ -125,7 +131,8 @@ function piecesOf(line: string): Piece[] {
     else if (times !== null) add(utf8.encode(plain(times[2]).repeat(Number(times[1]))))
     else if (/^[0-9A-F]{2}( [0-9A-F]{2})*$/.test(mark)) {
       add(Uint8Array.from(mark.split(" "), (byte) => Number.parseInt(byte, 16)))
-    } else pieces.push(mark.startsWith("#") ? Number(mark.slice(1)) : mark)
+    } else if (mark === "|") isCut = true
+    else pieces.push(mark.startsWith("#") ? Number(mark.slice(1)) : mark)
   }
   return pieces
 }
@@ -164,8 +171,9 @@ function expectError(each: GrammarCase, compile: CaseCompiler): void {
   const { place, kind, message, also } = each.error!
   const error = refusalOf(() => compile(each))
   expect([error.kind, error.path]).toEqual([kind, pathOf(place)])
-  expect(error.message).toContain(`${pathOf(place)}: ${message}`)
-  for (const other of also) expect(error.message).toContain(`${pathOf(other.place)}: ${other.message}`)
+  const said = (at: string, words: string) => (at === "" ? words : `${pathOf(at)}: ${words}`)
+  expect(error.message).toContain(said(place, message))
+  for (const other of also) expect(error.message).toContain(said(other.place, other.message))
 }
 
 /** The GrammarError that `action` throws; anything else it throws goes on, and nothing is an error of the test. */
@@ -180,8 +188,7 @@ export function refusalOf(action: () => unknown): GrammarError {
 }
 
 function pathOf(place: string): string {
-  const [, line, column] = /^(\d+):(\d+)$/.exec(place) ?? []
-  return line === undefined ? place : `line ${line}, column ${column}`
+  return place.replace(/^(\d+):(\d+)/, "line $1, column $2")
 }
 
 function bytesOf(piece: Piece): Uint8Array {

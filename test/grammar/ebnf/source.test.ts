@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { TimeError } from "../../../grammar/deadline.ts"
 import { Mistakes, Source } from "../../../grammar/ebnf/source.ts"
 import { defaultLimits, GrammarError } from "../../../grammar/errors.ts"
 
@@ -58,6 +59,21 @@ describe("errors", () => {
   })
 })
 
+test("an error of an input inside has both places", () => {
+  const source = sourceOf("a\nb c", "/grammar")
+  const nested = (error: Error) => () =>
+    source.nested(4, () => {
+      throw error
+    })
+  const placed = thrownBy(nested(new GrammarError("unsupported", "offset 3", "no")))
+  expect([placed.kind, placed.path]).toEqual(["unsupported", "/grammar, line 2, column 3, offset 3"])
+  expect(placed.message).toBe("/grammar, line 2, column 3, offset 3: no\n2 | b c\n      ^")
+  expect(thrownBy(nested(new GrammarError("limit", "", "no"))).path).toBe("/grammar, line 2, column 3")
+  const timeOver = new TimeError("limit", "", "no")
+  expect(thrownBy(nested(timeOver))).toBe(timeOver)
+  expect(source.nested(0, () => 7)).toBe(7)
+})
+
 describe("mistakes", () => {
   test("are thrown as one, in the order of the text", () => {
     const mistakes = new Mistakes(sourceOf("a\nb\nc"))
@@ -71,6 +87,24 @@ describe("mistakes", () => {
     expect(error.message).toBe(
       "line 1, column 1: first\n1 | a\n    ^\nline 2, column 1: second\nline 3, column 1: third",
     )
+  })
+  test("may be those of an input inside", () => {
+    const mistakes = new Mistakes(sourceOf("a b"))
+    const refuse = (path: string) => () => {
+      throw new GrammarError("unsupported", path, "no")
+    }
+    expect(mistakes.nested(0, () => 7)).toBe(7)
+    expect(mistakes.nested(2, refuse("offset 3"))).toBeNull()
+    expect(mistakes.nested(0, refuse("/a"))).toBeNull()
+    const error = thrownBy(() => mistakes.throwAny())
+    expect([error.kind, error.path]).toEqual(["unsupported", "line 1, column 1, /a"])
+    expect(error.message.split("\n").at(-1)).toBe("line 1, column 3, offset 3: no")
+    const timeOver = new TimeError("limit", "", "no")
+    const run = () =>
+      mistakes.nested(0, () => {
+        throw timeOver
+      })
+    expect(thrownBy(run)).toBe(timeOver)
   })
   test("are listed up to a bound", () => {
     const mistakes = new Mistakes(sourceOf("a".repeat(1_000)))

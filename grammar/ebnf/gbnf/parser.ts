@@ -1,0 +1,357 @@
+/**
+ * One rule of GBNF, by chevrotain: its lexemes into a tree.
+ *
+ * Alternatives, sequences and groups are a flat list of lexemes here, and the tree grows beside it (`builder.ts`): a parser
+ * that called itself for each parenthesis would run out of the host's stack at some 400 of them. Attributes and macros nest
+ * twice at most, so they are rules of the parser. The first lexeme that fits nowhere ends the reading of the rule; what is
+ * wrong inside of strings, classes and repetitions is reported, and reading goes on.
+ */
+import {
+  EmbeddedActionsParser,
+  EOF,
+  type IParserErrorMessageProvider,
+  type IToken,
+  type TokenType,
+} from "../chevrotain.ts"
+import { TreeBuilder } from "./builder.ts"
+import { decodeClass, decodeString } from "./escapes.ts"
+import * as lexer from "./lexer.ts"
+import type { Alternatives, Attribute, Item, Macro, Reference, TokenReference, Value } from "./tree.ts"
+
+/** What the parser asks and reports while it reads one rule; offsets are those of its lexemes. */
+export interface RuleReading {
+  /** Names of all rules: they come before macros of the same name. */
+  readonly names: ReadonlySet<string>
+  /** Collects the places at which rules are named. */
+  references: Reference[]
+  mistake(offset: number, message: string): void
+  /** One more group inside of `depth - 1` others, and a bound of a repetition: both may throw `limit`. */
+  checkDepth(depth: number, offset: number): void
+  checkRepeat(count: number, offset: number): void
+}
+
+/** A tree, or the lexeme at which reading ended: null for the end of the rule. */
+export type ReadRule<T> = { tree: T; failure: null } | { tree: null; failure: Failure }
+
+export interface Failure {
+  lexeme: IToken | null
+  previous: IToken | null
+  message: string
+}
+
+let parser: RuleParser | null = null
+
+/** The attributes of a head. */
+export function parseHead(lexemes: IToken[], reading: RuleReading): ReadRule<Attribute[]> {
+  parser ??= new RuleParser()
+  return parser.read(lexemes, reading, (each) => each.head())
+}
+
+/** The alternatives of a rule. */
+export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<Alternatives> {
+  parser ??= new RuleParser()
+  return parser.read(lexemes, reading, (each) => each.body())
+}
+
+/** How a lexeme is shown in a message. */
+export function shown(lexeme: IToken | null): string {
+  if (lexeme === null) return "the end of the rule"
+  const image = lexeme.image.length > 40 ? `${lexeme.image.slice(0, 39).toWellFormed()}…` : lexeme.image
+  return image.startsWith('"') ? image : `"${image}"`
+}
+
+class RuleParser extends EmbeddedActionsParser {
+  private reading!: RuleReading
+
+  constructor() {
+    super(lexer.lexemeTypes, { maxLookahead: 1, errorMessageProvider: messages })
+    this.performSelfAnalysis()
+  }
+
+  read<T>(lexemes: IToken[], reading: RuleReading, rule: (parser: RuleParser) => T): ReadRule<T> {
+    this.reading = reading
+    this.input = lexemes
+    const tree = rule(this)
+    const [error] = this.errors
+    if (error === undefined) return { tree, failure: null }
+    const lexeme = error.token.tokenType === EOF ? null : error.token
+    const previous = lexemes[(lexeme === null ? lexemes.length : lexemes.indexOf(lexeme)) - 1] ?? null
+    return { tree: null, failure: { lexeme, previous, message: error.message } }
+  }
+
+  readonly head = this.RULE("head", (): Attribute[] => {
+    const attributes: Attribute[] = []
+    this.CONSUME(lexer.Name)
+    this.OPTION(() => {
+      this.CONSUME(lexer.LeftSquare)
+      this.MANY_SEP({ SEP: lexer.Comma, DEF: () => attributes.push(this.SUBRULE(this.attribute)) })
+      this.CONSUME(lexer.RightSquare)
+    })
+    this.CONSUME(lexer.Assign)
+    return attributes
+  })
+
+  private readonly attribute = this.RULE("attribute", (): Attribute => {
+    const { image, startOffset } = this.CONSUME(lexer.Name)
+    const value = this.OPTION(() => {
+      this.CONSUME(lexer.Equals)
+      return this.SUBRULE(this.value)
+    })
+    return { name: image, value: value ?? null, offset: startOffset }
+  })
+
+  readonly body = this.RULE("body", (): Alternatives => {
+    const tree = this.ACTION(() => this.builder())
+    this.MANY(() => {
+      this.OR([
+        {
+          ALT: () => {
+            const item = this.SUBRULE(this.item)
+            this.ACTION(() => tree.add(item))
+          },
+        },
+        {
+          ALT: () => {
+            const operator = this.SUBRULE(this.operator)
+            this.ACTION(() => this.repeat(operator, tree))
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(lexer.Pipe)
+            this.ACTION(() => tree.nextAlternative())
+          },
+        },
+        {
+          ALT: () => {
+            const { startOffset } = this.CONSUME(lexer.LeftParen)
+            this.ACTION(() => tree.open(startOffset))
+          },
+        },
+        {
+          ALT: () => {
+            const { startOffset } = this.CONSUME(lexer.RightParen)
+            this.ACTION(() => tree.close(startOffset))
+          },
+        },
+      ])
+    })
+    return this.ACTION(() => (this.LA(1).tokenType === EOF ? tree.finish() : []))
+  })
+
+  private readonly item = this.RULE(
+    "item",
+    (): Item =>
+      this.OR<Item>([
+        { ALT: () => ({ kind: "text", text: this.textOf(this.CONSUME(lexer.Text)) }) },
+        { ALT: () => ({ kind: "class", ranges: this.rangesOf(this.CONSUME(lexer.Class)) }) },
+        {
+          ALT: () => {
+            this.CONSUME(lexer.Dot)
+            return { kind: "class", ranges: anyCharacter }
+          },
+        },
+        { ALT: () => ({ kind: "token", token: this.SUBRULE(this.token) }) },
+        {
+          GATE: () => !this.reading.names.has(this.LA(1).image),
+          ALT: () => ({ kind: "macro", macro: this.SUBRULE(this.macro) }),
+        },
+        {
+          ALT: () => {
+            const { image, startOffset } = this.CONSUME(lexer.Name)
+            const reference = { kind: "rule", name: image, offset: startOffset } as const
+            this.ACTION(() => this.reading.references.push(reference))
+            return reference
+          },
+        },
+      ]),
+  )
+
+  private readonly operator = this.RULE(
+    "operator",
+    (): IToken =>
+      this.OR([
+        { ALT: () => this.CONSUME(lexer.Star) },
+        { ALT: () => this.CONSUME(lexer.Plus) },
+        { ALT: () => this.CONSUME(lexer.Question) },
+        { ALT: () => this.CONSUME(lexer.Bounds) },
+      ]),
+  )
+
+  private readonly token = this.RULE("token", (): TokenReference => {
+    const bang = this.OPTION(() => this.CONSUME(lexer.Bang))
+    const named = this.OR([
+      { ALT: () => this.CONSUME(lexer.TokenIds) },
+      { ALT: () => this.CONSUME(lexer.TokenName) },
+    ])
+    return this.ACTION(() => ({
+      which: named.tokenType === lexer.TokenIds ? this.idsOf(named) : named.image,
+      isNegated: bang !== undefined,
+      offset: (bang ?? named).startOffset,
+    }))
+  })
+
+  private readonly macro = this.RULE("macro", (): Macro => {
+    const { image, startOffset } = this.CONSUME(lexer.MacroName)
+    const macro: Macro = { name: image, values: [], named: [], offset: startOffset }
+    this.CONSUME(lexer.LeftParen)
+    this.MANY_SEP({
+      SEP: lexer.Comma,
+      DEF: () => {
+        const value = this.SUBRULE(this.value)
+        const named = this.OPTION(() => {
+          this.CONSUME(lexer.Equals)
+          return this.SUBRULE1(this.value)
+        })
+        this.ACTION(() => {
+          if (named === undefined) macro.values.push(value)
+          else if (value.kind === "name")
+            macro.named.push({ name: value.name, value: named, offset: value.offset })
+          else this.reading.mistake(value.offset, 'expected a name in front of "="')
+        })
+      },
+    })
+    this.CONSUME(lexer.RightParen)
+    return macro
+  })
+
+  private readonly value = this.RULE(
+    "value",
+    (): Value =>
+      this.OR<Value>([{ ALT: () => this.SUBRULE(this.scalar) }, { ALT: () => this.SUBRULE(this.tuple) }]),
+  )
+
+  private readonly scalar = this.RULE(
+    "scalar",
+    (): Value =>
+      this.OR<Value>([
+        {
+          ALT: () => {
+            const text = this.CONSUME(lexer.Text)
+            return { kind: "string", text: this.textOf(text), offset: text.startOffset }
+          },
+        },
+        {
+          ALT: () => {
+            const { image, startOffset } = this.CONSUME(lexer.NumberText)
+            return { kind: "number", number: Number(image), offset: startOffset }
+          },
+        },
+        {
+          ALT: () => {
+            const { image, startOffset } = this.CONSUME(lexer.Name)
+            return { kind: "name", name: image, offset: startOffset }
+          },
+        },
+      ]),
+  )
+
+  private readonly tuple = this.RULE("tuple", (): Value => {
+    const { startOffset } = this.CONSUME(lexer.LeftParen)
+    const values: Value[] = []
+    // A comma may stand behind the last value too.
+    let mayFollow = true
+    this.MANY({
+      GATE: () => mayFollow,
+      DEF: () => {
+        const value = this.SUBRULE(this.scalar)
+        values.push(value)
+        this.ACTION(() => {
+          if (value.kind === "name") this.reading.references.push(value)
+        })
+        mayFollow = false
+        this.OPTION(() => {
+          this.CONSUME(lexer.Comma)
+          mayFollow = true
+        })
+      },
+    })
+    this.CONSUME(lexer.RightParen)
+    return { kind: "tuple", values, offset: startOffset }
+  })
+
+  private builder(): TreeBuilder {
+    return new TreeBuilder({
+      expectedItem: (offset, found) => this.reading.mistake(offset, `expected an item, found "${found}"`),
+      unclosedGroup: (offset) => this.reading.mistake(offset, 'this "(" is not closed'),
+      openedGroup: (depth, offset) => this.reading.checkDepth(depth, offset),
+    })
+  }
+
+  private repeat({ image, startOffset, tokenType }: IToken, tree: TreeBuilder): void {
+    let [min, max] = [
+      tokenType === lexer.Plus ? 1 : 0,
+      tokenType === lexer.Question ? 1 : Number.POSITIVE_INFINITY,
+    ]
+    if (tokenType === lexer.Bounds) {
+      const [low, high] = image.slice(1, -1).split(",")
+      min = Number(low)
+      if (high === undefined) max = min
+      // XGrammar prints -1 where there is no bound.
+      else if (high.trim() !== "" && high.trim() !== "-1") max = Number(high)
+      if (max < min)
+        this.reading.mistake(startOffset, `the upper bound ${max} is below the lower bound ${min}`)
+      this.reading.checkRepeat(Math.max(min, Number.isFinite(max) ? max : 0), startOffset)
+    }
+    tree.repeat(min, Math.max(min, max), startOffset, image)
+  }
+
+  private textOf({ image, startOffset }: IToken): string {
+    return this.ACTION(() => {
+      if (!lexer.isClosed(image, '"')) {
+        this.reading.mistake(startOffset, "unterminated string")
+        return ""
+      }
+      return decodeString(image.slice(1, -1), (at, message) =>
+        this.reading.mistake(startOffset + 1 + at, message),
+      )
+    })
+  }
+
+  private rangesOf({ image, startOffset }: IToken): readonly number[] {
+    return this.ACTION(() => {
+      if (!lexer.isClosed(image, "]")) {
+        this.reading.mistake(startOffset, "unterminated class")
+        return anyCharacter
+      }
+      return decodeClass(image.slice(1, -1), (at, message) =>
+        this.reading.mistake(startOffset + 1 + at, message),
+      )
+    })
+  }
+
+  private idsOf(lexeme: IToken): number[] {
+    const { image, startOffset } = lexeme
+    const ranges: number[] = []
+    for (const part of image.slice(2, -2).split(",")) {
+      const range = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part)
+      const first = Number(range?.[1])
+      const last = Number(range?.[2] ?? range?.[1])
+      if (range === null || last < first) {
+        this.reading.mistake(startOffset, `expected ids of tokens as in <[1-3,9]>, found ${shown(lexeme)}`)
+        return []
+      }
+      ranges.push(first, last)
+    }
+    return ranges
+  }
+}
+
+const anyCharacter: readonly number[] = [0, 0x10ffff]
+
+const messages: IParserErrorMessageProvider = {
+  buildMismatchTokenMessage: ({ expected, actual }) =>
+    `expected ${labelOf(expected)}, found ${foundIn(actual)}`,
+  buildNotAllInputParsedMessage: ({ firstRedundant }) => `expected an item, found ${foundIn(firstRedundant)}`,
+  buildNoViableAltMessage: ({ actual, ruleName }) =>
+    `expected ${ruleName === "item" || ruleName === "token" ? "an item" : "a value"}, found ${foundIn(actual[0])}`,
+  buildEarlyExitMessage: ({ actual }) => `expected more than ${foundIn(actual[0])}`,
+}
+
+function labelOf({ LABEL, name }: TokenType): string {
+  return LABEL ?? name
+}
+
+function foundIn(lexeme: IToken): string {
+  return shown(lexeme.tokenType === EOF ? null : lexeme)
+}

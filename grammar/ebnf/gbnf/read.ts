@@ -1,0 +1,142 @@
+/**
+ * A whole GBNF text: its rules as trees, and the mistakes that can be found without knowing what they mean.
+ *
+ * Rules are read one by one, so a mistake in one says nothing about the others, and all of a text are reported together. Once
+ * a lexeme was out of place, names may be missing only because of it: whether all are defined is asked of clean texts alone.
+ */
+import { checkTime } from "../../deadline.ts"
+import { checkLimit, type Limits } from "../../errors.ts"
+import type { IToken } from "../chevrotain.ts"
+import type { Mistakes, Source } from "../source.ts"
+import { lexemesOf, type RuleSpan, ruleSpans } from "./lexer.ts"
+import { type Failure, parseBody, parseHead, type RuleReading, shown } from "./parser.ts"
+import type { GbnfRule } from "./tree.ts"
+
+/** The rules of a text by name, in its order; mistakes go to `mistakes`. Throws `limit`. */
+export function readGbnf(
+  source: Source,
+  limits: Limits,
+  root: string,
+  mistakes: Mistakes,
+): ReadonlyMap<string, GbnfRule> {
+  const rules = new Reader(source, limits, mistakes).read()
+  if (mistakes.count === 0) checkNames(mistakes, rules, root)
+  return rules
+}
+
+class Reader {
+  private readonly source: Source
+  private readonly limits: Limits
+  private readonly mistakes: Mistakes
+
+  constructor(source: Source, limits: Limits, mistakes: Mistakes) {
+    this.source = source
+    this.limits = limits
+    this.mistakes = mistakes
+  }
+
+  read(): Map<string, GbnfRule> {
+    const { source, limits } = this
+    const spans = ruleSpans(source.text)
+    this.readPreface(spans[0]?.start ?? source.text.length)
+    const names = new Set(spans.map(({ name }) => name))
+    const reading = this.reading(names)
+    const rules = new Map<string, GbnfRule>()
+    const excess = spans[limits.rules]
+    if (excess !== undefined) this.checkLimit("rules", spans.length, excess.start, "rules of the grammar")
+    for (const span of spans) {
+      checkTime()
+      const rule = this.readRule(span, reading)
+      const known = rules.get(span.name)
+      if (known === undefined) rules.set(span.name, rule)
+      else {
+        const place = source.shortPlace(known.offset)
+        this.mistakes.add("syntax", span.start, `rule "${span.name}" is already defined at ${place}`)
+      }
+    }
+    return rules
+  }
+
+  /** What stands before the first rule: comments at most. */
+  private readPreface(end: number): void {
+    const [first, second = null] = lexemesOf(this.source.text, 0, end, "body")
+    if (first === undefined) return
+    if (first.tokenType.name === "Name") {
+      const offset = second?.startOffset ?? first.startOffset + first.image.length
+      this.mistakes.add("syntax", offset, `expected "::=", found ${shown(second)}`)
+    } else {
+      this.mistakes.add("syntax", first.startOffset, `expected the name of a rule, found ${shown(first)}`)
+    }
+  }
+
+  private readRule({ name, start, bodyStart, end }: RuleSpan, reading: RuleReading): GbnfRule {
+    const { text } = this.source
+    const head = parseHead(lexemesOf(text, start, bodyStart, "head"), reading)
+    if (head.failure !== null) this.report(head.failure, bodyStart)
+    reading.references = []
+    const body = parseBody(lexemesOf(text, bodyStart, end, "body"), reading)
+    if (body.failure !== null) this.report(body.failure, end)
+    return {
+      name,
+      offset: start,
+      attributes: head.tree ?? [],
+      alternatives: body.tree ?? [],
+      references: reading.references,
+    }
+  }
+
+  private reading(names: ReadonlySet<string>): RuleReading {
+    return {
+      names,
+      references: [],
+      mistake: (offset, message) => this.mistakes.add("syntax", offset, message),
+      checkDepth: (depth, offset) =>
+        this.checkLimit("grammarDepth", depth, offset, "groups inside each other"),
+      checkRepeat: (count, offset) => this.checkLimit("maxRepeat", count, offset, "bound of a repetition"),
+    }
+  }
+
+  private checkLimit(name: keyof Limits, value: number, offset: number, what: string): void {
+    if (value <= this.limits[name]) return
+    this.source.nested(offset, () => checkLimit(this.limits, name, value, "", what))
+  }
+
+  /** Says of the lexeme that fits nowhere what is most likely meant. */
+  private report({ lexeme, previous, message }: Failure, end: number): void {
+    const { mistakes } = this
+    if (lexeme === null) {
+      const offset = previous === null ? end : previous.startOffset + previous.image.length
+      mistakes.add("syntax", offset, message)
+    } else if (lexeme.image === "=" && previous?.image === "(") {
+      mistakes.add(
+        "unsupported",
+        previous.startOffset,
+        "lookahead (= …) is not supported. Drop it: what may follow is known from the rules that use this one",
+      )
+    } else if (
+      previous?.tokenType.name === "Name" &&
+      /[=:-]/.test(lexeme.image) &&
+      this.isFirstOfLine(previous)
+    ) {
+      mistakes.add("syntax", lexeme.startOffset, `expected "::=", found ${shown(lexeme)}`)
+    } else if (lexeme.image === "{") {
+      mistakes.add("syntax", lexeme.startOffset, `${message}. A repetition is {m}, {m,} or {m,n}`)
+    } else {
+      mistakes.add("syntax", lexeme.startOffset, message)
+    }
+  }
+
+  private isFirstOfLine({ startOffset }: IToken): boolean {
+    return /(?:^|[\r\n])[^\S\r\n]*$/.test(this.source.text.slice(Math.max(0, startOffset - 200), startOffset))
+  }
+}
+
+/** Whether every name that is used is defined, and the first rule too. */
+function checkNames(mistakes: Mistakes, rules: ReadonlyMap<string, GbnfRule>, root: string): void {
+  if (!rules.has(root)) mistakes.add("syntax", 0, `no rule "${root}"`)
+  for (const { references } of rules.values()) {
+    for (const { name, offset } of references) {
+      if (!rules.has(name)) mistakes.add("syntax", offset, `rule "${name}" is not defined`)
+    }
+  }
+}
