@@ -13,6 +13,7 @@ import { llama3Json } from "./llama3.ts"
 import { mimo } from "./mimo.ts"
 import { minimaxXml } from "./minimaxxml.ts"
 import { mistral } from "./mistral.ts"
+import { lfm2, pythonic } from "./pythonic.ts"
 import { qwenXml } from "./qwenxml.ts"
 import { seedOss } from "./seedoss.ts"
 import type { Style } from "./style.ts"
@@ -36,6 +37,8 @@ export const styles: readonly Style[] = [
   cohere,
   cohere2,
   kimiK3,
+  pythonic,
+  lfm2,
 ]
 
 const byName = new Map(styles.map((style) => [style.name, style]))

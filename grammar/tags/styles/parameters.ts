@@ -19,20 +19,25 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
 import { freeTextExpr } from "../../lexeme/freetext.ts"
 import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
+import type { Spelling } from "../../lexeme/respelled.ts"
 import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
 import { parseRegex } from "../../regex/parse.ts"
+import { respelledSteps } from "../../respelling.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Arguments, noObject, ofTool } from "./arguments.ts"
 import { wireTerm } from "./lower.ts"
 import { before, done, Places, shortestOf } from "./place.ts"
+import { pythonSpelling } from "./python.ts"
 import { type RawForm, rawStringLexeme } from "./rawstrings.ts"
-import type { Parameter } from "./style.ts"
+import type { JsonType, Parameter } from "./style.ts"
 import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
 
 /** A form as ways to begin its pieces. */
 interface FormSteps {
+  /** Bits of the types of which values are written raw. */
+  readonly rawTypes: number
   /** Bits of the types that are written in it. */
   readonly types: number
   readonly between: readonly Step[]
@@ -43,11 +48,14 @@ interface FormSteps {
 
 /** What the languages of all tools in one block share. */
 export interface ParameterForms {
-  /** What stands before a key. */
+  /** What stands before a key: the first one, and the others. */
   readonly open: readonly Step[]
+  readonly next: readonly Step[]
   readonly forms: readonly FormSteps[]
-  /** How strings are written. */
+  /** How strings are written raw. */
   readonly raw: RawForm
+  /** How other values are written, where not as JSON. */
+  readonly spelling: Spelling | null
   /** What may stand where there are no arguments. */
   readonly none: readonly Step[]
   /** Texts that no key may hold, and that strings within other values may not. */
@@ -71,21 +79,25 @@ export function parameterForms(
     if (grammar === null) throw new Error("internal: a piece of a parameter has no text")
     return grammar.start
   }
-  const { padding, none } = parameter
+  const { padding, none, between: separator = "", notation = "bare" } = parameter
   const pad = padding === undefined ? [] : wire`${optional(padding)}`
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
   // A value ends where its tag is whole: the line end behind that tag is not part of it.
-  const ends = split.map(({ close }) => firstText(close).trimEnd())
+  const ends = notation === "python" ? [] : split.map(({ close }) => firstText(close).trimEnd())
   // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
-  const rawExcludes = [...new Set([...ends, firstText(split[0].open), ...controls])]
+  const begins = split[0].open.length === 0 ? [] : [firstText(split[0].open)]
+  const rawExcludes = [...new Set([...ends, ...begins, ...controls])]
   return {
     open: stepsOf(split[0].open),
+    next: stepsOf(separator === "" ? split[0].open : [...wire`${separator}`, ...split[0].open]),
     forms: split.map(({ between, close }, i) => ({
-      types: parameter.forms[i].types.reduce((bits, type) => bits | Types[type], 0),
+      types: typesOf(parameter.forms[i].types),
+      rawTypes: notation === "bare" ? Types.string & typesOf(parameter.forms[i].types) : 0,
       between: stepsOf(between),
       close: stepsOf(close),
       padded: stepsOf([...pad, ...close]),
     })),
+    spelling: notation === "python" ? pythonSpelling : null,
     raw: { padding, excludes: rawExcludes, allowed: freeTextExpr(rawExcludes) },
     none: none === undefined ? [] : stepsOf(wire`${none}`),
     keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
@@ -93,7 +105,11 @@ export function parameterForms(
   }
 }
 
-/** The arguments of a tool, each in its element. */
+function typesOf(types: readonly JsonType[]): number {
+  return types.reduce((bits, type) => bits | Types[type], 0)
+}
+
+/** The arguments of a tool, one by one. */
 export function parameterArguments(args: Arguments, forms: ParameterForms): Grammar {
   return ofTool(args.tool, () => {
     const start = args.specs.flatMap((spec) => new ParameterLanguage(args, spec, forms).start())
@@ -185,7 +201,7 @@ class ParameterLanguage {
           return concatenate([key, this.valueText(way), this.finishMembers(way.progress)])
         },
       )
-      steps.push(...before(keys, this.forms.open))
+      steps.push(...before(keys, progress.count === 0 ? this.forms.open : this.forms.next))
     }
     if (this.rules.canClose(progress)) steps.push(done)
     return steps
@@ -271,18 +287,20 @@ class ParameterLanguage {
   private makeValueSteps(conjunction: number, form: number): Step[] {
     const { language } = this
     const { raw } = this.forms
-    const { types, close, padded } = this.forms.forms[form]
+    const { types, rawTypes, close, padded } = this.forms.forms[form]
     const steps: Step[] = []
-    if ((types & Types.string) !== 0) {
+    if (rawTypes !== 0) {
       const { finiteValues } = language.limits
       const lexeme = rawStringLexeme(language.scalars.strings, conjunction, finiteValues, raw)
       if (lexeme !== Dead) steps.push({ lexeme, frames: [this.places.place(`close ${form}`, () => close)] })
     }
-    const others = language.stepsOfTypes(conjunction, types & ~Types.string)
+    const others = language.stepsOfTypes(conjunction, types & ~rawTypes)
     if (others.length === 0) return steps
+    const { spelling } = this.forms
+    const written = spelling === null ? others : respelledSteps(others, spelling)
     const json = before(
       this.places.place(`padded ${form}`, () => padded),
-      others,
+      written,
     )
     steps.push(...json)
     if (raw.padding !== undefined) {
@@ -310,7 +328,8 @@ class ParameterLanguage {
     const parts: Uint8Array[] = []
     for (let progress = from; !this.rules.canClose(progress); ) {
       const { key, way } = this.nextKey(progress)
-      parts.push(shortestOf(this.forms.open), key, this.valueText(way))
+      const isFirst = progress.count === 0
+      parts.push(shortestOf(isFirst ? this.forms.open : this.forms.next), key, this.valueText(way))
       progress = way.progress
     }
     return concatenate(parts)

@@ -37,10 +37,14 @@ export type JsonType = "string" | "number" | "boolean" | "null" | "object" | "ar
 export const otherTypes: readonly JsonType[] = ["number", "boolean", "null", "object", "array"]
 export const everyType: readonly JsonType[] = ["string", ...otherTypes]
 
-/** How an argument is written: strings as they are, without quotes, other values as JSON. */
+/** How an argument is written. */
 export interface Parameter {
   /** By the type of the value; a form has the key and, behind it, the value. Types that share a form are told apart by the schema. */
   readonly forms: readonly { readonly types: readonly JsonType[]; readonly wire: Wire }[]
+  /** Default bare: strings as they are, without quotes, other values as JSON. python: every value as Python's literal. */
+  readonly notation?: "bare" | "python"
+  /** What stands between two of them. */
+  readonly between?: string
   /** Belongs to the wrapper where it stands right before or right behind a value. */
   readonly padding?: string
   /** May stand where there are no arguments. */

@@ -1,4 +1,5 @@
 /** One JSON value out of a stream: where it ends, and what of it is there. */
+import { jsonOfPython } from "../python.ts"
 import type { Feed, Parse } from "./feed.ts"
 
 /** Reads an object or array and tells `emit` its text as it comes. */
@@ -23,5 +24,24 @@ export function* jsonContainer(feed: Feed, emit: (text: string) => void): Parse 
     if (end > 0) emit(feed.take(end))
     if (end > 0 && depth === 0) return
     yield* feed.more()
+  }
+}
+
+/** Reads a value that Python writes, up to what cannot belong to it, and returns its JSON. */
+export function* pythonValue(feed: Feed): Parse<string> {
+  let depth = 0
+  let quote = ""
+  let isEscaped = false
+  for (let end = 0; ; end++) {
+    while (end === feed.rest.length) yield* feed.more()
+    const mark = feed.rest[end]
+    if (isEscaped) isEscaped = false
+    else if (quote !== "") {
+      isEscaped = mark === "\\"
+      if (mark === quote) quote = ""
+    } else if (mark === '"' || mark === "'") quote = mark
+    else if (mark === "{" || mark === "[") depth++
+    else if (depth > 0 && (mark === "}" || mark === "]")) depth--
+    else if (depth === 0 && (mark === "," || mark === ")")) return jsonOfPython(feed.take(end))
   }
 }

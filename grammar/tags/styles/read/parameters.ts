@@ -5,10 +5,13 @@ import type { Parameter } from "../style.ts"
 import { firstText, splitParameter, type Wire } from "../wire.ts"
 import type { ArgumentTypes } from "./argumenttypes.ts"
 import type { Feed, Parse } from "./feed.ts"
-import { jsonContainer } from "./jsonvalue.ts"
+import { jsonContainer, pythonValue } from "./jsonvalue.ts"
 
 /** Arguments that can be read in two ways are tried in up to 2^8. */
 const MaxOpen = 8
+
+/** Where arguments have no tag of their own, what is no bracket begins the next one. */
+const keyStart = /^[^\s()[\]]/
 
 /** An argument whose value is not certain before all are read. */
 interface OpenArgument {
@@ -45,12 +48,12 @@ export class ParameterReader {
 
   /** Reads all arguments and tells `emit` their JSON. */
   *read(): Parse {
-    const { forms, none } = this.parameter
+    const { forms, none, between = "", notation } = this.parameter
     const split = forms.map(({ wire, types }) => ({ ...splitParameter(wire), types }))
     const [{ open }] = split
     this.emit("{")
     if (none !== undefined && (yield* this.feed.startsWith(none))) yield* this.feed.literal(none)
-    while (yield* this.feed.startsWith(firstText(open))) {
+    while (yield* this.hasMore(open)) {
       yield* this.literals(open)
       const end = firstText(split[0].between)[0]
       let key = ""
@@ -58,16 +61,27 @@ export class ParameterReader {
         key += text
       })
       // Forms that begin alike are told apart by what stands before the value.
-      const begun = yield* this.feed.choose(split.map(({ between }) => firstText(between)))
-      const alike = split.filter(({ between }) => firstText(between) === begun)
+      const begun = yield* this.feed.choose(split.map((form) => firstText(form.between)))
+      const alike = split.filter((form) => firstText(form.between) === begun)
       if (alike.length === 0) this.feed.fail("what follows a key")
       const types = alike.reduce((bits, form) => form.types.reduce((all, type) => all | Types[type], bits), 0)
       yield* this.literals(alike[0].between)
-      yield* this.value(key, types & this.types.typesOf(key), firstText(alike[0].close).trimEnd())
+      if (notation === "python") {
+        this.add(`${this.count++ === 0 ? "" : ","}${JSON.stringify(key)}:`)
+        this.add(yield* pythonValue(this.feed))
+      } else yield* this.value(key, types & this.types.typesOf(key), firstText(alike[0].close).trimEnd())
       yield* this.literals(alike[0].close)
+      if (between !== "" && (yield* this.feed.startsWith(between))) yield* this.feed.literal(between)
     }
     this.settle()
     this.emit("}")
+  }
+
+  /** Whether an argument begins here. */
+  private *hasMore(open: Wire): Parse<boolean> {
+    if (open.length > 0) return yield* this.feed.startsWith(firstText(open))
+    while (this.feed.rest === "") yield* this.feed.more()
+    return keyStart.test(this.feed.rest)
   }
 
   private *value(key: string, types: number, end: string): Parse {

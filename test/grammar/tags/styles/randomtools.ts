@@ -33,6 +33,8 @@ const texts = [
   " x ",
   "\n",
   "[1",
+  "it's",
+  `'"`,
 ]
 const names = [
   "math.factorial",

@@ -131,14 +131,17 @@ export class Writer {
   }
 
   private parameters(block: Block, args: Arguments): void {
-    const { forms, padding = "", none = "" } = block.parameter!
+    const { forms, padding = "", none = "", between = "", notation } = block.parameter!
     const entries = Object.entries(args)
     if (entries.length === 0 && this.random() < 0.5) this.add(none, false)
-    for (const [key, value] of entries) {
+    for (const [i, [key, value]] of entries.entries()) {
+      if (i > 0) this.add(between, true)
       const form = forms.find(({ types }) => types.includes(typeOf(value)))!
       for (const part of form.wire) {
         if (part.kind === "key") this.add(key, false)
         else if (part.kind !== "value") this.part(part, block, undefined, 0)
+        else if (notation === "python")
+          this.add(this.random() < 0.3 ? this.json(value) : python(value), false)
         else if (typeof value === "string") {
           // Without padding a string could begin or end like it.
           const isPadded = padding !== "" && (/^\n|\n$/.test(value) || this.random() < 0.7)
@@ -170,4 +173,19 @@ export function typeOf(value: unknown): JsonType {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"
   return typeof value as JsonType
+}
+
+/** As Python's repr. */
+function python(value: unknown): string {
+  if (value === null) return "None"
+  if (typeof value === "boolean") return value ? "True" : "False"
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`
+  if (typeof value === "object") {
+    return `{${Object.entries(value)
+      .map(([key, member]) => `${python(key)}: ${python(member)}`)
+      .join(", ")}}`
+  }
+  if (typeof value !== "string") return JSON.stringify(value)
+  const body = value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+  return value.includes("'") && !value.includes('"') ? `"${body}"` : `'${body.replaceAll("'", "\\'")}'`
 }
