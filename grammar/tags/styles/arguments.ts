@@ -9,15 +9,21 @@ import { type JsonOptions, type OpenSchema, openSchema } from "../../json/compil
 import { ObjectLanguage } from "../../json/object/object.ts"
 import type { ObjectSpec } from "../../json/object/objectspec.ts"
 import { whyEmpty } from "../../json/reason.ts"
+import { quotedArguments } from "./quoted.ts"
 import type { Tool } from "./tools.ts"
 
 /** How arguments are read and spelled. */
-export type ArgumentOptions = Omit<JsonOptions, "key" | "unsatisfiable">
+export interface ArgumentOptions extends Omit<JsonOptions, "key" | "unsatisfiable"> {
+  /** Compiles the grammars of custom tools. Without it they are refused. */
+  readonly lark?: (text: string) => Grammar
+}
 
 /** The schema of a tool, and the objects that satisfy it: one spec a branch. */
 export interface Arguments extends OpenSchema {
   readonly tool: Tool
   readonly specs: readonly ObjectSpec[]
+  /** What the input of a custom tool is held to beside that. */
+  readonly input: Grammar | null
 }
 
 const noArguments = { type: "object", additionalProperties: false }
@@ -25,13 +31,20 @@ const noArguments = { type: "object", additionalProperties: false }
 export function openArguments(tool: Tool, options: ArgumentOptions): Arguments {
   return ofTool(tool, () => {
     const open = openSchema(tool.schema ?? noArguments, options)
-    return { ...open, tool, specs: open.language.objectsOf(open.value) }
+    return { ...open, tool, specs: open.language.objectsOf(open.value), input: inputOf(tool, options) }
   })
 }
 
+function inputOf({ lark }: Tool, options: ArgumentOptions): Grammar | null {
+  if (lark === null) return null
+  if (options.lark !== undefined) return options.lark(lark)
+  throw new GrammarError("unsupported", "", "a grammar in Lark cannot be read here. Use the syntax regex")
+}
+
 /** The arguments as one JSON object. */
-export function jsonArguments({ tool, language, root, value, specs }: Arguments): Grammar {
+export function jsonArguments({ tool, language, root, value, specs, input }: Arguments): Grammar {
   return ofTool(tool, () => {
+    if (input !== null) return quotedArguments(tool, input)
     const path = language.all.pathOf(value)
     const start = specs.flatMap((spec) => {
       const frame = new ObjectLanguage(spec, language, path, (part) => language.isProductive(part)).start()

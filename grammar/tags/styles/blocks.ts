@@ -1,4 +1,5 @@
 /** Calls in the blocks of a style: the ways to begin each part of one, for the tools of a turn. */
+import type { BudgetPart } from "../../budget.ts"
 import type { RuleId, Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
 import type { Step } from "../../frame.ts"
@@ -17,6 +18,8 @@ export class CallBlocks {
   readonly blocks: readonly Block[]
   /** Whether calls are numbered in their text. */
   readonly areNumbered: boolean
+  /** Of the parts made so far. */
+  readonly budgets: BudgetPart[] = []
   private readonly rules: Rules
   private readonly tools: readonly CallableTool[]
   private readonly known = new Map<string, readonly Step[]>()
@@ -75,7 +78,9 @@ export class CallBlocks {
     if (steps === undefined) {
       const rule: RuleId = this.rules.declare(key)
       this.rules.define(rule, [], make)
-      steps = this.rules.grammar(rule, { key: () => key, title: key })?.start ?? []
+      const grammar = this.rules.grammar(rule, { key: () => key, title: key })
+      steps = grammar?.start ?? []
+      if (grammar !== null) this.budgets.push(...grammar.budgets)
       this.known.set(key, steps)
     }
     return steps

@@ -112,6 +112,14 @@ function typesOf(types: readonly JsonType[]): number {
 /** The arguments of a tool, one by one. */
 export function parameterArguments(args: Arguments, forms: ParameterForms): Grammar {
   return ofTool(args.tool, () => {
+    if (args.input !== null) {
+      const way = "Use the syntax regex, or a style that writes arguments as JSON"
+      throw new GrammarError(
+        "unsupported",
+        "",
+        `in this style no grammar can say where its own text ends. ${way}`,
+      )
+    }
     const start = args.specs.flatMap((spec) => new ParameterLanguage(args, spec, forms).start())
     if (start.length === 0) throw noObject(args)
     const { limits } = args.language

@@ -12,6 +12,8 @@ export interface Tool {
   readonly path: string
   /** A custom tool: its one argument is a text. */
   readonly isCustom: boolean
+  /** The grammar that this text is held to, in Lark; null: none, or the schema says it. */
+  readonly lark: string | null
 }
 
 /** Which calls a turn may hold. */
@@ -80,10 +82,11 @@ function readTool(value: unknown, path: string): Tool {
       `${said} is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -`,
     )
   }
-  if (tool.type === "custom") {
-    return { name, schema: customSchema(inner.format, `${at}/format`), path: `${at}/format`, isCustom: true }
+  if (tool.type !== "custom") {
+    return { name, schema: inner.parameters ?? null, path: `${at}/parameters`, isCustom: false, lark: null }
   }
-  return { name, schema: inner.parameters ?? null, path: `${at}/parameters`, isCustom: false }
+  const place = `${at}/format`
+  return { name, path: place, isCustom: true, ...readFormat(inner.format, place) }
 }
 
 /** Calls that are not the model's own, or that wait for no answer, need more than a grammar. */
@@ -101,28 +104,29 @@ function refuseHosted(fields: Fields, path: string): void {
   }
 }
 
-/** The schema of a custom tool: a text, or one that a regular expression matches. */
-function customSchema(format: unknown, path: string): unknown {
+/** What the text of a custom tool is held to: nothing, a regular expression, or a grammar. */
+function readFormat(format: unknown, path: string): { schema: unknown; lark: string | null } {
   const schema = (input: Fields) => ({
     type: "object",
     properties: { [CustomArgument]: { type: "string", ...input } },
     required: [CustomArgument],
     additionalProperties: false,
   })
-  if (format === undefined || format === null) return schema({})
+  if (format === undefined || format === null) return { schema: schema({}), lark: null }
   const { type, grammar, ...flat } = fieldsOf(format, path, "the format of a custom tool")
-  if (type === "text") return schema({})
+  if (type === "text") return { schema: schema({}), lark: null }
   if (type !== "grammar") throw new GrammarError("syntax", `${path}/type`, "a format is text or grammar")
   const { syntax, definition } =
     grammar === undefined ? flat : fieldsOf(grammar, `${path}/grammar`, "a grammar")
   if (typeof definition !== "string") {
     throw new GrammarError("syntax", `${path}/definition`, "the definition of a grammar is a text")
   }
-  if (syntax === "regex") return schema({ pattern: `^(?:${definition})$` })
+  if (syntax === "regex") return { schema: schema({ pattern: `^(?:${definition})$` }), lark: null }
+  if (syntax === "lark") return { schema: schema({}), lark: definition }
   throw new GrammarError(
-    "unsupported",
+    "syntax",
     `${path}/syntax`,
-    `${JSON.stringify(syntax)} inside of a call's JSON. Use regex, or send the grammar as response format`,
+    `${JSON.stringify(syntax) ?? "nothing"}: a grammar is lark or regex`,
   )
 }
 

@@ -26,11 +26,13 @@ export function toolsRule(turn: Turn, rules: Rules, options: ArgumentOptions): R
     messages === undefined
       ? new AnswerLanguage(plan, blocks)
       : new MessageLanguage(rules, plan, blocks, messages)
-  const answer = new Grammar(language.start(), {
+  const start = language.start()
+  const answer = new Grammar(start, {
     key: () => JSON.stringify(turn),
     title: `turn in the style ${name}`,
     limits: options.limits,
     readsTokens: rules.tokens !== null,
+    budgets: [...blocks.budgets, ...(plan.format?.budgets ?? [])],
   })
   const rule = rules.declare("turn")
   rules.define(rule, [], () => {

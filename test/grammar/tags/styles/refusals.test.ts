@@ -104,11 +104,18 @@ const table: [what: string, turn: Partial<Turn>, kind: string, path: string, mes
     'the tool "bad"',
   ],
   [
-    "a custom tool with a grammar",
+    "a custom tool with a grammar, where none can be read",
     { tools: [custom({ type: "grammar", grammar: { syntax: "lark", definition: "start: /a/" } })] },
     "unsupported",
+    "/0/custom/format",
+    'the tool "own": a grammar in Lark',
+  ],
+  [
+    "a custom tool with a notation that is none",
+    { tools: [custom({ type: "grammar", grammar: { syntax: "gbnf", definition: "" } })] },
+    "syntax",
     "/0/custom/format/syntax",
-    "Use regex",
+    "lark or regex",
   ],
   [
     "a property that cannot be a key",
