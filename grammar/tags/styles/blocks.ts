@@ -7,7 +7,8 @@ import type { Grammar } from "../../grammar.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "./arguments.ts"
 import { beforeEnd, literalTerm } from "./literal.ts"
 import { callTerm, type Filling, wireTerm } from "./lower.ts"
-import { type ParameterForms, parameterArguments, parameterForms } from "./parameters.ts"
+import { type ParameterForms, parameterForms } from "./parameterforms.ts"
+import { parameterArguments } from "./parameters.ts"
 import type { Plan } from "./plan.ts"
 import type { Block } from "./style.ts"
 import { holds, type Wire } from "./wire.ts"
@@ -37,7 +38,7 @@ export class CallBlocks {
     const ends = forms.flatMap((form) => form?.jsonExcludes ?? [])
     const excludes = [...new Set([...(options.excludes ?? []), ...controls, ...ends])]
     this.tools = plan.calls.tools.map((tool) => {
-      return new CallableTool(openArguments(tool, { ...options, excludes }), forms)
+      return new CallableTool(openArguments(tool, { ...options, excludes }), forms, plan.callsBefore)
     })
     for (const tool of this.tools) for (const [i, { call }] of blocks.entries()) tool.check(call, i)
   }
@@ -49,14 +50,14 @@ export class CallBlocks {
       const { terms } = this.rules
       const isLed = hasLead && lead !== undefined
       const before = isLed ? terms.or([terms.empty, literalTerm(this.rules, lead)]) : terms.empty
-      return terms.concat(before, wireTerm(this.rules, begin, null), this.call(at, index))
+      return terms.concat(before, wireTerm(this.rules, begin), this.call(at, index))
     })
   }
 
   /** What stands between two calls of block `at`, and the second one. */
   next(at: number, index: number): readonly Step[] {
     return this.steps(`next ${at} ${index}`, () => {
-      const between = wireTerm(this.rules, this.blocks[at].between ?? nothing, null)
+      const between = wireTerm(this.rules, this.blocks[at].between ?? nothing)
       return this.rules.terms.concat(between, this.call(at, index))
     })
   }
@@ -64,7 +65,7 @@ export class CallBlocks {
   /** The end of block `at`; null where nothing marks it. */
   end(at: number): readonly Step[] | null {
     const { end } = this.blocks[at]
-    return end === undefined ? null : this.steps(`end ${at}`, () => wireTerm(this.rules, end, null))
+    return end === undefined ? null : this.steps(`end ${at}`, () => wireTerm(this.rules, end))
   }
 
   /** Whether a call of block `at` ends with a token that ends the whole text in this vocabulary. */
@@ -103,11 +104,13 @@ export class CallBlocks {
 class CallableTool {
   private readonly args: Arguments
   private readonly forms: readonly (ParameterForms | null)[]
+  private readonly callsBefore: number
   private json: Grammar | null = null
   private readonly parameters: (Grammar | undefined)[] = []
 
-  constructor(args: Arguments, forms: readonly (ParameterForms | null)[]) {
+  constructor(args: Arguments, forms: readonly (ParameterForms | null)[], callsBefore: number) {
     this.args = args
+    this.callsBefore = callsBefore
     this.forms = forms
   }
 
@@ -122,6 +125,7 @@ class CallableTool {
     return {
       name: this.args.tool.name,
       index,
+      callsBefore: this.callsBefore,
       json: () => {
         this.json ??= jsonArguments(this.args)
         return this.json

@@ -14,7 +14,7 @@ export const kimiK2: Style = {
   blocks: [
     {
       begin: wire`<|tool_calls_section_begin|>`,
-      call: wire`<|tool_call_begin|>${id(wire`functions.${name}:${index(0)}`)}<|tool_call_argument_begin|>${json}<|tool_call_end|>`,
+      call: wire`<|tool_call_begin|>${id(wire`functions.${name}:${index(0, "conversation")}`)}<|tool_call_argument_begin|>${json}<|tool_call_end|>`,
       end: wire`<|tool_calls_section_end|>`,
     },
   ],

@@ -9,8 +9,9 @@ import type { Part, Wire } from "./wire.ts"
 /** What fills the slots of a call. */
 export interface Filling {
   readonly name: string
-  /** The call's place in the turn, from 0. */
+  /** The call's place in the turn, from 0, and what came before the turn. */
   readonly index: number
+  readonly callsBefore: number
   /** The arguments as JSON, and one by one. */
   readonly json: () => Grammar
   readonly parameters: () => Grammar
@@ -20,9 +21,10 @@ export interface Filling {
 export function callTerm(rules: Rules, form: Wire, fillings: readonly Filling[]): Term {
   const { terms } = rules
   const [flat, at] = splitAtName(form)
-  const before = wireTerm(rules, flat.slice(0, at), null, fillings[0].index)
+  const { index, callsBefore } = fillings[0]
+  const before = wireTerm(rules, flat.slice(0, at), { index, callsBefore })
   const options = fillings.map((filling) => {
-    const rest = wireTerm(rules, flat.slice(at + 1), filling, filling.index)
+    const rest = wireTerm(rules, flat.slice(at + 1), filling)
     return [filling.name, rest] as const
   })
   return terms.concat(before, terms.choice(options))
@@ -36,32 +38,34 @@ function splitAtName(form: Wire): [flat: Wire, at: number] {
   return [flat, at]
 }
 
-/** A form whose slots, if there are any, are filled by `filling`. */
-export function wireTerm(rules: Rules, form: Wire, filling: Filling | null, index = 0): Term {
-  return rules.terms.concat(...form.map((part) => partTerm(rules, part, filling, index)))
+/** A form, its slots filled. */
+export function wireTerm(rules: Rules, form: Wire, filling: Partial<Filling> = {}): Term {
+  return rules.terms.concat(...form.map((part) => partTerm(rules, part, filling)))
 }
 
-function partTerm(rules: Rules, part: Part, filling: Filling | null, index: number): Term {
+function partTerm(rules: Rules, part: Part, filling: Partial<Filling>): Term {
   const { terms } = rules
   switch (part.kind) {
     case "text":
       return literalTerm(rules, part.text)
     case "name":
-      return terms.text(filled(filling).name)
+      return terms.text(filled(filling.name))
     case "json":
-      return terms.nested(filled(filling).json())
+      return terms.nested(filled(filling.json)())
     case "parameters":
-      return terms.nested(filled(filling).parameters())
-    case "index":
-      return terms.text(String(part.first + index))
+      return terms.nested(filled(filling.parameters)())
+    case "index": {
+      const before = part.within === "conversation" ? filled(filling.callsBefore) : 0
+      return terms.text(String(part.first + before + filled(filling.index)))
+    }
     case "letters":
       return terms.expr(exprs.loop(alphanumeric, part.count, part.count))
     case "id":
-      return wireTerm(rules, part.wire, filling, index)
+      return wireTerm(rules, part.wire, filling)
     case "optional":
-      return terms.or([terms.empty, wireTerm(rules, part.wire, filling, index)])
+      return terms.or([terms.empty, wireTerm(rules, part.wire, filling)])
     case "either":
-      return terms.or(part.wires.map((inner) => wireTerm(rules, inner, filling, index)))
+      return terms.or(part.wires.map((inner) => wireTerm(rules, inner, filling)))
     case "key":
     case "value":
       throw new Error(`internal: a ${part.kind} outside of a parameter`)
@@ -72,7 +76,7 @@ function partTerm(rules: Rules, part: Part, filling: Filling | null, index: numb
 
 const alphanumeric = exprs.codePoints([0x30, 0x39, 0x41, 0x5a, 0x61, 0x7a])
 
-function filled(filling: Filling | null): Filling {
-  if (filling === null) throw new Error("internal: a slot before the name")
-  return filling
+function filled<T>(slot: T | undefined): T {
+  if (slot === undefined) throw new Error("internal: a slot that nothing fills")
+  return slot
 }

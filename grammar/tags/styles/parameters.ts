@@ -6,7 +6,6 @@
  * any other value as JSON. A schema with alternatives has one language a branch, side by side.
  */
 import { concatenate } from "../../bytes.ts"
-import type { Rules } from "../../ebnf/rules.ts"
 import { GrammarError } from "../../errors.ts"
 import type { Frame, Step } from "../../frame.ts"
 import { Grammar } from "../../grammar.ts"
@@ -17,9 +16,7 @@ import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json
 import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
-import { freeTextExpr } from "../../lexeme/freetext.ts"
 import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
-import type { Spelling } from "../../lexeme/respelled.ts"
 import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
@@ -27,87 +24,12 @@ import { parseRegex } from "../../regex/parse.ts"
 import { respelledSteps } from "../../respelling.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Arguments, noObject, ofTool } from "./arguments.ts"
-import { wireTerm } from "./lower.ts"
+import type { ParameterForms } from "./parameterforms.ts"
 import { before, done, Places, shortestOf } from "./place.ts"
-import { pythonSpelling } from "./python.ts"
-import { type RawForm, rawStringLexeme } from "./rawstrings.ts"
-import type { JsonType, Parameter } from "./style.ts"
-import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
-
-/** A form as ways to begin its pieces. */
-interface FormSteps {
-  /** Bits of the types of which values are written raw. */
-  readonly rawTypes: number
-  /** Bits of the types that are written in it. */
-  readonly types: number
-  readonly between: readonly Step[]
-  readonly close: readonly Step[]
-  /** As `close`, with the padding that may stand before it. */
-  readonly padded: readonly Step[]
-}
-
-/** What the languages of all tools in one block share. */
-export interface ParameterForms {
-  /** What stands before a key: the first one, and the others. */
-  readonly open: readonly Step[]
-  readonly next: readonly Step[]
-  readonly forms: readonly FormSteps[]
-  /** How strings are written raw. */
-  readonly raw: RawForm
-  /** How other values are written, where not as JSON. */
-  readonly spelling: Spelling | null
-  /** What may stand where there are no arguments. */
-  readonly none: readonly Step[]
-  /** Texts that no key may hold, and that strings within other values may not. */
-  readonly keyExcludes: readonly string[]
-  readonly jsonExcludes: readonly string[]
-}
+import { rawStringLexeme } from "./rawstrings.ts"
 
 /** Names that no schema declares. */
 const otherNames = parseRegex("[A-Za-z_][A-Za-z0-9_.-]*", { mode: "match", path: "" })
-
-/** The pieces of a style's parameters, for any tool. `controls` are its control tokens. */
-export function parameterForms(
-  rules: Rules,
-  parameter: Parameter,
-  controls: readonly string[],
-): ParameterForms {
-  const stepsOf = (form: Wire): readonly Step[] => {
-    const rule = rules.declare("piece of a parameter")
-    rules.define(rule, [], () => wireTerm(rules, form, null))
-    const grammar = rules.grammar(rule, { key: () => "", title: "piece of a parameter" })
-    if (grammar === null) throw new Error("internal: a piece of a parameter has no text")
-    return grammar.start
-  }
-  const { padding, none, between: separator = "", notation = "bare" } = parameter
-  const pad = padding === undefined ? [] : wire`${optional(padding)}`
-  const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
-  // A value ends where its tag is whole: the line end behind that tag is not part of it.
-  const ends = notation === "python" ? [] : split.map(({ close }) => firstText(close).trimEnd())
-  // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
-  const begins = split[0].open.length === 0 ? [] : [firstText(split[0].open)]
-  const rawExcludes = [...new Set([...ends, ...begins, ...controls])]
-  return {
-    open: stepsOf(split[0].open),
-    next: stepsOf(separator === "" ? split[0].open : [...wire`${separator}`, ...split[0].open]),
-    forms: split.map(({ between, close }, i) => ({
-      types: typesOf(parameter.forms[i].types),
-      rawTypes: notation === "bare" ? Types.string & typesOf(parameter.forms[i].types) : 0,
-      between: stepsOf(between),
-      close: stepsOf(close),
-      padded: stepsOf([...pad, ...close]),
-    })),
-    spelling: notation === "python" ? pythonSpelling : null,
-    raw: { padding, excludes: rawExcludes, allowed: freeTextExpr(rawExcludes) },
-    none: none === undefined ? [] : stepsOf(wire`${none}`),
-    keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
-    jsonExcludes: [...new Set([...ends, ...controls])],
-  }
-}
-
-function typesOf(types: readonly JsonType[]): number {
-  return types.reduce((bits, type) => bits | Types[type], 0)
-}
 
 /** The arguments of a tool, one by one. */
 export function parameterArguments(args: Arguments, forms: ParameterForms): Grammar {

@@ -13,6 +13,8 @@ export interface Turn {
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: boolean | null
   readonly max_tool_calls?: number | null
+  /** Calls of earlier turns, for styles that number the calls of a conversation. Default 0. */
+  readonly calls_before?: number | null
   /** The section before the answer. Null: none. Absent: none, or what the messages of the style may hold. */
   readonly reasoning?: Reasoning | null
   /** What an answer without calls has to be, beside the tools. */
@@ -23,6 +25,7 @@ export interface Plan {
   readonly style: Style
   readonly tools: readonly Tool[]
   readonly calls: Calls
+  readonly callsBefore: number
   readonly reasoning: Reasoning | null | undefined
   readonly format: Grammar | null
   /** Texts that begin a call, and texts that free text may not hold, those among them. */
@@ -53,6 +56,7 @@ export function planTurn(turn: Turn): Plan {
     style,
     tools,
     calls,
+    callsBefore: turn.calls_before ?? 0,
     reasoning,
     format: turn.response_format ?? null,
     marks,

@@ -18,8 +18,8 @@ export type Part =
   /** In a parameter: its name, and its value. */
   | { readonly kind: "key" }
   | { readonly kind: "value" }
-  /** The number of the call within the turn, the first one being `first`. */
-  | { readonly kind: "index"; readonly first: number }
+  /** The number of the call, the first one of the turn or of the conversation being `first`. */
+  | { readonly kind: "index"; readonly first: number; readonly within: "turn" | "conversation" }
   /** So many letters and digits. */
   | { readonly kind: "letters"; readonly count: number }
   /** What `wire` reads is the id of the call. */
@@ -56,8 +56,8 @@ export const parameters: Part = { kind: "parameters" }
 export const key: Part = { kind: "key" }
 export const value: Part = { kind: "value" }
 
-export function index(first: number): Part {
-  return { kind: "index", first }
+export function index(first: number, within: "turn" | "conversation" = "turn"): Part {
+  return { kind: "index", first, within }
 }
 
 export function letters(count: number): Part {

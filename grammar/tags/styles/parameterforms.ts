@@ -1,0 +1,83 @@
+/** How the arguments of a block are written: the pieces around a key and a value, and what neither may hold. */
+import type { Rules } from "../../ebnf/rules.ts"
+import type { Step } from "../../frame.ts"
+import { Types } from "../../json/facts/conjunction.ts"
+import { freeTextExpr } from "../../lexeme/freetext.ts"
+import type { Spelling } from "../../lexeme/respelled.ts"
+import { wireTerm } from "./lower.ts"
+import { pythonSpelling } from "./python.ts"
+import type { RawForm } from "./rawstrings.ts"
+import type { JsonType, Parameter } from "./style.ts"
+import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
+
+/** A form as ways to begin its pieces. */
+interface FormSteps {
+  /** Bits of the types of which values are written raw. */
+  readonly rawTypes: number
+  /** Bits of the types that are written in it. */
+  readonly types: number
+  readonly between: readonly Step[]
+  readonly close: readonly Step[]
+  /** As `close`, with the padding that may stand before it. */
+  readonly padded: readonly Step[]
+}
+
+/** What the languages of all tools in one block share. */
+export interface ParameterForms {
+  /** What stands before a key: the first one, and the others. */
+  readonly open: readonly Step[]
+  readonly next: readonly Step[]
+  readonly forms: readonly FormSteps[]
+  /** How strings are written raw. */
+  readonly raw: RawForm
+  /** How other values are written, where not as JSON. */
+  readonly spelling: Spelling | null
+  /** What may stand where there are no arguments. */
+  readonly none: readonly Step[]
+  /** Texts that no key may hold, and that strings within other values may not. */
+  readonly keyExcludes: readonly string[]
+  readonly jsonExcludes: readonly string[]
+}
+
+/** The pieces of a style's parameters, for any tool. `controls` are its control tokens. */
+export function parameterForms(
+  rules: Rules,
+  parameter: Parameter,
+  controls: readonly string[],
+): ParameterForms {
+  const stepsOf = (form: Wire): readonly Step[] => {
+    const rule = rules.declare("piece of a parameter")
+    rules.define(rule, [], () => wireTerm(rules, form))
+    const grammar = rules.grammar(rule, { key: () => "", title: "piece of a parameter" })
+    if (grammar === null) throw new Error("internal: a piece of a parameter has no text")
+    return grammar.start
+  }
+  const { padding, none, between: separator = "", notation = "bare" } = parameter
+  const pad = padding === undefined ? [] : wire`${optional(padding)}`
+  const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
+  // A value ends where its tag is whole: the line end behind that tag is not part of it.
+  const ends = notation === "python" ? [] : split.map(({ close }) => firstText(close).trimEnd())
+  // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
+  const begins = split[0].open.length === 0 ? [] : [firstText(split[0].open)]
+  const rawExcludes = [...new Set([...ends, ...begins, ...controls])]
+  return {
+    open: stepsOf(split[0].open),
+    next: stepsOf(separator === "" ? split[0].open : [...wire`${separator}`, ...split[0].open]),
+    forms: split.map(({ between, close }, i) => ({
+      types: typesOf(parameter.forms[i].types),
+      rawTypes: notation === "bare" ? Types.string & typesOf(parameter.forms[i].types) : 0,
+      between: stepsOf(between),
+      close: stepsOf(close),
+      padded: stepsOf([...pad, ...close]),
+    })),
+    spelling: notation === "python" ? pythonSpelling : null,
+    raw: { padding, excludes: rawExcludes, allowed: freeTextExpr(rawExcludes) },
+    none: none === undefined ? [] : stepsOf(wire`${none}`),
+    keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
+    jsonExcludes: [...new Set([...ends, ...controls])],
+  }
+}
+
+function typesOf(types: readonly JsonType[]): number {
+  return types.reduce((bits, type) => bits | Types[type], 0)
+}
