@@ -4,15 +4,22 @@ export type TurnEvent =
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "text"; readonly text: string }
   /** A call begins. `id` is the one that the model wrote, if it wrote one before the arguments. */
-  | { readonly type: "call"; readonly index: number; readonly name: string; readonly id?: string }
-  /** More of the arguments: all pieces together are their JSON. */
+  | {
+      readonly type: "call"
+      readonly index: number
+      readonly name: string
+      readonly isCustom: boolean
+      readonly id?: string
+    }
+  /** More of the arguments: all pieces together are their JSON; of a custom tool, its input as it is. */
   | { readonly type: "arguments"; readonly index: number; readonly text: string }
   /** The call is complete. */
   | { readonly type: "done"; readonly index: number; readonly id?: string }
 
 export interface ReadCall {
   readonly name: string
-  /** JSON text. */
+  readonly isCustom: boolean
+  /** JSON text, or the input of a custom tool. */
   arguments: string
   id?: string
   /** False where the text ended within the call. */
@@ -37,7 +44,13 @@ export function gather(events: Iterable<TurnEvent>): ReadTurn {
         turn.text += event.text
         break
       case "call":
-        turn.calls.push({ name: event.name, arguments: "", isComplete: false, ...idOf(event.id) })
+        turn.calls.push({
+          name: event.name,
+          isCustom: event.isCustom,
+          arguments: "",
+          isComplete: false,
+          ...idOf(event.id),
+        })
         break
       case "arguments":
         turn.calls[event.index].arguments += event.text

@@ -4,7 +4,8 @@ import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits } from "../../../../grammar/errors.ts"
 import type { Grammar } from "../../../../grammar/grammar.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
-import { readTurn } from "../../../../grammar/tags/styles/read/reader.ts"
+import { gather } from "../../../../grammar/tags/styles/read/events.ts"
+import { TurnReader } from "../../../../grammar/tags/styles/read/reader.ts"
 import { refusalOf } from "../../../support/cases.ts"
 import { Reader, turnGrammar } from "./support.ts"
 
@@ -37,12 +38,15 @@ test.each([
   ],
 ])("%s", (_, tool, accept, reject) => {
   const turn = { style: "hermes", tools: [tool], tool_choice: { type: "custom", custom: { name: "own" } } }
-  const reader = new Reader(turnGrammar(turn, { lark: nested }))
+  const said = new Reader(turnGrammar(turn, { lark: nested }))
   for (const json of accept) {
-    expect([json, reader.accepts(call(json))]).toEqual([json, true])
-    expect(JSON.parse(readTurn(turn, call(json)).calls[0].arguments)).toEqual({ input: JSON.parse(json) })
+    expect([json, said.accepts(call(json))]).toEqual([json, true])
+    const reader = new TurnReader(turn)
+    const events = [...[...call(json)].flatMap((unit) => reader.feed(unit)), ...reader.end()]
+    const read = { name: "own", isCustom: true, arguments: JSON.parse(json), isComplete: true }
+    expect(gather(events).calls).toEqual([read])
   }
-  for (const json of reject) expect([json, reader.accepts(call(json))]).toEqual([json, false])
+  for (const json of reject) expect([json, said.accepts(call(json))]).toEqual([json, false])
 })
 
 test("an input that is begun can be finished", () => {

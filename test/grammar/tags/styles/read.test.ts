@@ -24,7 +24,7 @@ test("events come as soon as they are certain", () => {
   expect(reader.feed("think>Hello\n<tool")).toEqual([{ type: "text", text: "Hello" }])
   expect(reader.feed('_call>\n{"name": "wea')).toEqual([])
   expect(reader.feed('ther", "arguments": {"ci')).toEqual([
-    { type: "call", index: 0, name: "weather" },
+    { type: "call", index: 0, name: "weather", isCustom: false },
     { type: "arguments", index: 0, text: '{"ci' },
   ])
   expect(reader.feed('ty": "R')).toEqual([{ type: "arguments", index: 0, text: 'ty": "R' }])
@@ -126,7 +126,9 @@ const readings: [name: string, schema: unknown, pairs: [string, string][], json:
 test.each(readings)("a value is %s", (_, schema, pairs, json) => {
   const turn = { style: "qwen_xml", tools: [tool("f", schema)] }
   const text = element(pairs)
-  expect(readTurn(turn, text).calls).toEqual([{ name: "f", arguments: json, isComplete: true }])
+  expect(readTurn(turn, text).calls).toEqual([
+    { name: "f", isCustom: false, arguments: json, isComplete: true },
+  ])
   const events = eventsOf(new TurnReader(turn), text.split(""))
   const pieces = events.flatMap((event) => (event.type === "arguments" ? [event.text] : []))
   expect(pieces.join("")).toBe(json)
