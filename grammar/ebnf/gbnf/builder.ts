@@ -3,7 +3,7 @@
  *
  * Open groups are a stack of this builder and not of the host, so nesting has no other bound than the one that is checked.
  */
-import type { Alternatives, Item } from "./tree.ts"
+import type { Group, Item } from "./tree.ts"
 
 /** What the builder reports, by offset. */
 export interface TreeListener {
@@ -16,7 +16,7 @@ export interface TreeListener {
 
 interface OpenGroup {
   /** Alternatives that have ended. */
-  alternatives: Alternatives
+  alternatives: Item[][]
   sequence: Item[]
   /** Offset of its parenthesis. */
   offset: number
@@ -24,7 +24,9 @@ interface OpenGroup {
 
 export class TreeBuilder {
   private readonly listener: TreeListener
-  private readonly groups: OpenGroup[] = []
+  /** Inner ones first. */
+  private readonly closed: Group[] = []
+  private readonly open: OpenGroup[] = []
   private top: OpenGroup = { alternatives: [], sequence: [], offset: 0 }
   /** Whether an operator may follow: what stands last is an item without one. */
   private isRepeatable = false
@@ -43,15 +45,15 @@ export class TreeBuilder {
     this.isRepeatable = false
   }
 
-  open(offset: number): void {
-    this.listener.openedGroup(this.groups.length + 1, offset)
-    this.groups.push(this.top)
+  openGroup(offset: number): void {
+    this.listener.openedGroup(this.open.length + 1, offset)
+    this.open.push(this.top)
     this.top = { alternatives: [], sequence: [], offset }
     this.isRepeatable = false
   }
 
-  close(offset: number): void {
-    const outer = this.groups.pop()
+  closeGroup(offset: number): void {
+    const outer = this.open.pop()
     if (outer === undefined) {
       this.listener.expectedItem(offset, ")")
       return
@@ -59,7 +61,7 @@ export class TreeBuilder {
     this.endSequence()
     const { alternatives } = this.top
     this.top = outer
-    this.add({ kind: "group", alternatives })
+    this.add({ kind: "group", group: this.closed.push(alternatives) - 1 })
   }
 
   /** Repeats the last item; `operator` is how it is written. */
@@ -74,11 +76,13 @@ export class TreeBuilder {
     this.isRepeatable = false
   }
 
-  finish(): Alternatives {
-    if (this.groups.length > 0) this.listener.unclosedGroup(this.top.offset)
-    while (this.groups.length > 0) this.top = this.groups.pop() as OpenGroup
+  /** All groups, the rule's own alternatives last. */
+  finish(): readonly Group[] {
+    if (this.open.length > 0) this.listener.unclosedGroup(this.top.offset)
+    while (this.open.length > 0) this.top = this.open.pop() as OpenGroup
     this.endSequence()
-    return this.top.alternatives
+    this.closed.push(this.top.alternatives)
+    return this.closed
   }
 
   private endSequence(): void {

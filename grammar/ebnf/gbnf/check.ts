@@ -7,7 +7,7 @@ import type { TokenNames } from "../rules.ts"
 import type { Mistakes } from "../source.ts"
 import { type RuleAttributes, readAttributes } from "./attributes.ts"
 import { type CheckedMacro, checkMacro } from "./macros.ts"
-import type { Alternatives, GbnfRule, Item, Macro, TokenReference } from "./tree.ts"
+import { type GbnfRule, type Item, itemsOf, type Macro, type TokenReference } from "./tree.ts"
 
 /** Tokens by id, or all others; a control token by its spelling where no vocabulary is known. */
 export type CheckedToken = { ids: readonly number[]; isNegated: boolean } | { spelling: string }
@@ -46,32 +46,18 @@ class Checker implements CheckedGrammar {
 
   checkRule(rule: GbnfRule): void {
     if (rule.attributes.length > 0) this.attributes.set(rule, readAttributes(rule, this.mistakes))
-    this.checkItems(rule.alternatives)
-  }
-
-  private checkItems(alternatives: Alternatives): void {
-    for (const items of alternatives) for (const item of items) this.checkItem(item)
+    for (const item of itemsOf(rule)) this.checkItem(item)
   }
 
   private checkItem(item: Item): void {
-    switch (item.kind) {
-      case "group":
-        this.checkItems(item.alternatives)
-        return
-      case "repeat":
-        this.checkItem(item.item)
-        return
-      case "token": {
-        const checked = this.tokenOf(item.token)
-        if (checked !== null) this.tokens.set(item.token, checked)
-        return
-      }
-      case "macro": {
-        const checked = checkMacro(item.macro, this.mistakes, this.limits)
-        if (checked === null) return
-        this.checkIds(checked, item.macro.offset)
-        this.macros.set(item.macro, checked)
-      }
+    if (item.kind === "token") {
+      const checked = this.tokenOf(item.token)
+      if (checked !== null) this.tokens.set(item.token, checked)
+    } else if (item.kind === "macro") {
+      const checked = checkMacro(item.macro, this.mistakes, this.limits)
+      if (checked === null) return
+      this.checkIds(checked, item.macro.offset)
+      this.macros.set(item.macro, checked)
     }
   }
 

@@ -4,6 +4,7 @@
  * GBNF has no terminals: every part without recursion, tokens or attributes becomes one lexeme by itself (`terms.ts`). Dispatches
  * and runs of tokens recur, so each is a rule of its own, declared before anything is lowered.
  */
+import { GrammarError } from "../../errors.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { freeTextLexeme, stopTag } from "../../lexeme/freetext.ts"
 import { PlainTag } from "../../lexeme/string/content.ts"
@@ -16,7 +17,7 @@ import type { RuleAttributes } from "./attributes.ts"
 import type { CheckedGrammar } from "./check.ts"
 import type { CheckedMacro } from "./macros.ts"
 import { RegularRules } from "./regular.ts"
-import type { Alternatives, GbnfRule, Item } from "./tree.ts"
+import { type GbnfRule, type Group, type Item, itemsOf } from "./tree.ts"
 
 type Dispatch = Extract<CheckedMacro, { kind: "dispatch" }>
 type TokenDispatch = Extract<CheckedMacro, { kind: "tokenDispatch" }>
@@ -59,9 +60,15 @@ class Lowering {
     const { rules, ids, gbnfRules } = this
     for (const name of gbnfRules.keys()) ids.set(name, rules.declare(name))
     for (const rule of gbnfRules.values()) {
-      const uses = rule.references.map(({ name }) => this.idOf(name))
-      this.declareItems(rule.alternatives, uses)
-      rules.define(this.idOf(rule.name), [...new Set(uses)], () => this.rule(rule))
+      const uses = new Set(rule.references.map(({ name }) => this.idOf(name)))
+      for (const item of itemsOf(rule)) {
+        const own = this.declareItem(item, rule)
+        if (own === null) continue
+        this.itemRules.set(item, own)
+        uses.add(own)
+      }
+      const lower = () => this.source.nested(rule.offset, () => this.rule(rule))
+      rules.define(this.idOf(rule.name), [...uses], lower)
     }
     return this.idOf(root)
   }
@@ -70,58 +77,48 @@ class Lowering {
     return this.ids.get(name) as RuleId
   }
 
-  /** Makes rules of dispatches and runs of tokens, and adds them to `uses`. */
-  private declareItems(alternatives: Alternatives, uses: RuleId[]): void {
-    for (const items of alternatives) {
-      for (const item of items) {
-        const rule = this.declareItem(item)
-        if (rule !== null) {
-          this.itemRules.set(item, rule)
-          uses.push(rule)
-        } else if (item.kind === "group") this.declareItems(item.alternatives, uses)
-        else if (item.kind === "repeat") this.declareItems([[item.item]], uses)
-      }
-    }
-  }
-
-  private declareItem(item: Item): RuleId | null {
+  /** A rule for an item that recurs: a dispatch, or a run of tokens. Null for any other. */
+  private declareItem(item: Item, rule: GbnfRule): RuleId | null {
     const { rules } = this
     if (item.kind === "repeat" && item.min <= 1 && item.max === Number.POSITIVE_INFINITY) {
-      const excluded = this.excludedBy(item.item)
+      const excluded = this.excludedBy(item.item, rule)
       return excluded === null ? null : anyTokens(rules, rules.tokens as TokenNames, excluded)
     }
     if (item.kind !== "macro") return null
     const macro = this.checked.macros.get(item.macro)
     if (macro?.kind !== "dispatch" && macro?.kind !== "tokenDispatch") return null
-    const rule = rules.declare(macro.kind === "dispatch" ? "TagDispatch" : "TokenTagDispatch")
+    const self = rules.declare(macro.kind === "dispatch" ? "TagDispatch" : "TokenTagDispatch")
     const targets = macro.triggers.map((each) => this.idOf(each.rule))
-    if (macro.kind === "dispatch") rules.define(rule, [...targets, rule], () => this.dispatch(macro, rule))
+    if (macro.kind === "dispatch") rules.define(self, [...targets, self], () => this.dispatch(macro, self))
     else {
       const excluded = new Set([...macro.excludes, ...macro.triggers.map(({ trigger }) => trigger)])
       const run = anyTokens(rules, rules.tokens as TokenNames, excluded)
-      rules.define(rule, [...targets, run, rule], () => this.tokenDispatch(macro, run, rule))
+      rules.define(self, [...targets, run, self], () => this.tokenDispatch(macro, run, self))
     }
-    return rule
+    return self
   }
 
   /** What an item that is one token leaves out; null for any other item. */
-  private excludedBy(item: Item): ReadonlySet<number> | null {
-    if (item.kind === "group" && item.alternatives.length === 1 && item.alternatives[0].length === 1) {
-      return this.excludedBy(item.alternatives[0][0])
+  private excludedBy(item: Item, { groups }: GbnfRule): ReadonlySet<number> | null {
+    let inner = item
+    while (inner.kind === "group") {
+      const group: Group = groups[inner.group]
+      if (group.length !== 1 || group[0].length !== 1) return null
+      inner = group[0][0]
     }
-    if (item.kind === "macro") {
-      const macro = this.checked.macros.get(item.macro)
+    if (inner.kind === "macro") {
+      const macro = this.checked.macros.get(inner.macro)
       return macro?.kind === "tokens" && macro.isNegated ? new Set(macro.ids) : null
     }
-    if (item.kind !== "token") return null
-    const token = this.checked.tokens.get(item.token)
+    if (inner.kind !== "token") return null
+    const token = this.checked.tokens.get(inner.token)
     return token !== undefined && "ids" in token && token.isNegated ? new Set(token.ids) : null
   }
 
   private rule(rule: GbnfRule): Term {
     const { terms } = this.rules
     const attributes = this.checked.attributes.get(rule)
-    if (attributes === undefined) return this.alternatives(rule.alternatives)
+    if (attributes === undefined) return this.groups(rule)
     const { capture, maxTokens } = attributes
     let term = this.bounded(rule, attributes)
     if (maxTokens !== null) term = terms.budget(term, maxTokens, rule.name)
@@ -131,31 +128,35 @@ class Lowering {
   /** The rule as the lexeme that `lazy` or `greedy` make of it, of at most so many characters. */
   private bounded(rule: GbnfRule, { ending, maxChars }: RuleAttributes): Term {
     const { terms } = this.rules
-    if (ending === "any" && maxChars === null) return this.alternatives(rule.alternatives)
-    const whole = this.regular.exprOf(rule.alternatives)
+    if (ending === "any" && maxChars === null) return this.groups(rule)
+    const whole = this.regular.exprOf(rule)
     if (whole === null) {
       const what = ending === "any" ? "max_chars" : ending
-      throw this.source.error(
+      throw new GrammarError(
         "unsupported",
-        rule.offset,
+        "",
         `${what} on rule "${rule.name}", which is no regular expression as a whole. Take recursion, tokens and rules with attributes out of it`,
       )
     }
     const expr = maxChars === null ? whole : exprs.and([whole, exprs.loop(exprs.anyChar, 0, maxChars)])
     if (ending === "lazy") return terms.whole(lazyExpr(expr))
-    return ending === "greedy" ? this.source.nested(rule.offset, () => terms.greedy(expr)) : terms.expr(expr)
+    return ending === "greedy" ? terms.greedy(expr) : terms.expr(expr)
   }
 
-  private alternatives(alternatives: Alternatives): Term {
-    return this.rules.terms.or(alternatives.map((items) => this.sequence(items)))
-  }
-
-  private sequence(items: readonly Item[]): Term {
+  private groups({ groups }: GbnfRule): Term {
     const { terms } = this.rules
-    return items.reduceRight((tail, item) => terms.concat(this.item(item), tail), terms.empty)
+    const made: Term[] = []
+    for (const group of groups) {
+      const options = group.map((items) =>
+        items.reduceRight((tail, item) => terms.concat(this.item(item, made), tail), terms.empty),
+      )
+      made.push(terms.or(options))
+    }
+    return made[made.length - 1]
   }
 
-  private item(item: Item): Term {
+  /** `groups`: those inside, by their place. */
+  private item(item: Item, groups: readonly Term[]): Term {
     const { rules } = this
     const { terms } = rules
     const own = this.itemRules.get(item)
@@ -167,10 +168,10 @@ class Lowering {
       case "rule":
         return rules.use(this.idOf(item.name))
       case "group":
-        return this.alternatives(item.alternatives)
+        return groups[item.group]
       case "repeat":
         if (own !== undefined) return item.min === 0 ? rules.use(own) : terms.rule(own, true)
-        return terms.repeat(this.item(item.item), item.min, item.max)
+        return terms.repeat(this.item(item.item, groups), item.min, item.max)
       case "token": {
         const token = this.checked.tokens.get(item.token)
         if (token === undefined) throw new Error("internal: a token has not been checked")

@@ -16,7 +16,7 @@ import {
 import { TreeBuilder } from "./builder.ts"
 import { decodeClass, decodeString } from "./escapes.ts"
 import * as lexer from "./lexer.ts"
-import type { Alternatives, Attribute, Item, Macro, Reference, TokenReference, Value } from "./tree.ts"
+import type { Attribute, Group, Item, Macro, Reference, TokenReference, Value } from "./tree.ts"
 
 /** What the parser asks and reports while it reads one rule; offsets are those of its lexemes. */
 export interface RuleReading {
@@ -47,8 +47,8 @@ export function parseHead(lexemes: IToken[], reading: RuleReading): ReadRule<Att
   return parser.read(lexemes, reading, (each) => each.head())
 }
 
-/** The alternatives of a rule. */
-export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<Alternatives> {
+/** The groups of a rule. */
+export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<readonly Group[]> {
   parser ??= new RuleParser()
   return parser.read(lexemes, reading, (each) => each.body())
 }
@@ -100,7 +100,7 @@ class RuleParser extends EmbeddedActionsParser {
     return { name: image, value: value ?? null, offset: startOffset }
   })
 
-  readonly body = this.RULE("body", (): Alternatives => {
+  readonly body = this.RULE("body", (): readonly Group[] => {
     const tree = this.ACTION(() => this.builder())
     this.MANY(() => {
       this.OR([
@@ -125,13 +125,13 @@ class RuleParser extends EmbeddedActionsParser {
         {
           ALT: () => {
             const { startOffset } = this.CONSUME(lexer.LeftParen)
-            this.ACTION(() => tree.open(startOffset))
+            this.ACTION(() => tree.openGroup(startOffset))
           },
         },
         {
           ALT: () => {
             const { startOffset } = this.CONSUME(lexer.RightParen)
-            this.ACTION(() => tree.close(startOffset))
+            this.ACTION(() => tree.closeGroup(startOffset))
           },
         },
       ])

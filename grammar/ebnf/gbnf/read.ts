@@ -80,7 +80,7 @@ class Reader {
       name,
       offset: start,
       attributes: head.tree ?? [],
-      alternatives: body.tree ?? [],
+      groups: body.tree ?? [[[]]],
       references: reading.references,
     }
   }

@@ -1,19 +1,20 @@
 /**
- * A GBNF text as a tree: plain objects with the offsets that messages need.
+ * A GBNF text as plain objects with the offsets that messages need.
  *
- * A rule is a list of alternatives, an alternative a sequence of items. Strings and classes are decoded, and neighbouring
- * strings of a sequence are one. References, tokens and macros are names still: whether they exist is checked when all rules
- * have been read (`check.ts`).
+ * A group is a list of alternatives, an alternative a sequence of items. A rule lists its groups inner ones first, the rule's own
+ * alternatives last, and an item names a group by its place in that list: so whoever goes through a rule needs a loop and no
+ * recursion, however deep it nests. Strings and classes are decoded, and neighbouring strings of a sequence are one. References,
+ * tokens and macros are names still: whether they exist is asked when all rules have been read (`check.ts`).
  */
 import type { CodePointRanges } from "../../regex/ranges.ts"
 
-export type Alternatives = Item[][]
+export type Group = readonly (readonly Item[])[]
 
 export type Item =
   | { kind: "text"; text: string }
   | { kind: "class"; ranges: CodePointRanges }
   | ({ kind: "rule" } & Reference)
-  | { kind: "group"; alternatives: Alternatives }
+  | { kind: "group"; group: number }
   | { kind: "repeat"; item: Item; min: number; max: number }
   | { kind: "token"; token: TokenReference }
   | { kind: "macro"; macro: Macro }
@@ -58,7 +59,20 @@ export interface GbnfRule {
   name: string
   offset: number
   attributes: Attribute[]
-  alternatives: Alternatives
+  /** Inner ones first; the last one is the rule's own alternatives. */
+  groups: readonly Group[]
   /** Rules that are named in it, each place by itself. */
-  references: Reference[]
+  references: readonly Reference[]
+}
+
+/** The items of a rule, what is repeated by itself too. */
+export function* itemsOf({ groups }: GbnfRule): Generator<Item> {
+  for (const group of groups) {
+    for (const sequence of group) {
+      for (const item of sequence) {
+        yield item
+        if (item.kind === "repeat") yield item.item
+      }
+    }
+  }
 }
