@@ -44,6 +44,9 @@ export {
   ValidationError,
   type ValidationIssue,
 } from "./errors.ts"
+export { foldFields } from "./fields/fold.ts"
+export { type FieldEvent, type FieldKind, FieldReader } from "./fields/reader.ts"
+export type { DeepPartial } from "./fields/value.ts"
 export { packageFile } from "./files.ts"
 export { Detokenizer } from "./model/detokenizer.ts"
 export type { Message, TemplateOptions } from "./model/template.ts"

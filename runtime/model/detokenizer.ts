@@ -68,7 +68,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** Bytes at the end that begin a code point and could still become one: 0 to 3. */
-function openCount(bytes: Uint8Array): number {
+export function openCount(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count++) {
     const lead = bytes[bytes.length - count]
     if (lead < 0x80) return 0
