@@ -19,6 +19,11 @@ import type { CheckedMacro } from "./macros.ts"
 import { RegularRules } from "./regular.ts"
 import { type GbnfRule, type Group, type Item, itemsOf } from "./tree.ts"
 
+/** So many strings side by side are read as one trie: an expression of each of them would stay for good. */
+const MinChoice = 24
+/** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
+const MinUnfused = 256
+
 type Dispatch = Extract<CheckedMacro, { kind: "dispatch" }>
 type TokenDispatch = Extract<CheckedMacro, { kind: "tokenDispatch" }>
 
@@ -144,19 +149,38 @@ class Lowering {
   }
 
   private groups({ groups }: GbnfRule): Term {
-    const { terms } = this.rules
     const made: Term[] = []
-    for (const group of groups) {
-      const options = group.map((items) =>
-        items.reduceRight((tail, item) => terms.concat(this.item(item, made), tail), terms.empty),
-      )
-      made.push(terms.or(options))
-    }
+    for (const group of groups) made.push(this.group(group, made))
     return made[made.length - 1]
   }
 
-  /** `groups`: those inside, by their place. */
-  private item(item: Item, groups: readonly Term[]): Term {
+  /** Any of the alternatives. `inner`: the groups inside, by their place. Many that begin with strings are read as one trie. */
+  private group(group: Group, inner: readonly Term[]): Term {
+    const { terms } = this.rules
+    const isMany = group.filter(beginsWithText).length >= MinUnfused
+    const choice: (readonly [text: string, rest: Term])[] = []
+    const others: Term[] = []
+    for (const items of group) {
+      const [first] = items
+      if (first?.kind !== "text" || group.length < MinChoice) {
+        others.push(this.sequence(items, inner))
+        continue
+      }
+      const rest = this.sequence(items.slice(1), inner)
+      const isFused = !isMany && rest !== terms.empty && terms.exprOf(rest) !== null
+      if (isFused) others.push(terms.concat(terms.text(first.text), rest))
+      else choice.push([first.text, rest])
+    }
+    if (choice.length >= MinChoice) return terms.or([terms.choice(choice), ...others])
+    return terms.or([...choice.map(([text, rest]) => terms.concat(terms.text(text), rest)), ...others])
+  }
+
+  private sequence(items: readonly Item[], inner: readonly Term[]): Term {
+    const { terms } = this.rules
+    return items.reduceRight((tail, item) => terms.concat(this.item(item, inner), tail), terms.empty)
+  }
+
+  private item(item: Item, inner: readonly Term[]): Term {
     const { rules } = this
     const { terms } = rules
     const own = this.itemRules.get(item)
@@ -168,10 +192,10 @@ class Lowering {
       case "rule":
         return rules.use(this.idOf(item.name))
       case "group":
-        return groups[item.group]
+        return inner[item.group]
       case "repeat":
         if (own !== undefined) return item.min === 0 ? rules.use(own) : terms.rule(own, true)
-        return terms.repeat(this.item(item.item, groups), item.min, item.max)
+        return terms.repeat(this.item(item.item, inner), item.min, item.max)
       case "token": {
         const token = this.checked.tokens.get(item.token)
         if (token === undefined) throw new Error("internal: a token has not been checked")
@@ -232,4 +256,8 @@ class Lowering {
     )
     return terms.concat(rules.use(run), terms.or([terms.empty, ...switches]))
   }
+}
+
+function beginsWithText(items: readonly Item[]): boolean {
+  return items[0]?.kind === "text"
 }
