@@ -1,5 +1,8 @@
 /** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
 import { withinTime } from "./deadline.ts"
+import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
+import { type RuleId, Rules, type TokenNames } from "./ebnf/rules.ts"
+import { chunksOf, type SubstringUnit, substringExpr } from "./ebnf/substring.ts"
 import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
 import { compileJsonSchema } from "./json/compile.ts"
@@ -22,6 +25,11 @@ export type GrammarInput =
   | { kind: "regex"; pattern: string; flags?: string }
   /** One of these texts. */
   | { kind: "choice"; options: readonly string[] }
+  /** A grammar in GBNF, or EBNF as XGrammar writes it. It begins with rule `root`, by default the one of that name. */
+  | { kind: "gbnf"; text: string; root?: string }
+  /** Any run of consecutive pieces of a text: its characters, its words, or the given chunks. */
+  | { kind: "substring"; text: string; unit?: SubstringUnit }
+  | { kind: "substring"; chunks: readonly string[] }
 
 /** How the texts of a constraint may be spelt, what is refused, and what a compilation may cost. */
 export interface CompileOptions {
@@ -46,6 +54,11 @@ export interface CompileOptions {
   /** Texts of other documents that references may name, by URI. */
   documents?: Readonly<Record<string, string>>
   limits?: Partial<Limits>
+  /**
+   * The vocabulary whose control tokens grammars and tags may name: each is then that token alone. Without one their spelling
+   * is read, as text.
+   */
+  tokens?: TokenNames
 }
 
 const generate = {
@@ -129,11 +142,27 @@ function compileWithin(
         limits,
       )
     }
+    case "substring": {
+      const chunks = "chunks" in input ? input.chunks : chunksOf(input.text, input.unit ?? "chars")
+      const lexeme = exprLexeme(substringExpr(chunks, "", limits))
+      return fromLexeme(lexeme, `substring of ${chunks.length} chunks`, "", unsatisfiable, key, limits)
+    }
+    case "gbnf": {
+      const { text, root } = input
+      return fromRules(
+        (rules) => gbnfRule(text, rules, { root }),
+        "GBNF grammar",
+        options,
+        unsatisfiable,
+        key,
+        limits,
+      )
+    }
     default:
       throw new GrammarError(
         "syntax",
         "",
-        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex or choice`,
+        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex, choice, gbnf, lark, tag or substring`,
       )
   }
 }
@@ -142,9 +171,31 @@ function compileWithin(
 function keyOf(input: GrammarInput, options: CompileOptions): string {
   const said = (value: unknown) =>
     JSON.stringify(value, (_, part) => (typeof part === "bigint" ? `${part}n` : part))
-  return input.kind === "json" && typeof input.schema === "string"
-    ? `${said(options)} ${input.schema}`
-    : said([input, options])
+  const { tokens, ...others } = options
+  if (input.kind === "json" && typeof input.schema === "string") return `${said(others)} ${input.schema}`
+  const namesTokens = input.kind !== "json" && input.kind !== "regex" && input.kind !== "choice"
+  return said([input, namesTokens && tokens ? { ...others, tokens: tokens.hash } : others])
+}
+
+/** The grammar of a notation: `read` declares its rules and answers the one that a text begins with. */
+function fromRules(
+  read: (rules: Rules) => RuleId,
+  title: string,
+  { tokens }: CompileOptions,
+  unsatisfiable: "error" | "empty",
+  key: () => string,
+  limits: Limits,
+): { grammar: Grammar; report: Report } {
+  const rules = new Rules(limits, tokens)
+  const grammar = rules.grammar(read(rules), { key, title })
+  if (grammar !== null) return { grammar, report: makeReport(() => []) }
+  const message = "no text satisfies the grammar: each of its rules needs another that never ends"
+  if (unsatisfiable === "error")
+    throw new GrammarError("unsatisfiable", "", `${message}. Give one an alternative that ends`)
+  return {
+    grammar: new Grammar([], { key, title, limits }),
+    report: makeReport(() => [], { path: "", message }),
+  }
 }
 
 function fromLexeme(

@@ -28,6 +28,8 @@ export abstract class Frame {
   readonly isSymbolic: boolean = false
   /** For a symbolic frame: the unknown text decides only how the lexeme under it may end, never how it may go on. */
   readonly isOpenEnded: boolean = false
+  /** Whether what `finish` returns depends on the tag so much that a longer lexeme may make a shorter text. */
+  readonly readsTag: boolean = false
   /** At most as many bytes as `finish` returns. */
   readonly leastBytes: number = 0
   /** Whether this level above itself accepts what it accepts alone: then it lies on a stack once. */

@@ -1,4 +1,5 @@
 /** What every front end returns: where to begin, and who made it. Everything else grows lazily in `States`. */
+import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
 import { lexemes } from "./lexeme/table.ts"
@@ -13,18 +14,31 @@ export class Grammar {
 
   /** Whether something is read by the id of a token, see `lexeme/token.ts`. */
   readonly readsTokens: boolean
+  /** Its parts that take a bounded number of tokens, see `budget.ts`. */
+  readonly budgets: readonly BudgetPart[]
+  /** Whether readings that differ only below their frames are kept as one, see `stack.ts`. */
+  readonly unites: boolean
   private readonly identify: () => string
 
   /** `key` answers the identity of (input, options); it is asked when somebody wants to know. */
   constructor(
     start: readonly Step[],
-    options: { key: () => string; title: string; limits?: Limits; readsTokens?: boolean },
+    options: {
+      key: () => string
+      title: string
+      limits?: Limits
+      readsTokens?: boolean
+      budgets?: readonly BudgetPart[]
+      unites?: boolean
+    },
   ) {
     this.start = start
     this.identify = options.key
     this.title = options.title
     this.limits = options.limits ?? defaultLimits
     this.readsTokens = options.readsTokens ?? false
+    this.budgets = options.budgets ?? []
+    this.unites = options.unites ?? false
   }
 
   /** Identity of (input, options), for caches. */

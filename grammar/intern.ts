@@ -278,6 +278,14 @@ export class TripleSet {
     return true
   }
 
+  /** All triples, in no order. Nothing may be added meanwhile. */
+  *[Symbol.iterator](): Generator<readonly [number, number, number]> {
+    const { slots } = this
+    for (let at = 0; at < slots.length; at += 4) {
+      if (slots[at] === this.round) yield [slots[at + 1], slots[at + 2], slots[at + 3]]
+    }
+  }
+
   /** Constant time. */
   clear(): void {
     this.size = 0

@@ -1,13 +1,19 @@
-/** Interned lists of frames: equal stacks are the same integer, that is what makes states recur. */
+/**
+ * Interned stacks of frames: equal stacks are the same integer, that is what makes states recur.
+ *
+ * Readings that differ only deep down share what is above: below a frame may lie a *union*, several stacks as one, so that
+ * the readings of nested levels add up instead of multiplying (the graph-structured stack of Tomita, Efficient Parsing for
+ * Natural Language, 1986, hash-consed). The members of a union have different top frames, which makes equal sets equal.
+ */
 import type { Frame } from "./frame.ts"
-import { grown, PairMap } from "./intern.ts"
+import { grown, PairMap, TupleTable } from "./intern.ts"
 
 /** No frame left: the text is complete. */
 export const EmptyStack = 0
 
 export class StackTable {
   private readonly ids = new PairMap()
-  /** Top frame by stack; index 0 is unused. */
+  /** Top frame by stack; the empty stack and unions have none. */
   readonly top: Frame[] = [undefined as unknown as Frame]
   /** The stack below the top frame. Shape [count]. */
   private below = new Int32Array(16)
@@ -17,6 +23,13 @@ export class StackTable {
   private captures = new Int32Array(16)
   /** Whether some frame is symbolic. */
   private readonly symbolic: boolean[] = [false]
+  /** The stacks of a union, ascending; undefined for all others. */
+  private readonly unions: (readonly number[] | undefined)[] = [undefined]
+  private readonly unionTuples = new TupleTable()
+  /** By id in `unionTuples`. */
+  private readonly unionStacks: number[] = []
+  /** (smaller, larger) → both together. */
+  private readonly united = new PairMap()
 
   get count(): number {
     return this.top.length
@@ -26,21 +39,94 @@ export class StackTable {
   push(stack: number, frame: Frame): number {
     const known = this.ids.get(stack, frame.id)
     if (known >= 0) return known
-    if (frame.isIdempotent && stack !== EmptyStack && this.top[stack] === frame) return stack
+    const below = frame.isIdempotent ? this.without(stack, frame) : stack
+    if (below !== stack) {
+      const id = this.push(below, frame)
+      this.ids.set(stack, frame.id, id)
+      return id
+    }
     const id = this.top.length
-    // Each column has room of its own: what throws between two of them leaves the others as they are.
-    if (id >= this.below.length) this.below = grown(this.below, 4 * this.below.length)
-    if (id >= this.depths.length) this.depths = grown(this.depths, 4 * this.depths.length)
-    if (id >= this.captures.length) this.captures = grown(this.captures, 4 * this.captures.length)
+    this.makeRoom(id)
     this.below[id] = stack
     this.depths[id] = this.depths[stack] + 1
     this.captures[id] = this.captures[stack] + (frame.needsText ? 1 : 0)
     this.symbolic[id] = frame.isSymbolic || this.symbolic[stack]
+    this.unions[id] = undefined
     this.top[id] = frame
     this.ids.set(stack, frame.id, id)
     return id
   }
 
+  /** Each column has room of its own: what throws between two of them leaves the others as they are. */
+  private makeRoom(id: number): void {
+    if (id >= this.below.length) this.below = grown(this.below, 4 * this.below.length)
+    if (id >= this.depths.length) this.depths = grown(this.depths, 4 * this.depths.length)
+    if (id >= this.captures.length) this.captures = grown(this.captures, 4 * this.captures.length)
+  }
+
+  /** `stack` with `frame` taken off where it lies on top: x* (x* a | b) = x* (a | b). */
+  private without(stack: number, frame: Frame): number {
+    const members = this.unions[stack]
+    if (members === undefined) return this.top[stack] === frame ? this.below[stack] : stack
+    const same = members.find((member) => this.top[member] === frame)
+    if (same === undefined) return stack
+    let rest = this.below[same]
+    for (const member of members) if (member !== same) rest = this.unite(rest, member)
+    return rest
+  }
+
+  /** The stacks of a union; a stack that is none is its own member. */
+  members(stack: number): readonly number[] {
+    return this.unions[stack] ?? [stack]
+  }
+
+  isUnion(stack: number): boolean {
+    return this.unions[stack] !== undefined
+  }
+
+  /** Whether `stack` may become part of a union: no text belongs to one of its readings alone. */
+  canUnite(stack: number): boolean {
+    return this.captures[stack] === 0
+  }
+
+  /** Both stacks as one. Stacks with the same frame on top share it. */
+  unite(a: number, b: number): number {
+    if (a === b) return a
+    const [low, high] = a < b ? [a, b] : [b, a]
+    const known = this.united.get(low, high)
+    if (known >= 0) return known
+    /** Members by their top frame; the empty stack has none. */
+    const byFrame = new Map<Frame | undefined, number>()
+    for (const member of [...this.members(low), ...this.members(high)]) {
+      const frame = this.top[member]
+      const other = byFrame.get(frame)
+      if (other === undefined || frame === undefined) byFrame.set(frame, member)
+      else if (other !== member)
+        byFrame.set(frame, this.push(this.unite(this.below[other], this.below[member]), frame))
+    }
+    const members = [...byFrame.values()].sort((x, y) => x - y)
+    const union = members.length === 1 ? members[0] : this.union(members)
+    this.united.set(low, high, union)
+    return union
+  }
+
+  private union(members: readonly number[]): number {
+    const { count } = this.unionTuples
+    const tuple = this.unionTuples.intern(members)
+    if (tuple < count && this.unionStacks[tuple] !== undefined) return this.unionStacks[tuple]
+    const id = this.top.length
+    this.makeRoom(id)
+    this.below[id] = EmptyStack
+    this.depths[id] = Math.max(...members.map((member) => this.depths[member]))
+    this.captures[id] = 0
+    this.symbolic[id] = members.some((member) => this.symbolic[member])
+    this.unions[id] = members
+    this.unionStacks[tuple] = id
+    this.top[id] = undefined as unknown as Frame
+    return id
+  }
+
+  /** What lies below the top frame; a union has none. */
   pop(stack: number): number {
     return this.below[stack]
   }

@@ -12,8 +12,8 @@ import { concatenate } from "./bytes.ts"
 import { checkLimit, GrammarError } from "./errors.ts"
 import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { grown, PairMap, TupleTable } from "./intern.ts"
-import { Dead, lexemes } from "./lexeme/table.ts"
+import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
+import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 
 /** The state without threads: nothing may follow. */
@@ -28,6 +28,7 @@ const Mark = 256
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = readonly number[]
 
+const noText = new Uint8Array(0)
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -49,11 +50,15 @@ export class States {
   private pairs = new Int32Array(8)
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
+  /** By stack, see `finishLength`. */
+  private readonly finishLengths = new Map<number, number>()
   readonly start: number
 
   /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
   private scratch = new Int32Array(FewThreads)
   private used = 0
+  /** Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. */
+  private readonly passed = new TripleSet()
   private reading = new Int32Array(FewThreads)
 
   constructor(grammar: Grammar) {
@@ -61,8 +66,7 @@ export class States {
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.texts.intern([-1, -1])
-    for (const step of grammar.start) this.addStep(step, EmptyStack, NoText)
-    this.start = this.internScratch()
+    this.start = this.begin(grammar.start)
   }
 
   /** States met so far. */
@@ -97,6 +101,54 @@ export class States {
     return this.threads.at(this.states.at(state, index), 1)
   }
 
+  /** Id of thread `index`; 0 is the end of the text. */
+  thread(state: number, index: number): number {
+    return this.states.at(state, index)
+  }
+
+  threadLexeme(thread: number): number {
+    return this.threads.at(thread, 0)
+  }
+
+  threadText(thread: number): number {
+    return this.threads.at(thread, 2)
+  }
+
+  threadStack(thread: number): number {
+    return this.threads.at(thread, 1)
+  }
+
+  /** The state of one thread, without what follows it where its lexeme may end. */
+  alone(thread: number): number {
+    return this.states.intern([thread])
+  }
+
+  /** The state at the beginning of `steps`, with nothing below. */
+  begin(steps: readonly Step[]): number {
+    this.used = 0
+    this.passed.clear()
+    for (const step of steps) this.addStep(step, EmptyStack, NoText)
+    return this.internScratch()
+  }
+
+  /** `state` without the threads that `isKept` refuses. */
+  filtered(state: number, isKept: (thread: number) => boolean): number {
+    const all = Array.from(this.states.view(state))
+    const kept = all.filter(isKept)
+    return kept.length === all.length ? state : this.states.intern(kept)
+  }
+
+  /** `state` over the stacks that `stackOf` puts in the place of its own; threads go for which that is negative. */
+  restacked(state: number, stackOf: (stack: number) => number): number {
+    const ids = new Set<number>()
+    for (const thread of Array.from(this.states.view(state))) {
+      const stack = stackOf(this.threads.at(thread, 1))
+      if (stack >= 0)
+        ids.add(this.threads.intern([this.threads.at(thread, 0), stack, this.threads.at(thread, 2)]))
+    }
+    return this.states.intern([...ids].sort((a, b) => a - b))
+  }
+
   /** A dense id of the lexeme states and stacks of `state`, texts aside. */
   shape(state: number): number {
     const count = this.states.length(state)
@@ -112,6 +164,7 @@ export class States {
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
     const count = this.states.length(state)
     this.used = 0
+    this.passed.clear()
     for (let i = 0; i < count; i++) {
       const thread = this.states.at(state, i)
       this.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
@@ -148,6 +201,7 @@ export class States {
       if (this.stacks.captureCount(stack) === 0) return true
       // A byte that ends a key or an item may be refused for what the text is.
       this.used = 0
+      this.passed.clear()
       this.add(next, stack, this.appendedByte(this.threads.at(this.states.at(state, i), 2), byte))
       if (this.used > 0) return true
     }
@@ -216,21 +270,28 @@ export class States {
   /** At most as many bytes as any completion of a thread has. */
   private leastBytes(thread: number): number {
     let least = lexemes.least(this.threads.at(thread, 0))
-    for (let stack = this.threads.at(thread, 1); stack !== EmptyStack; stack = this.stacks.pop(stack))
+    let stack = this.threads.at(thread, 1)
+    for (; stack !== EmptyStack && !this.stacks.isUnion(stack); stack = this.stacks.pop(stack))
       least += this.stacks.top[stack].leastBytes
     return least
   }
 
   private finishThread(thread: number): Uint8Array {
-    const { bytes, tag } = lexemes.shortest(this.threads.at(thread, 0))
+    return concatenate([...this.finishing(thread, lexemes.shortest(this.threads.at(thread, 0)))])
+  }
+
+  /** What finishes a thread: the bytes of `completion`, which end its lexeme, then what each frame adds, from the top down. */
+  *finishing(thread: number, { bytes, tag }: Completion): Generator<Uint8Array> {
     // The first part may begin inside a character; what frames add is whole.
-    const parts = [bytes]
+    yield bytes
     let stack = this.threads.at(thread, 1)
     let text = this.appended(
       this.threads.at(thread, 2),
       this.stacks.captureCount(stack) > 0 ? bytes : new Uint8Array(0),
     )
     for (let last = tag; stack !== EmptyStack; last = 1) {
+      if (this.stacks.isUnion(stack)) stack = this.nearest(stack)
+      if (stack === EmptyStack) break
       const frame = this.stacks.top[stack]
       stack = this.stacks.pop(stack)
       const { segment, outer } = frame.needsText
@@ -238,10 +299,35 @@ export class States {
         : { segment: new Uint8Array(0), outer: text }
       const rest = frame.finish(last, segment)
       const part = typeof rest === "string" ? encoder.encode(rest) : rest
-      parts.push(part)
+      yield part
       text = this.stacks.captureCount(stack) > 0 ? this.appended(this.appended(outer, segment), part) : NoText
     }
-    return concatenate(parts)
+  }
+
+  /** The member of a union that takes the fewest bytes to finish. */
+  private nearest(union: number): number {
+    let best = EmptyStack
+    let least = Number.POSITIVE_INFINITY
+    for (const member of this.stacks.members(union)) {
+      const length = this.finishLength(member)
+      if (length < least) [best, least] = [member, length]
+    }
+    return best
+  }
+
+  /** Bytes that finish `stack`, in which no frame asks for a text. */
+  private finishLength(stack: number): number {
+    if (stack === EmptyStack) return 0
+    let length = this.finishLengths.get(stack)
+    if (length === undefined) {
+      if (this.stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack))
+      else {
+        const own = this.stacks.top[stack].finish(1, noText)
+        length = own.length + this.finishLength(this.stacks.pop(stack))
+      }
+      this.finishLengths.set(stack, length)
+    }
+    return length
   }
 
   /** Replaces the threads in `scratch` by those after `byte`. */
@@ -251,6 +337,7 @@ export class States {
     this.scratch = this.reading
     this.reading = before
     this.used = 0
+    this.passed.clear()
     for (let i = 0; i < end; i += 3) {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
@@ -305,17 +392,26 @@ export class States {
     for (let i = 0; i < used; i += 3) {
       if (scratch[i] === lexemeState && scratch[i + 1] === stack && scratch[i + 2] === text) return
     }
-    if (lexemes.canContinue(lexemeState)) {
+    if (this.grammar.unites) {
+      const at = this.placeBeside(lexemeState, stack, text)
+      if (at >= 0) {
+        // What follows both has been added with the first of them, and follows for this one below.
+        const both = this.stacks.unite(scratch[at], stack)
+        if (both === scratch[at]) return
+        scratch[at] = both
+      } else if (lexemes.canContinue(lexemeState)) this.push(lexemeState, stack, text)
+      else if (!this.passed.add(lexemeState, stack, text)) return
+    } else if (lexemes.canContinue(lexemeState)) {
       this.push(lexemeState, stack, text)
-      if (this.used > 3 * this.grammar.limits.threads) {
-        checkLimit(
-          this.grammar.limits,
-          "threads",
-          this.used / 3,
-          "",
-          "readings of the text so far that are still open",
-        )
-      }
+    }
+    if (this.used > 3 * this.grammar.limits.threads) {
+      checkLimit(
+        this.grammar.limits,
+        "threads",
+        this.used / 3,
+        "",
+        "readings of the text so far that are still open",
+      )
     }
     const tag = lexemes.tags[lexemeState]
     if (tag === 0) return
@@ -338,10 +434,24 @@ export class States {
     }
   }
 
+  /** Where the stack of a thread lies in `scratch` that reads the same lexeme under the same frame; -1: there is none. */
+  private placeBeside(lexemeState: number, stack: number, text: number): number {
+    const { scratch, used, stacks } = this
+    const frame = stacks.top[stack]
+    if (frame === undefined || text !== NoText || !stacks.canUnite(stack)) return -1
+    for (let i = 0; i < used; i += 3) {
+      if (scratch[i] !== lexemeState || scratch[i + 2] !== NoText) continue
+      if (stacks.top[scratch[i + 1]] === frame && stacks.canUnite(scratch[i + 1])) return i + 1
+    }
+    return -1
+  }
+
   private addStep(step: Step, below: number, text: number): void {
-    const [lexemeState, stack] = this.expand([step], below)
-    if (lexemeState === Dead) this.addDone()
-    else this.add(lexemeState, stack, this.marked(text, below, stack))
+    const followers = this.expand([step], below)
+    for (let i = 0; i < followers.length; i += 2) {
+      if (followers[i] === Dead) this.addDone()
+      else this.add(followers[i], followers[i + 1], this.marked(text, below, followers[i + 1]))
+    }
   }
 
   /** The end of the text is thread 0: it sorts first. */
@@ -364,9 +474,30 @@ export class States {
           `the text nests deeper than ${this.grammar.limits.stackDepth} levels. Raise limits.stackDepth`,
         )
       }
-      followers.push(lexeme, stack)
+      if (this.stacks.isUnion(stack))
+        for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
+      else followers.push(lexeme, stack)
     }
-    return followers
+    return this.grammar.unites && followers.length > 2 ? this.unitedFollowers(followers) : followers
+  }
+
+  /** Followers that read the same lexeme under the same frame as one. */
+  private unitedFollowers(followers: Followers): Followers {
+    const { stacks } = this
+    const united: number[] = []
+    const places = new Map<number, number>()
+    for (let i = 0; i < followers.length; i += 2) {
+      const [lexeme, stack] = [followers[i], followers[i + 1]]
+      const frame = stacks.top[stack]
+      // Both ids are below 2^26: an exact key.
+      const key = lexeme * 2 ** 26 + (frame?.id ?? 2 ** 26 - 1)
+      const place = places.get(key)
+      if (place === undefined || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
+        places.set(key, united.length + 1)
+        united.push(lexeme, stack)
+      } else if (frame !== undefined) united[place] = stacks.unite(united[place], stack)
+    }
+    return united
   }
 
   private internScratch(): number {

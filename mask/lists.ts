@@ -4,7 +4,7 @@
  */
 import { PairMap, TupleTable } from "../grammar/intern.ts"
 import { noIds } from "./recipe.ts"
-import type { TokenTrie } from "./trie.ts"
+import { Stride, type TokenTrie } from "./trie.ts"
 
 /** The list that holds the trie's root alone. */
 export const RootList = 0
@@ -12,6 +12,8 @@ export const RootList = 0
 export const NoList = 1
 
 const Quote = 0x22
+/** Longer lists have the children of all their nodes sorted by byte when one of them is asked for. */
+const ManyNodes = 256
 
 export class NodeLists {
   private readonly trie: TokenTrie
@@ -42,6 +44,11 @@ export class NodeLists {
   /** The nodes of `list`; valid until the next list is made. */
   view(list: number): Int32Array {
     return this.table.view(list)
+  }
+
+  /** How many nodes `list` has. */
+  length(list: number): number {
+    return this.table.length(list)
   }
 
   get bytes(): number {
@@ -105,14 +112,32 @@ export class NodeLists {
   children(list: number, byte: number): number {
     const known = this.childLists.get(list, byte)
     if (known >= 0) return known - 1
+    if (this.length(list) > ManyNodes) {
+      this.sortChildren(list)
+      return this.childLists.get(list, byte) - 1
+    }
     const children: number[] = []
     for (const node of this.view(list)) {
       const child = this.trie.child(node, byte)
       if (child !== 0) children.push(child)
     }
-    const id = children.length === 0 ? -1 : this.intern(children)
+    const id = children.length === 0 ? -1 : this.intern(ascending(children))
     this.childLists.set(list, byte, id + 1)
     return id
+  }
+
+  /** Finds the children of a long list by all bytes at once: many lexemes may begin where an identifier ends. */
+  private sortChildren(list: number): void {
+    const byByte = Array.from({ length: 256 }, (): number[] => [])
+    const { trie } = this
+    for (const node of this.view(list)) {
+      const last = trie.firstPlace(node + Stride)
+      for (let place = trie.firstPlace(node); place < last; place++)
+        byByte[trie.byteAt(place)].push(trie.childAt(place))
+    }
+    for (const [byte, children] of byByte.entries()) {
+      this.childLists.set(list, byte, children.length === 0 ? 0 : this.intern(ascending(children)) + 1)
+    }
   }
 
   /** Tokens that end at the nodes of `list`. */
@@ -133,7 +158,7 @@ export class NodeLists {
     }
     const pairs: number[] = []
     for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0]))
-      pairs.push(tag, this.intern(nodes.sort((a, b) => a - b)))
+      pairs.push(tag, this.intern(ascending(nodes)))
     return Int32Array.from(pairs)
   }
 
@@ -163,4 +188,13 @@ export class NodeLists {
     for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
     return Int32Array.from(all)
   }
+}
+
+/** `nodes` in order, each once: below two nodes of one list, one of which lies below the other, the same may be found. */
+function ascending(nodes: number[]): number[] {
+  nodes.sort((a, b) => a - b)
+  let count = 0
+  for (let i = 0; i < nodes.length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]
+  nodes.length = count
+  return nodes
 }

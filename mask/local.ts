@@ -108,7 +108,8 @@ export class LocalMasks {
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.rootSlices = new RootSlices(vocabulary, this.trie)
-    const room = this.trie.nodeCount + 1
+    // Twice, see `makeRoom`.
+    const room = 2 * this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
     this.other = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
   }
@@ -192,7 +193,12 @@ export class LocalMasks {
     }
     found.tokenCount = 0
     found.exits.length = 0
-    for (const { nodes, target } of small) for (const node of nodes) this.trie.visit(node, target, found)
+    for (const { nodes, target } of small) {
+      for (const node of nodes) {
+        this.makeRoom(node)
+        this.trie.visit(node, target, found)
+      }
+    }
     parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
     const mask = this.compact(unite(parts))
@@ -274,12 +280,42 @@ export class LocalMasks {
     return entry(mask, inner.exits, entryBytes + 4 * own.length)
   }
 
+  /** As a walk below each node of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
+  private walkEdges(list: number, state: number): void {
+    const { found } = this
+    for (let i = 0; i < lexemes.edgeCount(state); i++) {
+      const children = this.lists.children(list, lexemes.edgeByte(state, i))
+      if (children < 0) continue
+      const target = lexemes.edgeTarget(state, i)
+      for (const node of this.lists.view(children)) {
+        this.makeRoom(node)
+        this.trie.visit(node, target, found)
+      }
+    }
+  }
+
+  /** Room in `found` for all tokens below `node`. Nodes of a list may lie below each other: then tokens are found twice. */
+  private makeRoom(node: number): void {
+    const { found } = this
+    if (found.tokenCount + this.trie.subtreeSize(node) < found.tokens.length) return
+    const tokens = new Set(found.tokens.subarray(0, found.tokenCount))
+    found.tokens.set([...tokens])
+    found.tokenCount = tokens.size
+  }
+
   private walked(list: number, state: number): Local {
     const { found } = this
     found.tokenCount = 0
     found.exits.length = 0
     this.walkCount++
-    for (const node of this.lists.view(list)) this.trie.walk(node, state, found)
+    if (!this.isPlain && lexemes.base(state) === Dead && this.lists.length(list) > 1)
+      this.walkEdges(list, state)
+    else {
+      for (const node of this.lists.view(list)) {
+        this.makeRoom(node)
+        this.trie.walk(node, state, found)
+      }
+    }
     const { tokens, tokenCount } = found
     const exits = this.lists.exits(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {

@@ -5,6 +5,7 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { TripleSet } from "../grammar/intern.ts"
+import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack } from "../grammar/stack.ts"
@@ -22,6 +23,8 @@ export interface Draft {
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
+/** Those that end where they begin, and whose followers are in the mask. */
+const ended = new TripleSet()
 
 /** Collects the components of one state's mask. */
 export class MaskBuilder {
@@ -29,6 +32,8 @@ export class MaskBuilder {
   private readonly locals: LocalMasks
   private parts: Recipe[] = []
   private unknown: number[] = []
+  /** What `isLast` answers. By stack. */
+  private readonly lasts: (boolean | undefined)[] = []
   /** What a lexeme of tokens allows, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
@@ -43,6 +48,7 @@ export class MaskBuilder {
    */
   build(state: number, endIds: Int32Array, list = RootList): Draft {
     seen.clear()
+    ended.clear()
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
@@ -72,11 +78,18 @@ export class MaskBuilder {
     return Int32Array.from(allowed)
   }
 
+  /** The lexeme states and stacks that are read, at once or behind others, in the mask that was built last. */
+  *reads(): Generator<readonly [lexemeState: number, stack: number]> {
+    for (const [, lexemeState, stack] of seen) yield [lexemeState, stack]
+  }
+
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
   private addRead(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
-    const local = this.locals.local(list, lexemeState)
+    const quiet = lexemes.quiet(lexemeState)
+    const isQuiet = quiet !== lexemeState && this.isLast(stack)
+    const local = this.locals.local(list, isQuiet ? quiet : lexemeState)
     this.addPart(local)
     const { exits } = local
     for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
@@ -100,6 +113,28 @@ export class MaskBuilder {
     return true
   }
 
+  /**
+   * Whether nothing is read behind a lexeme under `stack` that ends with the plain tag, but tokens by their ids, memoised:
+   * then it does not matter where in a token it may end.
+   */
+  private isLast(stack: number): boolean {
+    if (stack === EmptyStack) return true
+    if (this.states.stacks.isSymbolic(stack)) return false
+    let isLast = this.lasts[stack]
+    if (isLast === undefined) {
+      const followers = this.states.followers(stack, PlainTag)
+      isLast = true
+      for (let i = 0; i < followers.length && isLast; i += 2) {
+        const next = followers[i]
+        if (next === Dead || tokenIds(next) !== null) continue
+        isLast =
+          lexemes.tags[next] === PlainTag && !lexemes.canContinue(next) && this.isLast(followers[i + 1])
+      }
+      this.lasts[stack] = isLast
+    }
+    return isLast
+  }
+
   /** Under several stacks the same lexeme state adds the same tokens: once is enough. */
   private addPart(local: Local): void {
     const { parts } = this
@@ -121,7 +156,8 @@ export class MaskBuilder {
         continue
       }
       // A lexeme that may be empty ends where it begins.
-      if (lexemes.tags[lexemeState] !== 0) this.addFollowers(list, lexemes.tags[lexemeState], after)
+      const tag = lexemes.tags[lexemeState]
+      if (tag !== 0 && ended.add(list, lexemeState, after)) this.addFollowers(list, tag, after)
       this.addRead(list, lexemeState, after)
     }
   }

@@ -12,6 +12,7 @@ import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
 import {
   BranchTerm,
+  BudgetTerm,
   CaptureTerm,
   ConcatTerm,
   EmptyTerm,
@@ -59,7 +60,7 @@ export class NormalRules {
     return this.bodies.get(rule) as Term
   }
 
-  /** Whether the empty text satisfies `term`, which has been pruned. */
+  /** Whether the empty text satisfies `term`. */
   isNullable(term: Term): boolean {
     const { terms } = this
     for (let at = term; ; ) {
@@ -92,6 +93,9 @@ export class NormalRules {
           return terms.at(at, 2) === 0 && terms.grammars[terms.at(at, 1)].isNullable
         case CaptureTerm:
           at = terms.at(at, 2)
+          continue
+        case BudgetTerm:
+          at = terms.at(at, 1)
           continue
         default:
           return false
@@ -178,6 +182,9 @@ export class NormalRules {
         case CaptureTerm:
           at = terms.at(at, 2)
           continue
+        case BudgetTerm:
+          this.addSymbol(form, at, behind)
+          return
         default:
           return
       }
@@ -239,22 +246,18 @@ export class NormalRules {
       }
     }
     reached.reverse()
+    this.fixpoint(reached, this.nullable, (term) => this.isNullable(term))
     this.fixpoint(reached, this.productive, (term) => this.hasText(term))
     for (const each of reached) this.bodies.set(each, this.prune(this.bodyOf(each)))
-    this.fixpoint(reached, this.nullable, (_term, each) => this.isNullable(this.bodies.get(each) as Term))
   }
 
   /** Adds rules to `set` until `test` finds no more. */
-  private fixpoint(
-    rules: readonly number[],
-    set: Set<number>,
-    test: (term: Term, rule: number) => boolean,
-  ): void {
+  private fixpoint(rules: readonly number[], set: Set<number>, test: (term: Term) => boolean): void {
     for (let isChanged = true; isChanged; ) {
       isChanged = false
       for (const rule of rules) {
         checkTime()
-        if (set.has(rule) || !test(this.bodyOf(rule), rule)) continue
+        if (set.has(rule) || !test(this.bodyOf(rule))) continue
         set.add(rule)
         isChanged = true
       }
@@ -281,6 +284,10 @@ export class NormalRules {
           continue
         case CaptureTerm:
           at = terms.at(at, 2)
+          continue
+        case BudgetTerm:
+          if (terms.at(at, 2) === 0) return this.isNullable(terms.at(at, 1))
+          at = terms.at(at, 1)
           continue
         case BranchTerm:
           return [...terms.branches[terms.at(at, 1)].rests.values()].some((rest) => this.hasText(rest))
@@ -312,6 +319,11 @@ export class NormalRules {
       }
       case CaptureTerm:
         return terms.capture(terms.names[terms.at(term, 1)], this.prune(terms.at(term, 2)))
+      case BudgetTerm: {
+        const [body, max] = [terms.at(term, 1), terms.at(term, 2)]
+        if (max === 0) return this.isNullable(body) ? terms.empty : terms.never
+        return terms.budget(this.prune(body), max, terms.budgets.get(term))
+      }
       case BranchTerm: {
         const { lexeme, rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const pruned = new Map([...rests].map(([tag, rest]) => [tag, this.prune(rest)] as const))

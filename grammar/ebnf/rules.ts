@@ -10,6 +10,7 @@
 import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
+import { budgetParts } from "./budgets.ts"
 import { NormalRules } from "./normal.ts"
 import { RuleLanguage } from "./steps.ts"
 import {
@@ -117,11 +118,24 @@ export class Rules {
   grammar(start: RuleId, options: { key: () => string; title: string }): Grammar | null {
     this.lowerAll(start)
     const normal = new NormalRules(this.terms, (rule) => this.termOf(rule))
-    const steps = new RuleLanguage(normal).steps(this.terms.rule(start))
+    const language = new RuleLanguage(normal)
+    const term = this.terms.rule(start)
     const { limits } = this
+    const { readsTokens } = this.terms
+    // Asked for before the steps: those of a budget that begins with itself have no end.
+    const budgets =
+      this.terms.hasBudgets && normal.isProductive(start) ? budgetParts(normal, language, term) : []
+    const steps = language.steps(term)
     return steps.length === 0
       ? null
-      : new Grammar(steps, { ...options, limits, readsTokens: this.terms.readsTokens })
+      : new Grammar(steps, {
+          ...options,
+          limits,
+          readsTokens,
+          budgets,
+          // A budget counts for one reading alone.
+          unites: budgets.length === 0,
+        })
   }
 
   /** Lowers `start` and all that it reaches, callees first. Linear in rules and uses (Tarjan 1972, without recursion). */

@@ -5,10 +5,10 @@
  * term follow: its first lexemes, each with the frames of all that remains, innermost last. What remains as the empty text
  * pushes no frame, so a rule at the end of another leaves no trace: stacks of a grammar that only iterates stay as they are.
  */
+import { budgetFrame, EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
 import { GrammarError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
-import { exprs } from "../lexeme/expr/expr.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
@@ -16,6 +16,7 @@ import { States } from "../state.ts"
 import type { NormalRules } from "./normal.ts"
 import {
   BranchTerm,
+  BudgetTerm,
   CaptureTerm,
   ConcatTerm,
   ExprTerm,
@@ -30,8 +31,6 @@ import {
   type Terms,
 } from "./terms.ts"
 
-/** Reads nothing: what follows it comes at once. */
-const EmptyLexeme = exprLexeme(exprs.literal(""))
 /** Longest text that completes a rule, in bytes. */
 const MaxShortest = 1 << 20
 
@@ -95,6 +94,14 @@ export class RuleLanguage {
           steps.push({ lexeme, frames: below.length === 0 ? frames : [...below, ...frames] })
         }
         return
+      case BudgetTerm: {
+        const inner: Step[] = []
+        for (const [first, after] of this.normal.linear(terms.at(symbol, 1)))
+          this.addSteps(inner, first, after)
+        const budget = budgetFrame(terms.at(symbol, 2))
+        for (const { lexeme, frames } of inner) steps.push({ lexeme, frames: [...below, budget, ...frames] })
+        return
+      }
       default:
         throw new Error(`internal: term ${symbol} is no symbol`)
     }
@@ -224,6 +231,8 @@ export class RuleLanguage {
       }
       case CaptureTerm:
         return this.shortestKnown(terms.at(term, 2), witnesses, missing)
+      case BudgetTerm:
+        return this.shortestKnown(terms.at(term, 1), witnesses, missing)
       case BranchTerm: {
         const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const known = ends?.()
@@ -264,6 +273,7 @@ class RuleFrame extends Frame {
   override readonly isIdempotent: boolean
   private readonly language: RuleLanguage
   private readonly term: Term
+  private text: Uint8Array | null = null
 
   constructor(language: RuleLanguage, term: Term) {
     super()
@@ -277,7 +287,8 @@ class RuleFrame extends Frame {
   }
 
   finish(): Uint8Array {
-    return this.language.shortest(this.term)
+    this.text ??= this.language.shortest(this.term)
+    return this.text
   }
 
   expect(sample: string): Expectation {
@@ -287,6 +298,7 @@ class RuleFrame extends Frame {
 
 /** Below a lexeme whose tag decides what follows. */
 class BranchFrame extends Frame {
+  override readonly readsTag = true
   private readonly language: RuleLanguage
   private readonly rests: ReadonlyMap<number, Term>
 

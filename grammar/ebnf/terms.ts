@@ -7,7 +7,7 @@
  * way the notation put it together. What remains of a term once its first symbol has been read is a term again: that is
  * what frames are made of (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over symbols.
  */
-import { checkLimit, type Limits } from "../errors.ts"
+import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
@@ -61,6 +61,8 @@ export const BranchTerm = 9
 export const NestedTerm = 10
 /** [11, name, body] */
 export const CaptureTerm = 11
+/** [12, body, tokens] */
+export const BudgetTerm = 12
 
 /** Upper bound of a repetition without one, in its tuple. */
 const Unbounded = 0x7fffffff
@@ -70,6 +72,8 @@ export function maxOf(max: number): number {
   return max === Unbounded ? Number.POSITIVE_INFINITY : max
 }
 
+/** Larger budgets never bind. */
+const MaxBudget = 0x3fffffff
 /** Nodes of an expression that still fuses with its neighbours. */
 const MaxFused = 4_096
 /** So many texts side by side become a trie instead of an expression. */
@@ -95,8 +99,12 @@ export class Terms {
   readonly grammars: Grammar[] = []
   /** Names of captures. */
   readonly names: string[] = []
+  /** Names of budgets, for messages. By term. */
+  readonly budgets = new Map<Term, string>()
   /** Whether something is read by the id of a token. */
   readsTokens = false
+  /** Whether a part of it has a budget of tokens. */
+  hasBudgets = false
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
@@ -104,6 +112,8 @@ export class Terms {
   private readonly sizes = new Map<ExprId, number>()
   /** The text of a term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
+  /** The expression of a term that is a lexeme of its own. */
+  private readonly wholes = new Map<Term, ExprId>()
 
   constructor(limits: Limits) {
     this.limits = limits
@@ -145,7 +155,10 @@ export class Terms {
 
   /** The texts of `expr` as a lexeme of its own. */
   whole(expr: ExprId): Term {
-    return exprs.isNever(expr) ? this.never : this.lexeme(exprLexeme(expr))
+    if (exprs.isNever(expr)) return this.never
+    const term = this.lexeme(exprLexeme(expr))
+    this.wholes.set(term, expr)
+    return term
   }
 
   /** The texts of a state of the lexeme table, whatever the tags that they end with. */
@@ -171,6 +184,7 @@ export class Terms {
     if (id === undefined) {
       id = this.grammars.push(grammar) - 1
       if (grammar.readsTokens) this.readsTokens = true
+      if (grammar.budgets.length > 0) this.hasBudgets = true
       this.grammarIds.set(grammar, id)
     }
     return this.intern([NestedTerm, id, nonEmpty ? 1 : 0])
@@ -235,6 +249,50 @@ export class Terms {
   /** The shortest beginnings of `expr` that it accepts: the lexeme ends at the first point where it can. */
   lazy(expr: ExprId): Term {
     return this.whole(lazyExpr(expr))
+  }
+
+  /** The texts of `expr`, each of which may not end before a byte with which it could go on. */
+  greedy(expr: ExprId): Term {
+    // Where no text is the beginning of another, every text is as long as it can be.
+    const longer = exprs.and([expr, exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText))])
+    if (exprs.isNever(longer)) return this.whole(expr)
+    throw new GrammarError(
+      "unsupported",
+      "",
+      "a greedy lexeme that can go on where it may end. Leave `greedy` out, or write what may not follow as a lookahead",
+    )
+  }
+
+  /**
+   * `term` in at most `maxTokens` tokens, those with a byte of it. `name`, for messages: the rule that asks for it. Law: a
+   * budget of a budget is the smaller one.
+   */
+  budget(term: Term, maxTokens: number, name = ""): Term {
+    if (term === this.never || term === this.empty) return term
+    let [body, max] = [term, Math.min(maxTokens, MaxBudget)]
+    if (this.kind(term) === BudgetTerm) {
+      body = this.at(term, 1)
+      max = Math.min(max, this.at(term, 2))
+      if (max === this.at(term, 2)) return term
+    }
+    this.hasBudgets = true
+    const budget = this.intern([BudgetTerm, body, max])
+    if (!this.budgets.has(budget)) this.budgets.set(budget, name)
+    return budget
+  }
+
+  /** `term` in at most `maxChars` characters. Throws `unsupported` where it is not regular as a whole. */
+  maxChars(term: Term, maxChars: number): Term {
+    const short = (expr: ExprId) => exprs.and([expr, exprs.loop(exprs.anyChar, 0, maxChars)])
+    const expr = this.exprOf(term)
+    if (expr !== null) return this.expr(short(expr))
+    const whole = this.wholes.get(term)
+    if (whole !== undefined) return this.whole(short(whole))
+    throw new GrammarError(
+      "unsupported",
+      "",
+      `max_chars=${maxChars} counts the characters of a part that is no regular expression as a whole. Take recursion, control tokens, other grammars and options out of it, or bound its tokens by max_tokens`,
+    )
   }
 
   /**
@@ -352,6 +410,7 @@ export class Terms {
         return this.members(term)
       case StarTerm:
       case RepeatTerm:
+      case BudgetTerm:
         return [this.at(term, 1)]
       case CaptureTerm:
         return [this.at(term, 2)]

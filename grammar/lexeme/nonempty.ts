@@ -4,9 +4,12 @@ import { Dead, lexemes } from "./table.ts"
 const NonEmptyKind = lexemes.register({
   tag: () => 0,
   expand(lexeme, _b, _c, row) {
-    for (let byte = 0; byte < 256; byte++) row.targets[byte] = lexemes.next(lexeme, byte)
+    // It reads what the lexeme reads, so it has no edges of its own and shares the local masks.
+    row.base = lexeme
+    row.bytes = []
   },
   least: (lexeme) => Math.max(1, lexemes.least(lexeme)),
+  quiet: (lexeme) => lexemes.quiet(lexeme),
 })
 
 /** The texts of `lexemeState` with at least one byte; `Dead` if there are none. */

@@ -11,15 +11,20 @@ import {
   exprContent,
   NoContent,
   nextContent,
+  PlainTag,
 } from "./string/content.ts"
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
 import { Dead, lexemes } from "./table.ts"
 
 const scratch = new Int32Array(256)
 
+// A state is (content, 1 if it is quiet about where the text may end).
 const RawKind = lexemes.register({
-  tag: (content) => contentTag(content),
-  expand(content, _b, _c, row) {
+  tag(content, isQuiet) {
+    const tag = contentTag(content)
+    return isQuiet === 1 && tag === PlainTag ? 0 : tag
+  },
+  expand(content, isQuiet, _c, row) {
     const overlay = contentOverlay(content)
     if (overlay === null) {
       contentRow(content, scratch)
@@ -29,22 +34,27 @@ const RawKind = lexemes.register({
         row.targets[byte] =
           byte > 0 && contents[byte] === contents[byte - 1]
             ? row.targets[byte - 1]
-            : rawLexeme(contents[byte])
+            : rawState(contents[byte], isQuiet)
       }
       return
     }
-    row.base = rawLexeme(overlay.base)
+    row.base = rawState(overlay.base, isQuiet)
     row.bytes = overlay.bytes
-    for (const byte of overlay.bytes) row.targets[byte] = rawLexeme(nextContent(content, byte))
+    for (const byte of overlay.bytes) row.targets[byte] = rawState(nextContent(content, byte), isQuiet)
   },
   least: (content) => leastContent(content, rawTexts),
   shortest: (content, _b, _c, isSearched) => shortestContent(content, rawTexts, isSearched),
-  clamp: (content, _b, _c, reach) => rawLexeme(clampedContent(content, reach)),
+  clamp: (content, isQuiet, _c, reach) => rawState(clampedContent(content, reach), isQuiet),
+  quiet: (content, _b, _c, state) => (lexemes.tags[state] === PlainTag ? rawState(content, 1) : state),
 })
 
 /** The texts of `content`, as they are. */
 export function rawLexeme(content: number): number {
-  return content === NoContent ? Dead : lexemes.state(RawKind, content)
+  return rawState(content, 0)
+}
+
+function rawState(content: number, isQuiet: number): number {
+  return content === NoContent ? Dead : lexemes.state(RawKind, content, isQuiet)
 }
 
 /** The texts of `expr`, as they are. */

@@ -62,6 +62,8 @@ export interface LexemeKind {
   shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
   /** A state that no token within `reach` can tell from this one, which is `state`, see `LexemeTable.clamp`. */
   clamp?(a: number, b: number, c: number, reach: Reach, state: number): number
+  /** A state that does not tell where it may end, see `LexemeTable.quiet`; this one, which is `state`, where it never may. */
+  quiet?(a: number, b: number, c: number, state: number): number
 }
 
 export class LexemeTable {
@@ -216,6 +218,17 @@ export class LexemeTable {
     const kind = this.kinds[tuples.at(state, 0)]
     if (kind?.clamp === undefined) return state
     return kind.clamp(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), reach, state)
+  }
+
+  /**
+   * A state that reads what `state` does and does not tell where the lexeme may end with tag 1; `state` itself where that
+   * is nowhere or rare. A text may end inside nearly every token: where nothing is read behind it, nobody asks.
+   */
+  quiet(state: number): number {
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)]
+    if (kind?.quiet === undefined) return state
+    return kind.quiet(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), state)
   }
 
   /**

@@ -13,7 +13,7 @@ import {
   type Report,
   TimeError,
 } from "../../grammar/index.ts"
-import { type Stored, TokenFsm, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
+import { checkBudgets, type Stored, TokenFsm, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
 import { RequestError } from "../errors.ts"
 
 export interface Compiled {
@@ -126,6 +126,7 @@ export class CompiledConstraints {
     const entry = this.entries.get(key)
     if (entry?.machine) return entry.machine
     const machine = new TokenFsm(grammar, this.vocabulary)
+    checkBudgets(machine)
     if (entry) entry.machine = machine
     else if (key === grammar) {
       this.entries.set(key, { grammar, report: null, compileMs: 0, grammarBytes: 0, machine })
@@ -195,6 +196,12 @@ function sourceLength(input: GrammarInput, options: CompileOptions): number {
       return input.pattern.length
     case "choice":
       return input.options.reduce((sum, option) => sum + option.length, 0)
+    case "gbnf":
+      return input.text.length
+    case "substring":
+      return "chunks" in input
+        ? input.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+        : input.text.length
     default:
       return input satisfies never
   }

@@ -18,6 +18,7 @@ import {
   type CharacterMachine,
   type MachineEdge,
   machineExpr,
+  machineFrom,
   type TextLengths,
 } from "./machine.ts"
 import { clamped, printExpr } from "./measure.ts"
@@ -66,6 +67,7 @@ export const exprs = {
   scope,
   /** The language of a machine, for what no expression says well; see `machine.ts`. */
   machine: machineExpr,
+  machineFrom,
   /** Whether the empty text is accepted. */
   nullable: isNullable,
   derivative,

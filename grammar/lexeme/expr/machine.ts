@@ -63,6 +63,11 @@ export function machineExpr(machine: Machine): ExprId {
   return stateExpr(machines.length - 1, machine.start)
 }
 
+/** The language of the same machine as that of `id`, from another of its states. */
+export function machineFrom(id: ExprId, state: number): ExprId {
+  return stateExpr(at(id, 1), state)
+}
+
 function stateExpr(index: number, state: number): ExprId {
   return intern([MachineKind, index, state], machines[index].isAccepting(state) ? Nullable : 0)
 }

@@ -1,0 +1,66 @@
+/** The budgets of a grammar: where they are, so that a vocabulary can be asked whether it can keep them. */
+import type { BudgetPart } from "../budget.ts"
+import { GrammarError } from "../errors.ts"
+import type { NormalRules } from "./normal.ts"
+import type { RuleLanguage } from "./steps.ts"
+import { BudgetTerm, NestedTerm, RuleTerm, type Term, type Terms } from "./terms.ts"
+
+/**
+ * The parts with budgets that `start` reaches, those of nested grammars included. Throws `unsupported` for one that begins
+ * with itself: as many budgets as there are bytes would begin at one place.
+ */
+export function budgetParts(normal: NormalRules, language: RuleLanguage, start: Term): BudgetPart[] {
+  const { terms } = normal
+  const parts: BudgetPart[] = []
+  const seen = new Set<Term>()
+  const open = [start]
+  for (let term = open.pop(); term !== undefined; term = open.pop()) {
+    if (seen.has(term)) continue
+    seen.add(term)
+    open.push(...terms.parts(term))
+    switch (terms.kind(term)) {
+      case RuleTerm:
+        open.push(normal.body(terms.at(term, 1)))
+        break
+      case NestedTerm:
+        parts.push(...terms.grammars[terms.at(term, 1)].budgets)
+        break
+      case BudgetTerm: {
+        const name = terms.budgets.get(term) as string
+        if (beginsWithItself(normal, term)) throw new GrammarError("unsupported", "", refusal(name))
+        const budget = term
+        parts.push({ name, maxTokens: terms.at(term, 2), begin: () => language.steps(budget) })
+      }
+    }
+  }
+  return parts
+}
+
+function refusal(name: string): string {
+  return `${name === "" ? "a part" : `rule ${name}`} with max_tokens begins with itself. Let it repeat by * or +, or recur at its end`
+}
+
+/** Whether reading `budget` can begin with reading it. */
+function beginsWithItself(normal: NormalRules, budget: Term): boolean {
+  const { terms } = normal
+  const seen = new Set<Term>()
+  const open = firstSymbols(terms, normal, budget)
+  for (let symbol = open.pop(); symbol !== undefined; symbol = open.pop()) {
+    if (symbol === budget) return true
+    if (seen.has(symbol)) continue
+    seen.add(symbol)
+    open.push(...firstSymbols(terms, normal, symbol))
+  }
+  return false
+}
+
+function firstSymbols(terms: Terms, normal: NormalRules, symbol: Term): Term[] {
+  switch (terms.kind(symbol)) {
+    case RuleTerm:
+      return [...normal.form(terms.at(symbol, 1)).keys()]
+    case BudgetTerm:
+      return [...normal.linear(terms.at(symbol, 1)).keys()]
+    default:
+      return []
+  }
+}

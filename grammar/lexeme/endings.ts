@@ -1,0 +1,56 @@
+/** How a lexeme can end: a shortest text for each tag, and how long such texts can become while the lexeme is read. */
+import { type Completion, Dead, lexemes } from "./table.ts"
+
+/** States that one search looks at. */
+const MaxStates = 256
+
+/**
+ * A shortest text from `state` for each tag, the shortest first. Where the states are too many, some tags may be missing, but
+ * not all.
+ */
+export function endingsByTag(state: number): Completion[] {
+  const endings = new Map<number, Completion>()
+  const from = new Map<number, { before: number; byte: number }>()
+  const met = [state]
+  for (let i = 0; i < met.length && i < MaxStates; i++) {
+    const at = met[i]
+    const tag = lexemes.tags[at]
+    if (tag !== 0 && !endings.has(tag)) endings.set(tag, { bytes: pathTo(at, state, from), tag })
+    for (const [byte, target] of waysOn(at)) {
+      if (target === state || from.has(target)) continue
+      from.set(target, { before: at, byte })
+      met.push(target)
+    }
+  }
+  if (met.length > MaxStates) {
+    const shortest = lexemes.shortest(state)
+    if (!endings.has(shortest.tag)) endings.set(shortest.tag, shortest)
+  }
+  return [...endings.values()].sort((a, b) => a.bytes.length - b.bytes.length || a.tag - b.tag)
+}
+
+/** A byte for each of the states that may come after `state`, those before control characters first. */
+export function* waysOn(state: number): Generator<readonly [byte: number, target: number]> {
+  const seen = new Set<number>([Dead])
+  for (let i = 0; i < 256; i++) {
+    const byte = (i + 0x20) & 0xff
+    const target = lexemes.next(state, byte)
+    if (seen.has(target)) continue
+    seen.add(target)
+    yield [byte, target]
+  }
+}
+
+function pathTo(
+  end: number,
+  start: number,
+  from: ReadonlyMap<number, { before: number; byte: number }>,
+): Uint8Array {
+  const bytes: number[] = []
+  for (let at = end; at !== start; ) {
+    const { before, byte } = from.get(at) as { before: number; byte: number }
+    bytes.push(byte)
+    at = before
+  }
+  return Uint8Array.from(bytes.reverse())
+}

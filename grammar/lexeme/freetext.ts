@@ -1,0 +1,263 @@
+/**
+ * Free text: any characters, but for texts that end it and texts that it may not hold.
+ *
+ * A *stop* ends the free text where it is first complete: the lexeme ends there with the stop's own tag and has no way on.
+ * An *exclude* is dead where it is complete, whatever else is complete there. What has begun like one of them and does not
+ * go on so is text. One automaton looks for all of them at once: Aho and Corasick, Efficient String Matching (1975). Its
+ * nodes are the prefixes of the patterns; beside its node a state holds what is left of a UTF-8 character, since text ends
+ * between characters only, and how many characters may still come.
+ *
+ * On all bytes but those that lead deeper, a node goes where its longest proper suffix among the nodes goes. So its row is
+ * edges over that one's, and its local mask is a patch. Equal sets of patterns are one automaton in the process.
+ */
+import { utf8 } from "../utf8.ts"
+import { Unbounded } from "./expr/counter.ts"
+import { type ExprId, exprs, type TextLengths } from "./expr/expr.ts"
+import { PlainTag } from "./string/content.ts"
+import { Dead, lexemes, type Row } from "./table.ts"
+import { type Utf8Rest, utf8Leads, utf8Tails } from "./utf8.ts"
+
+/** Tags of stops begin here. */
+const FirstStop = 3
+/** End of a node at which an exclude is complete. */
+const Excluded = -1
+const Root = 0
+/** The fewest bytes that complete a character, by what is left of it. */
+const neededBytes = [0, 1, 2, 3, 2, 2, 3, 3]
+
+export interface FreeTextPatterns {
+  /** Texts that end the free text; none is empty. */
+  readonly stops: readonly string[]
+  /** Texts that it may not hold; none is empty. */
+  readonly excludes: readonly string[]
+}
+
+/**
+ * The lexeme of free text up to a stop. With `mayEnd` it may also end, with `PlainTag`, between any two characters.
+ * `Dead` where no text is complete.
+ */
+export function freeTextLexeme(patterns: FreeTextPatterns, { mayEnd }: { mayEnd: boolean }): number {
+  const automaton = automatonOf(patterns)
+  if (!mayEnd && automaton.least(Root) === Number.POSITIVE_INFINITY) return Dead
+  return lexemes.state(FreeTextKind, automaton.id, mayEnd ? MayEnd : 0, 0)
+}
+
+const stopTags = new Map<string, number>()
+
+/** The tag with which free text ends at `stop`. It is the same in all texts, so that one with fewer stops keeps the tags. */
+export function stopTag(stop: string): number {
+  let tag = stopTags.get(stop)
+  if (tag === undefined) {
+    tag = FirstStop + stopTags.size
+    stopTags.set(stop, tag)
+  }
+  return tag
+}
+
+/** All free texts without stops are states of one machine. */
+let machine: ExprId | null = null
+
+/** The texts that hold none of `excludes`, with at most `maxChars` characters, to be part of an expression. */
+export function freeTextExpr(excludes: readonly string[], maxChars = Number.POSITIVE_INFINITY): ExprId {
+  if (excludes.length === 0 || maxChars === 0) return exprs.loop(exprs.anyChar, 0, maxChars)
+  const { id } = automatonOf({ stops: [], excludes })
+  const start = lexemes.state(FreeTextKind, id, MayEnd, maxChars < Unbounded ? maxChars + 1 : 0)
+  machine ??= exprs.machine({ start, isAccepting, row: rowOf, clamp, lengths })
+  return exprs.machineFrom(machine, start)
+}
+
+/** Bytes of all automata, about. */
+export function freeTextBytes(): number {
+  return nodeBytes
+}
+
+/** The automaton of one set of patterns. */
+class PatternAutomaton {
+  readonly id: number
+  /** Byte, node, byte, node, … by ascending byte: the ways deeper. By node. */
+  readonly edges: number[][] = [[]]
+  /** The longest proper suffix of a node that is a node. */
+  readonly fails: number[] = [Root]
+  /** What is complete at a node: 0 = nothing, `Excluded`, or the tag of a stop. */
+  readonly ends: number[] = [0]
+  /** The fewest bytes to the end of a stop, by node; made when it is first asked for. */
+  private distances: readonly number[] | null = null
+
+  constructor(id: number, { stops, excludes }: FreeTextPatterns) {
+    this.id = id
+    for (const stop of stops) this.ends[this.add(stop)] = stopTag(stop)
+    for (const exclude of excludes) this.ends[this.add(exclude)] = Excluded
+    this.link()
+  }
+
+  /** The node of `text`, made with all above it. */
+  private add(text: string): number {
+    let node = Root
+    for (const byte of utf8(text)) {
+      const edges = this.edges[node]
+      let at = 0
+      while (at < edges.length && edges[at] < byte) at += 2
+      if (edges[at] !== byte) {
+        edges.splice(at, 0, byte, this.edges.length)
+        this.edges.push([])
+        this.fails.push(Root)
+        this.ends.push(0)
+      }
+      node = edges[at + 1]
+    }
+    return node
+  }
+
+  /** By depth, so that shorter suffixes are linked already. */
+  private link(): void {
+    const queue = [Root]
+    for (const node of queue) {
+      const edges = this.edges[node]
+      for (let i = 0; i < edges.length; i += 2) {
+        const child = edges[i + 1]
+        const fail = node === Root ? Root : this.after(this.fails[node], edges[i])
+        this.fails[child] = fail
+        if (this.ends[fail] === Excluded || this.ends[child] === 0) this.ends[child] = this.ends[fail]
+        queue.push(child)
+      }
+    }
+  }
+
+  /** The node after `byte`. */
+  after(node: number, byte: number): number {
+    for (let at = node; ; at = this.fails[at]) {
+      const edges = this.edges[at]
+      for (let i = 0; i < edges.length && edges[i] <= byte; i += 2) if (edges[i] === byte) return edges[i + 1]
+      if (at === Root) return Root
+    }
+  }
+
+  /** At most as many bytes as any way from `node` to the end of a stop; Infinity: there is none. */
+  least(node: number): number {
+    this.distances ??= this.measured()
+    return this.distances[node]
+  }
+
+  private measured(): number[] {
+    const distances = this.ends.map((end) => (end > 0 ? 0 : Number.POSITIVE_INFINITY))
+    const queue = [Root]
+    for (const node of queue) if (this.ends[node] === 0) queue.push(...this.children(node))
+    for (const node of queue.toReversed()) {
+      if (this.ends[node] !== 0) continue
+      for (const child of this.children(node))
+        distances[node] = Math.min(distances[node], distances[child] + 1)
+    }
+    for (const node of queue) distances[node] = Math.min(distances[node], distances[this.fails[node]])
+    return distances
+  }
+
+  private children(node: number): number[] {
+    return this.edges[node].filter((_, i) => i % 2 === 1)
+  }
+}
+
+const automata: PatternAutomaton[] = []
+const automatonIds = new Map<string, number>()
+let nodeBytes = 0
+
+function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
+  const patterns = { stops: [...new Set(stops)].sort(), excludes: [...new Set(excludes)].sort() }
+  const key = JSON.stringify(patterns)
+  let id = automatonIds.get(key)
+  if (id === undefined) {
+    id = automata.length
+    const automaton = new PatternAutomaton(id, patterns)
+    automata.push(automaton)
+    automatonIds.set(key, id)
+    nodeBytes += 128 * automaton.ends.length
+  }
+  return automata[id]
+}
+
+// A state is (automaton, place, room). Its place: node << 4 | what is left of a character << 1 | MayEnd. Its room: the
+// characters that may come, and one more; 0 = any number.
+const MayEnd = 1
+
+const FreeTextKind = lexemes.register({
+  tag: (_automaton, place) => ((place & 0xf) === MayEnd ? PlainTag : 0),
+  expand(id, place, room, row) {
+    const automaton = automata[id]
+    const node = place >>> 4
+    if (node === Root) {
+      for (const [low, high] of firstBytes(restOf(place)))
+        for (let byte = low; byte <= high; byte++) row.targets[byte] = after(automaton, place, room, byte)
+      return
+    }
+    row.base = lexemes.state(FreeTextKind, id, (automaton.fails[node] << 4) | (place & 0xf), room)
+    row.bytes = automaton.edges[node].filter((_, i) => i % 2 === 0)
+    for (const byte of row.bytes) row.targets[byte] = after(automaton, place, room, byte)
+  },
+  least: (id, place) =>
+    (place & MayEnd) === 0 ? automata[id].least(place >>> 4) : neededBytes[restOf(place)],
+  clamp: (id, place, room, reach) =>
+    lexemes.state(FreeTextKind, id, place, room > reach.bytes + 1 ? 0 : room),
+  quiet: (id, place, room) => lexemes.state(FreeTextKind, id, place & ~MayEnd, room),
+})
+
+/** Where a stop is complete: its tag. */
+const StopKind = lexemes.register({
+  tag: (tag) => tag,
+  expand(_tag, _b, _c, row: Row) {
+    row.bytes = []
+  },
+})
+
+function restOf(place: number): Utf8Rest {
+  return ((place >>> 1) & 7) as Utf8Rest
+}
+
+/** Ranges of bytes that may come where `rest` is left of a character. */
+function firstBytes(rest: Utf8Rest): readonly (readonly number[])[] {
+  return rest === 0 ? [[0, 0x7f], ...utf8Leads] : [utf8Tails[rest]]
+}
+
+/** The state after `byte`, which is UTF-8 there. */
+function after(automaton: PatternAutomaton, place: number, room: number, byte: number): number {
+  const rest = restOf(place)
+  if (rest === 0 && room === 1) return Dead
+  const node = automaton.after(place >>> 4, byte)
+  const end = automaton.ends[node]
+  if (end === Excluded) return Dead
+  if (end > 0) return lexemes.state(StopKind, end)
+  const next = (node << 4) | (restAfter(rest, byte) << 1) | (place & MayEnd)
+  return lexemes.state(FreeTextKind, automaton.id, next, rest === 0 && room > 0 ? room - 1 : room)
+}
+
+function restAfter(rest: Utf8Rest, byte: number): Utf8Rest {
+  if (rest !== 0) return utf8Tails[rest][2]
+  return utf8Leads.find(([low, high]) => byte >= low && byte <= high)?.[3] ?? 0
+}
+
+// The same states as a machine for expressions.
+
+function isAccepting(lexemeState: number): boolean {
+  return lexemes.tags[lexemeState] !== 0
+}
+
+/** Ascending ranges `lo | hi << 8`, state, …. */
+function rowOf(lexemeState: number): number[] {
+  const ranges: number[] = []
+  for (let byte = 0, last = 0; byte < 256; byte = last + 1) {
+    const next = lexemes.next(lexemeState, byte)
+    for (last = byte; last < 255 && lexemes.next(lexemeState, last + 1) === next; ) last++
+    if (next !== Dead) ranges.push(byte | (last << 8), next)
+  }
+  return ranges
+}
+
+function clamp(lexemeState: number, maxBytes: number): number {
+  const [, id, place, room] = lexemes.describe(FreeTextKind, lexemeState) as Int32Array
+  return lexemes.state(FreeTextKind, id, place, room > maxBytes + 1 ? 0 : room)
+}
+
+/** Some character is in no pattern, so there are texts of every length. */
+function lengths(lexemeState: number): TextLengths {
+  const [, , , room] = lexemes.describe(FreeTextKind, lexemeState) as Int32Array
+  const high = room === 0 ? Unbounded : room - 1
+  return { low: 0, high, from: 0, to: high }
+}
