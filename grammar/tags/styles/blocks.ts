@@ -35,7 +35,7 @@ export class CallBlocks {
       parameter === undefined ? null : parameterForms(rules, parameter, controls),
     )
     // What ends a raw value ends it wherever it stands: strings within other values cannot hold it either.
-    const ends = forms.flatMap((form) => form?.jsonExcludes ?? [])
+    const ends = forms.flatMap((form) => form?.excludes ?? [])
     const excludes = [...new Set([...(options.excludes ?? []), ...controls, ...ends])]
     this.tools = plan.calls.tools.map((tool) => {
       return new CallableTool(openArguments(tool, { ...options, excludes }), forms, plan.callsBefore)

@@ -42,3 +42,10 @@ export function beforeEnd(rules: Rules, text: string): string | null {
   if (last?.token === undefined || last.token === null) return null
   return rules.tokens?.endIds.includes(last.token) ? text.slice(0, -last.text.length) : null
 }
+
+/** `text` up to its first control token in this vocabulary, and from there on. */
+export function beforeToken(rules: Rules, text: string): [bytes: string, rest: string] {
+  const [first] = pieces(rules, text)
+  const bytes = first === undefined || first.token !== null ? "" : first.text
+  return [bytes, text.slice(bytes.length)]
+}

@@ -2,11 +2,12 @@
 import type { Rules } from "../../ebnf/rules.ts"
 import type { Step } from "../../frame.ts"
 import { Types } from "../../json/facts/conjunction.ts"
-import { freeTextExpr } from "../../lexeme/freetext.ts"
+import { exprs } from "../../lexeme/expr/expr.ts"
+import { exprLexeme } from "../../lexeme/raw.ts"
 import type { Spelling } from "../../lexeme/respelled.ts"
+import { beforeToken } from "./literal.ts"
 import { wireTerm } from "./lower.ts"
 import { pythonSpelling } from "./python.ts"
-import type { RawForm } from "./rawstrings.ts"
 import type { JsonType, Parameter } from "./style.ts"
 import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
 
@@ -17,9 +18,11 @@ interface FormSteps {
   /** Bits of the types that are written in it. */
   readonly types: number
   readonly between: readonly Step[]
+  /** What closes it, behind the padding that may stand there. */
   readonly close: readonly Step[]
-  /** As `close`, with the padding that may stand before it. */
-  readonly padded: readonly Step[]
+  /** The texts with which what closes a raw value begins, and what of it is left behind them. */
+  readonly ends: readonly string[]
+  readonly rest: readonly Step[] | null
 }
 
 /** What the languages of all tools in one block share. */
@@ -28,15 +31,15 @@ export interface ParameterForms {
   readonly open: readonly Step[]
   readonly next: readonly Step[]
   readonly forms: readonly FormSteps[]
-  /** How strings are written raw. */
-  readonly raw: RawForm
+  /** What may stand right before a value, as right behind it; null: nothing. */
+  readonly padding: number | null
   /** How other values are written, where not as JSON. */
   readonly spelling: Spelling | null
   /** What may stand where there are no arguments. */
   readonly none: readonly Step[]
-  /** Texts that no key may hold, and that strings within other values may not. */
+  /** Texts that no key may hold, and that no string may, within other values too. */
   readonly keyExcludes: readonly string[]
-  readonly jsonExcludes: readonly string[]
+  readonly excludes: readonly string[]
 }
 
 /** The pieces of a style's parameters, for any tool. `controls` are its control tokens. */
@@ -53,13 +56,19 @@ export function parameterForms(
     return grammar.start
   }
   const { padding, none, between: separator = "", notation = "bare" } = parameter
+  const endsOf = (close: Wire): { ends: readonly string[]; rest: readonly Step[] | null } => {
+    const [first, ...others] = close
+    const [end, left] = first?.kind === "text" ? beforeToken(rules, first.text) : ["", ""]
+    if (end === "") return { ends: [], rest: null }
+    const rest = [...wire`${left}`, ...others]
+    const ends = padding === undefined ? [end] : [end, padding + end]
+    return { ends, rest: rest.length === 0 ? null : stepsOf(rest) }
+  }
   const pad = padding === undefined ? [] : wire`${optional(padding)}`
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
-  // A value ends where its tag is whole: the line end behind that tag is not part of it.
-  const ends = notation === "python" ? [] : split.map(({ close }) => firstText(close).trimEnd())
-  // A tag that begins an argument is no part of a string, else one that fails to end would take the next for its own.
-  const begins = split[0].open.length === 0 ? [] : [firstText(split[0].open)]
-  const rawExcludes = [...new Set([...ends, ...begins, ...controls])]
+  // A value ends where its tag is whole: the line end behind that tag is not part of it. And a tag that begins an argument is
+  // no part of a string, else one that fails to end would take the next for its own.
+  const tags = notation === "python" ? [] : split.flatMap(({ open, close }) => [open, close].map(tagOf))
   return {
     open: stepsOf(split[0].open),
     next: stepsOf(separator === "" ? split[0].open : [...wire`${separator}`, ...split[0].open]),
@@ -67,15 +76,20 @@ export function parameterForms(
       types: typesOf(parameter.forms[i].types),
       rawTypes: notation === "bare" ? Types.string & typesOf(parameter.forms[i].types) : 0,
       between: stepsOf(between),
-      close: stepsOf(close),
-      padded: stepsOf([...pad, ...close]),
+      close: stepsOf([...pad, ...close]),
+      ...endsOf(close),
     })),
     spelling: notation === "python" ? pythonSpelling : null,
-    raw: { padding, excludes: rawExcludes, allowed: freeTextExpr(rawExcludes) },
+    padding: padding === undefined ? null : exprLexeme(exprs.literal(padding)),
     none: none === undefined ? [] : stepsOf(wire`${none}`),
     keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
-    jsonExcludes: [...new Set([...ends, ...controls])],
+    excludes: [...new Set([...tags.filter((tag) => tag !== ""), ...controls])],
   }
+}
+
+/** The fixed text with which a piece begins. */
+function tagOf(form: Wire): string {
+  return form.length === 0 ? "" : firstText(form).trimEnd()
 }
 
 function typesOf(types: readonly JsonType[]): number {

@@ -2,31 +2,30 @@
  * Arguments one by one, as elements: which may come next is the arithmetic of objects (`json/object/objectrules.ts`), as in
  * JSON; how a key and a value are written is the style's.
  *
- * Names that the schema declares come as they are, all others are identifiers. A string is written raw (`rawstrings.ts`),
- * any other value as JSON. A schema with alternatives has one language a branch, side by side.
+ * Names that the schema declares come as they are, all others are identifiers. A string is written raw,
+ * any other value as JSON or in the notation of the style. A schema with alternatives has one language a branch, side by side.
  */
 import { concatenate } from "../../bytes.ts"
 import { GrammarError } from "../../errors.ts"
 import type { Frame, Step } from "../../frame.ts"
 import { Grammar } from "../../grammar.ts"
-import { Types } from "../../json/facts/conjunction.ts"
 import type { JsonLanguage } from "../../json/language.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "../../json/object/keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json/object/objectrules.ts"
 import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
-import { exprLexeme, rawLexeme } from "../../lexeme/raw.ts"
+import { rawLexeme } from "../../lexeme/raw.ts"
 import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
+import { untilLexeme } from "../../lexeme/until.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { respelledSteps } from "../../respelling.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Arguments, noObject, ofTool } from "./arguments.ts"
 import type { ParameterForms } from "./parameterforms.ts"
 import { before, done, Places, shortestOf } from "./place.ts"
-import { rawStringLexeme } from "./rawstrings.ts"
 
 /** Names that no schema declares. */
 const otherNames = parseRegex("[A-Za-z_][A-Za-z0-9_.-]*", { mode: "match", path: "" })
@@ -105,11 +104,9 @@ class ParameterLanguage {
     return { ...spec, names, classes }
   }
 
-  /** Whether a value of `conjunction` can be written. */
+  /** Whether a value of `conjunction` can be written. Every type has a form. */
   private hasText(conjunction: number): boolean {
-    const { all, some } = this.language.plainTypes(conjunction)
-    // Every type has a form. Of strings not all that JSON holds can be written, of all together some can.
-    if (((some & ~Types.string) | (all & Types.string)) !== 0) return true
+    if (this.language.plainTypes(conjunction).some !== 0) return true
     return this.forms.forms.some((_, form) => this.valueSteps(conjunction, form).length > 0)
   }
 
@@ -215,29 +212,26 @@ class ParameterLanguage {
   }
 
   private makeValueSteps(conjunction: number, form: number): Step[] {
-    const { language } = this
-    const { raw } = this.forms
-    const { types, rawTypes, close, padded } = this.forms.forms[form]
-    const steps: Step[] = []
-    if (rawTypes !== 0) {
-      const { finiteValues } = language.limits
-      const lexeme = rawStringLexeme(language.scalars.strings, conjunction, finiteValues, raw)
-      if (lexeme !== Dead) steps.push({ lexeme, frames: [this.places.place(`close ${form}`, () => close)] })
-    }
-    const others = language.stepsOfTypes(conjunction, types & ~rawTypes)
-    if (others.length === 0) return steps
-    const { spelling } = this.forms
-    const written = spelling === null ? others : respelledSteps(others, spelling)
-    const json = before(
-      this.places.place(`padded ${form}`, () => padded),
-      written,
-    )
-    steps.push(...json)
-    if (raw.padding !== undefined) {
-      const frames = [this.places.place(`json ${conjunction} ${form}`, () => json)]
-      steps.push({ lexeme: exprLexeme(exprs.literal(raw.padding)), frames })
-    }
-    return steps
+    const { padding, spelling } = this.forms
+    const { types, rawTypes, close } = this.forms.forms[form]
+    const others = this.language.stepsOfTypes(conjunction, types & ~rawTypes)
+    const closing = this.places.place(`close ${form}`, () => close)
+    const steps = before(closing, spelling === null ? others : respelledSteps(others, spelling))
+    if (rawTypes !== 0) steps.push(...this.rawSteps(conjunction, form, closing))
+    if (padding === null || steps.length === 0) return steps
+    const behind = this.places.place(`padding ${conjunction} ${form}`, () => [...steps])
+    return [...steps, { lexeme: padding, frames: [behind] }]
+  }
+
+  /** The ways to begin a string without quotes. */
+  private rawSteps(conjunction: number, form: number, closing: Frame): Step[] {
+    const { ends, rest } = this.forms.forms[form]
+    const content = this.language.scalars.strings.content(conjunction)
+    if (content === NoContent) return []
+    if (ends.length === 0) return [{ lexeme: rawLexeme(content), frames: [closing] }]
+    // The end belongs to the lexeme: a text that could end behind every character costs a look at what follows, each time.
+    const lexeme = untilLexeme(content, ends, rest !== null)
+    return [{ lexeme, frames: rest === null ? [] : [this.places.place(`rest ${form}`, () => rest)] }]
   }
 
   /** A short way from behind a key to behind its value. */

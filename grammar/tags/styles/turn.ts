@@ -28,7 +28,7 @@ export function toolsRule(turn: Turn, rules: Rules, options: ArgumentOptions): R
       : new MessageLanguage(rules, plan, blocks, messages)
   const start = language.start()
   const answer = new Grammar(start, {
-    key: () => JSON.stringify(turn),
+    key: () => JSON.stringify({ ...turn, response_format: turn.response_format?.key }),
     title: `turn in the style ${name}`,
     limits: options.limits,
     readsTokens: rules.tokens !== null,

@@ -7,7 +7,8 @@
 import { defaultLimits } from "../../../errors.ts"
 import { Types } from "../../../json/facts/conjunction.ts"
 import { matchesText } from "../../../lexeme/expr/finite.ts"
-import { NoContent } from "../../../lexeme/string/content.ts"
+import { rawLexeme } from "../../../lexeme/raw.ts"
+import { lexemes } from "../../../lexeme/table.ts"
 import { DeadState, States } from "../../../state.ts"
 import { utf8 } from "../../../utf8.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "../arguments.ts"
@@ -32,20 +33,38 @@ export class ArgumentTypes {
 
   /** Bits of the types that the value of this argument can have in some branch of the schema. */
   typesOf(name: string): number {
-    const { specs, language } = this.args
+    const { language } = this.args
     let types = 0
-    for (const { names, classes } of specs) {
-      const declared = names.find((each) => each.name === name)
-      const values =
-        declared === undefined ? classes.filter(({ expr }) => matchesText(expr, name)) : [declared]
-      for (const { value } of values) {
-        if (language.scalars.strings.content(value) !== NoContent) types |= Types.string
-        for (const bit of Object.values(Types)) {
-          if (bit !== Types.string && language.stepsOfTypes(value, bit).length > 0) types |= bit
-        }
+    for (const value of this.valuesOf(name)) {
+      for (const bit of Object.values(Types)) {
+        if (language.stepsOfTypes(value, bit).length > 0) types |= bit
       }
     }
     return types
+  }
+
+  /** Whether any string will do for this argument. */
+  isAnyString(name: string): boolean {
+    const { language } = this.args
+    return this.valuesOf(name).every((value) => (language.plainTypes(value).all & Types.string) !== 0)
+  }
+
+  /** Whether the argument can be this string in some branch of the schema. */
+  takesString(name: string, text: string): boolean {
+    const { strings } = this.args.language.scalars
+    return this.valuesOf(name).some(
+      (value) => lexemes.tags[lexemes.run(rawLexeme(strings.content(value)), utf8(text))] !== 0,
+    )
+  }
+
+  /** What the argument is held to, by branch. */
+  private valuesOf(name: string): number[] {
+    return this.args.specs.flatMap(({ names, classes }) => {
+      const declared = names.find((each) => each.name === name)
+      const values =
+        declared === undefined ? classes.filter(({ expr }) => matchesText(expr, name)) : [declared]
+      return values.map(({ value }) => value)
+    })
   }
 
   /** Whether the tool takes these arguments. */

@@ -1,6 +1,5 @@
 /** Arguments that were written one by one, as the JSON object that they are. */
 import { Types } from "../../../json/facts/conjunction.ts"
-import { unpadded } from "../rawstrings.ts"
 import type { Parameter } from "../style.ts"
 import { firstText, splitParameter, type Wire } from "../wire.ts"
 import type { ArgumentTypes } from "./argumenttypes.ts"
@@ -67,7 +66,7 @@ export class ParameterReader {
       const types = alike.reduce((bits, form) => form.types.reduce((all, type) => all | Types[type], bits), 0)
       yield* this.literals(alike[0].between)
       if (notation === "python") {
-        this.add(`${this.count++ === 0 ? "" : ","}${JSON.stringify(key)}:`)
+        this.begin(key)
         this.add(yield* pythonValue(this.feed))
       } else yield* this.value(key, types & this.types.typesOf(key), firstText(alike[0].close).trimEnd())
       yield* this.literals(alike[0].close)
@@ -85,18 +84,23 @@ export class ParameterReader {
   }
 
   private *value(key: string, types: number, end: string): Parse {
-    const name = JSON.stringify(key)
-    if (this.open.length > 0 || ((types & Types.string) !== 0 && types !== Types.string)) {
-      let text = ""
-      yield* this.feed.until([end], 0, (more) => {
-        text += more
-      })
-      this.addOpen(name, text, types)
+    const isString = types === Types.string
+    const isOpen = this.open.length > 0 || ((types & Types.string) !== 0 && !isString)
+    if (!isOpen && !(isString && this.parameter.padding !== undefined && !this.types.isAnyString(key))) {
+      this.begin(key)
+      if (isString) yield* this.string(end)
+      else yield* this.json(end)
       return
     }
-    this.add(`${this.count++ === 0 ? "" : ","}${name}:`)
-    if (types === Types.string) yield* this.string(end)
-    else yield* this.json(end)
+    let text = ""
+    yield* this.feed.until([end], 0, (more) => {
+      text += more
+    })
+    this.addOpen(key, text, types)
+  }
+
+  private begin(key: string): void {
+    this.add(`${this.count++ === 0 ? "" : ","}${JSON.stringify(key)}:`)
   }
 
   private *string(end: string): Parse {
@@ -123,17 +127,21 @@ export class ParameterReader {
     this.add(text.trim())
   }
 
-  private addOpen(name: string, text: string, types: number): void {
-    const { padding } = this.parameter
-    const bare = padding === undefined ? text : unpadded(text, padding)
+  private addOpen(key: string, text: string, types: number): void {
     const readings: string[] = []
-    if ((types & ~Types.string) !== 0 && isJson(bare)) readings.push(bare.trim())
-    if ((types & Types.string) !== 0 || readings.length === 0) readings.push(JSON.stringify(bare))
+    const json = text.trim()
+    if ((types & ~Types.string) !== 0 && isJson(json)) readings.push(json)
+    if ((types & Types.string) !== 0 || readings.length === 0) readings.push(this.stringOf(key, text))
     if (this.open.length === 0 && readings.length === 1) {
-      this.add(`${this.count++ === 0 ? "" : ","}${name}:${readings[0]}`)
-      return
-    }
-    this.open.push({ key: name, readings })
+      this.begin(key)
+      this.add(readings[0])
+    } else this.open.push({ key: JSON.stringify(key), readings })
+  }
+
+  /** The string that is written as `text`, as JSON: without padding, if the schema takes that. */
+  private stringOf(key: string, text: string): string {
+    const readings = unpadded(text, this.parameter.padding)
+    return JSON.stringify(readings.find((each) => this.types.takesString(key, each)) ?? readings[0])
   }
 
   /** Says what the arguments are that could be read in two ways. */
@@ -172,4 +180,11 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What `text` can be without padding, the barest first. */
+function unpadded(text: string, padding = ""): string[] {
+  if (padding === "") return [text]
+  const begun = text.startsWith(padding) ? [text.slice(padding.length), text] : [text]
+  return begun.flatMap((each) => (each.endsWith(padding) ? [each.slice(0, -padding.length), each] : [each]))
 }

@@ -21,7 +21,7 @@ import {
   written,
 } from "./support.ts"
 
-const Rounds = 20
+const Rounds = 10
 
 for (const style of styles) {
   test(`${style.name}: calls are accepted and read back`, () => {

@@ -76,6 +76,8 @@ const branches = {
   ],
 }
 
+const padded = { type: "object", properties: { line: { type: "string", pattern: "^\\n" } } }
+
 const readings: [name: string, schema: unknown, pairs: [string, string][], json: string][] = [
   ["a number, where one may be", either, [["id", "5"]], '{"id":5}'],
   ["else a string", either, [["id", "5x"]], '{"id":"5x"}'],

@@ -11,7 +11,7 @@ import { validate } from "../../../support/validate.ts"
 import { RandomTools } from "./randomtools.ts"
 import { tool, turnGrammar, Writer, written } from "./support.ts"
 
-const Walks = 12
+const Walks = 9
 
 for (const style of styles) {
   test(style.name, () => {
