@@ -114,6 +114,8 @@ const readings: [name: string, schema: unknown, pairs: [string, string][], json:
     '{"kind":"text","v":"5"}',
   ],
   ["a string that needs escapes", either, [["note", 'a"\\\n🎉']], '{"note":"a\\"\\\\\\n🎉"}'],
+  ["a string without the padding around it", padded, [["line", "\n"]], '{"line":"\\n"}'],
+  ["a string with padding that it needs", padded, [["line", "x"]], '{"line":"\\nx"}'],
   [
     "values that no schema declares",
     either,
