@@ -16,7 +16,7 @@ export type TurnEvent =
   /** The call is complete. */
   | { readonly type: "done"; readonly index: number; readonly id?: string }
 
-export interface ReadCall {
+interface ReadCall {
   readonly name: string
   readonly isCustom: boolean
   /** JSON text, or the input of a custom tool. */

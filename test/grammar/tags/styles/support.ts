@@ -169,7 +169,7 @@ function spaced(value: unknown): string {
     .join(", ")}}`
 }
 
-export function typeOf(value: unknown): JsonType {
+function typeOf(value: unknown): JsonType {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"
   return typeof value as JsonType
