@@ -1,0 +1,33 @@
+/**
+ * Which notation a grammar is written in, for callers that were handed a text and no name.
+ *
+ * The first definition decides: `name ::=` is GBNF, `name:` is Lark. Comments of both may stand before it, and statements with a
+ * percent sign, which only Lark has.
+ */
+import type { Limits } from "../errors.ts"
+import { Source } from "./source.ts"
+
+export type Notation = "gbnf" | "lark"
+
+/** White space and comments. */
+const skipped = /(?:\s+|#[^\r\n]*|\/\/[^\r\n]*)*/y
+/** A name as either notation writes it, with what may stand behind it, up to what makes it a definition. */
+const definition =
+  /[?!]*[A-Za-z_-][\w.-]*(?:\s*(?:::_|\{[^{}\r\n]*\}))?(?:\s*\[(?:[^\]"\r\n]|"(?:[^"\\\r\n]|\\[^\r\n])*"){0,4096}\])?\s*(::=|:)/y
+
+/** Throws `syntax` for a text whose first statement is a definition of neither. */
+export function notationOf(text: string, limits: Limits): Notation {
+  const source = new Source(text, limits)
+  skipped.lastIndex = 0
+  skipped.test(text)
+  const start = skipped.lastIndex
+  if (text[start] === "%") return "lark"
+  definition.lastIndex = start
+  const found = definition.exec(text)
+  if (found !== null) return found[1] === "::=" ? "gbnf" : "lark"
+  throw source.error(
+    "syntax",
+    start,
+    'expected a definition: "name ::= …" of a GBNF grammar, or "name: …" of a Lark grammar',
+  )
+}
