@@ -10,6 +10,7 @@ import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import { wordCount } from "./bits.ts"
+import { type BudgetOptions, Budgets } from "./budgets/budgets.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
@@ -24,6 +25,8 @@ export interface FsmOptions {
   transitionCount?: number
   /** The local masks to use instead of the vocabulary's own. */
   locals?: LocalMasks
+  /** How budgets of tokens are kept. Null: they are not, for a vocabulary that stands for no model's. */
+  budgets?: BudgetOptions | null
 }
 
 /** One per vocabulary: local masks serve every grammar. */
@@ -39,6 +42,7 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
   return locals
 }
 
+const RootNode = 0
 /** Ids worth more than this many are better copied as a row once a state comes back. */
 const ManyIds = 512
 
@@ -58,6 +62,9 @@ export class TokenFsm implements TokenMachine {
   readonly vocabulary: Vocabulary
   readonly states: States
   readonly locals: LocalMasks
+  readonly start: number
+  /** Null: the grammar has no budgets of tokens. */
+  readonly budgets: Budgets | null
   private readonly builder: MaskBuilder
   private readonly maskBytes: number
   private readonly transitionCount: number
@@ -76,10 +83,11 @@ export class TokenFsm implements TokenMachine {
     this.states = new States(grammar)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
-  }
-
-  get start(): number {
-    return this.states.start
+    this.budgets =
+      grammar.budgets.length === 0 || options.budgets === null
+        ? null
+        : new Budgets(this.states, this.builder, this.locals, options.budgets)
+    this.start = this.budgets === null ? this.states.start : this.budgets.start
   }
 
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
@@ -91,11 +99,14 @@ export class TokenFsm implements TokenMachine {
     const { offsets, values } = this.vocabulary
     const start = offsets[token]
     const end = offsets[token + 1]
-    const next = this.grammar.readsTokens
-      ? this.states.unite(this.nextByText(state, token), this.states.advance(state, tokenBytes(token)))
-      : start === end
-        ? DeadState
-        : this.states.advance(state, values, start, end)
+    const next =
+      this.budgets !== null
+        ? this.budgets.next(state, token)
+        : this.grammar.readsTokens
+          ? this.states.unite(this.nextByText(state, token), this.states.advance(state, tokenBytes(token)))
+          : start === end
+            ? DeadState
+            : this.states.advance(state, values, start, end)
     if (this.transitions.size >= this.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
     return next
@@ -113,6 +124,14 @@ export class TokenFsm implements TokenMachine {
 
   advance(state: number, bytes: Uint8Array): number {
     return this.states.advance(state, bytes)
+  }
+
+  between(state: number): number {
+    return this.budgets === null ? state : this.budgets.kept(state)
+  }
+
+  advanceToken(state: number, bytes: Uint8Array): number {
+    return this.budgets === null ? this.states.advance(state, bytes) : this.budgets.advanceToken(state, bytes)
   }
 
   nextBytes(state: number, most?: number): number[] {
@@ -138,7 +157,8 @@ export class TokenFsm implements TokenMachine {
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
     let kept = this.kept[state]
-    if (kept === undefined) kept = this.find(state)
+    if (kept === undefined)
+      kept = this.budgets === null ? this.find(state) : this.findCounted(state, this.budgets)
     else this.hitCount++
     if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
     return kept.recipe
@@ -149,6 +169,7 @@ export class TokenFsm implements TokenMachine {
   }
 
   maskBelow(state: number, node: number): Recipe {
+    if (this.budgets !== null) return this.budgets.mask(state, node, noIds)
     const { lists, trie } = this.locals
     const { recipe, unknown } = this.builder.build(state, noIds, lists.intern([node]))
     if (unknown.length === 0) return recipe
@@ -170,6 +191,19 @@ export class TokenFsm implements TokenMachine {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
       kept = { recipe: unite([draft.recipe, tried]), uses: 0 }
       this.charge(96 + 4 * listedCount(tried))
+    }
+    this.charge(8)
+    this.kept[state] = kept
+    return kept
+  }
+
+  /** The mask of a state with budgets: that without them, or each token tried. */
+  private findCounted(state: number, budgets: Budgets): Kept {
+    const uncounted = budgets.uncounted(state)
+    let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
+    if (kept === undefined) {
+      kept = { recipe: budgets.mask(state, RootNode, this.locals.endIds), uses: 0 }
+      this.charge(96 + 4 * listedCount(kept.recipe) + (kept.recipe.row?.byteLength ?? 0))
     }
     this.charge(8)
     this.kept[state] = kept

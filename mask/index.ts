@@ -1,6 +1,8 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
 export { type Deadline, type DraftMasks, fillMasks, type RowKind } from "./batch.ts"
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
+export type { BudgetOptions } from "./budgets/budgets.ts"
+export { checkBudgets } from "./budgets/check.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
 export type { MachineStats, TokenMachine } from "./machine.ts"
 export { Matcher } from "./matcher.ts"

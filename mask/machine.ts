@@ -13,8 +13,12 @@ export interface TokenMachine {
   readonly start: number
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
   next(state: number, token: number): number
-  /** The state after `bytes`, or `DeadState`. */
+  /** The state after `bytes`, or `DeadState`; it may be inside a token. They count towards no budget of tokens. */
   advance(state: number, bytes: Uint8Array): number
+  /** A state that `advance` led to, where a token begins; `DeadState` if no token keeps all budgets of tokens from there on. */
+  between(state: number): number
+  /** The state after `bytes`, which are one token or a part of one, or `DeadState`. */
+  advanceToken(state: number, bytes: Uint8Array): number
   /** The bytes that may come next, ascending: the first `most` of them. Default: all. */
   nextBytes(state: number, most?: number): number[]
   /** How to write the mask of `state`. */

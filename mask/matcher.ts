@@ -101,7 +101,7 @@ export class Matcher {
    */
   acceptBytes(bytes: Uint8Array): boolean {
     if (this.isTerminated()) return false
-    const next = this.machine.advance(this.state, bytes)
+    const next = this.machine.between(this.machine.advance(this.state, bytes))
     if (next === DeadState) return false
     this.push(next, bytes.slice(), false)
     return true

@@ -13,6 +13,7 @@ export { type JsonNode, readJson } from "../grammar/json/read/reader.ts"
 export {
   applyMask,
   ClosedFsm,
+  checkBudgets,
   countAllowed,
   deserialize,
   Matcher,

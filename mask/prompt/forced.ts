@@ -10,6 +10,7 @@
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import { TokenMark } from "../../grammar/lexeme/token.ts"
+import { DeadState } from "../../grammar/state.ts"
 import { sharedLocals } from "../fsm.ts"
 import type { TokenMachine } from "../machine.ts"
 import type { Vocabulary } from "../vocabulary.ts"
@@ -96,8 +97,18 @@ export function canonicalTokens(
   const tail = tailOf(vocabulary, before)
   const { last } = run
   if (last && last.encode === encode && sameIds(last.tail, tail.ids)) return last.tokens
-  const tokens = tokensOf(run, vocabulary, tail, encode)
+  const tokens = readable(machine, state, tokensOf(run, vocabulary, tail, encode))
   run.last = { tail: tail.ids, encode, tokens }
+  return tokens
+}
+
+/** The first of `tokens` that may follow: a budget of tokens may be too small for the way the tokenizer writes a text. */
+function readable(machine: TokenMachine, state: number, tokens: readonly number[]): readonly number[] {
+  let at = state
+  for (const [count, token] of tokens.entries()) {
+    at = machine.next(at, token)
+    if (at === DeadState) return tokens.slice(0, count)
+  }
   return tokens
 }
 

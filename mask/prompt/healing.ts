@@ -91,16 +91,33 @@ class HealedMachine implements TokenMachine {
   next(state: number, token: number): number {
     if (!this.isBefore(state)) return this.outer(this.machine.next(this.inner(state), token))
     const bytes = bytesOf(this.vocabulary, token)
-    return bytes.length === 0 ? DeadState : this.advance(state, bytes)
+    return bytes.length === 0 ? DeadState : this.advanceToken(state, bytes)
   }
 
   advance(state: number, bytes: Uint8Array): number {
     if (!this.isBefore(state)) return this.outer(this.machine.advance(this.inner(state), bytes))
+    const behind = this.behindPrefix(state, bytes)
+    return typeof behind === "number" ? behind : this.outer(this.machine.advance(this.machine.start, behind))
+  }
+
+  between(state: number): number {
+    return this.isBefore(state) ? state : this.outer(this.machine.between(this.inner(state)))
+  }
+
+  advanceToken(state: number, bytes: Uint8Array): number {
+    if (!this.isBefore(state)) return this.outer(this.machine.advanceToken(this.inner(state), bytes))
+    const behind = this.behindPrefix(state, bytes)
+    return typeof behind === "number"
+      ? behind
+      : this.outer(this.machine.advanceToken(this.machine.start, behind))
+  }
+
+  /** The bytes that are left once the prefix is written; a state where they end before that, or are no part of it. */
+  private behindPrefix(state: number, bytes: Uint8Array): Uint8Array | number {
     const rest = this.rest(state)
     const shared = Math.min(rest.length, bytes.length)
     for (let i = 0; i < shared; i++) if (bytes[i] !== rest[i]) return DeadState
-    if (bytes.length < rest.length) return state + bytes.length
-    return this.outer(this.machine.advance(this.machine.start, bytes.subarray(rest.length)))
+    return bytes.length < rest.length ? state + bytes.length : bytes.subarray(rest.length)
   }
 
   nextBytes(state: number, most?: number): number[] {

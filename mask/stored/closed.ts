@@ -91,6 +91,14 @@ export class ClosedFsm implements TokenMachine {
     return at
   }
 
+  between(state: number): number {
+    return state
+  }
+
+  advanceToken(state: number, bytes: Uint8Array): number {
+    return this.advance(state, bytes)
+  }
+
   nextBytes(state: number, most = 256): number[] {
     const { edgeOffsets, lows, highs } = this.tables
     const bytes: number[] = []

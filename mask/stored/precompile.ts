@@ -41,6 +41,13 @@ export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): Clos
       "a grammar that names tokens has no closed machine: store its source",
     )
   }
+  if (fsm.budgets !== null) {
+    throw new GrammarError(
+      "unsupported",
+      "",
+      "a grammar with budgets of tokens (max_tokens) has no closed machine: store its source",
+    )
+  }
   const edges = closeEdges(states, options.maxStates ?? 100_000)
   const tables: ClosedTables = {
     ...edges,

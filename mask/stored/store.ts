@@ -15,6 +15,7 @@ import { type CompileOptions, compile, type GrammarInput } from "../../grammar/c
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
+import { checkBudgets } from "../budgets/check.ts"
 import { TokenFsm } from "../fsm.ts"
 import type { TokenMachine } from "../machine.ts"
 import { sha256 } from "../sha256.ts"
@@ -258,7 +259,9 @@ function compileAgain(notes: Partial<SourceNotes>, vocabulary: Vocabulary, gramm
       "compiled here, other keywords are enforced than where the file was written",
     )
   }
-  return new TokenFsm(grammar, vocabulary)
+  const machine = new TokenFsm(grammar, vocabulary)
+  checkBudgets(machine)
+  return machine
 }
 
 function compileStored(input: GrammarInput, options: CompileOptions): ReturnType<typeof compile> {

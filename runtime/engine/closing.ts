@@ -7,15 +7,17 @@
  * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
-import { TokenBytes, TokenMark, tokenAt } from "../../grammar/lexeme/token.ts"
+import { sharedLocals } from "../../mask/fsm.ts"
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
-import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { longestToken, spell } from "../../mask/spelling.ts"
+import type { TokenTrie } from "../../mask/trie.ts"
 import { RequestError } from "../errors.ts"
 
 /** Plans by state, shared by all requests of a machine. */
 const plansOf = new WeakMap<TokenMachine, Map<number, readonly number[] | null>>()
 const maxPlans = 100_000
-const spellersOf = new WeakMap<Vocabulary, Speller>()
+/** Tokens of a plan that is made token by token. */
+const maxSteps = 4_096
 
 export class Closing {
   /** Whether the rule ever forbade a drawn token. */
@@ -92,50 +94,25 @@ function planOf(matcher: Matcher): readonly number[] | null {
 
 function makePlan(matcher: Matcher): readonly number[] | null {
   if (matcher.isAccepting()) return []
-  const { vocabulary } = matcher.fsm
-  const speller = spellersOf.get(vocabulary) ?? new Speller(vocabulary)
-  spellersOf.set(vocabulary, speller)
-  const plan = speller.spell(matcher.shortest())
+  const { trie } = sharedLocals(matcher.fsm.vocabulary)
+  const plan = spell(trie, matcher.shortest())
   const ahead = matcher.fork()
-  return plan?.every((token) => ahead.accept(token)) && ahead.isAccepting() ? plan : null
+  if (plan?.every((token) => ahead.accept(token)) && ahead.isAccepting()) return plan
+  return plan && makeStepwise(matcher.fork(), trie)
 }
 
-/** Bytes → tokens, the longest first. Not what the tokenizer would write, but what the vocabulary can. */
-class Speller {
-  private readonly ids = new Map<string, number>()
-  private readonly maxBytes: number
-
-  constructor(vocabulary: Vocabulary) {
-    this.maxBytes = vocabulary.maxTokenBytes
-    for (let id = vocabulary.width - 1; id >= 0; id--) {
-      const bytes = vocabulary.bytes(id)
-      if (bytes.length > 0) this.ids.set(latin1(bytes), id)
+/** A plan that is made anew behind each token: where a part may take so many tokens only, the longest one may be refused. */
+function makeStepwise(ahead: Matcher, trie: TokenTrie): readonly number[] | null {
+  const plan: number[] = []
+  while (!ahead.isAccepting()) {
+    const rest = ahead.shortest()
+    let length = Math.min(rest.length, trie.maxDepth)
+    let token = -1
+    for (; length > 0; length--) {
+      token = longestToken(trie, rest.subarray(0, length), 0)
+      if (token >= 0 && ahead.accept(token)) break
     }
+    if (length === 0 || plan.push(token) > maxSteps) return null
   }
-
-  /** Null when the vocabulary cannot write the bytes. */
-  spell(bytes: Uint8Array): number[] | null {
-    const text = latin1(bytes)
-    const tokens: number[] = []
-    for (let at = 0; at < text.length; ) {
-      if (bytes[at] === TokenMark) {
-        tokens.push(tokenAt(bytes, at))
-        at += TokenBytes
-        continue
-      }
-      let length = Math.min(this.maxBytes, text.length - at)
-      while (length > 0 && !this.ids.has(text.slice(at, at + length))) length--
-      if (length === 0) return null
-      tokens.push(this.ids.get(text.slice(at, at + length))!)
-      at += length
-    }
-    return tokens
-  }
-}
-
-/** One unit a byte, so that bytes can be keys. */
-function latin1(bytes: Uint8Array): string {
-  let text = ""
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return text
+  return plan
 }

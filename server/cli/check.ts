@@ -7,9 +7,16 @@
  * "conform") unless flags say otherwise; a compiled constraint has the spelling it was compiled with.
  */
 import type { Command } from "commander"
-import { compile, Matcher, TokenFsm, type TokenMachine, type Vocabulary } from "../../runtime/index.ts"
+import {
+  checkBudgets,
+  compile,
+  Matcher,
+  TokenFsm,
+  type TokenMachine,
+  type Vocabulary,
+} from "../../runtime/index.ts"
 import type { Tokenizer } from "../../runtime/model/tokenizer.ts"
-import { byteVocabulary, place, TextChecker, type Verdict } from "../suite/checker.ts"
+import { byteMachine, byteVocabulary, place, TextChecker, type Verdict } from "../suite/checker.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, needConstraint, readText, spelling } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -41,7 +48,7 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
 
 async function check(files: string[], flags: CheckFlags, io: Io): Promise<number> {
   const tokenizer = flags.vocab ? await readTokenizer(flags.vocab) : null
-  const machine = await machineOf(flags, tokenizer?.vocabulary ?? byteVocabulary(), io)
+  const machine = await machineOf(flags, tokenizer?.vocabulary ?? null, io)
   const checker = tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer)
   let rejected = false
   for (const file of files) {
@@ -60,10 +67,16 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
   return rejected ? Exit.Rejected : Exit.Ok
 }
 
-async function machineOf(flags: CheckFlags, vocabulary: Vocabulary, io: Io): Promise<TokenMachine> {
-  if (flags.compiled !== undefined) return (await readCompiled(flags.compiled, flags, vocabulary)).machine
+/** `vocabulary`: null reads bytes. */
+async function machineOf(flags: CheckFlags, vocabulary: Vocabulary | null, io: Io): Promise<TokenMachine> {
+  if (flags.compiled !== undefined)
+    return (await readCompiled(flags.compiled, flags, vocabulary ?? byteVocabulary())).machine
   const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
-  return new TokenFsm(compile(await needConstraint(flags, io), policies).grammar, vocabulary)
+  const { grammar } = compile(await needConstraint(flags, io), policies)
+  if (vocabulary === null) return byteMachine(grammar)
+  const machine = new TokenFsm(grammar, vocabulary)
+  checkBudgets(machine)
+  return machine
 }
 
 /** Reads texts token by token: each token must be in the mask at its place. */

@@ -5,6 +5,7 @@
 import type { Command } from "commander"
 import {
   type CompileOptions,
+  checkBudgets,
   compile,
   countAllowed,
   type GrammarInput,
@@ -14,7 +15,7 @@ import {
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { byteVocabulary } from "../suite/checker.ts"
+import { byteMachine, byteVocabulary } from "../suite/checker.ts"
 import {
   type CompiledForm,
   compiledFlag,
@@ -57,7 +58,7 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   const { machine, report, form } =
     source === null
       ? await readCompiled(flags.compiled!, flags, vocabulary)
-      : { ...compileHere(source, spelling(flags), vocabulary), form: undefined }
+      : { ...compileHere(source, spelling(flags), flags.vocab ? vocabulary : null), form: undefined }
   const compileMs = performance.now() - begin
   const matcher = new Matcher(machine)
   const row = new Uint32Array(vocabulary.words)
@@ -91,13 +92,17 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   return Exit.Ok
 }
 
+/** `vocabulary`: null is none, so that nothing is said of budgets of tokens. */
 function compileHere(
   input: GrammarInput,
   options: CompileOptions,
-  vocabulary: Vocabulary,
+  vocabulary: Vocabulary | null,
 ): { machine: TokenMachine; report: Report } {
   const { grammar, report } = compile(input, options)
-  return { machine: new TokenFsm(grammar, vocabulary), report }
+  if (vocabulary === null) return { machine: byteMachine(grammar), report }
+  const machine = new TokenFsm(grammar, vocabulary)
+  checkBudgets(machine)
+  return { machine, report }
 }
 
 function printReport({ keywords }: Report, io: Io): void {

@@ -45,7 +45,7 @@ export class TextChecker {
 
 /** `grammar` over single bytes. */
 export function byteMachine(grammar: Grammar): TokenFsm {
-  return new TokenFsm(grammar, byteVocabulary())
+  return new TokenFsm(grammar, byteVocabulary(), { budgets: null })
 }
 
 /** A token for each byte, and one end. */

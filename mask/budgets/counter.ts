@@ -1,0 +1,109 @@
+/**
+ * Reading tokens where budgets count them: the states of a grammar, moved on by tokens instead of bytes.
+ *
+ * Within a token each budget that reads a byte counts once; where the token ends all are ready for the next one. Of two
+ * threads that differ in what is left alone, the one with less of everything can do nothing that the other cannot.
+ */
+import { BudgetStacks } from "../../grammar/budget.ts"
+import { PairMap } from "../../grammar/intern.ts"
+import { TokenMark } from "../../grammar/lexeme/token.ts"
+import { DeadState, type States } from "../../grammar/state.ts"
+import type { TokenTrie } from "../trie.ts"
+
+/** Steps by a byte that are kept; then all are forgotten. */
+const MaxSteps = 1 << 20
+
+export class Counter {
+  readonly stacks: BudgetStacks
+  private readonly states: States
+  /** (state, byte) → state inside a token. */
+  private readonly steps = new PairMap()
+  private readonly countedStates: number[] = []
+  private readonly settledStates: number[] = []
+  private readonly uncountedStates: number[] = []
+  private readonly byte = new Uint8Array(1)
+
+  constructor(states: States) {
+    this.states = states
+    this.stacks = new BudgetStacks(states.stacks)
+  }
+
+  /** The state inside a token after one more byte of it. */
+  read(state: number, byte: number): number {
+    const known = this.steps.get(state, byte)
+    if (known >= 0) return known
+    this.countedStates[state] ??= this.states.restacked(state, (stack) => this.stacks.counted(stack))
+    this.byte[0] = byte
+    const next = this.states.advance(this.countedStates[state], this.byte)
+    if (this.steps.size >= MaxSteps) this.steps.clear()
+    this.steps.set(state, byte, next)
+    return next
+  }
+
+  /** The state behind a token of these bytes; some of its threads may have too little left. */
+  after(state: number, bytes: Uint8Array): number {
+    let at = state
+    for (let i = 0; i < bytes.length && at !== DeadState; i++) at = this.read(at, bytes[i])
+    return this.settled(at)
+  }
+
+  /** `state`, which is inside a token, where the token ends. */
+  settled(state: number): number {
+    this.settledStates[state] ??= this.withoutPoorer(
+      this.states.restacked(state, (stack) => this.stacks.settled(stack)),
+    )
+    return this.settledStates[state]
+  }
+
+  /** `state` with budgets that never end. */
+  uncounted(state: number): number {
+    this.uncountedStates[state] ??= this.states.restacked(state, (stack) => this.stacks.uncounted(stack))
+    return this.uncountedStates[state]
+  }
+
+  /**
+   * Calls `visit` with the tokens below `node` that can be read from `state` on, each with the state at its end, not settled.
+   * `visit` ends the walk by answering false. Returns the nodes of the trie that were looked at.
+   */
+  walk(
+    trie: TokenTrie,
+    state: number,
+    node: number,
+    visit: (token: number, end: number) => void,
+    maxNodes = Number.POSITIVE_INFINITY,
+  ): number {
+    /** State by depth. */
+    const path = [state]
+    const base = trie.depth(node)
+    let count = 0
+    trie.scan(node, (_node, byte, depth, token) => {
+      if (++count > maxNodes) return false
+      // Bytes of a text never name a token.
+      const next = byte === TokenMark ? DeadState : this.read(path[depth - base - 1], byte)
+      if (next === DeadState) return false
+      path[depth - base] = next
+      if (token >= 0) visit(token, next)
+      return true
+    })
+    return count
+  }
+
+  private withoutPoorer(state: number): number {
+    const { states } = this
+    const count = states.threadCount(state)
+    if (count < 2) return state
+    const threads = Array.from({ length: count }, (_, i) => states.thread(state, i))
+    return states.filtered(state, (thread) => !threads.some((other) => this.isRicher(other, thread)))
+  }
+
+  /** Whether `other` can do all that `thread` can, by having more left. */
+  private isRicher(other: number, thread: number): boolean {
+    const { states, stacks } = this
+    if (other === thread || states.threadLexeme(other) !== states.threadLexeme(thread)) return false
+    if (states.threadText(other) !== states.threadText(thread)) return false
+    const [mine, theirs] = [states.threadStack(thread), states.threadStack(other)]
+    if (stacks.uncounted(mine) !== stacks.uncounted(theirs)) return false
+    const lefts = stacks.lefts(mine)
+    return stacks.lefts(theirs).every((left, i) => left >= lefts[i])
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * How many bytes finish a lexeme at most, wherever one token may lead in it: where more tokens are left than that, no token
+ * needs to be tried.
+ */
+import { waysOn } from "../../grammar/lexeme/endings.ts"
+import { lexemes } from "../../grammar/lexeme/table.ts"
+import { tokenIds } from "../../grammar/lexeme/token.ts"
+import type { Needs } from "./needs.ts"
+
+/** Lexeme states that one search looks at; beyond them nothing is known. */
+const MaxStates = 1_024
+
+/** By tag: the most bytes of a completion that ends with it. Null: not known. */
+export type Radius = ReadonlyMap<number, number> | null
+
+export class Radii {
+  private readonly needs: Needs
+  /** Longest token, in bytes. */
+  private readonly maxBytes: number
+  private readonly known = new Map<number, Radius>()
+
+  constructor(needs: Needs, maxBytes: number) {
+    this.needs = needs
+    this.maxBytes = maxBytes
+  }
+
+  /** The completions of `lexemeState` and of all states that a token can lead to from it. */
+  of(lexemeState: number): Radius {
+    let radius = this.known.get(lexemeState)
+    if (radius === undefined) {
+      radius = this.find(lexemeState)
+      this.known.set(lexemeState, radius)
+    }
+    return radius
+  }
+
+  private find(start: number): Radius {
+    const longest = new Map<number, number>()
+    const met = new Set<number>()
+    const add = (state: number): boolean => {
+      if (met.has(state) || !lexemes.canContinue(state)) return true
+      met.add(state)
+      const completion = this.needs.completion(state)
+      if (completion === null || met.size > MaxStates) return false
+      const { bytes, tag } = completion
+      longest.set(tag, Math.max(longest.get(tag) ?? 0, bytes.length))
+      return true
+    }
+    if (!add(start)) return null
+    // Between tokens a token that is named is not begun.
+    if (tokenIds(start) !== null) return longest
+    let level = [start]
+    for (let depth = 0; level.length > 0 && depth < this.maxBytes; depth++) {
+      const next: number[] = []
+      for (const state of level) {
+        for (const [, target] of waysOn(state)) {
+          const { size } = met
+          if (!add(target)) return null
+          if (met.size > size) next.push(target)
+        }
+      }
+      level = next
+    }
+    // What can be reached at all is the most for all of it.
+    if (level.length === 0)
+      for (const state of met) if (!this.known.has(state)) this.known.set(state, longest)
+    return longest
+  }
+}
