@@ -13,6 +13,5 @@ export {
   type IRecognitionException,
   type IToken,
   Lexer,
-  type ParserMethod,
   type TokenType,
 } from "chevrotain"

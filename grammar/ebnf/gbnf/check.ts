@@ -10,7 +10,7 @@ import { type CheckedMacro, checkMacro } from "./macros.ts"
 import { type GbnfRule, type Item, itemsOf, type Macro, type TokenReference } from "./tree.ts"
 
 /** Tokens by id, or all others; a control token by its spelling where no vocabulary is known. */
-export type CheckedToken = { ids: readonly number[]; isNegated: boolean } | { spelling: string }
+type CheckedToken = { ids: readonly number[]; isNegated: boolean } | { spelling: string }
 
 export interface CheckedGrammar {
   readonly attributes: ReadonlyMap<GbnfRule, RuleAttributes>

@@ -23,7 +23,7 @@ export type CheckedMacro =
     }
 
 /** What switches, and the name of the rule to which it does. */
-export interface Trigger<T> {
+interface Trigger<T> {
   readonly trigger: T
   readonly rule: string
 }
