@@ -32,10 +32,12 @@ export function endingsByTag(state: number): Completion[] {
 /** A byte for each of the states that may come after `state`, those before control characters first. */
 export function* waysOn(state: number): Generator<readonly [byte: number, target: number]> {
   const seen = new Set<number>([Dead])
+  let last = Dead
   for (let i = 0; i < 256; i++) {
     const byte = (i + 0x20) & 0xff
     const target = lexemes.next(state, byte)
-    if (seen.has(target)) continue
+    if (target === last || seen.has(target)) continue
+    last = target
     seen.add(target)
     yield [byte, target]
   }

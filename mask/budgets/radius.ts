@@ -8,7 +8,10 @@ import { tokenIds } from "../../grammar/lexeme/token.ts"
 import type { Needs } from "./needs.ts"
 
 /** Lexeme states that one search looks at; beyond them nothing is known. */
-const MaxStates = 1_024
+const MaxStates = 4_096
+
+/** States whose ways on are kept; then all are forgotten. */
+const MaxKept = 100_000
 
 /** By tag: the most bytes of a completion that ends with it. Null: not known. */
 export type Radius = ReadonlyMap<number, number> | null
@@ -18,6 +21,8 @@ export class Radii {
   /** Longest token, in bytes. */
   private readonly maxBytes: number
   private readonly known = new Map<number, Radius>()
+  /** States after one byte, by state: where characters are counted, searches from neighbours look at the same states. */
+  private readonly targets = new Map<number, readonly number[]>()
 
   constructor(needs: Needs, maxBytes: number) {
     this.needs = needs
@@ -53,7 +58,7 @@ export class Radii {
     for (let depth = 0; level.length > 0 && depth < this.maxBytes; depth++) {
       const next: number[] = []
       for (const state of level) {
-        for (const [, target] of waysOn(state)) {
+        for (const target of this.targetsOf(state)) {
           const { size } = met
           if (!add(target)) return null
           if (met.size > size) next.push(target)
@@ -65,5 +70,15 @@ export class Radii {
     if (level.length === 0)
       for (const state of met) if (!this.known.has(state)) this.known.set(state, longest)
     return longest
+  }
+
+  private targetsOf(state: number): readonly number[] {
+    let targets = this.targets.get(state)
+    if (targets === undefined) {
+      if (this.targets.size > MaxKept) this.targets.clear()
+      targets = Array.from(waysOn(state), ([, target]) => target)
+      this.targets.set(state, targets)
+    }
+    return targets
   }
 }

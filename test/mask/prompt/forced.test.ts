@@ -206,6 +206,7 @@ test("runs are remembered, up to 16 MiB: then all are forgotten and found again"
   // Endless text of one letter, each state its own: 2,000 long runs of a grammar take ten seconds.
   const endless = Object.assign(Object.create(machineOf({ kind: "regex", pattern: "a*" })), {
     advance: (state: number) => state + 1,
+    next: (state: number) => state + 1,
     isAccepting: () => false,
     nextBytes: () => {
       asked++

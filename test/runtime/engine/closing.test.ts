@@ -3,7 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { Rules } from "../../../grammar/ebnf/rules.ts"
+import { defaultLimits } from "../../../grammar/errors.ts"
+import type { Grammar } from "../../../grammar/grammar.ts"
 import { compile } from "../../../grammar/index.ts"
+import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { Closing } from "../../../runtime/engine/closing.ts"
 import type { Engine } from "../../../runtime/index.ts"
@@ -38,6 +42,26 @@ describe("the completion in hand", () => {
     const a = pieces.indexOf("a")
     expect([closing.need, closing.fits(a, 4), closing.fits(a, 3)]).toEqual([1, true, false])
     expect(closing.fits(pieces.length, 0)).toBe(true)
+  })
+
+  test("a part that takes so many tokens only is planned token by token", () => {
+    // "ab" is longer than "a", and behind it "b1" would take two tokens more, of one that is left.
+    const rules = new Rules(defaultLimits)
+    const { terms } = rules
+    const start = rules.declare("start")
+    rules.define(start, [], () =>
+      terms.concat(terms.text("a"), terms.budget(terms.whole(exprs.literal("bb1")), 2), terms.text(":")),
+    )
+    const grammar = rules.grammar(start, { key: () => "", title: "" }) as Grammar
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    const closing = new Closing(matcher)
+    expect(closing.need).toBe(4)
+    while (closing.next >= 0) {
+      const { next } = closing
+      expect(matcher.accept(next)).toBe(true)
+      closing.accept(next)
+    }
+    expect(matcher.isAccepting()).toBe(true)
   })
 
   test("what the vocabulary cannot write has no plan", () => {
