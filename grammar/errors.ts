@@ -71,6 +71,10 @@ export interface Limits {
   templates: number
   /** Chunks of which a substring is a run. */
   chunks: number
+  /** Tags of a structural tag, nested ones included. */
+  tags: number
+  /** Triggers of one free text, and what it excludes. */
+  triggers: number
   /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
   compileMs: number
 }
@@ -93,6 +97,8 @@ export const defaultLimits: Readonly<Limits> = {
   symbols: 500_000,
   templates: 10_000,
   chunks: 200_000,
+  tags: 4_096,
+  triggers: 1_024,
   compileMs: Number.POSITIVE_INFINITY,
 }
 

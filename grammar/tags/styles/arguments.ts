@@ -74,6 +74,8 @@ export function ofTool<T>(tool: Tool, work: () => T): T {
   } catch (error) {
     if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
     const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
-    throw new GrammarError(error.kind, `${tool.path}${error.path}`, `the tool "${tool.name}": ${message}`)
+    // A schema of a structural tag belongs to no tool.
+    const said = tool.name === "" ? message : `the tool "${tool.name}": ${message}`
+    throw new GrammarError(error.kind, `${tool.path}${error.path}`, said)
   }
 }

@@ -1,0 +1,82 @@
+/** What triggers need so that each of them can be complete, and leads to what it should. */
+import type { TokenNames } from "../ebnf/rules.ts"
+import { GrammarError } from "../errors.ts"
+import type { Branch } from "./between.ts"
+import { shown } from "./fields.ts"
+import type { Text, TokenRef } from "./format.ts"
+import { spelled } from "./literal.ts"
+import { idOf } from "./tokenrefs.ts"
+
+/** Triggers that a message lists. */
+const MaxListed = 8
+
+/** Refuses triggers that hold another one, or what the text may not hold: excludes, and the ends of the tag around. */
+export function checkTriggers(
+  triggers: readonly Text[],
+  excludes: readonly string[],
+  ends: readonly string[],
+): void {
+  for (const { text, path } of triggers) {
+    const other = triggers.find((each) => each.text !== text && text.includes(each.text))
+    if (other !== undefined) throw neverComplete(text, path, `${shown(other.text)}, another trigger`)
+    const exclude = excludes.find((each) => text.includes(each))
+    if (exclude !== undefined) throw neverComplete(text, path, `${shown(exclude)}, which is excluded`)
+    const end = ends.find((each) => text.includes(each))
+    if (end !== undefined) throw neverComplete(text, path, `${shown(end)}, which ends the tag around it`)
+  }
+}
+
+function neverComplete(text: string, path: string, held: string): GrammarError {
+  return new GrammarError(
+    "syntax",
+    path,
+    `the trigger ${shown(text)} could never be complete: it holds ${held}. Leave one of them out`,
+  )
+}
+
+/** Refuses triggers that any tokens leave out for another reason, too. */
+export function checkTokenTriggers(
+  triggers: readonly TokenRef[],
+  tokens: TokenNames,
+  excludes: ReadonlySet<number>,
+  ends: readonly number[],
+): void {
+  for (const trigger of triggers) {
+    const id = idOf(trigger, tokens)
+    if (!excludes.has(id) && !ends.includes(id)) continue
+    const what = excludes.has(id) ? "is excluded" : "ends the tag around it"
+    throw new GrammarError(
+      "syntax",
+      trigger.path,
+      `the token ${shown(trigger.token)} is a trigger and ${what}. Leave one of them out`,
+    )
+  }
+}
+
+/** Refuses branches that begin with no token out of `triggers`. */
+export function checkTokenBegins(branches: readonly Branch[], triggers: ReadonlySet<number>): void {
+  for (const { begin, path } of branches) {
+    const token = begin[0]?.token ?? null
+    if (token !== null && triggers.has(token)) continue
+    const found = begin.length === 0 ? "nothing" : shown(spelled(begin))
+    throw new GrammarError(
+      "syntax",
+      path,
+      `begins with ${found}, not with one of trigger_tokens. Add it there`,
+    )
+  }
+}
+
+/** The trigger with which a branch begins; none holds another, so there is one at most. */
+export function triggerOf({ begin, path }: Branch, triggers: readonly Text[]): string {
+  const text = spelled(begin)
+  const trigger = triggers.find((each) => text.startsWith(each.text))
+  if (trigger !== undefined) return trigger.text
+  const known = triggers.slice(0, MaxListed).map((each) => shown(each.text))
+  if (triggers.length > MaxListed) known.push(`${triggers.length - MaxListed} more`)
+  throw new GrammarError(
+    "syntax",
+    path,
+    `${shown(text)} begins with no trigger. The triggers are ${known.join(", ")}`,
+  )
+}
