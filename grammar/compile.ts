@@ -1,11 +1,13 @@
 /** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
 import { withinTime } from "./deadline.ts"
 import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
+import { larkRule } from "./ebnf/lark/lark.ts"
+import { notationOf } from "./ebnf/notation.ts"
 import { type RuleId, Rules, type TokenNames } from "./ebnf/rules.ts"
 import { chunksOf, type SubstringUnit, substringExpr } from "./ebnf/substring.ts"
 import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
-import { compileJsonSchema } from "./json/compile.ts"
+import { compileJsonSchema, type JsonOptions } from "./json/compile.ts"
 import { compareNames } from "./json/read/value.ts"
 import type { Whitespace } from "./json/spelling.ts"
 import { exprLexeme, rawLexeme } from "./lexeme/raw.ts"
@@ -16,6 +18,9 @@ import { Dead } from "./lexeme/table.ts"
 import { parseRegex } from "./regex/parse.ts"
 import { makeReport, type Report } from "./report.ts"
 import { trimTables } from "./tables.ts"
+import type { Turn } from "./tags/styles/plan.ts"
+import { toolsRule } from "./tags/styles/turn.ts"
+import { tagRule } from "./tags/tags.ts"
 
 /** A constraint: what `compile` takes. */
 export type GrammarInput =
@@ -27,6 +32,14 @@ export type GrammarInput =
   | { kind: "choice"; options: readonly string[] }
   /** A grammar in GBNF, or EBNF as XGrammar writes it. It begins with rule `root`, by default the one of that name. */
   | { kind: "gbnf"; text: string; root?: string }
+  /** A grammar in the Lark dialect. It begins with rule `start`; `named` are the grammars that its text refers to as `@name`. */
+  | { kind: "lark"; text: string; start?: string; named?: Readonly<Record<string, string | GrammarInput>> }
+  /** A grammar in GBNF or Lark, whichever its first definition is in. `root`: the rule where it begins. */
+  | { kind: "grammar"; text: string; root?: string }
+  /** A structural tag as an object or its JSON text: free text, and what it switches to. */
+  | { kind: "tag"; format: unknown }
+  /** An assistant's turn: text, and calls of tools in the style of a family of models. */
+  | ({ kind: "tools" } & Turn)
   /** Any run of consecutive pieces of a text: its characters, its words, or the given chunks. */
   | { kind: "substring"; text: string; unit?: SubstringUnit }
   | { kind: "substring"; chunks: readonly string[] }
@@ -97,23 +110,29 @@ function compileWithin(
   const preset = options.surface === "conform" ? conform : generate
   const key = () => keyOf(input, options)
   const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
+  const json: Omit<JsonOptions, "key"> = {
+    policy: {
+      order: options.order ?? preset.order,
+      whitespace: options.whitespace ?? preset.whitespace,
+      escapes: options.escapes ?? preset.escapes,
+      numbers: options.numbers ?? preset.numbers,
+    },
+    limits,
+    formats: options.formats ?? "assert",
+    unknownKeywords: options.unknownKeywords ?? "ignore",
+    unsatisfiable,
+    dialect: options.dialect,
+    documents: options.documents,
+  }
+  const fromRules = (title: string, read: (rules: Rules) => RuleId) =>
+    compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
+  /** A grammar that stands in another: its mistakes are those of the whole. */
+  const inner = (nested: GrammarInput) =>
+    compileWithin(nested, { ...options, unsatisfiable: "error" }, limits).grammar
+  const schema = (text: string) => inner({ kind: "json", schema: text })
   switch (input.kind) {
     case "json":
-      return compileJsonSchema(input.schema, {
-        policy: {
-          order: options.order ?? preset.order,
-          whitespace: options.whitespace ?? preset.whitespace,
-          escapes: options.escapes ?? preset.escapes,
-          numbers: options.numbers ?? preset.numbers,
-        },
-        limits,
-        formats: options.formats ?? "assert",
-        unknownKeywords: options.unknownKeywords ?? "ignore",
-        unsatisfiable,
-        dialect: options.dialect,
-        documents: options.documents,
-        key,
-      })
+      return compileJsonSchema(input.schema, { ...json, key })
     case "regex": {
       checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
       const lexeme = exprLexeme(
@@ -147,53 +166,69 @@ function compileWithin(
       const lexeme = exprLexeme(substringExpr(chunks, "", limits))
       return fromLexeme(lexeme, `substring of ${chunks.length} chunks`, "", unsatisfiable, key, limits)
     }
-    case "gbnf": {
+    case "gbnf":
+      return fromRules("GBNF grammar", (rules) => gbnfRule(input.text, rules, { root: input.root }))
+    case "lark": {
+      const { text, start, named = {} } = input
+      const others = Object.entries(named).map(([name, other]) => {
+        return [name, typeof other === "string" ? other : inner(other)] as const
+      })
+      return fromRules("Lark grammar", (rules) => {
+        return larkRule(text, rules, { start, named: Object.fromEntries(others), schema }).rule
+      })
+    }
+    case "grammar": {
       const { text, root } = input
-      return fromRules(
-        (rules) => gbnfRule(text, rules, { root }),
-        "GBNF grammar",
-        options,
-        unsatisfiable,
-        key,
-        limits,
-      )
+      if (notationOf(text, limits) === "gbnf")
+        return fromRules("GBNF grammar", (rules) => gbnfRule(text, rules, { root }))
+      return fromRules("Lark grammar", (rules) => larkRule(text, rules, { start: root, schema }).rule)
+    }
+    case "tag":
+      return fromRules("structural tag", (rules) => tagRule(input.format, rules, json))
+    case "tools": {
+      const lark = (text: string) => inner({ kind: "lark", text })
+      return fromRules(`turn in the style ${input.style}`, (rules) => {
+        return toolsRule(input, rules, { ...json, lark })
+      })
     }
     default:
       throw new GrammarError(
         "syntax",
         "",
-        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex, choice, gbnf, lark, tag or substring`,
+        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex, choice, gbnf, lark, grammar, substring, tag or tools`,
       )
   }
 }
 
+/** Kinds whose texts may name tokens. */
+const namesTokens: ReadonlySet<GrammarInput["kind"]> = new Set(["gbnf", "lark", "grammar", "tag", "tools"])
+
 /** The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema. */
 function keyOf(input: GrammarInput, options: CompileOptions): string {
   const said = (value: unknown) =>
-    JSON.stringify(value, (_, part) => (typeof part === "bigint" ? `${part}n` : part))
+    JSON.stringify(value, (_, part) => {
+      if (part instanceof Grammar) return part.key
+      return typeof part === "bigint" ? `${part}n` : part
+    })
   const { tokens, ...others } = options
   if (input.kind === "json" && typeof input.schema === "string") return `${said(others)} ${input.schema}`
-  const namesTokens = input.kind !== "json" && input.kind !== "regex" && input.kind !== "choice"
-  return said([input, namesTokens && tokens ? { ...others, tokens: tokens.hash } : others])
+  return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }
 
 /** The grammar of a notation: `read` declares its rules and answers the one that a text begins with. */
-function fromRules(
+function compileRules(
   read: (rules: Rules) => RuleId,
-  title: string,
-  { tokens }: CompileOptions,
+  rules: Rules,
+  identity: { key: () => string; title: string },
   unsatisfiable: "error" | "empty",
-  key: () => string,
-  limits: Limits,
 ): { grammar: Grammar; report: Report } {
-  const rules = new Rules(limits, tokens)
-  const grammar = rules.grammar(read(rules), { key, title })
+  const grammar = rules.grammar(read(rules), identity)
   if (grammar !== null) return { grammar, report: makeReport(() => []) }
   const message = "no text satisfies the grammar: each of its rules needs another that never ends"
   if (unsatisfiable === "error")
     throw new GrammarError("unsatisfiable", "", `${message}. Give one an alternative that ends`)
   return {
-    grammar: new Grammar([], { key, title, limits }),
+    grammar: new Grammar([], { ...identity, limits: rules.limits }),
     report: makeReport(() => [], { path: "", message }),
   }
 }

@@ -197,7 +197,12 @@ function sourceLength(input: GrammarInput, options: CompileOptions): number {
     case "choice":
       return input.options.reduce((sum, option) => sum + option.length, 0)
     case "gbnf":
+    case "lark":
+    case "grammar":
       return input.text.length
+    case "tag":
+    case "tools":
+      return JSON.stringify(input).length
     case "substring":
       return "chunks" in input
         ? input.chunks.reduce((sum, chunk) => sum + chunk.length, 0)

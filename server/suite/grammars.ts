@@ -1,9 +1,10 @@
 /**
  * A suite of single constraints: texts that are accepted, rejected, or the beginning of an accepted text.
  *
- * A row of the file is `{id, kind, grammar, options?, tests: [{text, valid, prefix?}], error?}`. `grammar` is a text, a
- * schema as a value, or a list of choices; `options` are the policies that the wire names, and `flags` of a regular
- * expression. A row with `error` must be refused. Texts are read byte by byte, in every spelling that JSON has.
+ * A row of the file is `{id, kind, grammar, options?, tests: [{text, valid, prefix?}], error?}`. `grammar` is what the
+ * kind is made of: a text, a schema or a structural tag as a value, a list of choices, the fields of a request with tools.
+ * `options` are the policies that the wire names, and what the kind has of its own (`flags`, `root`, `start`). A row with
+ * `error` must be refused. Texts are read byte by byte, in every spelling that JSON has; control tokens are read as spelled.
  */
 import { readFile } from "node:fs/promises"
 import {
@@ -19,7 +20,7 @@ import { describeError } from "./maskbench.ts"
 export interface GrammarRow {
   id: string
   kind: string
-  /** A schema's own text, spelt as in the file; other grammars as values. */
+  /** Schemas and structural tags: their own text, spelt as in the file; other grammars as values. */
   grammar: unknown
   options: Record<string, unknown>
   tests: { text: string; valid: boolean; prefix?: boolean }[]
@@ -32,6 +33,9 @@ export type GrammarResult =
   | { id: string; refused: string }
   | { id: string; crashed: string }
 
+/** Kinds that hold schemas, in which the spelling of numbers and the order of keys count. */
+const keepsText: ReadonlySet<string> = new Set(["schema", "tag"])
+
 /** The rows of a `.jsonl` file, in its order. */
 export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
   const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line.trim() !== "")
@@ -42,12 +46,20 @@ export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
     const isText = node === undefined || node.kind === "string"
     return {
       ...{ id, kind, options: options ?? {}, tests: tests ?? [], mustFail: error !== undefined },
-      grammar: kind === "schema" && !isText ? line.slice(node.start, node.end) : grammar,
+      grammar: keepsText.has(kind) && !isText ? line.slice(node.start, node.end) : grammar,
     }
   })
 }
 
-const known = ["whitespace", "order", "escapes", "numbers", "formats"]
+const policyNames = ["whitespace", "order", "escapes", "numbers", "formats"]
+/** Options of a row beside the policies, by kind. */
+const optionNames: Readonly<Record<string, readonly string[]>> = {
+  regex: ["flags"],
+  gbnf: ["root"],
+  lark: ["start", "named"],
+  grammar: ["root"],
+  substring: ["unit"],
+}
 
 /** `policies` reads a row's options as the compiler takes them. */
 export function runGrammarRow(
@@ -56,12 +68,17 @@ export function runGrammarRow(
 ): GrammarResult {
   const { id } = row
   try {
-    const { flags, ...options } = row.options
-    const strange = Object.keys(options).find((name) => !known.includes(name))
-    if (strange !== undefined)
-      throw new GrammarError("unsupported", "", `option ${strange}: use flags, ${known.join(", ")}`)
-    const compileOptions = { surface: "conform", unsatisfiable: "error", ...policies(options) } as const
-    const checker = new TextChecker(byteMachine(compile(inputOf(row, flags), compileOptions).grammar))
+    const own = optionNames[row.kind] ?? []
+    const input = inputOf(row)
+    const others = Object.entries(row.options).filter(([name]) => !own.includes(name))
+    const strange = others.find(([name]) => !policyNames.includes(name))
+    if (strange !== undefined) {
+      const known = [...own, ...policyNames].join(", ")
+      throw new GrammarError("unsupported", "", `option ${strange[0]} of kind ${row.kind}: use ${known}`)
+    }
+    const given = policies(Object.fromEntries(others))
+    const compileOptions = { surface: "conform", unsatisfiable: "error", ...given } as const
+    const checker = new TextChecker(byteMachine(compile(input, compileOptions).grammar))
     const tests = row.tests.map(({ text }) => {
       const { accepted, prefix } = checker.check(text)
       return { accepted, prefix }
@@ -72,21 +89,68 @@ export function runGrammarRow(
   }
 }
 
-function inputOf({ kind, grammar }: GrammarRow, flags: unknown): GrammarInput {
+function inputOf({ kind, grammar, options }: GrammarRow): GrammarInput {
   switch (kind) {
     case "schema":
       return { kind: "json", schema: grammar }
-    case "regex":
-      if (typeof grammar !== "string") throw new GrammarError("syntax", "", "a regex is a text")
-      return { kind: "regex", pattern: grammar, ...(typeof flags === "string" && { flags }) }
-    case "choice": {
-      const isList = Array.isArray(grammar) && grammar.every((option) => typeof option === "string")
-      if (!isList) throw new GrammarError("syntax", "", "a choice is a list of texts")
-      return { kind: "choice", options: grammar }
+    case "regex": {
+      const { flags } = options
+      return { kind: "regex", pattern: textOf(kind, grammar), ...(typeof flags === "string" && { flags }) }
+    }
+    case "choice":
+      return { kind: "choice", options: textsOf("a choice", grammar) }
+    case "gbnf":
+    case "grammar":
+      return { kind, text: textOf(kind, grammar), ...optional("root", options.root) }
+    case "lark": {
+      const { start, named } = options
+      const isNamed = typeof named === "object" && named !== null
+      return {
+        ...{ kind, text: textOf(kind, grammar), ...optional("start", start) },
+        ...(isNamed && { named: named as Record<string, string> }),
+      }
+    }
+    case "tag":
+      return { kind, format: grammar }
+    case "substring": {
+      const fields = typeof grammar === "string" ? { text: grammar } : fieldsOf(kind, grammar)
+      const { text, chunks, unit = options.unit } = fields
+      if (chunks !== undefined) return { kind, chunks: textsOf("chunks", chunks) }
+      if (unit !== undefined && unit !== "chars" && unit !== "words")
+        throw new GrammarError("syntax", "", `unit ${JSON.stringify(unit)}: use chars or words`)
+      return { kind, text: textOf(kind, text), ...(unit !== undefined && { unit }) }
+    }
+    case "tools": {
+      const { style, ...turn } = fieldsOf(kind, grammar)
+      return { kind, style: textOf("style", style), ...turn }
     }
     default:
-      throw new GrammarError("unsupported", "", `grammars of kind ${kind}: use schema, regex or choice`)
+      throw new GrammarError(
+        "unsupported",
+        "",
+        `grammars of kind ${kind}: use schema, regex, choice, gbnf, lark, grammar, tag, substring or tools`,
+      )
   }
+}
+
+function optional<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {
+  return (typeof value === "string" ? { [name]: value } : {}) as Partial<Record<Name, string>>
+}
+
+function textOf(what: string, value: unknown): string {
+  if (typeof value === "string") return value
+  throw new GrammarError("syntax", "", `a ${what} is a text`)
+}
+
+function textsOf(what: string, value: unknown): string[] {
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value
+  throw new GrammarError("syntax", "", `${what} is a list of texts`)
+}
+
+function fieldsOf(kind: string, value: unknown): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  throw new GrammarError("syntax", "", `a grammar of kind ${kind} is an object`)
 }
 
 /** What a row's result is worth: as a suite counts it. */
