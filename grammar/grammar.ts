@@ -3,6 +3,18 @@ import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
 import { lexemes } from "./lexeme/table.ts"
+import type { CaptureReader } from "./tape.ts"
+
+/**
+ * A grammar whose texts may end in a greedy lexeme, see `ebnf/greedy.ts`. A guard is a set of bytes (`lexeme/bytesets.ts`)
+ * that may not come next.
+ */
+export interface GuardedGrammar {
+  /** The guards that a text may leave behind where `before` is the one before it. */
+  leaves(before: number): ReadonlySet<number>
+  /** The texts behind `before` that leave a guard of `after` behind; null for `after`: any. Null: there are none. */
+  version(before: number, after: ReadonlySet<number> | null): Grammar | null
+}
 
 /** A compiled constraint. It is deeply immutable: any number of vocabularies and requests may share one. */
 export class Grammar {
@@ -18,6 +30,10 @@ export class Grammar {
   readonly budgets: readonly BudgetPart[]
   /** Whether readings that differ only below their frames are kept as one, see `stack.ts`. */
   readonly unites: boolean
+  /** Finds what is captured of a text; null: the grammar captures nothing. */
+  readonly captures: CaptureReader | null
+  /** Null: no text of it has a say in what follows. */
+  readonly guards: GuardedGrammar | null
   private readonly identify: () => string
 
   /** `key` answers the identity of (input, options); it is asked when somebody wants to know. */
@@ -30,6 +46,8 @@ export class Grammar {
       readsTokens?: boolean
       budgets?: readonly BudgetPart[]
       unites?: boolean
+      guards?: GuardedGrammar | null
+      captures?: CaptureReader | null
     },
   ) {
     this.start = start
@@ -39,6 +57,8 @@ export class Grammar {
     this.readsTokens = options.readsTokens ?? false
     this.budgets = options.budgets ?? []
     this.unites = options.unites ?? false
+    this.guards = options.guards ?? null
+    this.captures = options.captures ?? null
   }
 
   /** Identity of (input, options), for caches. */

@@ -13,6 +13,7 @@ import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/str
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./fast/characters.ts"
+import { NoEnds, TextEnds } from "./fast/ends.ts"
 import { Generations, type Kept } from "./fast/generations.ts"
 import { VocabularyReach } from "./fast/reach.ts"
 import { RootSlices } from "./fast/rootslices.ts"
@@ -83,6 +84,7 @@ export class LocalMasks {
   private readonly characters = new CharacterSets()
   private readonly slices: Slices
   private readonly rootSlices: RootSlices
+  private readonly textEnds: TextEnds
   private readonly minSliceNodes: number
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
@@ -108,6 +110,7 @@ export class LocalMasks {
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.rootSlices = new RootSlices(vocabulary, this.trie)
+    this.textEnds = new TextEnds(this.trie, this.lists, () => this.rootSlices.edgesByByte())
     // Twice, see `makeRoom`.
     const room = 2 * this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -135,6 +138,16 @@ export class LocalMasks {
       this.text.clear()
     }
     return local
+  }
+
+  /**
+   * The nodes below `list` where `lexemeState` may end with the plain tag and one of `bytes` goes on, or `NoEnds`; null where
+   * `local` had better list all its exits.
+   */
+  endsBefore(list: number, lexemeState: number, bytes: readonly number[]): number | null {
+    if (bytes.length === 0) return NoEnds
+    if (this.isPlain || this.lists.size(list) < this.minSliceNodes) return null
+    return this.textEnds.before(list, this.clamp(lexemeState), bytes)
   }
 
   /** Bytes of entries and of what they share. */

@@ -10,6 +10,7 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
+import { NoEnds } from "./fast/ends.ts"
 import { RootList } from "./lists.ts"
 import type { Local, LocalMasks } from "./local.ts"
 import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
@@ -20,6 +21,10 @@ export interface Draft {
   /** Node lists below which a key or an item depends on an unknown text: their tokens are tried one by one. */
   readonly unknown: readonly number[]
 }
+
+/** So many bytes may follow free text, or all its exits are listed. */
+const MaxBytesBehind = 32
+const noBytes: readonly number[] = []
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
@@ -32,8 +37,8 @@ export class MaskBuilder {
   private readonly locals: LocalMasks
   private parts: Recipe[] = []
   private unknown: number[] = []
-  /** What `isLast` answers. By stack. */
-  private readonly lasts: (boolean | undefined)[] = []
+  /** What `bytesBehind` answers. By stack. */
+  private readonly behind: (readonly number[] | null | undefined)[] = []
   /** What a lexeme of tokens allows, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
@@ -87,9 +92,8 @@ export class MaskBuilder {
   private addRead(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
-    const quiet = lexemes.quiet(lexemeState)
-    const isQuiet = quiet !== lexemeState && this.isLast(stack)
-    const local = this.locals.local(list, isQuiet ? quiet : lexemeState)
+    const ends = this.addTextEnds(list, lexemeState, stack)
+    const local = this.locals.local(list, ends ? lexemes.quiet(lexemeState) : lexemeState)
     this.addPart(local)
     const { exits } = local
     for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
@@ -114,25 +118,49 @@ export class MaskBuilder {
   }
 
   /**
-   * Whether nothing is read behind a lexeme under `stack` that ends with the plain tag, but tokens by their ids, memoised:
-   * then it does not matter where in a token it may end.
+   * For a lexeme that may end nearly everywhere: adds what follows it where something can, so that its other exits need not be
+   * listed. False for other lexemes, and where too much can follow.
    */
-  private isLast(stack: number): boolean {
-    if (stack === EmptyStack) return true
-    if (this.states.stacks.isSymbolic(stack)) return false
-    let isLast = this.lasts[stack]
-    if (isLast === undefined) {
-      const followers = this.states.followers(stack, PlainTag)
-      isLast = true
-      for (let i = 0; i < followers.length && isLast; i += 2) {
-        const next = followers[i]
-        if (next === Dead || tokenIds(next) !== null) continue
-        isLast =
-          lexemes.tags[next] === PlainTag && !lexemes.canContinue(next) && this.isLast(followers[i + 1])
-      }
-      this.lasts[stack] = isLast
+  private addTextEnds(list: number, lexemeState: number, stack: number): boolean {
+    if (lexemes.quiet(lexemeState) === lexemeState) return false
+    const bytes = this.bytesBehind(stack)
+    const ends = bytes === null ? null : this.locals.endsBefore(list, lexemeState, bytes)
+    if (ends === null) return false
+    if (ends !== NoEnds) this.addFollowers(ends, PlainTag, stack)
+    return true
+  }
+
+  /**
+   * The bytes that may follow a lexeme under `stack` that ends with the plain tag, memoised; null: there are many, or they depend
+   * on a text. Tokens that are read by their ids have none: inside another token there is no room for one.
+   */
+  private bytesBehind(stack: number): readonly number[] | null {
+    if (stack === EmptyStack) return noBytes
+    if (this.states.stacks.isSymbolic(stack)) return null
+    let bytes = this.behind[stack]
+    if (bytes === undefined) {
+      const found = new Set<number>()
+      bytes = this.addBytesBehind(stack, found) ? [...found].sort((a, b) => a - b) : null
+      this.behind[stack] = bytes
     }
-    return isLast
+    return bytes
+  }
+
+  /** False: there are too many. */
+  private addBytesBehind(stack: number, bytes: Set<number>): boolean {
+    const followers = this.states.followers(stack, PlainTag)
+    for (let i = 0; i < followers.length; i += 2) {
+      const next = followers[i]
+      if (next === Dead || tokenIds(next) !== null) continue
+      for (let byte = 0; byte < 256 && bytes.size <= MaxBytesBehind; byte++)
+        if (lexemes.next(next, byte) !== Dead) bytes.add(byte)
+      if (lexemes.tags[next] === 0) continue
+      // A lexeme that may be empty lets through what is behind it.
+      const inner = lexemes.tags[next] === PlainTag ? this.bytesBehind(followers[i + 1]) : null
+      if (inner === null) return false
+      for (const byte of inner) bytes.add(byte)
+    }
+    return bytes.size <= MaxBytesBehind
   }
 
   /** Under several stacks the same lexeme state adds the same tokens: once is enough. */

@@ -188,6 +188,17 @@ export class TokenTrie {
     return place < last && this.childBytes[place] === byte ? this.childNodes[place] : 0
   }
 
+  /** The child of `node` that is `below`, or has it below itself. */
+  childAbove(node: number, below: number): number {
+    let low = this.firstPlace(node)
+    for (let high = this.firstPlace(node + Stride); high - low > 1; ) {
+      const middle = (low + high) >>> 1
+      if (this.childNodes[middle] <= below) low = middle
+      else high = middle
+    }
+    return this.childNodes[low]
+  }
+
   /** The node that spells `bytes` from `start` to their end; −1 if no token begins so. */
   descend(bytes: Uint8Array, start: number): number {
     let node = 0

@@ -9,14 +9,18 @@
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
-import { Grammar } from "../grammar.ts"
+import { Grammar, type GuardedGrammar } from "../grammar.ts"
+import { NoBytes } from "../lexeme/bytesets.ts"
 import { budgetParts } from "./budgets.ts"
+import { RuleCaptures } from "./captures/reader.ts"
+import { GreedyRules } from "./greedy.ts"
 import { NormalRules } from "./normal.ts"
 import { RuleLanguage } from "./steps.ts"
 import {
   ConcatTerm,
   EmptyTerm,
   ExprTerm,
+  GreedyTerm,
   LexemeTerm,
   NestedTerm,
   NeverTerm,
@@ -92,6 +96,7 @@ export class Rules {
       case EmptyTerm:
       case ExprTerm:
       case LexemeTerm:
+      case GreedyTerm:
       case NestedTerm:
       case RuleTerm:
         return term
@@ -117,7 +122,30 @@ export class Rules {
   /** The grammar that begins with `start`; null when no text satisfies it. Throws `limit`. */
   grammar(start: RuleId, options: { key: () => string; title: string }): Grammar | null {
     this.lowerAll(start)
-    const normal = new NormalRules(this.terms, (rule) => this.termOf(rule))
+    const bodyOf = (rule: number) => this.termOf(rule)
+    if (!this.terms.hasGreedy) return this.grammarOf(start, bodyOf, options, null)
+    const term = this.terms.rule(start)
+    const greedy = new GreedyRules(this.terms, bodyOf, this.definitions.length, this.limits)
+    const versions = new Map<number, Grammar | null>()
+    const guards: GuardedGrammar = {
+      leaves: (before) => greedy.leaves(term, before),
+      version: (before, after) => {
+        const rule = greedy.versionRule(term, before, after)
+        if (!versions.has(rule)) versions.set(rule, this.grammarOf(rule, greedy.bodyOf, options, null))
+        return versions.get(rule) as Grammar | null
+      },
+    }
+    return this.grammarOf(greedy.versionRule(term, NoBytes, null), greedy.bodyOf, options, guards)
+  }
+
+  /** The grammar of `start` where `bodyOf` answers the bodies of rules, none of them with greedy lexemes. */
+  private grammarOf(
+    start: RuleId,
+    bodyOf: (rule: number) => Term,
+    options: { key: () => string; title: string },
+    guards: GuardedGrammar | null,
+  ): Grammar | null {
+    const normal = new NormalRules(this.terms, bodyOf)
     const language = new RuleLanguage(normal)
     const term = this.terms.rule(start)
     const { limits } = this
@@ -133,8 +161,10 @@ export class Rules {
           limits,
           readsTokens,
           budgets,
+          guards,
           // A budget counts for one reading alone.
           unites: budgets.length === 0,
+          captures: this.terms.hasCaptures ? new RuleCaptures(this.terms, term, bodyOf) : null,
         })
   }
 

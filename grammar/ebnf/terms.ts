@@ -63,6 +63,8 @@ export const NestedTerm = 10
 export const CaptureTerm = 11
 /** [12, body, tokens] */
 export const BudgetTerm = 12
+/** [13, expression]; not among the rules that are read, see `greedy.ts` */
+export const GreedyTerm = 13
 
 /** Upper bound of a repetition without one, in its tuple. */
 const Unbounded = 0x7fffffff
@@ -105,6 +107,8 @@ export class Terms {
   readsTokens = false
   /** Whether a part of it has a budget of tokens. */
   hasBudgets = false
+  /** Whether it has greedy lexemes, see `greedy.ts`. */
+  hasGreedy = false
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
@@ -123,6 +127,11 @@ export class Terms {
 
   get count(): number {
     return this.table.count
+  }
+
+  /** Whether some part is captured, here or in a grammar that is nested. */
+  get hasCaptures(): boolean {
+    return this.names.length > 0 || this.grammars.some(({ captures }) => captures !== null)
   }
 
   kind(term: Term): number {
@@ -185,6 +194,7 @@ export class Terms {
       id = this.grammars.push(grammar) - 1
       if (grammar.readsTokens) this.readsTokens = true
       if (grammar.budgets.length > 0) this.hasBudgets = true
+      if (grammar.guards !== null) this.hasGreedy = true
       this.grammarIds.set(grammar, id)
     }
     return this.intern([NestedTerm, id, nonEmpty ? 1 : 0])
@@ -256,11 +266,8 @@ export class Terms {
     // Where no text is the beginning of another, every text is as long as it can be.
     const longer = exprs.and([expr, exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText))])
     if (exprs.isNever(longer)) return this.whole(expr)
-    throw new GrammarError(
-      "unsupported",
-      "",
-      "a greedy lexeme that can go on where it may end. Leave `greedy` out, or write what may not follow as a lookahead",
-    )
+    this.hasGreedy = true
+    return this.intern([GreedyTerm, expr])
   }
 
   /**
@@ -288,6 +295,7 @@ export class Terms {
     if (expr !== null) return this.expr(short(expr))
     const whole = this.wholes.get(term)
     if (whole !== undefined) return this.whole(short(whole))
+    if (this.kind(term) === GreedyTerm) return this.greedy(short(this.at(term, 1)))
     throw new GrammarError(
       "unsupported",
       "",

@@ -16,6 +16,8 @@ import {
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
 import { Dead, lexemes } from "./table.ts"
 
+/** A byte of many texts. */
+const SmallA = 0x61
 const scratch = new Int32Array(256)
 
 // A state is (content, 1 if it is quiet about where the text may end).
@@ -45,7 +47,11 @@ const RawKind = lexemes.register({
   least: (content) => leastContent(content, rawTexts),
   shortest: (content, _b, _c, isSearched) => shortestContent(content, rawTexts, isSearched),
   clamp: (content, isQuiet, _c, reach) => rawState(clampedContent(content, reach), isQuiet),
-  quiet: (content, _b, _c, state) => (lexemes.tags[state] === PlainTag ? rawState(content, 1) : state),
+  quiet(content, isQuiet, _c, state) {
+    // At its beginning a text that is not empty may not end, and then nearly everywhere.
+    const isTold = lexemes.tags[state] === PlainTag || lexemes.tags[lexemes.next(state, SmallA)] === PlainTag
+    return isQuiet === 0 && isTold ? rawState(content, 1) : state
+  },
 })
 
 /** The texts of `content`, as they are. */

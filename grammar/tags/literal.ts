@@ -11,17 +11,30 @@ export interface Piece {
   readonly token: number | null
 }
 
-/** What finds the names of control tokens, by vocabulary. Null: it has none. */
-const finders = new WeakMap<TokenNames, RegExp | null>()
+/** Where names of control tokens may stand: most texts hold none of their beginnings. */
+interface NameFinder {
+  /** Finds the first two UTF-16 units of a name. */
+  readonly beginning: RegExp
+  /** Names by those, longer ones first. */
+  readonly names: ReadonlyMap<string, readonly string[]>
+}
 
-function finderOf(tokens: TokenNames): RegExp | null {
+const BeginningUnits = 2
+/** By vocabulary; null: it has no names. */
+const finders = new WeakMap<TokenNames, NameFinder | null>()
+
+function finderOf(tokens: TokenNames): NameFinder | null {
   let finder = finders.get(tokens)
   if (finder === undefined) {
-    const names = [...tokens.specials.keys()].filter((name) => name !== "")
-    // The first alternative that fits is taken.
-    names.sort((a, b) => b.length - a.length)
-    const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
-    finder = names.length === 0 ? null : new RegExp(escaped.join("|"), "g")
+    const names = new Map<string, string[]>()
+    for (const name of tokens.specials.keys())
+      if (name !== "") listAt(names, name.slice(0, BeginningUnits)).push(name)
+    // A name of one unit may be where a longer one is.
+    for (const [key, list] of names) if (key.length > 1) list.push(...(names.get(key[0]) ?? []))
+    for (const list of names.values()) list.sort((a, b) => b.length - a.length)
+    const keys = [...names.keys()].sort((a, b) => b.length - a.length)
+    const escaped = keys.map((each) => each.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
+    finder = names.size === 0 ? null : { beginning: new RegExp(escaped.join("|"), "g"), names }
     finders.set(tokens, finder)
   }
   return finder
@@ -29,14 +42,20 @@ function finderOf(tokens: TokenNames): RegExp | null {
 
 /** `text` in its pieces; none for the empty text. Neighbours are not both bytes. */
 export function piecesOf(text: string, tokens: TokenNames | null): Piece[] {
-  const finder = tokens === null ? null : finderOf(tokens)
-  if (finder === null || tokens === null) return text === "" ? [] : [{ text, token: null }]
   const pieces: Piece[] = []
+  const finder = tokens === null ? null : finderOf(tokens)
   let from = 0
-  for (const { 0: name, index } of text.matchAll(finder)) {
-    if (index > from) pieces.push({ text: text.slice(from, index), token: null })
+  for (let at = 0; finder !== null && tokens !== null; ) {
+    const { beginning, names } = finder
+    beginning.lastIndex = at
+    const found = beginning.exec(text)
+    if (found === null) break
+    const name = names.get(found[0])?.find((each) => text.startsWith(each, found.index))
+    at = found.index + (name?.length ?? 1)
+    if (name === undefined) continue
+    if (found.index > from) pieces.push({ text: text.slice(from, found.index), token: null })
     pieces.push({ text: name, token: tokens.specials.get(name) as number })
-    from = index + name.length
+    from = at
   }
   if (from < text.length) pieces.push({ text: text.slice(from), token: null })
   return pieces

@@ -98,6 +98,11 @@ export class Edges {
     return { nodes: nodes.slice(0, found), counts: counts.slice(0, found) }
   }
 
+  /** Nodes, ascending, that `byte` leads to from the end of a character. A view: read only. */
+  by(byte: number): Int32Array {
+    return this.nodes.subarray(this.offsets[byte], this.ends[byte])
+  }
+
   get bytes(): number {
     return this.nodes.byteLength + this.counts.byteLength + this.before.byteLength
   }

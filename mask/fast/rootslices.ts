@@ -126,14 +126,19 @@ export class RootSlices {
   of(set: number, firstBytes: Uint8Array): RootSlice {
     let slice = this.slices.get(set)
     if (slice === undefined) {
-      this.edges ??= new Edges(this.trie)
       this.characters ??= new TokenCharacters(this.vocabulary)
-      slice = new RootSlice(firstBytes, this.trie, this.characters, this.edges, (bytes) => {
+      slice = new RootSlice(firstBytes, this.trie, this.characters, this.edgesByByte(), (bytes) => {
         this.bytes += bytes
       })
       this.slices.set(set, slice)
     }
     return slice
+  }
+
+  /** The edges of the trie, made when they are first asked for. */
+  edgesByByte(): Edges {
+    this.edges ??= new Edges(this.trie)
+    return this.edges
   }
 
   /** Forgets the slices. */

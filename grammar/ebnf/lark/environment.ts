@@ -1,0 +1,107 @@
+/**
+ * What the names of a template's parameters stand for, and the number of a rule: together the environment of a definition.
+ *
+ * A value of a template is a node and the environment in which it was written. Equal environments are one object, so that a
+ * template which hands on its own parameters comes to an end: rules are memoised by definition and environment.
+ */
+import { checkLimit, type Limits } from "../../errors.ts"
+import type { Source } from "../source.ts"
+import { type Definition, type Node, nodesIn } from "./tree.ts"
+
+export interface Environment {
+  readonly id: number
+  /** By parameter. */
+  readonly values: ReadonlyMap<string, Value>
+  /** The number of the rule; null: it has none. */
+  readonly number: bigint | null
+}
+
+export interface Value {
+  readonly node: Node
+  readonly environment: Environment
+}
+
+/** Of definitions that take nothing. */
+export const emptyEnvironment: Environment = { id: 0, values: new Map(), number: null }
+
+export class Environments {
+  private readonly source: Source
+  private readonly limits: Limits
+  private readonly known = new Map<string, Environment>([["", emptyEnvironment]])
+  private readonly keys = new Map<string, number>()
+
+  constructor(source: Source, limits: Limits) {
+    this.source = source
+    this.limits = limits
+  }
+
+  /** The environment of a template with these values, which are written in `around`. Throws `limit` for too many. */
+  ofTemplate(
+    template: Definition,
+    nodes: readonly Node[],
+    around: Environment,
+    number: bigint | null,
+  ): Environment {
+    const values = new Map<string, Value>()
+    const keys: number[] = []
+    for (const [i, { text }] of (template.parameters ?? []).entries()) {
+      const value = resolved({ node: nodes[i], environment: around })
+      values.set(text, value)
+      keys.push(this.keyOf(value))
+    }
+    return this.intern(`${keys.join(" ")}::${number ?? ""}`, values, number, nodes[0]?.start ?? 0)
+  }
+
+  /** The environment of a rule whose number is `number`. */
+  ofNumber(number: bigint, at: number): Environment {
+    return this.intern(`::${number}`, emptyEnvironment.values, number, at)
+  }
+
+  private intern(key: string, values: Environment["values"], number: bigint | null, at: number): Environment {
+    let made = this.known.get(key)
+    if (made === undefined) {
+      if (values.size > 0) {
+        const path = this.source.path(at)
+        checkLimit(this.limits, "templates", this.known.size, path, "uses of templates with different values")
+      }
+      made = { id: this.known.size, values, number }
+      this.known.set(key, made)
+    }
+    return made
+  }
+
+  /** A number for a value: its spelling, and its environment where it speaks of that. */
+  private keyOf({ node, environment }: Value): number {
+    const depends = environment.id !== 0 && dependsOn(node, environment)
+    const key = `${depends ? environment.id : 0} ${this.source.text.slice(node.start, node.end)}`
+    let known = this.keys.get(key)
+    if (known === undefined) {
+      known = this.keys.size
+      this.keys.set(key, known)
+    }
+    return known
+  }
+}
+
+/** A parameter that is handed on is what it stands for. */
+export function resolved(value: Value): Value {
+  let { node, environment } = value
+  while (node.kind === "name") {
+    const next = environment.values.get(node.text)
+    if (next === undefined) break
+    node = next.node
+    environment = next.environment
+  }
+  return { node, environment }
+}
+
+/** Whether a node uses a parameter of `environment`, or its number. */
+function dependsOn(root: Node, { values, number }: Environment): boolean {
+  const open = [root]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "name" && values.has(node.text)) return true
+    if (number !== null && (node.kind === "call" || node.kind === "if")) return true
+    open.push(...nodesIn(node))
+  }
+  return false
+}

@@ -1,0 +1,103 @@
+/**
+ * The Lark notation, in the dialect of llguidance: from a text to the rule where it begins.
+ *
+ * In reading order: `words.ts` and `read.ts` cut the text into statements, `parser.ts` makes trees of them (`tree.ts`),
+ * `scope.ts` collects the names, `check.ts` refuses all that is wrong at once, `lower.ts` makes rules. The dialect differs from
+ * Lark's own in meaning: a text is accepted if some division into lexemes parses, and no tree comes of it.
+ */
+import { checkLimit } from "../../errors.ts"
+import type { Grammar } from "../../grammar.ts"
+import type { RuleId, Rules } from "../rules.ts"
+import { Mistakes, Source } from "../source.ts"
+import { Checker, type Surroundings } from "./check.ts"
+import { Lowering } from "./lower.ts"
+import { readLark } from "./read.ts"
+import { Scope } from "./scope.ts"
+
+/** A grammar that a text may refer to by name: a Lark text, a compiled one, or any other notation. */
+export type NamedGrammar = string | Grammar | ((rules: Rules) => RuleId)
+
+export interface LarkOptions {
+  /** Where the text begins. Default `start`. */
+  start?: string
+  /** Grammars that `@name` means. */
+  named?: Readonly<Record<string, NamedGrammar>>
+  /** Place of the text inside of another input, for messages. */
+  outer?: string
+  /** Compiles a schema that stands in the text, given as it is spelled. */
+  schema: (text: string) => Grammar
+}
+
+export interface LarkGrammar {
+  /** Where it begins. */
+  readonly rule: RuleId
+  /** Whether the text asks for no forced tokens. */
+  readonly noForcing: boolean
+}
+
+/** Reads `text` into `rules`. Throws GrammarError with all mistakes of the text. */
+export function larkRule(text: string, rules: Rules, options: LarkOptions): LarkGrammar {
+  return new LarkTexts(rules, options).read(text, options.start ?? "start", options.outer ?? "")
+}
+
+/** A text and those that it names. */
+class LarkTexts {
+  private readonly rules: Rules
+  private readonly options: LarkOptions
+  private readonly named = new Map<string, RuleId>()
+  /** Names that are being read, each by the one before. */
+  private readonly chain: string[] = []
+  /** Whether any of the texts captures something. */
+  private captures = false
+
+  constructor(rules: Rules, options: LarkOptions) {
+    this.rules = rules
+    this.options = options
+  }
+
+  /** `outer`: the place of the text in another one; empty for the first. */
+  read(text: string, start: string, outer: string): LarkGrammar {
+    const { limits, tokens } = this.rules
+    const source = new Source(text, limits, outer)
+    const mistakes = new Mistakes(source)
+    const read = readLark(source, limits.grammarDepth, mistakes)
+    const scope = new Scope(source, read.statements, mistakes, limits.schemaDepth)
+    const around: Surroundings = {
+      limits,
+      tokens,
+      schema: this.options.schema,
+      grammar: (name, at) => this.grammar(name, at),
+    }
+    new Checker(scope, mistakes, around, read.broken).check(start)
+    mistakes.throwAny()
+    if (scope.captures) this.captures = true
+    const rule = new Lowering(scope, this.rules, () => this.captures).start(start)
+    return { rule, noForcing: scope.options.has("no_forcing") }
+  }
+
+  /** The rule of a named grammar that is asked for at the place `at`, or what is wrong with it. */
+  private grammar(name: string, at: string): RuleId | string {
+    const { rules, options } = this
+    const known = this.named.get(name)
+    if (known !== undefined) return known
+    if (this.chain.includes(name)) {
+      const chain = [...this.chain.slice(this.chain.indexOf(name)), name].map((each) => `@${each}`)
+      return `the grammar @${name} contains itself: ${chain.join(" -> ")}`
+    }
+    const grammar = Object.hasOwn(options.named ?? {}, name) ? options.named?.[name] : undefined
+    if (grammar === undefined) return `no grammar is named @${name}`
+    let rule: RuleId
+    if (typeof grammar === "string") {
+      checkLimit(rules.limits, "grammarDepth", this.chain.length + 1, at, "grammars inside each other")
+      this.chain.push(name)
+      rule = this.read(grammar, "start", at).rule
+      this.chain.pop()
+    } else if (typeof grammar === "function") rule = grammar(rules)
+    else {
+      rule = rules.declare(`@${name}`)
+      rules.define(rule, [], () => rules.terms.nested(grammar))
+    }
+    this.named.set(name, rule)
+    return rule
+  }
+}

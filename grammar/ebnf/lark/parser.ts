@@ -1,0 +1,406 @@
+/**
+ * The grammar of the Lark dialect: from the words of one bracket or statement to its tree.
+ *
+ * What stands in brackets is parsed before what is around it, and is one word there (`read.ts`): so nothing here calls itself,
+ * and nesting costs no stack. Precedence, loosest first: `|`, `&`, what stands side by side, repetition, `~` in front.
+ */
+import { createToken, EmbeddedActionsParser, type IToken, type TokenType } from "../chevrotain.ts"
+import type { Attribute, AttributeValue, Call, Node, Repetition, Statement, Word } from "./tree.ts"
+import * as words from "./words.ts"
+
+/** `(…)`, with the node in it. */
+export const Group = createToken({ name: "Group", pattern: /(?!)/, label: "a group" })
+/** `[…]`, with the node in it. */
+export const Maybe = createToken({ name: "Maybe", pattern: /(?!)/, label: "a group" })
+/** `{…}` behind the name of a template, with the list of nodes in it. */
+export const Values = createToken({ name: "Values", pattern: /(?!)/, label: "values" })
+/** `{…}` behind `%lark`, with the list of statements in it. */
+export const Statements = createToken({ name: "Statements", pattern: /(?!)/, label: '"{"' })
+
+/** What was expected where the words go wrong; what was found is known from the error itself. */
+const expectations = {
+  buildMismatchTokenMessage: ({ expected }: { expected: TokenType }) => expected.LABEL ?? expected.name,
+  buildNotAllInputParsedMessage: () => "an item, or the end of the line",
+  buildNoViableAltMessage: ({ customUserDescription }: { customUserDescription?: string }) =>
+    customUserDescription ?? "an item",
+  buildEarlyExitMessage: ({ customUserDescription }: { customUserDescription?: string }) =>
+    customUserDescription ?? "an item",
+}
+
+export class LarkParser extends EmbeddedActionsParser {
+  constructor() {
+    super([...words.allWords, Group, Maybe, Values, Statements], {
+      errorMessageProvider: expectations,
+      maxLookahead: 2,
+    })
+    this.performSelfAnalysis()
+  }
+
+  readonly statement = this.RULE(
+    "statement",
+    (): Statement =>
+      this.OR({
+        DEF: [
+          { ALT: () => this.SUBRULE(this.definition) },
+          { ALT: () => this.SUBRULE(this.ignore) },
+          { ALT: () => this.SUBRULE(this.importing) },
+          {
+            ALT: (): Statement => {
+              const token = this.CONSUME(words.OptionsBlock)
+              return { kind: "options", keyword: wordOf(token), json: token.payload }
+            },
+          },
+        ],
+        ERR_MSG: "a rule, a terminal or a statement",
+      }),
+  )
+
+  /** The values of a template. */
+  readonly values = this.RULE("values", (): Node[] => {
+    const values: Node[] = []
+    values.push(this.SUBRULE(this.alternatives))
+    this.MANY(() => {
+      this.CONSUME(words.Comma)
+      values.push(this.SUBRULE1(this.alternatives))
+    })
+    return values
+  })
+
+  readonly alternatives = this.RULE("alternatives", (): Node => {
+    const options: Node[] = []
+    options.push(this.SUBRULE(this.alternative))
+    this.MANY(() => {
+      this.CONSUME(words.Bar)
+      options.push(this.SUBRULE1(this.alternative))
+    })
+    return options.length === 1 ? options[0] : { kind: "or", options, ...around(options) }
+  })
+
+  private readonly definition = this.RULE("definition", (): Statement => {
+    this.MANY(() =>
+      this.OR([{ ALT: () => this.CONSUME(words.Question) }, { ALT: () => this.CONSUME(words.Bang) }]),
+    )
+    const name = wordOf(this.CONSUME(words.Identifier))
+    const parameters = this.OPTION(() => this.SUBRULE(this.parameters)) ?? null
+    const priority = this.OPTION1(() => this.SUBRULE(this.priority)) ?? null
+    const number = this.OPTION2(() => this.SUBRULE(this.numberSign)) ?? null
+    const attributes = this.OPTION3(() => this.SUBRULE(this.attributes)) ?? []
+    this.CONSUME(words.Colon)
+    const body = this.SUBRULE(this.alternatives)
+    return { kind: "definition", name, parameters, priority, attributes, isParametric: number !== null, body }
+  })
+
+  private readonly parameters = this.RULE("parameters", (): Word[] => {
+    const names: Word[] = []
+    this.CONSUME(words.OpenCurly)
+    this.AT_LEAST_ONE_SEP({
+      SEP: words.Comma,
+      DEF: () => names.push(wordOf(this.CONSUME(words.Identifier))),
+      ERR_MSG: "a name",
+    })
+    this.CONSUME(words.CloseCurly)
+    return names
+  })
+
+  private readonly priority = this.RULE("priority", (): Word => {
+    this.CONSUME(words.Dot)
+    return wordOf(this.CONSUME(words.Count))
+  })
+
+  private readonly numberSign = this.RULE("numberSign", (): Word => {
+    this.CONSUME(words.DoubleColon)
+    return this.OR({
+      DEF: [{ GATE: () => this.LA(1).image === "_", ALT: () => wordOf(this.CONSUME(words.Identifier)) }],
+      ERR_MSG: '"_"',
+    })
+  })
+
+  private readonly attributes = this.RULE("attributes", (): Attribute[] => {
+    const attributes: Attribute[] = []
+    this.CONSUME(words.OpenSquare)
+    this.MANY_SEP({ SEP: words.Comma, DEF: () => attributes.push(this.SUBRULE(this.attribute)) })
+    this.CONSUME(words.CloseSquare)
+    return attributes
+  })
+
+  private readonly attribute = this.RULE("attribute", (): Attribute => {
+    const name = wordOf(this.CONSUME(words.Identifier))
+    const value = this.OPTION(() => {
+      this.CONSUME(words.Equals)
+      return this.OR<AttributeValue>({
+        DEF: [
+          { ALT: () => ({ kind: "literal", ...wordOf(this.CONSUME(words.Text)) }) },
+          { ALT: () => ({ kind: "number", ...wordOf(this.CONSUME(words.Count)) }) },
+          { ALT: () => ({ kind: "regex", ...wordOf(this.CONSUME(words.Regex)) }) },
+          { ALT: () => ({ kind: "name", ...wordOf(this.CONSUME1(words.Identifier)) }) },
+        ],
+        ERR_MSG: "a number, a string, a regular expression or a terminal",
+      })
+    })
+    return { name, value: value ?? null }
+  })
+
+  private readonly ignore = this.RULE("ignore", (): Statement => {
+    this.CONSUME(words.IgnoreKeyword)
+    return { kind: "ignore", body: this.SUBRULE(this.alternatives) }
+  })
+
+  private readonly importing = this.RULE("importing", (): Statement => {
+    const start = wordOf(this.CONSUME(words.ImportKeyword))
+    const path: Word[] = []
+    this.OPTION(() => this.CONSUME(words.Dot))
+    this.AT_LEAST_ONE_SEP({
+      SEP: words.Dot,
+      DEF: () => path.push(wordOf(this.CONSUME(words.Identifier))),
+      ERR_MSG: "a library",
+    })
+    const list: Word[] = []
+    const alias = this.OPTION1(() =>
+      this.OR<Word | null>([
+        {
+          ALT: () => {
+            this.CONSUME(words.Arrow)
+            return wordOf(this.CONSUME1(words.Identifier))
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(words.OpenRound)
+            this.AT_LEAST_ONE_SEP1({
+              SEP: words.Comma,
+              DEF: () => list.push(wordOf(this.CONSUME2(words.Identifier))),
+              ERR_MSG: "a name",
+            })
+            this.CONSUME(words.CloseRound)
+            return null
+          },
+        },
+      ]),
+    )
+    const place = { start: start.start, end: start.end }
+    if (list.length > 0) {
+      return { kind: "import", place, library: path, names: list.map((name) => ({ name, alias: name })) }
+    }
+    const name = path[path.length - 1]
+    return { kind: "import", place, library: path.slice(0, -1), names: [{ name, alias: alias ?? name }] }
+  })
+
+  private readonly alternative = this.RULE("alternative", (): Node => {
+    let node = this.SUBRULE(this.conjunction)
+    this.MANY(() =>
+      this.OR([
+        {
+          ALT: () => {
+            this.CONSUME(words.Arrow)
+            this.CONSUME(words.Identifier)
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(words.IfKeyword)
+            const condition = this.SUBRULE(this.call)
+            node = { kind: "if", condition, body: node, start: node.start, end: condition.end }
+          },
+        },
+      ]),
+    )
+    return node
+  })
+
+  private readonly conjunction = this.RULE("conjunction", (): Node => {
+    const parts: Node[] = []
+    parts.push(this.SUBRULE(this.sequence))
+    this.MANY(() => {
+      this.CONSUME(words.Ampersand)
+      parts.push(this.SUBRULE1(this.sequence))
+    })
+    return parts.length === 1 ? parts[0] : { kind: "and", parts, ...around(parts) }
+  })
+
+  private readonly sequence = this.RULE("sequence", (): Node => {
+    const before = this.LA(0)
+    const items: Node[] = []
+    this.MANY(() => items.push(this.SUBRULE(this.item)))
+    if (items.length === 1) return items[0]
+    const at = before.startOffset >= 0 ? before.startOffset + before.image.length : 0
+    return { kind: "sequence", items, ...(items.length === 0 ? { start: at, end: at } : around(items)) }
+  })
+
+  private readonly item = this.RULE("item", (): Node => {
+    const signs: Word[] = []
+    this.MANY(() => signs.push(wordOf(this.CONSUME(words.Tilde))))
+    let node = this.SUBRULE(this.atom)
+    for (const sign of signs.reverse()) node = { kind: "not", body: node, start: sign.start, end: node.end }
+    const times = this.OPTION(() => this.SUBRULE(this.times))
+    if (times === undefined) return node
+    return { kind: "repeat", body: node, ...times, start: node.start, end: times.end }
+  })
+
+  private readonly times = this.RULE(
+    "times",
+    (): Omit<Repetition, "kind" | "body" | "start"> =>
+      this.OR([
+        { ALT: () => markOf(this.CONSUME(words.Question)) },
+        { ALT: () => markOf(this.CONSUME(words.Star)) },
+        { ALT: () => markOf(this.CONSUME(words.Plus)) },
+        {
+          ALT: () => {
+            this.CONSUME(words.Tilde)
+            const min = wordOf(this.CONSUME(words.Count))
+            const max = this.OPTION(() => {
+              this.CONSUME(words.DoubleDot)
+              return wordOf(this.CONSUME1(words.Count))
+            })
+            return { mark: null, min, max: max ?? min, end: (max ?? min).end }
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(words.OpenCurly)
+            const min = this.OPTION1(() => wordOf(this.CONSUME2(words.Count))) ?? null
+            const rest = this.OPTION2(() => {
+              this.CONSUME(words.Comma)
+              return { max: this.OPTION3(() => wordOf(this.CONSUME3(words.Count))) ?? null }
+            })
+            const { end } = wordOf(this.CONSUME(words.CloseCurly))
+            return { mark: null, min, max: rest === undefined ? min : rest.max, end }
+          },
+        },
+      ]),
+  )
+
+  private readonly atom = this.RULE(
+    "atom",
+    (): Node =>
+      this.OR<Node>({
+        DEF: [
+          { ALT: () => this.SUBRULE(this.text) },
+          { ALT: () => ({ kind: "regex", ...wordOf(this.CONSUME(words.Regex)) }) },
+          { ALT: () => this.SUBRULE(this.named) },
+          { ALT: () => ({ kind: "token", ...wordOf(this.CONSUME(words.Special)) }) },
+          {
+            ALT: () => {
+              const { text, start, end } = wordOf(this.CONSUME(words.Reference))
+              return { kind: "grammar", name: text.slice(1), start, end }
+            },
+          },
+          { ALT: () => jsonOf("json", this.CONSUME(words.JsonBlock)) },
+          { ALT: () => jsonOf("substring", this.CONSUME(words.RegexBlock)) },
+          { ALT: () => this.CONSUME(Group).payload as Node },
+          {
+            ALT: (): Node => {
+              const token = this.CONSUME(Maybe)
+              const { start, end } = wordOf(token)
+              return { kind: "repeat", body: token.payload, mark: "?", min: null, max: null, start, end }
+            },
+          },
+          {
+            ALT: (): Node => {
+              const { start } = wordOf(this.CONSUME(words.NestedKeyword))
+              const token = this.CONSUME(Statements)
+              return { kind: "nested", statements: token.payload, start, end: wordOf(token).end }
+            },
+          },
+        ],
+        ERR_MSG: "an item",
+      }),
+  )
+
+  private readonly text = this.RULE("text", (): Node => {
+    const first = wordOf(this.CONSUME(words.Text))
+    const last = this.OPTION(() => {
+      this.CONSUME(words.DoubleDot)
+      return wordOf(this.CONSUME1(words.Text))
+    })
+    if (last === undefined) return { kind: "literal", ...first }
+    return {
+      kind: "range",
+      first: { kind: "literal", ...first },
+      last: { kind: "literal", ...last },
+      start: first.start,
+      end: last.end,
+    }
+  })
+
+  /** A rule or terminal, a template with its values, or a rule with its number. */
+  private readonly named = this.RULE("named", (): Node => {
+    const name = wordOf(this.CONSUME(words.Identifier))
+    const node: Node = { kind: "name", ...name }
+    return (
+      this.OPTION(() =>
+        this.OR<Node>([
+          {
+            ALT: () => {
+              const token = this.CONSUME(Values)
+              return {
+                kind: "template",
+                name,
+                values: token.payload,
+                start: name.start,
+                end: wordOf(token).end,
+              }
+            },
+          },
+          {
+            ALT: () => {
+              this.CONSUME(words.DoubleColon)
+              const value = this.SUBRULE(this.call)
+              return { kind: "call", name, value, start: name.start, end: value.end }
+            },
+          },
+        ]),
+      ) ?? node
+    )
+  })
+
+  private readonly call = this.RULE(
+    "call",
+    (): Call =>
+      this.OR<Call>({
+        DEF: [
+          { ALT: () => ({ kind: "number", ...wordOf(this.CONSUME(words.Count)) }) },
+          {
+            ALT: () => {
+              const { start } = wordOf(this.CONSUME(words.OpenSquare))
+              const first = wordOf(this.CONSUME1(words.Count))
+              this.CONSUME(words.Colon)
+              const last = wordOf(this.CONSUME2(words.Count))
+              return { kind: "bits", first, last, start, end: wordOf(this.CONSUME(words.CloseSquare)).end }
+            },
+          },
+          {
+            ALT: () => {
+              const { text: name, start, end } = wordOf(this.CONSUME(words.Identifier))
+              const values: Call[] = []
+              const closing = this.OPTION(() => {
+                this.CONSUME(words.OpenRound)
+                this.MANY_SEP({ SEP: words.Comma, DEF: () => values.push(this.SUBRULE(this.call)) })
+                return wordOf(this.CONSUME(words.CloseRound))
+              })
+              return { kind: "function", name, values, start, end: closing?.end ?? end }
+            },
+          },
+        ],
+        ERR_MSG: 'a number, "_" or a function',
+      }),
+  )
+}
+
+export function wordOf(token: IToken): Word {
+  // Of a group only the first character is its image.
+  const end = (token.endOffset ?? token.startOffset + token.image.length - 1) + 1
+  return { text: token.image, start: token.startOffset, end }
+}
+
+function markOf(token: IToken): Omit<Repetition, "kind" | "body" | "start"> {
+  return { mark: token.image, min: null, max: null, end: wordOf(token).end }
+}
+
+function jsonOf(kind: "json" | "substring", token: IToken): Node {
+  const { start, end } = wordOf(token)
+  return { kind, json: token.payload, start, end }
+}
+
+function around(nodes: readonly Node[]): { start: number; end: number } {
+  return { start: nodes[0].start, end: nodes[nodes.length - 1].end }
+}

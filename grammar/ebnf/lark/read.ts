@@ -1,0 +1,202 @@
+/**
+ * From the text to its statements: every bracket is parsed as soon as it closes, and every statement by itself.
+ *
+ * A bracket becomes one word of what is around it, so nesting needs a list and no recursion. A mistake ends the statement that
+ * it is in, and the next one is read all the same.
+ */
+import type { IRecognitionException, IToken, TokenType } from "../chevrotain.ts"
+import type { Mistakes, Source } from "../source.ts"
+import { Group, LarkParser, Maybe, Statements, Values } from "./parser.ts"
+import type { Statement } from "./tree.ts"
+import * as words from "./words.ts"
+
+export interface LarkText {
+  readonly statements: readonly Statement[]
+  /** Names at the beginning of statements that could not be read. */
+  readonly broken: ReadonlySet<string>
+}
+
+/** Reads a text. What is wrong goes to `mistakes`. Throws `limit` for brackets that are too deep. */
+export function readLark(source: Source, maxDepth: number, mistakes: Mistakes): LarkText {
+  const statements: Statement[] = []
+  const broken = new Set<string>()
+  for (const tokens of words.readStatements(source, maxDepth, mistakes)) {
+    const statement = new StatementReader(mistakes).read(tokens)
+    if (statement !== null) statements.push(statement)
+    else {
+      for (const { tokenType, image } of tokens) if (tokenType === words.Identifier) broken.add(image)
+    }
+  }
+  return { statements, broken }
+}
+
+/** A bracket that is open, or the statement around all of them. */
+interface Level {
+  /** What a closing bracket makes of it; null: nothing, its words are words of the level around it. */
+  readonly type: TokenType | null
+  readonly open: IToken | null
+  readonly close: TokenType | null
+  /** Words of what is being read: the bracket, or one statement of those in it. */
+  tokens: IToken[]
+  /** Whether the next words are the head of a statement, in which brackets mean something else. */
+  isHead: boolean
+  /** Of `%lark {…}`. */
+  readonly statements: Statement[]
+}
+
+const closes = new Map<TokenType, TokenType>([
+  [words.OpenRound, words.CloseRound],
+  [words.OpenSquare, words.CloseSquare],
+  [words.OpenCurly, words.CloseCurly],
+])
+
+let parser: LarkParser | null = null
+
+class StatementReader {
+  private readonly mistakes: Mistakes
+  private readonly levels: Level[] = []
+
+  constructor(mistakes: Mistakes) {
+    this.mistakes = mistakes
+  }
+
+  read(tokens: readonly IToken[]): Statement | null {
+    this.open(null, null, true)
+    for (const [i, token] of tokens.entries()) {
+      const level = this.levels[this.levels.length - 1]
+      const { tokenType } = token
+      if (closes.has(tokenType)) this.open(this.typeOf(token, tokens[i + 1], level), token, level.isHead)
+      else if (level.open !== null && [...closes.values()].includes(tokenType)) {
+        if (!this.close(token)) return null
+      } else if (tokenType === words.Newline) {
+        if (!this.endStatement(level)) return null
+      } else {
+        if (tokenType === words.Colon) level.isHead = false
+        level.tokens.push(token)
+        if (tokenType === words.IgnoreKeyword) level.isHead = false
+      }
+    }
+    const last = this.levels[this.levels.length - 1]
+    if (last.open !== null) {
+      const end = tokens[tokens.length - 1]
+      this.mistakes.add(
+        "syntax",
+        end.startOffset + end.image.length,
+        `expected ${last.close?.LABEL}, found the end of the line`,
+      )
+      return null
+    }
+    return this.parse(last.tokens, (reader) => reader.statement())
+  }
+
+  private open(type: TokenType | null, open: IToken | null, isHead: boolean): void {
+    const close = open === null ? null : (closes.get(open.tokenType) as TokenType)
+    const tokens = type === null && open !== null ? [open] : []
+    this.levels.push({
+      type,
+      open,
+      close,
+      tokens,
+      isHead: type === Statements || (type === null && isHead),
+      statements: [],
+    })
+  }
+
+  /** What a bracket that opens here is: heads, counts and what functions take keep their words. */
+  private typeOf(open: IToken, next: IToken | undefined, level: Level): TokenType | null {
+    const before = level.tokens[level.tokens.length - 1]?.tokenType
+    if (open.tokenType === words.OpenCurly) {
+      if (before === words.NestedKeyword) return Statements
+      const isCount = next?.tokenType === words.Count || next?.tokenType === words.Comma
+      return level.isHead || before !== words.Identifier || isCount ? null : Values
+    }
+    if (level.isHead || (level.type === null && level.open !== null)) return null
+    if (open.tokenType === words.OpenSquare) return Maybe
+    const first = level.tokens[level.tokens.length - 2]?.tokenType
+    const isCalled = before === words.Identifier && (first === words.DoubleColon || first === words.IfKeyword)
+    return isCalled ? null : Group
+  }
+
+  /** Ends the innermost bracket; false after a mistake. */
+  private close(token: IToken): boolean {
+    const level = this.levels.pop() as Level
+    const outer = this.levels[this.levels.length - 1]
+    const open = level.open as IToken
+    if (token.tokenType !== level.close) {
+      this.mistakes.add(
+        "syntax",
+        token.startOffset,
+        `expected ${level.close?.LABEL}, found ${JSON.stringify(token.image)}`,
+      )
+      return false
+    }
+    if (level.type === null) {
+      outer.tokens.push(...level.tokens, token)
+      return true
+    }
+    let payload: unknown
+    if (level.type === Statements) {
+      if (!this.endStatement(level)) return false
+      payload = level.statements
+    } else {
+      payload = this.parse(
+        level.tokens,
+        (reader) => (level.type === Values ? reader.values() : reader.alternatives()),
+        token,
+      )
+      if (payload === null) return false
+    }
+    outer.tokens.push({
+      ...open,
+      endOffset: token.startOffset,
+      tokenType: level.type,
+      tokenTypeIdx: level.type.tokenTypeIdx as number,
+      payload,
+    })
+    return true
+  }
+
+  /** Ends a statement inside of `%lark {…}`; false after a mistake. */
+  private endStatement(level: Level): boolean {
+    const { tokens } = level
+    level.tokens = []
+    level.isHead = true
+    if (tokens.length === 0) return true
+    const statement = this.parse(tokens, (reader) => reader.statement())
+    if (statement !== null) level.statements.push(statement)
+    return statement !== null
+  }
+
+  /** What `rule` makes of `tokens`, all of them; null after a mistake. `end`: what stands behind them. */
+  private parse<T>(tokens: IToken[], rule: (parser: LarkParser) => T, end?: IToken): T | null {
+    parser ??= new LarkParser()
+    parser.input = tokens
+    const made = rule(parser)
+    if (parser.errors.length === 0) return made
+    this.addMistake(parser.errors[0], tokens, end)
+    return null
+  }
+
+  private addMistake(error: IRecognitionException, tokens: readonly IToken[], end: IToken | undefined): void {
+    const isEnd = !(error.token.startOffset >= 0)
+    const at = isEnd ? end : error.token
+    if (at?.tokenType === words.OtherKeyword) {
+      const isKnown = ["%declare", "%override", "%extend"].includes(at.image)
+      if (isKnown)
+        this.mistakes.add("unsupported", at.startOffset, `${at.image}: define the names in this text`)
+      else this.mistakes.add("syntax", at.startOffset, `unknown statement ${at.image}`)
+      return
+    }
+    if (at !== undefined) {
+      this.mistakes.add("syntax", at.startOffset, `expected ${error.message}, found ${shown(at.image)}`)
+      return
+    }
+    const last = tokens[tokens.length - 1]
+    const offset = (last.endOffset ?? last.startOffset + last.image.length - 1) + 1
+    this.mistakes.add("syntax", offset, `expected ${error.message}, found the end of the line`)
+  }
+}
+
+function shown(image: string): string {
+  return JSON.stringify(image.length > 40 ? `${image.slice(0, 38)}…` : image)
+}

@@ -1,0 +1,230 @@
+/**
+ * The words of the Lark dialect, and where its statements end.
+ *
+ * chevrotain cuts the text into words; the JSON behind `%json`, `%regex` and the options is one word with its keyword, cut by
+ * its brackets and read later. A statement ends with its line, unless a bracket is open, the line ends in the middle of an
+ * expression, or the next one goes on with `|`. A line that is the head of a definition always begins a statement, so that a
+ * bracket which is never closed spoils one definition and not the rest of the text.
+ */
+import { createToken, type IToken, Lexer, type TokenType } from "../chevrotain.ts"
+import type { Mistakes, Source } from "../source.ts"
+
+const word = (name: string, pattern: RegExp | string, label = `"${pattern}"`) =>
+  createToken({ name, pattern, label })
+
+const Space = createToken({ name: "Space", pattern: /[ \t\f\ufeff]+/, group: Lexer.SKIPPED })
+const Comment = createToken({ name: "Comment", pattern: /(?:#|\/\/)[^\r\n]*/, group: Lexer.SKIPPED })
+export const Newline = createToken({
+  name: "Newline",
+  pattern: /\r\n|\r|\n/,
+  label: "the end of the line",
+  line_breaks: true,
+})
+
+export const JsonBlock = jsonBlock("JsonBlock", ["%json"])
+export const RegexBlock = jsonBlock("RegexBlock", ["%regex"])
+export const OptionsBlock = jsonBlock("OptionsBlock", ["%options", "%llguidance", "%grammar_options"])
+export const NestedKeyword = word("NestedKeyword", /%lark(?![A-Za-z_])/, '"%lark"')
+export const IfKeyword = word("IfKeyword", /%if(?![A-Za-z_])/, '"%if"')
+export const IgnoreKeyword = word("IgnoreKeyword", /%ignore(?![A-Za-z_])/, '"%ignore"')
+export const ImportKeyword = word("ImportKeyword", /%import(?![A-Za-z_])/, '"%import"')
+/** `%declare`, and whatever else begins with a percent sign. */
+export const OtherKeyword = word("OtherKeyword", /%[A-Za-z_]*/, "a statement")
+
+export const Text = word("Text", /"(?:\\[^\r\n]|[^"\\\r\n])*"(?:i(?![A-Za-z0-9_-]))?/, "a string")
+export const Regex = word("Regex", /\/(?:\\[^\r\n]|[^/\\\r\n])+\/[A-Za-z]*/, "a regular expression")
+export const Special = word("Special", /<[^<>\s]+>/, "a control token")
+export const Reference = word("Reference", /@[A-Za-z0-9_-]+/, "a grammar's name")
+export const Count = word(
+  "Count",
+  /-?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/,
+  "a number",
+)
+export const Identifier = word("Identifier", /[A-Za-z_](?:[A-Za-z0-9_]|-(?!>))*/, "a name")
+
+export const Arrow = word("Arrow", "->")
+export const DoubleColon = word("DoubleColon", "::")
+export const Colon = word("Colon", ":")
+export const DoubleDot = word("DoubleDot", "..")
+export const Dot = word("Dot", ".")
+export const Comma = word("Comma", ",")
+export const Equals = word("Equals", "=")
+export const OpenRound = word("OpenRound", "(")
+export const CloseRound = word("CloseRound", ")")
+export const OpenSquare = word("OpenSquare", "[")
+export const CloseSquare = word("CloseSquare", "]")
+export const OpenCurly = word("OpenCurly", "{")
+export const CloseCurly = word("CloseCurly", "}")
+export const Bar = word("Bar", "|")
+export const Ampersand = word("Ampersand", "&")
+export const Tilde = word("Tilde", "~")
+export const Question = word("Question", "?")
+export const Bang = word("Bang", "!")
+export const Star = word("Star", "*")
+export const Plus = word("Plus", "+")
+
+// What has no end: matched only where the whole word is not.
+const openEnds: [TokenType, string][] = [
+  [word("OpenText", /"(?:\\[^\r\n]|[^"\\\r\n])*\\?/), "unterminated string"],
+  [word("OpenRegex", /\/(?:\\[^\r\n]|[^/\\\r\n])*\\?/), "unterminated regular expression"],
+  [
+    word("OpenSpecial", /<[^<>\s]*/),
+    "unterminated control token: its name stands between < and >, without blanks",
+  ],
+  [word("OpenReference", /@/), 'expected the name of a grammar behind "@"'],
+]
+
+/** All kinds of words, the longer ones first where one begins like another. */
+export const allWords: TokenType[] = [
+  ...[Space, Comment, Newline, JsonBlock, RegexBlock, OptionsBlock],
+  ...[NestedKeyword, IfKeyword, IgnoreKeyword, ImportKeyword, OtherKeyword],
+  ...[Text, Regex, Special, Reference, Count, Identifier],
+  ...[Arrow, DoubleColon, Colon, DoubleDot, Dot, Comma, Equals],
+  ...[OpenRound, CloseRound, OpenSquare, CloseSquare, OpenCurly, CloseCurly],
+  ...[Bar, Ampersand, Tilde, Question, Bang, Star, Plus],
+  ...openEnds.map(([type]) => type),
+]
+
+let lexer: Lexer | null = null
+
+/** The statements of the text, each as its words. Only those of a `%lark {…}` hold line ends, between its own statements. */
+export function readStatements(source: Source, maxDepth: number, mistakes: Mistakes): IToken[][] {
+  lexer ??= new Lexer(allWords, { positionTracking: "onlyOffset", ensureOptimizations: false })
+  const { tokens, errors } = lexer.tokenize(source.text)
+  for (const { offset, length } of errors) {
+    const found = String.fromCodePoint(source.text.codePointAt(offset) as number)
+    mistakes.add("syntax", offset, `unexpected character ${JSON.stringify(length === 0 ? "" : found)}`)
+  }
+  const words: IToken[] = []
+  for (const token of tokens) {
+    const open = openEnds.find(([type]) => type === token.tokenType)
+    if (open === undefined) words.push(token)
+    else mistakes.add("syntax", token.startOffset, open[1])
+  }
+  return split(source, words, maxDepth)
+}
+
+function split(source: Source, words: readonly IToken[], maxDepth: number): IToken[][] {
+  const statements: IToken[][] = []
+  let statement: IToken[] = []
+  /** Brackets that are open, `%lark` for those of a nested grammar. */
+  const open: TokenType[] = []
+  const end = () => {
+    if (statement.length > 0) statements.push(statement)
+    statement = []
+    open.length = 0
+  }
+  for (let i = 0; i < words.length; i++) {
+    const token = words[i]
+    const { tokenType } = token
+    if (tokenType !== Newline) {
+      statement.push(token)
+      if (isOpening(tokenType)) {
+        const isNested = statement[statement.length - 2]?.tokenType === NestedKeyword
+        open.push(isNested ? NestedKeyword : tokenType)
+        if (open.length > maxDepth)
+          throw source.error(
+            "limit",
+            token.startOffset,
+            `nesting of brackets: ${open.length} is above the bound of ${maxDepth}. Raise limits.grammarDepth or name the inner parts`,
+          )
+      } else if (isClosing(tokenType)) open.pop()
+      continue
+    }
+    while (words[i + 1]?.tokenType === Newline) i++
+    if (i + 1 === words.length || statement.length === 0) continue
+    const next = words[i + 1].tokenType
+    if (next === Bar) continue
+    const isNew = beginsStatement(words, i + 1)
+    const nested = open.lastIndexOf(NestedKeyword)
+    if (isNew && nested >= 0) open.length = nested + 1
+    if (open.length === 0 || (isNew && nested < 0)) {
+      if (isNew || !goesOn(statement[statement.length - 1].tokenType)) end()
+    } else if (open[open.length - 1] === NestedKeyword) {
+      const last = statement[statement.length - 1].tokenType
+      const isInside = last !== OpenCurly && next !== CloseCurly
+      if (isInside && (isNew || !goesOn(last))) statement.push(token)
+    }
+  }
+  end()
+  return statements
+}
+
+function isOpening(type: TokenType): boolean {
+  return type === OpenRound || type === OpenSquare || type === OpenCurly
+}
+
+function isClosing(type: TokenType): boolean {
+  return type === CloseRound || type === CloseSquare || type === CloseCurly
+}
+
+/** Whether an expression goes on behind this word, on the next line if need be. */
+function goesOn(type: TokenType): boolean {
+  return openOperators.includes(type)
+}
+
+const openOperators: readonly TokenType[] = [Colon, Bar, Ampersand, Tilde, Arrow, IfKeyword, NestedKeyword]
+
+const statementKeywords: readonly TokenType[] = [IgnoreKeyword, ImportKeyword, OptionsBlock, OtherKeyword]
+
+/** Whether a statement begins at `words[at]`: a keyword, or the head of a definition up to its colon, on one line. */
+function beginsStatement(words: readonly IToken[], at: number): boolean {
+  if (statementKeywords.includes(words[at].tokenType)) return true
+  let i = at
+  while (words[i]?.tokenType === Question || words[i]?.tokenType === Bang) i++
+  if (words[i++]?.tokenType !== Identifier) return false
+  let depth = 0
+  for (; i < words.length; i++) {
+    const type = words[i].tokenType
+    if (type === Newline) return false
+    if (isOpening(type)) depth++
+    else if (isClosing(type)) {
+      if (depth-- === 0) return false
+    } else if (depth === 0) {
+      if (type === Colon) return true
+      if (type !== Dot && type !== Count && type !== DoubleColon && type !== Identifier) return false
+      if (type === Identifier && words[i - 1].tokenType !== DoubleColon) return false
+    }
+  }
+  return false
+}
+
+/** A keyword with the JSON value behind it. The word's payload is the place of the value in the text; null: there is none. */
+function jsonBlock(name: string, keywords: readonly string[]): TokenType {
+  const match = (text: string, at: number): CustomMatch | null => {
+    const keyword = keywords.find(
+      (each) => text.startsWith(each, at) && !/[A-Za-z_]/.test(text[at + each.length] ?? ""),
+    )
+    if (keyword === undefined) return null
+    const start =
+      at + keyword.length + (/^\s*/.exec(text.slice(at + keyword.length)) as RegExpExecArray)[0].length
+    const end = jsonEnd(text, start)
+    const result: CustomMatch = [end > start ? text.slice(at, end) : keyword]
+    result.payload = { start, end }
+    return result
+  }
+  return createToken({
+    name,
+    pattern: match,
+    label: `"${keywords[0]}"`,
+    start_chars_hint: ["%"],
+    line_breaks: true,
+  })
+}
+
+type CustomMatch = [string] & { payload?: { start: number; end: number } }
+
+/** Where the JSON value at `start` ends, by its brackets alone; the end of the text if they are never closed. */
+function jsonEnd(text: string, start: number): number {
+  const scan = /"(?:\\[\s\S]|[^"\\])*"?|[[{]|[\]}]|[^\s"[\]{},:]+|[,:]/g
+  scan.lastIndex = start
+  let depth = 0
+  for (let found = scan.exec(text); found !== null; found = scan.exec(text)) {
+    const [part] = found
+    if (part === "[" || part === "{") depth++
+    else if (part === "]" || part === "}") depth--
+    if (depth === 0) return scan.lastIndex
+    if (depth < 0) return start
+  }
+  return text.length
+}

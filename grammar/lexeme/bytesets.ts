@@ -1,0 +1,37 @@
+/** Sets of bytes, interned: equal sets are the same integer. */
+import { TupleTable } from "../intern.ts"
+
+/** The set of no bytes. */
+export const NoBytes = 0
+
+const Words = 8
+const sets = new TupleTable()
+sets.intern(new Int32Array(Words))
+const scratch = new Int32Array(Words)
+
+export function byteSet(bytes: Iterable<number>): number {
+  scratch.fill(0)
+  for (const byte of bytes) scratch[byte >>> 5] |= 1 << (byte & 31)
+  return sets.intern(scratch)
+}
+
+/** The set of all. */
+export const AllBytes = byteSet(Array.from({ length: 256 }, (_, byte) => byte))
+
+export function hasByte(set: number, byte: number): boolean {
+  return ((sets.at(set, byte >>> 5) >>> (byte & 31)) & 1) === 1
+}
+
+/** The bytes of either set. */
+export function uniteBytes(a: number, b: number): number {
+  if (a === b || b === NoBytes) return a
+  for (let i = 0; i < Words; i++) scratch[i] = sets.at(a, i) | sets.at(b, i)
+  return sets.intern(scratch)
+}
+
+/** The bytes of both sets. */
+export function sharedBytes(a: number, b: number): number {
+  if (a === b) return a
+  for (let i = 0; i < Words; i++) scratch[i] = sets.at(a, i) & sets.at(b, i)
+  return sets.intern(scratch)
+}

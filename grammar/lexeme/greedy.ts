@@ -1,0 +1,175 @@
+/**
+ * Greedy lexemes: they tell by their tag with which bytes they could go on where they end, so that a rule can see to it that
+ * none of these follows.
+ *
+ * The automaton is the lexeme's own. It is looked at as a whole when a rule is compiled: only so is it known which ends there
+ * are, and which states lead to those that a rule can use.
+ */
+import { byteSet, hasByte, NoBytes, sharedBytes } from "./bytesets.ts"
+import { nonEmptyLexeme } from "./nonempty.ts"
+import { Dead, lexemes } from "./table.ts"
+
+/** First tag; what is above it is a byte set. Names use tags below, but those of one lexeme are never mixed. */
+const FirstTag = 3
+
+/** The bytes that lead on where a greedy lexeme has ended with `tag`. */
+export function guardOf(tag: number): number {
+  return tag - FirstTag
+}
+
+export function tagOf(guard: number): number {
+  return guard + FirstTag
+}
+
+const setsOn = new Map<number, number>()
+
+/** The bytes with which `lexemeState` goes on, memoised. */
+export function bytesOn(lexemeState: number): number {
+  let set = setsOn.get(lexemeState)
+  if (set === undefined) {
+    const bytes: number[] = []
+    for (let byte = 0; byte < 256; byte++) if (lexemes.next(lexemeState, byte) !== Dead) bytes.push(byte)
+    set = byteSet(bytes)
+    setsOn.set(lexemeState, set)
+  }
+  return set
+}
+
+/** What ends there are, by lexeme state: they are the same for every grammar. */
+const known = new Map<number, Ends>()
+
+/** The ends of a lexeme. `count` is called for each of its states where they are not known, and may throw. */
+export function endsOf(lexemeState: number, count: () => void): Ends {
+  let ends = known.get(lexemeState)
+  if (ends === undefined) {
+    ends = new Ends(lexemeState, count)
+    known.set(lexemeState, ends)
+  }
+  return ends
+}
+
+/** All states of one lexeme, and which of them lead where. */
+export class Ends {
+  readonly start: number
+  /** Byte set by accepting state. */
+  private readonly guards = new Map<number, number>()
+  /** States by one that comes after them. */
+  private readonly before = new Map<number, number[]>()
+  private readonly views = new Map<string, number>()
+  /** By the bytes that do not come first. */
+  private readonly reachedGuards = new Map<number, ReadonlySet<number>>()
+
+  constructor(start: number, count: () => void) {
+    this.start = start
+    const met = new Set([start])
+    for (const state of met) {
+      count()
+      if (lexemes.tags[state] !== 0) this.guards.set(state, bytesOn(state))
+      for (const target of targetsOf(state, NoBytes)) {
+        const known = this.before.get(target)
+        if (known === undefined) this.before.set(target, [state])
+        else known.push(state)
+        met.add(target)
+      }
+    }
+  }
+
+  /** The guard of the empty text, which the lexeme accepts. */
+  get emptyGuard(): number {
+    return this.guards.get(this.start) as number
+  }
+
+  /** The guards of the texts, not empty, that do not begin with a byte of `firstNot`. */
+  reached(firstNot: number): ReadonlySet<number> {
+    const reached = this.reachedGuards.get(firstNot)
+    if (reached !== undefined) return reached
+    const guards = new Set<number>()
+    const met = new Set(targetsOf(this.start, firstNot))
+    for (const state of met) {
+      const guard = this.guards.get(state)
+      if (guard !== undefined) guards.add(guard)
+      for (const target of targetsOf(state, NoBytes)) met.add(target)
+    }
+    this.reachedGuards.set(firstNot, guards)
+    return guards
+  }
+
+  /** The texts, not empty, with these guards alone; their tags tell which. */
+  lexeme(allowed: ReadonlySet<number>): number {
+    const key = [...allowed].sort((a, b) => a - b).join()
+    let view = this.views.get(key)
+    if (view === undefined) {
+      const live = new Set<number>()
+      for (const [state, guard] of this.guards) if (allowed.has(guard)) live.add(state)
+      for (const state of live) for (const earlier of this.before.get(state) ?? []) live.add(earlier)
+      view = views.push({ live, allowed: new Set(allowed), guards: this.guards }) - 1
+      this.views.set(key, view)
+    }
+    const isEmpty = !targetsOf(this.start, NoBytes).some((target) => views[view as number].live.has(target))
+    return isEmpty ? Dead : lexemes.state(GreedyKind, this.start, view, AtStart)
+  }
+}
+
+/** A lexeme of which some ends count alone. */
+interface View {
+  /** States from which one of them can be reached. */
+  readonly live: ReadonlySet<number>
+  readonly allowed: ReadonlySet<number>
+  readonly guards: ReadonlyMap<number, number>
+}
+
+const views: View[] = []
+/** In a state: nothing has been read. */
+const AtStart = 1
+
+const GreedyKind = lexemes.register({
+  // [lexeme state, view, 1 at the start, where it may not end]
+  tag(state, view, isStart) {
+    const guard = views[view].guards.get(state)
+    return isStart === AtStart || guard === undefined || !views[view].allowed.has(guard) ? 0 : tagOf(guard)
+  },
+  expand(state, view, _isStart, row) {
+    const { live } = views[view]
+    for (let byte = 0; byte < 256; byte++) {
+      const target = lexemes.next(state, byte)
+      if (live.has(target)) row.targets[byte] = lexemes.state(GreedyKind, target, view)
+    }
+  },
+  least: (state) => lexemes.least(state),
+})
+
+const FirstNotKind = lexemes.register({
+  // [lexeme state, byte set]
+  tag: () => 0,
+  expand(state, set, _c, row) {
+    for (let byte = 0; byte < 256; byte++)
+      if (!hasByte(set, byte)) row.targets[byte] = lexemes.next(state, byte)
+  },
+  least: (state) => Math.max(1, lexemes.least(state)),
+})
+
+/** The texts of `lexemeState`, not empty, that do not begin with a byte of `set`; `Dead` if there are none. */
+export function firstNotLexeme(lexemeState: number, set: number): number {
+  if (sharedBytes(bytesOn(lexemeState), set) === NoBytes) return nonEmptyLexeme(lexemeState)
+  return targetsOf(lexemeState, set).length === 0 ? Dead : lexemes.state(FirstNotKind, lexemeState, set)
+}
+
+/** The tags with which `lexemeState` can end after bytes of which the first is not in `firstNot`. `count` as in `endsOf`. */
+export function tagsReached(lexemeState: number, firstNot: number, count: () => void): Set<number> {
+  const tags = new Set<number>()
+  const met = new Set(targetsOf(lexemeState, firstNot))
+  for (const state of met) {
+    count()
+    if (lexemes.tags[state] !== 0) tags.add(lexemes.tags[state])
+    for (const target of targetsOf(state, NoBytes)) met.add(target)
+  }
+  return tags
+}
+
+/** The states after one byte that is not in `not`. */
+function targetsOf(state: number, not: number): number[] {
+  const targets = new Set<number>()
+  for (let byte = 0; byte < 256; byte++) if (!hasByte(not, byte)) targets.add(lexemes.next(state, byte))
+  targets.delete(Dead)
+  return [...targets]
+}

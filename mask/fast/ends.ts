@@ -1,0 +1,97 @@
+/**
+ * Where free text may end inside of a token, as far as something can follow there.
+ *
+ * A lexeme that may end behind every character has an exit at nearly every node of the trie: listing them takes a hundred
+ * milliseconds and a megabyte a state. But what follows begins with few bytes, `<` for the end of a tag, so only nodes with such
+ * a child matter. Those are found from the edges by byte, and the lexeme is read along the ways to them alone.
+ */
+import { PlainTag } from "../../grammar/lexeme/string/content.ts"
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import type { NodeLists } from "../lists.ts"
+import { End, type TokenTrie } from "../trie.ts"
+import type { Edges } from "./edges.ts"
+
+/** In place of a list: the lexeme ends nowhere before one of the bytes. */
+export const NoEnds = -1
+/** Answers that are kept. */
+const MaxKnown = 1 << 12
+
+export class TextEnds {
+  private readonly trie: TokenTrie
+  private readonly lists: NodeLists
+  private readonly edges: () => Edges
+  private known = new Map<string, number>()
+  /** The way to the node at hand, from the root of its list on: nodes, and the lexeme states after them. */
+  private readonly path: Int32Array
+  private readonly states: Int32Array
+
+  constructor(trie: TokenTrie, lists: NodeLists, edges: () => Edges) {
+    this.trie = trie
+    this.lists = lists
+    this.edges = edges
+    this.path = new Int32Array(trie.maxDepth + 1)
+    this.states = new Int32Array(trie.maxDepth + 1)
+  }
+
+  /**
+   * The nodes below those of `list`, between two characters, where `lexemeState` may end with the plain tag and one of `bytes`,
+   * none of them within a character, goes on; `NoEnds` for none.
+   */
+  before(list: number, lexemeState: number, bytes: readonly number[]): number {
+    const key = `${list} ${lexemeState} ${bytes}`
+    let ends = this.known.get(key)
+    if (ends === undefined) {
+      if (this.known.size >= MaxKnown) this.known.clear()
+      ends = this.find(this.lists.view(list).slice(), lexemeState, bytes)
+      this.known.set(key, ends)
+    }
+    return ends
+  }
+
+  private find(roots: Int32Array, lexemeState: number, bytes: readonly number[]): number {
+    const found = new Set<number>()
+    for (const byte of bytes) {
+      const nodes = this.edges().by(byte)
+      for (const root of roots) this.addBelow(root, lexemeState, nodes, found)
+    }
+    return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
+  }
+
+  /** Adds the parents of `nodes`, which ascend, that are below `root` and where the lexeme may end. */
+  private addBelow(root: number, lexemeState: number, nodes: Int32Array, found: Set<number>): void {
+    const { trie, path, states } = this
+    const end = trie.nodes[root + End]
+    let top = 0
+    path[0] = root
+    states[0] = lexemeState
+    for (let i = firstAbove(nodes, root); i < nodes.length && nodes[i] < end; i++) {
+      const node = nodes[i]
+      while (trie.nodes[path[top] + End] <= node) top--
+      // Down to the parent, as far as the lexeme goes.
+      for (;;) {
+        const child = trie.childAbove(path[top], node)
+        if (child === node) {
+          if (path[top] !== root && lexemes.tags[states[top]] === PlainTag) found.add(path[top])
+          break
+        }
+        const next = lexemes.next(states[top], trie.byte(child))
+        if (next === Dead) break
+        top++
+        path[top] = child
+        states[top] = next
+      }
+    }
+  }
+}
+
+/** The first place in `nodes` of one above `node`. */
+function firstAbove(nodes: Int32Array, node: number): number {
+  let low = 0
+  let high = nodes.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (nodes[middle] <= node) low = middle + 1
+    else high = middle
+  }
+  return low
+}
