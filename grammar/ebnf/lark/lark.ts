@@ -15,7 +15,7 @@ import { readLark } from "./read.ts"
 import { Scope } from "./scope.ts"
 
 /** A grammar that a text may refer to by name: a Lark text, a compiled one, or any other notation. */
-export type NamedGrammar = string | Grammar | ((rules: Rules) => RuleId)
+type NamedGrammar = string | Grammar | ((rules: Rules) => RuleId)
 
 export interface LarkOptions {
   /** Where the text begins. Default `start`. */

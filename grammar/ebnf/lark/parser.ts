@@ -231,7 +231,11 @@ export class LarkParser extends EmbeddedActionsParser {
     this.MANY(() => signs.push(wordOf(this.CONSUME(words.Tilde))))
     let node = this.SUBRULE(this.atom)
     for (const sign of signs.reverse()) node = { kind: "not", body: node, start: sign.start, end: node.end }
-    const times = this.OPTION(() => this.SUBRULE(this.times))
+    const times = this.OPTION({
+      // Without a count behind it, "~" is in front of the next item.
+      GATE: () => this.LA(1).tokenType !== words.Tilde || this.LA(2).tokenType === words.Count,
+      DEF: () => this.SUBRULE(this.times),
+    })
     if (times === undefined) return node
     return { kind: "repeat", body: node, ...times, start: node.start, end: times.end }
   })
@@ -386,7 +390,7 @@ export class LarkParser extends EmbeddedActionsParser {
   )
 }
 
-export function wordOf(token: IToken): Word {
+function wordOf(token: IToken): Word {
   // Of a group only the first character is its image.
   const end = (token.endOffset ?? token.startOffset + token.image.length - 1) + 1
   return { text: token.image, start: token.startOffset, end }

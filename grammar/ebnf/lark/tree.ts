@@ -42,7 +42,7 @@ export type AttributeValue =
   | Name
   | (Place & { readonly kind: "number"; readonly text: string })
 
-export interface Ignore {
+interface Ignore {
   readonly kind: "ignore"
   readonly body: Node
 }
@@ -113,7 +113,7 @@ export interface Pattern extends Place {
   readonly text: string
 }
 
-export interface Name extends Place {
+interface Name extends Place {
   readonly kind: "name"
   readonly text: string
 }
