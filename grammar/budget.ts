@@ -17,7 +17,7 @@ export const EmptyLexeme = exprLexeme(exprs.literal(""))
 /** Left of a budget that is not counted. */
 export const Uncounted = 0x7fffffff
 /** Instead of a stack: some budget has nothing left. */
-export const Spent = -1
+const Spent = -1
 
 /** A part of a grammar with a budget. */
 export interface BudgetPart {

@@ -66,11 +66,6 @@ export function freeTextExpr(excludes: readonly string[], maxChars = Number.POSI
   return exprs.machineFrom(machine, start)
 }
 
-/** Bytes of all automata, about. */
-export function freeTextBytes(): number {
-  return nodeBytes
-}
-
 /** The automaton of one set of patterns. */
 class PatternAutomaton {
   readonly id: number
@@ -158,7 +153,6 @@ class PatternAutomaton {
 
 const automata: PatternAutomaton[] = []
 const automatonIds = new Map<string, number>()
-let nodeBytes = 0
 
 function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
   const patterns = { stops: [...new Set(stops)].sort(), excludes: [...new Set(excludes)].sort() }
@@ -169,7 +163,6 @@ function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
     const automaton = new PatternAutomaton(id, patterns)
     automata.push(automaton)
     automatonIds.set(key, id)
-    nodeBytes += 128 * automaton.ends.length
   }
   return automata[id]
 }

@@ -12,11 +12,7 @@ import { Dead, lexemes } from "./table.ts"
 /** First tag; what is above it is a byte set. Names use tags below, but those of one lexeme are never mixed. */
 const FirstTag = 3
 
-/** The bytes that lead on where a greedy lexeme has ended with `tag`. */
-export function guardOf(tag: number): number {
-  return tag - FirstTag
-}
-
+/** The tag of an end where the bytes of `guard` lead on. */
 export function tagOf(guard: number): number {
   return guard + FirstTag
 }

@@ -17,7 +17,7 @@ export interface TokenRef {
 
 /** What a tag begins or ends with: a string, or a token. */
 export type Mark = { readonly kind: "text"; readonly text: string; readonly path: string } | TokenMark
-export interface TokenMark extends TokenRef {
+interface TokenMark extends TokenRef {
   readonly kind: "token"
 }
 

@@ -4,7 +4,7 @@ import { defaultLimits, type Limits } from "../../grammar/errors.ts"
 import { Grammar } from "../../grammar/grammar.ts"
 import { type TagOptions, tagRule } from "../../grammar/tags/tags.ts"
 
-export const tagOptions: TagOptions = {
+const tagOptions: TagOptions = {
   policy: { order: "schema", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
   limits: defaultLimits,
   formats: "assert",

@@ -10,7 +10,6 @@ import { defaultLimits } from "../../../../grammar/errors.ts"
 import { compile } from "../../../../grammar/index.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { type Capture, TapeWriter } from "../../../../grammar/tape.ts"
-import { randomOf } from "../../../support/oracle.ts"
 
 const utf8 = new TextEncoder()
 const decoder = new TextDecoder()
