@@ -108,7 +108,7 @@ function compileWithin(
   limits: Limits,
 ): { grammar: Grammar; report: Report } {
   const preset = options.surface === "conform" ? conform : generate
-  const key = () => keyOf(input, options)
+  const key = () => constraintKey(input, options)
   const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
   const json: Omit<JsonOptions, "key"> = {
     policy: {
@@ -203,14 +203,15 @@ function compileWithin(
 /** Kinds whose texts may name tokens. */
 const namesTokens: ReadonlySet<GrammarInput["kind"]> = new Set(["gbnf", "lark", "grammar", "tag", "tools"])
 
-/** The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema. */
-function keyOf(input: GrammarInput, options: CompileOptions): string {
+/** Identity of (input, options): the key of the grammar that they compile to. Of a vocabulary it holds the hash. */
+export function constraintKey(input: GrammarInput, options: CompileOptions): string {
   const said = (value: unknown) =>
     JSON.stringify(value, (_, part) => {
       if (part instanceof Grammar) return part.key
       return typeof part === "bigint" ? `${part}n` : part
     })
   const { tokens, ...others } = options
+  // The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema.
   if (input.kind === "json" && typeof input.schema === "string") return `${said(others)} ${input.schema}`
   return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }

@@ -33,13 +33,17 @@ interface StandardIssue {
 /** What a constraint is given as; what is compiled already stands for texts, not for values. */
 export type ConstraintInput = GrammarInput | Grammar | Stored
 
-/** At most one of the seven, with the policies of the compiler beside it. */
-export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable"> {
+/** At most one constraint, with the policies of the compiler beside it. Control tokens are those of the model. */
+export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens"> {
   /** JSON Schema as value or text, or any object with `~standard`. */
   schema?: unknown
   /** The whole output matches. */
   regex?: string | RegExp
   choice?: readonly string[]
+  /** The whole output is a text of this grammar, which is in GBNF or Lark: its first definition says in which. */
+  grammar?: string
+  /** A structural tag as a value or its JSON text: free text, and what it switches to. */
+  structuralTag?: unknown
   /** Any JSON object. */
   jsonObject?: boolean
   /** A compile input, or what `compile` or `deserialize` returned. */
@@ -53,7 +57,7 @@ export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Ou
     ? Option
     : Options extends { schema: unknown } | { jsonObject: true } | { constraint: unknown }
       ? unknown
-      : Options extends { regex: string | RegExp }
+      : Options extends { regex: string | RegExp } | { grammar: string } | { structuralTag: unknown }
         ? string
         : undefined
 
@@ -86,6 +90,8 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
     ["schema", options.schema],
     ["regex", options.regex],
     ["choice", options.choice],
+    ["grammar", options.grammar],
+    ["structuralTag", options.structuralTag],
     ["jsonObject", options.jsonObject || undefined],
     ["constraint", options.constraint],
   ]
@@ -111,6 +117,8 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
     return make({ kind: "regex", pattern: regex.source, flags: regex.flags }, asText)
   }
   if (options.choice) return make({ kind: "choice", options: [...options.choice] }, asText)
+  if (typeof options.grammar === "string") return make({ kind: "grammar", text: options.grammar }, asText)
+  if (options.structuralTag != null) return make({ kind: "tag", format: options.structuralTag }, asText)
   if (options.jsonObject) return make({ kind: "json", schema: { type: "object" } }, parseJson)
   if (options.constraint) {
     const isJson = "kind" in options.constraint && options.constraint.kind === "json"

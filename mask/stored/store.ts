@@ -11,7 +11,7 @@
  * vocabulary [32 bytes, zero: any], notes in JSON [block], the tables of a machine (`writeTables`), SHA-256 of all that
  * [32 bytes]. A block is its length as a word, then its bytes.
  */
-import { type CompileOptions, compile, type GrammarInput } from "../../grammar/compile.ts"
+import { type CompileOptions, compile, constraintKey, type GrammarInput } from "../../grammar/compile.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
@@ -62,7 +62,7 @@ export interface Stored {
   /** A `ClosedFsm`, or a `TokenFsm` that has been compiled again. */
   readonly machine: TokenMachine
   readonly report: Report
-  /** SHA-256 of the grammar's key. */
+  /** SHA-256 of the grammar's key; of a source's key without a vocabulary. */
   readonly grammarHash: string
   /** The vocabulary that the file is for; undefined: any. */
   readonly vocabularyHash: string | undefined
@@ -86,28 +86,35 @@ export function serializeMachine(
 }
 
 /**
- * A constraint as bytes that the other process compiles again. With `vocabulary` it is for that one alone. Throws
- * GrammarError where it does not compile, and RangeError for a schema value that JSON cannot write.
+ * A constraint as bytes that the other process compiles again, with the control tokens of the vocabulary there. With
+ * `vocabulary` it is for that one alone. Throws GrammarError where it does not compile, and RangeError for a value that JSON
+ * cannot write.
  */
 export function serializeSource(
   input: GrammarInput,
   options: CompileOptions = {},
   vocabulary?: Vocabulary,
 ): Uint8Array {
-  const { grammar, report } = compile(input, options)
-  const notes: SourceNotes = { report: reportNotes(report), input, options }
+  const { tokens, ...kinds } = options
+  const { report } = compile(input, { ...kinds, tokens: vocabulary ?? tokens })
+  const notes: SourceNotes = { report: reportNotes(report), input, options: kinds }
   // What a value loses on its way through JSON (a bigint, undefined) would be another constraint there.
   const kept = JSON.parse(jsonOf(notes)) as SourceNotes
-  if (compile(kept.input, kept.options).grammar.key !== grammar.key) throw notJson()
-  const hash = hashOf(grammar.key)
-  return finish(begin("source", hash, vocabulary?.hash ?? anyVocabulary, notes))
+  const key = constraintKey(input, kinds)
+  if (constraintKey(kept.input, kept.options) !== key) throw notJson()
+  return finish(begin("source", hashOf(key), vocabulary?.hash ?? anyVocabulary, notes))
 }
 
 /**
  * What `serializeMachine` or `serializeSource` wrote. Throws StoreError for anything else, and for a file of another
- * build or vocabulary; GrammarError where a source does not compile.
+ * build or vocabulary; GrammarError where a source does not compile. `spellsTokens`: a source reads control tokens as text, as
+ * they are spelled. Default: they are those of the vocabulary.
  */
-export function deserialize(bytes: Uint8Array, vocabulary: Vocabulary): Stored {
+export function deserialize(
+  bytes: Uint8Array,
+  vocabulary: Vocabulary,
+  options: { spellsTokens?: boolean } = {},
+): Stored {
   const reader = new ByteReader(bytes, (message) => new StoreError("content", `${message}: the file is cut`))
   if (bytes.length < magic.length || !magic.every((byte, i) => bytes[i] === byte)) {
     throw new StoreError("magic", "this is no compiled constraint. tokenrail compile --out writes them")
@@ -126,7 +133,7 @@ export function deserialize(bytes: Uint8Array, vocabulary: Vocabulary): Stored {
   const machine =
     form === "machine"
       ? readMachine(reader, notes, vocabulary, grammarHash)
-      : compileAgain(notes, vocabulary, grammarHash)
+      : compileAgain(notes, vocabulary, grammarHash, options.spellsTokens ? undefined : vocabulary)
   if (reader.left !== hashLength)
     throw new StoreError("content", `${reader.left - hashLength} bytes too many`)
   const vocabularyHash = ownHash === anyVocabulary ? undefined : ownHash
@@ -248,11 +255,16 @@ function readMachine(
   return new ClosedFsm(tables, vocabulary, grammarHash)
 }
 
-function compileAgain(notes: Partial<SourceNotes>, vocabulary: Vocabulary, grammarHash: string): TokenFsm {
+function compileAgain(
+  notes: Partial<SourceNotes>,
+  vocabulary: Vocabulary,
+  grammarHash: string,
+  tokens: Vocabulary | undefined,
+): TokenFsm {
   const { input, options } = notes
   if (input === undefined || options === undefined) throw new StoreError("content", "no input or no options")
-  const { grammar, report } = compileStored(input, options)
-  expectPart("grammar hash", grammarHash, hashOf(grammar.key))
+  const { grammar, report } = compileStored(input, { ...options, tokens })
+  expectPart("grammar hash", grammarHash, hashOf(constraintKey(input, options)))
   if (JSON.stringify(reportNotes(report)) !== JSON.stringify(notes.report)) {
     throw new StoreError(
       "report",

@@ -76,7 +76,7 @@ export class CompiledConstraints {
     this.refusals = new LRUCache({ max: count })
   }
 
-  /** Throws GrammarError. `key`: equal keys mean equal inputs and options; undefined: it is compiled each time. */
+  /** Control tokens that a grammar names are those of the vocabulary. Throws GrammarError. `key`: equal keys mean equal inputs and options; undefined: it is compiled each time. */
   compile(
     input: GrammarInput | Grammar,
     options: CompileOptions = {},
@@ -167,7 +167,7 @@ export class CompiledConstraints {
     key: string | undefined,
   ): { grammar: Grammar; report: Report } {
     try {
-      return compile(input, options)
+      return compile(input, { ...options, tokens: this.vocabulary })
     } catch (error) {
       // Time may suffice another time.
       if (key !== undefined && error instanceof GrammarError && !(error instanceof TimeError)) {
@@ -212,11 +212,12 @@ function sourceLength(input: GrammarInput, options: CompileOptions): number {
   }
 }
 
-/** Undefined for what JSON cannot write (a bigint, a cycle): such an input is compiled each time. */
+/** Undefined for what JSON cannot write (a bigint, a cycle, a Grammar): such an input is compiled each time. */
 export function keyOf(input: GrammarInput, options: CompileOptions): string | undefined {
   try {
     return JSON.stringify([input, options], (_, value) => {
-      if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("not JSON")
+      const isLost = typeof value === "number" && !Number.isFinite(value)
+      if (isLost || value instanceof Grammar) throw new RangeError("not JSON")
       return value
     })
   } catch {

@@ -130,7 +130,8 @@ export function unpackOpening({ report, ...opening }: PlainOpening, request: Wal
 }
 
 function notesOf({ constraint }: WalkRequest): KeywordNote[] {
-  if (!constraint || !("kind" in constraint.input)) return []
+  // Only schemas have keywords.
+  if (!constraint || !("kind" in constraint.input) || constraint.input.kind !== "json") return []
   return compile(constraint.input, { surface: "generate", ...constraint.policies }).report.keywords
 }
 

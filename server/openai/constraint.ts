@@ -3,10 +3,9 @@
  *
  * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and SGLang top-level keys. Each
  * spelling found is read into the same `Constraint`; two of them in one request are refused by name, since obeying one
- * would ignore the other. A spelling for which this engine has no grammar yet is refused with a way out. Inside a
- * constraint object an unknown key is refused too: it might have been meant to constrain.
+ * would ignore the other. Inside a constraint object an unknown key is refused too: it might have been meant to constrain.
  *
- * Schemas are taken from the body's text, not from its parsed view (see body.ts).
+ * Schemas and structural tags are taken from the body's text, not from its parsed view (see body.ts).
  */
 import type { GrammarInput } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -73,13 +72,21 @@ function readResponseFormat(body: RequestBody): Constraint[] {
       onlyKeys(inner, "response_format.json_schema", schemaKeys)
       return [schemaAt(body, ["response_format", "json_schema", "schema"])]
     }
+    case "grammar":
+      onlyKeys(format, "response_format", ["type", "grammar"])
+      return [readKind(body, "grammar", ["response_format", "grammar"])]
+    case "regex": {
+      const key = format.pattern === undefined ? "regex" : "pattern"
+      onlyKeys(format, "response_format", ["type", key])
+      return [readKind(body, "regex", ["response_format", key])]
+    }
     case "structural_tag":
-      throw noGrammar("response_format.type", "structural_tag")
+      return [readKind(body, "structural_tag", ["response_format"])]
     default:
       throw new Refusal(
         "invalid_value",
-        `response_format.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object or json_schema`,
-        { param: "response_format.type", hint: "For a regex or a choice use structured_outputs" },
+        `response_format.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
+        { param: "response_format.type", hint: "For a choice use structured_outputs" },
       )
   }
 }
@@ -96,7 +103,7 @@ function readStructuredOutputs(body: RequestBody): Constraint[] {
   if (given.length !== 1) {
     throw new Refusal("invalid_value", `${name} holds ${given.join(" and ") || "no constraint"}`, {
       param: name,
-      hint: "Give exactly one of json, regex, choice, json_object",
+      hint: `Give exactly one of ${structuredKinds.join(", ")}`,
     })
   }
   return [readKind(body, given[0], [name, given[0]])]
@@ -115,8 +122,11 @@ function readAliases(body: RequestBody): Constraint[] {
     ebnf: "grammar",
     structural_tag: "structural_tag",
   }
+  // llama.cpp reads an empty grammar as none.
+  const isGiven = (key: string, value: unknown) =>
+    value != null && value !== false && !(key === "grammar" && value === "")
   return Object.entries(aliases)
-    .filter(([key]) => body.value[key] != null && body.value[key] !== false)
+    .filter(([key]) => isGiven(key, body.value[key]))
     .map(([key, kind]) => readKind(body, kind, [key]))
 }
 
@@ -129,10 +139,18 @@ function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
     case "json_object":
       return anyObject(field)
     case "regex":
-      if (typeof value !== "string")
-        throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
-      refuseHalfPairs(value, field)
-      return { field, isSchema: false, input: { kind: "regex", pattern: value } }
+      return { field, isSchema: false, input: { kind: "regex", pattern: textAt(value, field) } }
+    case "grammar":
+      return { field, isSchema: false, input: { kind: "grammar", text: textAt(value, field) } }
+    case "structural_tag":
+      if (typeof value === "string")
+        return { field, isSchema: false, input: { kind: "tag", format: textAt(value, field) } }
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        throw new Refusal("invalid_value", `${field} must be a structural tag: an object or its JSON text`, {
+          param: field,
+        })
+      }
+      return { field, isSchema: false, input: { kind: "tag", format: body.text(path)! } }
     case "choice": {
       if (!isTexts(value)) {
         throw new Refusal("invalid_value", `${field} must be a list of at least one string`, { param: field })
@@ -141,7 +159,7 @@ function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
       return { field, isSchema: false, input: { kind: "choice", options: value } }
     }
     default:
-      throw noGrammar(field, kind)
+      throw new Error(`internal: a constraint of kind ${kind}`)
   }
 }
 
@@ -189,6 +207,13 @@ function checkTools(value: Record<string, unknown>): void {
 
 // ---- small readers
 
+function textAt(value: unknown, field: string): string {
+  if (typeof value !== "string")
+    throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
+  refuseHalfPairs(value, field)
+  return value
+}
+
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
 }
@@ -218,11 +243,4 @@ function onlyKeys(value: Record<string, unknown>, field: string, known: string[]
 
 function missing(field: string): Refusal {
   return new Refusal("missing_required_parameter", `${field} is missing`, { param: field })
-}
-
-function noGrammar(field: string, kind: string): Refusal {
-  return new Refusal("unsupported_parameter", `${field}: ${kind} constraints are not supported here`, {
-    param: field,
-    hint: "Use a JSON Schema (response_format json_schema), structured_outputs.regex or structured_outputs.choice",
-  })
 }

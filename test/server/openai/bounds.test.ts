@@ -145,6 +145,26 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
     { structured_outputs: { regex: "x".repeat(65_536) } },
     { structured_outputs: { regex: "x".repeat(65_537) } },
   ],
+  ...["grammar", "ebnf", "guided_grammar"].map((field): (typeof cases)[number] => [
+    `${field} units`,
+    { [field]: "x".repeat(1 << 20) },
+    { [field]: "x".repeat((1 << 20) + 1) },
+  ]),
+  [
+    "structured_outputs.grammar units",
+    { structured_outputs: { grammar: "x".repeat(1 << 20) } },
+    { structured_outputs: { grammar: "x".repeat((1 << 20) + 1) } },
+  ],
+  [
+    "response_format.grammar units",
+    { response_format: { type: "grammar", grammar: "x".repeat(1 << 20) } },
+    { response_format: { type: "grammar", grammar: "x".repeat((1 << 20) + 1) } },
+  ],
+  ...["regex", "pattern"].map((name): (typeof cases)[number] => [
+    `response_format.${name} units`,
+    { response_format: { type: "regex", [name]: "x".repeat(65_536) } },
+    { response_format: { type: "regex", [name]: "x".repeat(65_537) } },
+  ]),
   [
     "guided_choice members",
     { guided_choice: times(200_000, (i) => `${i}`) },

@@ -15,6 +15,8 @@ async function read(fields: object | string) {
 const schema = { type: "object", properties: { a: { type: "integer" } } }
 const text = JSON.stringify(schema)
 const json = { kind: "json", schema: text }
+const grammar = 'root ::= "a"'
+const tag = { type: "json_schema", json_schema: schema }
 
 test.each([
   [
@@ -44,6 +46,41 @@ test.each([
   ["guided_choice", { guided_choice: ["a"] }, { kind: "choice", options: ["a"] }],
   ["llama.cpp json_schema", { json_schema: schema }, json],
   ["SGLang regex", { regex: "a+" }, { kind: "regex", pattern: "a+" }],
+  [
+    "response_format regex",
+    { response_format: { type: "regex", regex: "a+" } },
+    { kind: "regex", pattern: "a+" },
+  ],
+  ["and as pattern", { response_format: { type: "regex", pattern: "a+" } }, { kind: "regex", pattern: "a+" }],
+  [
+    "response_format grammar",
+    { response_format: { type: "grammar", grammar } },
+    { kind: "grammar", text: grammar },
+  ],
+  ["vLLM grammar", { structured_outputs: { grammar } }, { kind: "grammar", text: grammar }],
+  ["guided_grammar", { guided_grammar: grammar }, { kind: "grammar", text: grammar }],
+  ["llama.cpp grammar", { grammar }, { kind: "grammar", text: grammar }],
+  ["SGLang ebnf", { ebnf: grammar }, { kind: "grammar", text: grammar }],
+  [
+    "response_format structural_tag",
+    { response_format: { type: "structural_tag", format: tag } },
+    { kind: "tag", format: JSON.stringify({ type: "structural_tag", format: tag }) },
+  ],
+  [
+    "its older dialect",
+    { response_format: { type: "structural_tag", structures: [], triggers: ["<f"] } },
+    { kind: "tag", format: '{"type":"structural_tag","structures":[],"triggers":["<f"]}' },
+  ],
+  [
+    "vLLM structural_tag",
+    { structured_outputs: { structural_tag: { format: tag } } },
+    { kind: "tag", format: JSON.stringify({ format: tag }) },
+  ],
+  [
+    "SGLang structural_tag as text",
+    { structural_tag: JSON.stringify({ format: tag }) },
+    { kind: "tag", format: JSON.stringify({ format: tag }) },
+  ],
   ["a boolean schema", { json_schema: true }, { kind: "json", schema: "true" }],
 ])("%s is one constraint", async (_, fields, input) => {
   expect((await read(fields)).constraint?.input).toEqual(input)
@@ -53,6 +90,7 @@ test.each([
   ["nothing", {}],
   ["null", { response_format: null, structured_outputs: null, guided_json: null }],
   ["text", { response_format: { type: "text" } }],
+  ["an empty grammar of llama.cpp", { grammar: "" }],
   ["no tools", { tools: [], tool_choice: "auto" }],
   ["tools that must not be called", { tools: [{ type: "function" }], tool_choice: "none" }],
 ])("%s is no constraint", async (_, fields) => {
@@ -83,9 +121,16 @@ test.each([
   ["no type", { response_format: {} }, /missing/],
   ["a string", { response_format: "json" }, /must be an object/],
   ["an empty choice", { guided_choice: [] }, /at least one/],
-  ["a grammar", { guided_grammar: 'root ::= "a"' }, /grammar constraints are not supported/],
-  ["an EBNF grammar", { ebnf: 'root ::= "a"' }, /not supported/],
-  ["a structural tag", { response_format: { type: "structural_tag", format: {} } }, /not supported/],
+  ["a grammar that is no text", { guided_grammar: { root: "a" } }, /guided_grammar must be a string/],
+  ["a grammar that is missing", { response_format: { type: "grammar" } }, /grammar must be a string/],
+  ["half a character in a grammar", { ebnf: 'root ::= "\ud800"' }, /ebnf/],
+  [
+    "a regex by two names",
+    { response_format: { type: "regex", regex: "a", pattern: "a" } },
+    /unknown key "regex"/,
+  ],
+  ["a structural tag that is a list", { structural_tag: [] }, /must be a structural tag/],
+  ["a grammar and a tag", { grammar, structural_tag: tag }, /grammar and structural_tag/],
   ["a tool", { tools: [{ type: "function", function: { name: "f" } }] }, /tools are not supported/],
   ["a choice without tools", { tool_choice: "required" }, /needs tools/],
   ["an unknown policy", { tokenrail: { whitespaces: "any" } }, /whitespaces/],
