@@ -1,4 +1,6 @@
 /** grammar/: from a constraint to a pushdown over bytes. Knows bytes, not tokens. */
+export { type CallOptions, callGrammar, callTypes } from "./calls/calls.ts"
+export type { CallTool } from "./calls/functions.ts"
 export { type CompileOptions, compile, type GrammarInput } from "./compile.ts"
 export { TimeError } from "./deadline.ts"
 export { defaultLimits, GrammarError, type GrammarErrorKind, type Limits } from "./errors.ts"

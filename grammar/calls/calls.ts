@@ -1,0 +1,115 @@
+/**
+ * Programs that are calls of functions: `files.read({"path": "a.txt"})`, as models write that are given tools as TypeScript.
+ *
+ * The names are one trie, and behind each stands its argument: JSON, which is a part of TypeScript's literals, in the spellings
+ * of `surface: "generate"`, by the tool's JSON Schema. `callTypes` says the same as declarations; they are wider where types
+ * cannot say what a schema says. So what the grammar accepts passes the checker under `strict`.
+ */
+import { type CompileOptions, compile } from "../compile.ts"
+import { Rules } from "../ebnf/rules.ts"
+import type { Term } from "../ebnf/terms.ts"
+import { defaultLimits, GrammarError } from "../errors.ts"
+import { Grammar } from "../grammar.ts"
+import { below } from "../tags/fields.ts"
+import { type CallableFunction, type CallTool, readFunctions } from "./functions.ts"
+import { typeOf } from "./types.ts"
+
+/** How calls are written. */
+export interface CallOptions {
+  /** Whether each call has `await` in front of it. Default never. */
+  await?: "never" | "optional" | "always"
+  /** How many calls there may be, each on its own line behind a semicolon. Default 1; Infinity: any number. */
+  maxCalls?: number
+  /** Spellings of the arguments, and bounds. */
+  compile?: Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens">
+}
+
+/**
+ * Calls of `tools`, OpenAI's tool objects or `{name, parameters}`: `name({…})`, and `name()` where a tool has no parameters.
+ * Every text passes TypeScript's checker beside the declarations of `callTypes(tools)`. Throws GrammarError with the pointer into
+ * `tools`: names that are no identifiers, two of one name, arguments that are no objects, and what a schema asks for in vain.
+ * Cost: compiling the schemas, and the bytes of the names.
+ */
+export function callGrammar(
+  tools: readonly (CallTool | { type: "function"; function: CallTool })[],
+  options: CallOptions = {},
+): Grammar {
+  const functions = readFunctions(tools)
+  const { await: awaiting = "never", maxCalls = 1, compile: own = {} } = options
+  if (maxCalls !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(maxCalls) && maxCalls >= 1)) {
+    throw new GrammarError(
+      "syntax",
+      "maxCalls",
+      `${maxCalls} is no number of calls: an integer from 1 on, or Infinity`,
+    )
+  }
+  const awaits = { never: [""], optional: ["", "await "], always: ["await "] }[awaiting]
+  if (awaits === undefined)
+    throw new GrammarError("syntax", "await", `${awaiting}: use never, optional or always`)
+  const rules = new Rules({ ...defaultLimits, ...own.limits })
+  const { terms } = rules
+  const argument = ({ schema, schemaPath }: CallableFunction): Term => {
+    if (schema === null) return terms.text("()")
+    const { grammar } = below(schemaPath, () => compile({ kind: "json", schema }, own))
+    return terms.concat(terms.text("("), terms.nested(grammar), terms.text(")"))
+  }
+  const start = rules.declare("calls")
+  rules.define(start, [], () => {
+    const options = functions.flatMap((each) => {
+      const rest = argument(each)
+      return awaits.map((before) => [`${before}${each.name}`, rest] as const)
+    })
+    const call = terms.choice(options)
+    const more = terms.concat(terms.text(";\n"), call)
+    return terms.concat(call, terms.repeat(more, 0, maxCalls - 1))
+  })
+  const identity = { key: () => JSON.stringify(["calls", functions, options]), title: "TypeScript calls" }
+  return rules.grammar(start, identity) ?? new Grammar([], identity)
+}
+
+/** A name with what is declared below it. */
+interface Member {
+  own: CallableFunction | null
+  readonly members: Map<string, Member>
+}
+
+/**
+ * The declarations of `tools`, for a prompt, and for a checker beside the texts of `callGrammar(tools)`: one constant for each
+ * first name, with its functions as members. Throws GrammarError as `callGrammar` does, but for what is wrong inside of schemas.
+ * Cost: linear in the schemas.
+ */
+export function callTypes(tools: readonly (CallTool | { type: "function"; function: CallTool })[]): string {
+  const root: Member = { own: null, members: new Map() }
+  for (const each of readFunctions(tools)) {
+    let at = root
+    for (const segment of each.name.split(".")) {
+      let next = at.members.get(segment)
+      if (next === undefined) {
+        next = { own: null, members: new Map() }
+        at.members.set(segment, next)
+      }
+      at = next
+    }
+    at.own = each
+  }
+  return [...root.members]
+    .map(([name, member]) => `declare const ${name}: ${memberType(member, "")}\n`)
+    .join("")
+}
+
+function memberType({ own, members }: Member, indent: string): string {
+  const inner = `${indent}  `
+  const lines: string[] = []
+  if (own !== null) {
+    if (own.description !== "") lines.push(comment(own.description, inner))
+    const parameter = own.schema === null ? "" : `args: ${typeOf(own.schema)}`
+    lines.push(`${inner}(${parameter}): unknown`)
+  }
+  for (const [name, member] of members) lines.push(`${inner}${name}: ${memberType(member, inner)}`)
+  return `{\n${lines.join("\n")}\n${indent}}`
+}
+
+/** A comment may not end inside of its text. */
+function comment(text: string, indent: string): string {
+  return `${indent}/** ${text.replaceAll("*/", "* /").replaceAll(/\s+/g, " ")} */`
+}

@@ -1,0 +1,98 @@
+/**
+ * The functions that a program may call, read from tools: OpenAI's tool objects, or what stands in them.
+ *
+ * A dotted name is a path of members, `files.read`. Names are identifiers of TypeScript, since they are written as they are.
+ */
+import { GrammarError } from "../errors.ts"
+import { Fields, shown } from "../tags/fields.ts"
+
+/** A function that may be called. */
+export interface CallTool {
+  /** An identifier, or several with dots between them. */
+  name: string
+  description?: string
+  /** The JSON Schema of its one argument, an object. None: it takes no argument. */
+  parameters?: unknown
+}
+
+/** One function, and where its parts stand in the list of tools. */
+export interface CallableFunction {
+  readonly name: string
+  readonly description: string
+  /** Null: it takes no argument. */
+  readonly schema: unknown
+  readonly schemaPath: string
+}
+
+const MaxTools = 4_096
+const segmentPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
+/** Words that no variable of a module may be named by. Behind a dot they are names like any other. */
+const reserved = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
+    "finally for function if implements import in instanceof interface let new null package private protected public return " +
+    "static super switch this throw true try typeof undefined var void while with yield"
+  ).split(" "),
+)
+
+/** The functions of `tools`. Throws GrammarError with the pointer of what is wrong. */
+export function readFunctions(tools: readonly unknown[]): CallableFunction[] {
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw new GrammarError("syntax", "", `expected a list of tools, found ${shown(tools)}. Name one at least`)
+  if (tools.length > MaxTools)
+    throw new GrammarError(
+      "limit",
+      "",
+      `tools: ${tools.length} is above the bound of ${MaxTools}. Name fewer`,
+    )
+  const places = new Map<string, string>()
+  return tools.map((value, i) => {
+    const { read, path } = readFunction(value, `/${i}`)
+    const known = places.get(read.name)
+    if (known !== undefined) {
+      const message = `the function ${shown(read.name)} is already at ${known}. Rename one of them`
+      throw new GrammarError("syntax", `${path}/name`, message)
+    }
+    places.set(read.name, `${path}/name`)
+    return read
+  })
+}
+
+function readFunction(value: unknown, at: string): { read: CallableFunction; path: string } {
+  const tool = new Fields({ value, path: at }, "a tool")
+  const type = tool.at("type")
+  if (tool.has("type") && type.value !== "function") {
+    const message = `tools of type ${shown(type.value)} are no functions. Use function`
+    throw new GrammarError("unsupported", type.path, message)
+  }
+  const inner = tool.has("function") ? new Fields(tool.at("function"), "a function") : tool
+  const name = inner.text("name")
+  checkName(name, inner.at("name").path)
+  const description = inner.has("description") ? inner.text("description") : ""
+  const { value: schema, path: schemaPath } = inner.at("parameters")
+  if (inner.has("parameters")) checkParameters(schema, schemaPath)
+  return { read: { name, description, schema: schema ?? null, schemaPath }, path: inner.path }
+}
+
+function checkName(name: string, path: string): void {
+  const segments = name.split(".")
+  const wrong = segments.find((segment) => !segmentPattern.test(segment))
+  if (wrong !== undefined) {
+    const message = `${shown(name)} is no name of a function: ${shown(wrong)} is no identifier of TypeScript. Rename it`
+    throw new GrammarError("syntax", path, message)
+  }
+  if (reserved.has(segments[0])) {
+    const message = `${shown(name)} begins with a reserved word of TypeScript. Rename it, or put it behind a name and a dot`
+    throw new GrammarError("syntax", path, message)
+  }
+}
+
+/** A call has one argument, an object, and its type must say so. */
+function checkParameters(schema: unknown, path: string): void {
+  const { value: type, path: at } = new Fields({ value: schema, path }, "the schema of an argument").at(
+    "type",
+  )
+  if (type === "object") return
+  const message = `the argument of a call is an object: expected "object", found ${shown(type)}`
+  throw new GrammarError("unsupported", at, message)
+}

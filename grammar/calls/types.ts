@@ -1,0 +1,105 @@
+/**
+ * TypeScript's types of JSON Schemas: every value of a schema, written as JSON, is assignable to its type.
+ *
+ * A type may be wider than its schema, never narrower. So what types cannot say (patterns, bounds, counts, `not`, conditions,
+ * references) is left out, and where nothing is known the type is `unknown`. An object that may hold names which the schema does
+ * not list has an index signature of `unknown`: without one the checker refuses them as excess properties.
+ */
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The type of the values of `schema`. Cost: linear in the schema. */
+export function typeOf(schema: unknown): string {
+  if (schema === false) return "never"
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "unknown"
+  const fields = schema as Fields
+  // Beside a reference the older drafts know no other keyword.
+  if (fields.$ref !== undefined) return "unknown"
+  if ("const" in fields) return literalType(fields.const)
+  if (Array.isArray(fields.enum)) return union(fields.enum.map(literalType))
+  const parts = [ownType(fields)]
+  for (const name of ["anyOf", "oneOf"]) {
+    const options = fields[name]
+    if (Array.isArray(options)) parts.push(union(options.map(typeOf)))
+  }
+  if (Array.isArray(fields.allOf)) parts.push(...fields.allOf.map(typeOf))
+  return intersection(parts)
+}
+
+/** What `type` says, with the keywords of that type. */
+function ownType(fields: Fields): string {
+  const { type } = fields
+  if (type === undefined) return "unknown"
+  const names = Array.isArray(type) ? type : [type]
+  return union(names.map((name) => typeOfName(name, fields)))
+}
+
+function typeOfName(name: unknown, fields: Fields): string {
+  switch (name) {
+    case "string":
+    case "boolean":
+    case "null":
+    case "number":
+      return name
+    case "integer":
+      return "number"
+    case "array":
+      return arrayType(fields)
+    case "object":
+      return objectType(fields)
+    default:
+      return "unknown"
+  }
+}
+
+/** Items that have schemas by their place are not told apart. */
+function arrayType({ items, prefixItems }: Fields): string {
+  const item = prefixItems === undefined && !Array.isArray(items) ? typeOf(items ?? true) : "unknown"
+  return /^\w+$/.test(item) ? `${item}[]` : `(${item})[]`
+}
+
+function objectType({ properties, required, patternProperties, additionalProperties }: Fields): string {
+  const known = isFields(properties) ? properties : {}
+  const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : [])
+  const isClosed = additionalProperties === false && patternProperties === undefined
+  const members = Object.keys(known).map((name) => {
+    return `${JSON.stringify(name)}${needed.has(name) ? "" : "?"}: ${typeOf(known[name])}`
+  })
+  const others = [...needed].filter((name) => !Object.hasOwn(known, name))
+  if (!isClosed) {
+    for (const name of others) members.push(`${JSON.stringify(name)}: unknown`)
+    const isAlike = members.length === 0 && patternProperties === undefined
+    members.push(`[key: string]: ${isAlike ? typeOf(additionalProperties ?? true) : "unknown"}`)
+  }
+  // The type {} takes anything but null.
+  return members.length === 0 ? "{ [key: string]: never }" : `{ ${members.join("; ")} }`
+}
+
+/** The type that has this value alone. */
+function literalType(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literalType).join(", ")}]`
+  if (isFields(value)) {
+    const members = Object.keys(value).map((name) => `${JSON.stringify(name)}: ${literalType(value[name])}`)
+    return members.length === 0 ? "{ [key: string]: never }" : `{ ${members.join("; ")} }`
+  }
+  return typeof value === "bigint" ? `${value}` : (JSON.stringify(value) ?? "unknown")
+}
+
+/** Any of `types`. Laws: unknown takes all in, never adds nothing, equal ones are one. */
+function union(types: readonly string[]): string {
+  const members = new Set(types.filter((type) => type !== "never"))
+  if (members.size === 0) return "never"
+  if (members.has("unknown")) return "unknown"
+  return members.size === 1 ? [...members][0] : `(${[...members].join(" | ")})`
+}
+
+/** All of `types`. Laws: unknown adds nothing, equal ones are one. */
+function intersection(types: readonly string[]): string {
+  const members = new Set(types.filter((type) => type !== "unknown"))
+  if (members.size === 0) return "unknown"
+  return members.size === 1 ? [...members][0] : `(${[...members].join(" & ")})`
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
