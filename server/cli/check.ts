@@ -16,7 +16,7 @@ import {
   type Vocabulary,
 } from "../../runtime/index.ts"
 import type { Tokenizer } from "../../runtime/model/tokenizer.ts"
-import { byteMachine, byteVocabulary, place, TextChecker, type Verdict } from "../suite/checker.ts"
+import { byteMachine, place, readsTokens, TextChecker, type Verdict } from "../suite/checker.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, needConstraint, readText, spelling } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -69,19 +69,25 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
 
 /** `vocabulary`: null reads bytes. */
 async function machineOf(flags: CheckFlags, vocabulary: Vocabulary | null, io: Io): Promise<TokenMachine> {
-  if (flags.compiled !== undefined)
-    return (await readCompiled(flags.compiled, flags, vocabulary ?? byteVocabulary())).machine
+  if (flags.compiled !== undefined) return (await readCompiled(flags.compiled, flags, vocabulary)).machine
   const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
-  const { grammar } = compile(await needConstraint(flags, io), policies)
+  const tokens = vocabulary ?? undefined
+  const { grammar } = compile(await needConstraint(flags, io), { ...policies, tokens })
   if (vocabulary === null) return byteMachine(grammar)
   const machine = new TokenFsm(grammar, vocabulary)
   checkBudgets(machine)
   return machine
 }
 
-/** Reads texts token by token: each token must be in the mask at its place. */
+/**
+ * Reads texts token by token: each token must be in the mask at its place. What spells a control token is that token where the
+ * constraint names tokens, else text.
+ */
 class TokenChecker {
   private readonly matcher: Matcher
+  private readonly parseSpecial: boolean
+  /** What control tokens spell, by id. */
+  private readonly spellings: ReadonlyMap<number, Uint8Array>
   private readonly tokenizer: Tokenizer
   private readonly row: Uint32Array
 
@@ -89,15 +95,20 @@ class TokenChecker {
     this.tokenizer = tokenizer
     this.matcher = new Matcher(machine)
     this.row = new Uint32Array(tokenizer.vocabulary.words)
+    this.parseSpecial = readsTokens(machine)
+    const encoder = new TextEncoder()
+    const named = this.parseSpecial ? [...tokenizer.vocabulary.specials] : []
+    this.spellings = new Map(named.map(([name, id]) => [id, encoder.encode(name)]))
   }
 
   /** Throws `UsageError` for a text that the tokenizer does not spell as it is. */
   check(text: string): Verdict {
-    const { matcher, row, tokenizer } = this
+    const { matcher, row, tokenizer, parseSpecial, spellings } = this
     const { vocabulary } = tokenizer
     const bytes = new TextEncoder().encode(text)
-    const tokens = tokenizer.encodePart(text)
-    checkSpelling(text, bytes, tokens, vocabulary)
+    const tokens = tokenizer.encode(text, { addSpecialTokens: false, parseSpecial })
+    const spelled = (token: number) => spellings.get(token) ?? vocabulary.bytes(token)
+    checkSpelling(text, bytes, tokens, spelled)
     matcher.reset()
     let allowed = 0
     let offset = 0
@@ -105,7 +116,7 @@ class TokenChecker {
       matcher.fillMask(row)
       if (((row[token >>> 5] >>> (token & 31)) & 1) === 0 || !matcher.accept(token)) break
       allowed++
-      offset += vocabulary.bytes(token).length
+      offset += spelled(token).length
     }
     const prefix = allowed === tokens.length
     const accepted = prefix && matcher.isAccepting()
@@ -122,10 +133,10 @@ function checkSpelling(
   text: string,
   bytes: Uint8Array,
   tokens: readonly number[],
-  vocabulary: Vocabulary,
+  spelled: (token: number) => Uint8Array,
 ): void {
   let at = 0
-  const isSame = tokens.every((token) => vocabulary.bytes(token).every((byte) => byte === bytes[at++]))
+  const isSame = tokens.every((token) => spelled(token).every((byte) => byte === bytes[at++]))
   if (isSame && at === bytes.length) return
   throw new UsageError(
     `the tokenizer does not write ${JSON.stringify(text.slice(0, 60))} byte for byte. Check it without --vocab`,

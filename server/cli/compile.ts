@@ -15,7 +15,7 @@ import {
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { byteMachine, byteVocabulary } from "../suite/checker.ts"
+import { byteMachine, byteVocabulary, readsTokens } from "../suite/checker.ts"
 import {
   type CompiledForm,
   compiledFlag,
@@ -57,7 +57,7 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   const begin = performance.now()
   const { machine, report, form } =
     source === null
-      ? await readCompiled(flags.compiled!, flags, vocabulary)
+      ? await readCompiled(flags.compiled!, flags, flags.vocab ? vocabulary : null)
       : { ...compileHere(source, spelling(flags), flags.vocab ? vocabulary : null), form: undefined }
   const compileMs = performance.now() - begin
   const matcher = new Matcher(machine)
@@ -65,7 +65,7 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   matcher.fillMask(row)
   const firstMaskMs = performance.now() - begin
   const allowed = countAllowed(row)
-  const follows = flags.explain === undefined ? undefined : explain(matcher, flags.explain)
+  const follows = flags.explain === undefined ? undefined : explain(matcher, flags.explain, machine)
   const written =
     flags.out === undefined || !(machine instanceof TokenFsm)
       ? undefined
@@ -92,13 +92,16 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   return Exit.Ok
 }
 
-/** `vocabulary`: null is none, so that nothing is said of budgets of tokens. */
+/** `vocabulary`: null is none: control tokens read as they are spelled, and nothing is said of budgets of tokens. */
 function compileHere(
   input: GrammarInput,
   options: CompileOptions,
   vocabulary: Vocabulary | null,
 ): { machine: TokenMachine; report: Report } {
-  const { grammar, report } = compile(input, options)
+  const { grammar, report } = compile(
+    input,
+    vocabulary === null ? options : { ...options, tokens: vocabulary },
+  )
   if (vocabulary === null) return { machine: byteMachine(grammar), report }
   const machine = new TokenFsm(grammar, vocabulary)
   checkBudgets(machine)
@@ -111,12 +114,26 @@ function printReport({ keywords }: Report, io: Io): void {
   }
 }
 
-function explain(matcher: Matcher, prefix: string): ReturnType<Matcher["explain"]> {
+function explain(matcher: Matcher, prefix: string, machine: TokenMachine): ReturnType<Matcher["explain"]> {
+  const { specials } = machine.vocabulary
+  const encoder = new TextEncoder()
   matcher.reset()
-  if (!matcher.acceptBytes(new TextEncoder().encode(prefix))) {
+  const isLegal = splitControls(prefix, readsTokens(machine) ? [...specials.keys()] : []).every((piece) => {
+    const id = specials.get(piece)
+    return id === undefined ? matcher.acceptBytes(encoder.encode(piece)) : matcher.accept(id)
+  })
+  if (!isLegal) {
     throw new UsageError(
       `no accepted text begins with ${JSON.stringify(prefix)}: tokenrail check --prefix says where it fails`,
     )
   }
   return matcher.explain()
+}
+
+/** The text cut before and behind each of `names`, the longest first. */
+function splitControls(text: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [text]
+  const longestFirst = [...names].sort((a, b) => b.length - a.length)
+  const anyOf = longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|")
+  return text.split(new RegExp(`(${anyOf})`)).filter((piece) => piece !== "")
 }

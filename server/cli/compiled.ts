@@ -16,11 +16,15 @@ import {
   type TokenFsm,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { type ConstraintFlags, spelling } from "./constraint.ts"
+import { byteVocabulary } from "../suite/checker.ts"
+import { type ConstraintFlags, givenConstraints, spelling } from "./constraint.ts"
 import { UsageError } from "./exit.ts"
 
 /** `auto`: a machine where there is a finite one, else the source. */
 export type CompiledForm = "auto" | "machine" | "source"
+
+/** Kinds that name no tokens. */
+const closedKinds: ReadonlySet<GrammarInput["kind"]> = new Set(["json", "regex", "choice", "substring"])
 
 /** What was written. */
 export interface Written {
@@ -52,14 +56,17 @@ export function outFlags(command: Command): Command {
     )
 }
 
-/** Reads a file. Throws `UsageError` for an unreadable one or other constraint flags, and as `deserialize`. */
+/**
+ * Reads a file. `vocabulary`: null reads bytes, control tokens as they are spelled. Throws `UsageError` for an unreadable file
+ * or other constraint flags, and as `deserialize`.
+ */
 export async function readCompiled(
   file: string,
   flags: ConstraintFlags,
-  vocabulary: Vocabulary,
+  vocabulary: Vocabulary | null,
 ): Promise<Stored> {
-  const { schema, regex, choice, jsonObject } = flags
-  const given = [...Object.values({ schema, regex, choice, jsonObject }), ...Object.values(spelling(flags))]
+  const { root, unit } = flags
+  const given = [...givenConstraints(flags), root, unit, ...Object.values(spelling(flags))]
   if (given.some((value) => value !== undefined)) {
     throw new UsageError(
       "--compiled names the whole constraint: give neither another one nor how it is spelt",
@@ -73,10 +80,12 @@ export async function readCompiled(
       `cannot read ${file}: ${(error as Error).message}. --compiled takes what compile --out wrote`,
     )
   }
-  return deserialize(bytes, vocabulary)
+  return vocabulary === null
+    ? deserialize(bytes, byteVocabulary(), { spellsTokens: true })
+    : deserialize(bytes, vocabulary)
 }
 
-/** Writes a constraint to `file`. Throws GrammarError `limit` when a machine is asked for and there is none. */
+/** Writes a constraint to `file`. Throws GrammarError when a machine is asked for and there is none. */
 export async function writeCompiled(
   file: string,
   form: CompiledForm,
@@ -97,8 +106,12 @@ export async function writeCompiled(
     }
     return { file, bytes: bytes.length, ...written }
   }
-  let reason: string | undefined
-  if (form !== "source") {
+  // Without a vocabulary control tokens are read as text, and a machine of that would be another constraint elsewhere.
+  const isSource = !isForVocabulary && !closedKinds.has(input.kind)
+  if (isSource && form === "machine")
+    throw new UsageError("a machine of a grammar that may name tokens is for one vocabulary: give --vocab")
+  let reason = isSource ? "without --vocab it is open which tokens the grammar names" : undefined
+  if (form !== "source" && !isSource) {
     try {
       const machine = precompile(fsm)
       const states = machine.stateCount - 1
@@ -107,7 +120,7 @@ export async function writeCompiled(
         states,
       })
     } catch (error) {
-      if (form === "machine" || !(error instanceof GrammarError && error.kind === "limit")) throw error
+      if (form === "machine" || !(error instanceof GrammarError)) throw error
       reason = error.message
     }
   }

@@ -1,6 +1,7 @@
 /**
  * The flags that name a constraint and how it may be spelt; they are the same in every command.
  */
+import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
@@ -12,12 +13,30 @@ export interface ConstraintFlags {
   regex?: string
   choice?: string[]
   jsonObject?: boolean
+  gbnf?: string
+  lark?: string
+  root?: string
+  tag?: string
+  substring?: string
+  unit?: "chars" | "words"
   whitespace?: string
   order?: string
   escapes?: string
   numbers?: string
   formats?: string
 }
+
+/** The flags of which one names the constraint, as they are written. */
+const constraintNames = {
+  schema: "--schema",
+  regex: "--regex",
+  choice: "--choice",
+  jsonObject: "--json-object",
+  gbnf: "--gbnf",
+  lark: "--lark",
+  tag: "--tag",
+  substring: "--substring",
+} as const
 
 /** Adds the flags to a command. */
 export function constraintFlags(command: Command): Command {
@@ -26,6 +45,15 @@ export function constraintFlags(command: Command): Command {
     .option("--regex <pattern>", "ECMAScript regular expression that the whole text matches")
     .option("--choice <text...>", "one of these texts")
     .option("--json-object", "any JSON object")
+    .option("--gbnf <file|-|text>", "grammar in GBNF: a file, - for standard input, or the text itself")
+    .option("--lark <file|-|text>", "grammar in the Lark dialect, likewise")
+    .option("--root <rule>", "where the grammar begins; else root in GBNF, start in Lark")
+    .option("--tag <file|-|json>", "structural tag: free text, and what it switches to")
+    .option(
+      "--substring <file|-|text>",
+      "a run of consecutive pieces of this text; a file if there is one of the name",
+    )
+    .addOption(new Option("--unit <unit>", "of --substring: what a piece is").choices(["chars", "words"]))
     .addOption(
       new Option("--whitespace <policy>", "between JSON tokens").choices([
         "bounded",
@@ -42,20 +70,35 @@ export function constraintFlags(command: Command): Command {
 
 /** The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable file. */
 export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput | null> {
-  const given = (["schema", "regex", "choice", "jsonObject"] as const).filter(
-    (name) => flags[name] !== undefined,
-  )
-  if (given.length > 1)
-    throw new UsageError(`--${given[0]} and --${given[1]} exclude each other: give one constraint`)
+  const given = givenConstraints(flags)
+  if (given.length > 1) {
+    const [one, other] = given.map((name) => constraintNames[name])
+    throw new UsageError(`${one} and ${other} exclude each other: give one constraint`)
+  }
+  const { root, unit } = flags
+  if (root !== undefined && given[0] !== "gbnf" && given[0] !== "lark")
+    throw new UsageError("--root is where a grammar begins: give --gbnf or --lark with it")
+  if (unit !== undefined && given[0] !== "substring")
+    throw new UsageError("--unit is of the pieces of a substring: give --substring with it")
   switch (given[0]) {
     case "schema":
-      return { kind: "json", schema: await readSchema(flags.schema!, io) }
+      return { kind: "json", schema: await readJsonText(flags.schema!, io) }
     case "regex":
       return { kind: "regex", pattern: flags.regex! }
     case "choice":
       return { kind: "choice", options: flags.choice! }
     case "jsonObject":
       return { kind: "json", schema: '{"type":"object"}' }
+    case "gbnf":
+      return { kind: "gbnf", text: await readGrammar(flags.gbnf!, /::=/, io), ...(root && { root }) }
+    case "lark": {
+      const text = await readGrammar(flags.lark!, /^%|:[\s"(]|^(?![A-Za-z]:)[\w?!-]+:/, io)
+      return { kind: "lark", text, ...(root && { start: root }) }
+    }
+    case "tag":
+      return { kind: "tag", format: await readJsonText(flags.tag!, io) }
+    case "substring":
+      return { kind: "substring", text: await readSubstring(flags.substring!, io), ...(unit && { unit }) }
     default:
       return null
   }
@@ -64,8 +107,18 @@ export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
 /** The same for commands that are about a constraint. */
 export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput> {
   const input = await readConstraint(flags, io)
-  if (input === null) throw new UsageError("no constraint: give --schema, --regex, --choice or --json-object")
+  if (input === null) {
+    const names = Object.values(constraintNames)
+    const last = names.pop()
+    throw new UsageError(`no constraint: give ${names.join(", ")} or ${last}`)
+  }
   return input
+}
+
+/** The names of the constraints that the flags give. */
+export function givenConstraints(flags: ConstraintFlags): (keyof typeof constraintNames)[] {
+  const names = Object.keys(constraintNames) as (keyof typeof constraintNames)[]
+  return names.filter((name) => flags[name] !== undefined)
 }
 
 /** The policies that the flags name; the rest keeps its default. */
@@ -86,7 +139,17 @@ export async function readText(name: string, io: Io): Promise<string> {
   }
 }
 
-async function readSchema(source: string, io: Io): Promise<string> {
-  // No file name begins like this, and every schema text but true and false does.
+/** A schema or a structural tag. */
+async function readJsonText(source: string, io: Io): Promise<string> {
+  // No file name begins like this, and every such text but true and false does.
   return /^\s*\{|^(true|false)$/.test(source) ? source : readText(source, io)
+}
+
+/** `definition`: what every grammar of the notation holds, and no file name. */
+async function readGrammar(source: string, definition: RegExp, io: Io): Promise<string> {
+  return definition.test(source) ? source : readText(source, io)
+}
+
+async function readSubstring(source: string, io: Io): Promise<string> {
+  return source === "-" || existsSync(source) ? readText(source, io) : source
 }

@@ -43,6 +43,11 @@ export class TextChecker {
   }
 }
 
+/** Whether the constraint names tokens of the machine's vocabulary: then what spells a control token is that token. */
+export function readsTokens(machine: TokenMachine): boolean {
+  return machine instanceof TokenFsm && machine.grammar.readsTokens
+}
+
 /** `grammar` over single bytes. */
 export function byteMachine(grammar: Grammar): TokenFsm {
   return new TokenFsm(grammar, byteVocabulary(), { budgets: null })

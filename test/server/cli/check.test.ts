@@ -78,3 +78,20 @@ test("--vocab reads token by token: the tokens are counted, and the first that i
     code: 2,
   })
 })
+
+test.each<[args: string[], text: string, line: RegExp]>([
+  [["--gbnf", 'root ::= "a" [0-9]+'], "a12", /: ok$/],
+  [["--gbnf", 'root ::= "a" [0-9]+'], "ab", /: rejected at byte 1, line 1, column 2: expected /],
+  [["--lark", 'x: "a"~2', "--root", "x"], "aa", /: ok$/],
+  [["--tag", '{"type":"tag","begin":"<f>","content":{"type":"any_text"},"end":"</f>"}'], "<f>x</f>", /: ok$/],
+  [["--substring", "foo bar baz", "--unit", "words"], "bar baz", /: ok$/],
+  [["--substring", "foo bar baz", "--unit", "words"], "ar", /: rejected at byte 0/],
+  [["--gbnf", "root ::= <|im_start|> [ab]"], "<|im_start|>a", /: ok$/],
+  [
+    ["--gbnf", "root ::= <|im_start|> [ab]", "--vocab", "runtime/embedded"],
+    "<|im_start|>a",
+    /: ok, 2 tokens$/,
+  ],
+])("%j on %s", async (args, text, line) => {
+  expect((await tokenrail(["check", "-", ...args], text)).out.trimEnd()).toMatch(line)
+})

@@ -108,3 +108,22 @@ test("a file that is none, is damaged or is not there; flags that exclude each o
   const unwritable = await tokenrail(["compile", "--regex", "a", "--out", join(directory, "no", "x.rail")])
   expect([unwritable.code, unwritable.err]).toEqual([2, expect.stringMatching(/cannot write/)])
 })
+
+test("a grammar that names tokens is written as its source, and reads them where it is read", async () => {
+  const grammar = "root ::= <|im_start|> [ab]{2} <|im_start|>"
+  const text = "<|im_start|>ab<|im_start|>"
+  const vocab = ["--vocab", "runtime/embedded"]
+  const written = await tokenrail(["compile", "--gbnf", grammar, "--out", at("any.rail")])
+  expect([written.code, written.out]).toEqual([
+    0,
+    expect.stringMatching(/open which tokens the grammar names/),
+  ])
+  const spelled = await tokenrail(["check", "-", "--compiled", at("any.rail")], text)
+  expect(spelled.out).toBe("-: ok\n")
+  const read = await tokenrail(["check", "-", "--compiled", at("any.rail"), ...vocab], text)
+  expect(read.out).toMatch(/^-: ok, [34] tokens\n$/)
+  const refused = await tokenrail(["compile", "--gbnf", grammar, "--form", "machine", "--out", at("no.rail")])
+  expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/give --vocab/)])
+  const plain = await tokenrail(["compile", "--gbnf", 'root ::= "a"+', ...vocab, "--out", at("plain.rail")])
+  expect(plain.out).toMatch(/a machine of \d+ states/)
+})

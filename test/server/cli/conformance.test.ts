@@ -84,7 +84,7 @@ test("constraints of several kinds: verdicts, beginnings, and what must be refus
       tests: texts(["[1,2]", true], ["[1, 2]", false]),
     },
     { id: "c", kind: "choice", grammar: ["yes", "no"], tests: texts(["y", false, true], ["no", true]) },
-    { id: "g", kind: "lark", grammar: 'start: "a"', tests: texts(["a", true]) },
+    { id: "g", kind: "yacc", grammar: 'start: "a"', tests: texts(["a", true]) },
     { id: "o", kind: "regex", grammar: "a", options: { stop: "x" }, tests: [] },
     { id: "e", kind: "regex", grammar: "(a", tests: [], error: "syntax" },
   ])

@@ -15,6 +15,8 @@ import { flagsOf, ioOf } from "../../support/io.ts"
 const io = ioOf({ input: '{"type":"null"}' })
 const path = join(mkdtempSync(join(tmpdir(), "constraint-")), "schema.json")
 writeFileSync(path, '{"type": "integer"}')
+const grammarPath = join(mkdtempSync(join(tmpdir(), "constraint-")), "grammar.gbnf")
+writeFileSync(grammarPath, 'root ::= "a"')
 
 const read = (...args: string[]) => flagsOf<ConstraintFlags>(constraintFlags, args)
 
@@ -27,6 +29,18 @@ test.each<[args: string[], input: unknown]>([
   [["--regex", ""], { kind: "regex", pattern: "" }],
   [["--choice", "a", "b"], { kind: "choice", options: ["a", "b"] }],
   [["--json-object"], { kind: "json", schema: '{"type":"object"}' }],
+  [["--gbnf", grammarPath], { kind: "gbnf", text: 'root ::= "a"' }],
+  [["--gbnf", 'x ::= "a"', "--root", "x"], { kind: "gbnf", text: 'x ::= "a"', root: "x" }],
+  [["--lark", 'start:"a"'], { kind: "lark", text: 'start:"a"' }],
+  [
+    ["--lark", "%import common.INT\nx: INT", "--root", "x"],
+    { kind: "lark", text: "%import common.INT\nx: INT", start: "x" },
+  ],
+  [["--lark", "-"], { kind: "lark", text: '{"type":"null"}' }],
+  [["--tag", '{"type":"any_text"}'], { kind: "tag", format: '{"type":"any_text"}' }],
+  [["--tag", path], { kind: "tag", format: '{"type": "integer"}' }],
+  [["--substring", "a b", "--unit", "words"], { kind: "substring", text: "a b", unit: "words" }],
+  [["--substring", grammarPath], { kind: "substring", text: 'root ::= "a"' }],
   [[], null],
 ])("%j", async (args, input) => {
   expect(await readConstraint(read(...args), io)).toEqual(input)
@@ -35,7 +49,12 @@ test.each<[args: string[], input: unknown]>([
 test.each<[args: string[], message: RegExp]>([
   [["--regex", "a", "--choice", "b"], /--regex and --choice exclude each other/],
   [["--schema", "nowhere.json"], /cannot read nowhere\.json/],
-  [[], /no constraint: give --schema/],
+  [["--gbnf", "nowhere.gbnf"], /cannot read nowhere\.gbnf/],
+  [["--lark", "C:/nowhere.lark"], /cannot read C:\/nowhere\.lark/],
+  [["--gbnf", 'root ::= "a"', "--lark", 'start: "a"'], /--gbnf and --lark exclude each other/],
+  [["--regex", "a", "--root", "a"], /--root is where a grammar begins/],
+  [["--unit", "words"], /--unit is of the pieces of a substring/],
+  [[], /no constraint: give --schema.* or --substring/],
 ])("misuse: %j", async (args, message) => {
   await expect(needConstraint(read(...args), io)).rejects.toThrow(message)
   await expect(needConstraint(read(...args), io)).rejects.toThrow(UsageError)
