@@ -85,7 +85,7 @@ export class Fields {
     }
     if (value.length < least)
       throw new GrammarError("syntax", path, `the list is empty. It needs ${what}, one at least`)
-    return value.map((item, i) => ({ value: item, path: `${path}/${i}` }))
+    return Array.from(value, (item, i) => ({ value: item, path: `${path}/${i}` }))
   }
 
   /** The members of a list of strings, none of them empty. */

@@ -1,24 +1,36 @@
-/** A random text of a grammar: bytes that may follow, drawn one by one, and then the shortest completion. */
+/** A random text of a grammar: pieces and bytes that may follow, drawn one by one, and then the shortest completion. */
 import { concatenate } from "../../grammar/bytes.ts"
-import type { States } from "../../grammar/state.ts"
+import { DeadState, type States } from "../../grammar/state.ts"
+import { utf8 } from "../../grammar/utf8.ts"
 
 /**
- * A text of at most about `maxBytes` bytes. It stops at each point where the text is complete with probability 1/8, and
- * prefers printable ASCII: all other bytes come in one of ten draws.
+ * A text of about `maxBytes` bytes at most. It stops at a point where the text is complete with probability 1/8. Three of four
+ * draws are out of `pieces`, where one of them may follow; of bytes, printable ASCII is preferred nine times out of ten.
  */
-export function randomText(states: States, random: () => number, maxBytes: number): string {
+export function randomText(
+  states: States,
+  random: () => number,
+  maxBytes: number,
+  pieces: readonly string[] = [],
+): string {
   let state = states.start
-  const bytes: number[] = []
-  const budget = Math.floor(random() * maxBytes)
-  while (bytes.length < budget && !(states.isAccepting(state) && random() < 0.125)) {
-    const all = states.nextBytes(state)
-    const printable = all.filter((byte) => byte >= 0x20 && byte < 0x7f)
-    const next = printable.length > 0 && random() < 0.9 ? printable : all
-    if (next.length === 0) break
-    const byte = next[Math.floor(random() * next.length)]
-    bytes.push(byte)
-    state = states.advance(state, Uint8Array.of(byte))
+  const parts: Uint8Array[] = []
+  const known = pieces.map((piece) => utf8(piece))
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]
+  for (let left = Math.floor(random() * maxBytes); left > 0; ) {
+    if (states.isAccepting(state) && random() < 0.125) break
+    const fitting = random() < 0.75 ? known.filter((piece) => states.advance(state, piece) !== DeadState) : []
+    let part: Uint8Array
+    if (fitting.length > 0) part = pick(fitting)
+    else {
+      const bytes = states.nextBytes(state)
+      if (bytes.length === 0) break
+      const printable = bytes.filter((byte) => byte >= 0x20 && byte < 0x7f)
+      part = Uint8Array.of(pick(printable.length > 0 && random() < 0.9 ? printable : bytes))
+    }
+    parts.push(part)
+    left -= part.length
+    state = states.advance(state, part)
   }
-  const text = concatenate([Uint8Array.from(bytes), states.shortest(state)])
-  return new TextDecoder("utf-8", { fatal: true }).decode(text)
+  return new TextDecoder("utf-8", { fatal: true }).decode(concatenate([...parts, states.shortest(state)]))
 }

@@ -292,7 +292,8 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
         )
       }
       if (Array.isArray(value)) {
-        const items = value.map((item, index) => nodeOf(item, `${path}/${index}`, depth - 1))
+        // A place that was never filled is undefined, and refused as that is.
+        const items = Array.from(value, (item, index) => nodeOf(item, `${path}/${index}`, depth - 1))
         return { kind: "array", items, ...range }
       }
       const keys = Object.keys(value)

@@ -1,5 +1,7 @@
 /** Structural tags by files of cases: every node, and every refusal with its place. */
+import { compile } from "../../../grammar/index.ts"
 import { testCases } from "../../support/cases.ts"
-import { compileTag } from "../../support/tags.ts"
 
-testCases("tags", ({ grammar }, tokens) => compileTag(JSON.parse(grammar), tokens))
+testCases("tags", ({ grammar }, tokens) => {
+  return compile({ kind: "tag", format: JSON.parse(grammar) }, { tokens }).grammar
+})

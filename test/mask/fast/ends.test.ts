@@ -4,9 +4,9 @@
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { compile } from "../../../grammar/index.ts"
 import { TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { LocalMasks } from "../../../mask/local.ts"
-import { compileTag } from "../../support/tags.ts"
 
 const encoder = new TextEncoder()
 const text = (...excludes: string[]) => ({ type: "any_text", excludes })
@@ -48,7 +48,9 @@ test.each(formats)("%s", (_, format) => {
     tokens.push(Uint8Array.of(0xc3), Uint8Array.of(0xa9, 0x3c), null)
     const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1] })
     const fsms = [{ minSliceNodes: 1 }, { isPlain: true }].map((options) => {
-      return new TokenFsm(compileTag(format), vocabulary, { locals: new LocalMasks(vocabulary, options) })
+      return new TokenFsm(compile({ kind: "tag", format }).grammar, vocabulary, {
+        locals: new LocalMasks(vocabulary, options),
+      })
     })
     const states = fsms.map((fsm) => fsm.start)
     for (const step of steps) {
