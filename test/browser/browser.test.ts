@@ -35,7 +35,10 @@ describe.each(["grammar/index.ts", "mask/index.ts", "test/browser/page.ts"])("%s
   test("bundles for a browser: no module of Node, no import left", async () => {
     const { code, imports } = await bundle(entry)
     expect(imports).toEqual([])
-    expect(code).not.toMatch(/\bfrom\s*"node:|\brequire\s*\(|\bprocess\.\w|\bBuffer\.\w/)
+    // A method of that name is no module of Node: lodash, which chevrotain uses, asks for one, and for `Buffer.allocUnsafe`, only where they are.
+    expect(code).not.toMatch(
+      /\bfrom\s*"node:|(?<![\w.])require\s*\(|\bprocess\.\w|\bBuffer\.(?!allocUnsafe\b)\w/,
+    )
     expect(code.length).toBeGreaterThan(10_000)
   })
 })
