@@ -54,6 +54,45 @@ function controlled(): Grammar {
   return rules.grammar(s, { key: () => "controlled", title: "controlled" })!
 }
 
+/** Lists of numbers that take so many tokens each, lists in lists: `s: "[" (n ("," n)*)? "]"`, `n[max_tokens=2]: s | [01+]+`. */
+function counted(): Grammar {
+  const rules = new Rules(defaultLimits)
+  const { terms } = rules
+  const [s, n] = [rules.declare("s"), rules.declare("n")]
+  const digit = exprs.codePoints([0x2b, 0x2b, 0x30, 0x31])
+  rules.define(s, [n], () => {
+    const items = terms.concat(rules.use(n), terms.star(terms.concat(terms.text(","), rules.use(n))))
+    return terms.budget(
+      terms.concat(terms.text("["), terms.or([terms.empty, items]), terms.text("]")),
+      7,
+      "s",
+    )
+  })
+  rules.define(n, [s], () =>
+    terms.or([rules.use(s), terms.budget(terms.whole(exprs.loop(digit, 1, Infinity)), 2, "n")]),
+  )
+  return rules.grammar(s, { key: () => "counted", title: "counted" })!
+}
+
+/** Words and numbers, each as long as it can be: `s: (word | number | " ")*`, `word: (a | b | ab0)+`, `number: [01]+ ("+0")?`. */
+function greedy(): Grammar {
+  const rules = new Rules(defaultLimits)
+  const { terms } = rules
+  const s = rules.declare("s")
+  const some = (...texts: string[]) => exprs.loop(exprs.or(texts.map(exprs.literal)), 1, Infinity)
+  rules.define(s, [], () => {
+    const number = exprs.concat(some("0", "1"), exprs.or([exprs.literal(""), exprs.literal("+0")]))
+    const parts = [
+      terms.greedy(some("a", "b", "ab0")),
+      terms.greedy(number),
+      terms.text(" "),
+      terms.text("+"),
+    ]
+    return terms.star(terms.or(parts))
+  })
+  return rules.grammar(s, { key: () => "greedy", title: "greedy" })!
+}
+
 export const lawGrammars: readonly [name: string, grammar: Grammar][] = [
   ["any JSON", compiled({ kind: "json", schema: true })],
   [
@@ -72,6 +111,8 @@ export const lawGrammars: readonly [name: string, grammar: Grammar][] = [
   ["a choice", compiled({ kind: "choice", options: ["ab", "a", "true", "nulltrue"] })],
   ["left recursion", sums()],
   ["control tokens", controlled()],
+  ["budgets of tokens", counted()],
+  ["greedy lexemes", greedy()],
 ]
 
 /** The ids that the mask of `matcher` allows, ascending. */
