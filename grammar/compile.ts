@@ -1,7 +1,7 @@
 /** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
 import { withinTime } from "./deadline.ts"
 import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
-import { larkRule } from "./ebnf/lark/lark.ts"
+import { type LarkGrammar, larkRule } from "./ebnf/lark/lark.ts"
 import { notationOf } from "./ebnf/notation.ts"
 import { type RuleId, Rules, type TokenNames } from "./ebnf/rules.ts"
 import { chunksOf, type SubstringUnit, substringExpr } from "./ebnf/substring.ts"
@@ -124,7 +124,7 @@ function compileWithin(
     dialect: options.dialect,
     documents: options.documents,
   }
-  const fromRules = (title: string, read: (rules: Rules) => RuleId) =>
+  const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
     compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
   /** A grammar that stands in another: its mistakes are those of the whole. */
   const inner = (nested: GrammarInput) =>
@@ -174,14 +174,14 @@ function compileWithin(
         return [name, typeof other === "string" ? other : inner(other)] as const
       })
       return fromRules("Lark grammar", (rules) => {
-        return larkRule(text, rules, { start, named: Object.fromEntries(others), schema }).rule
+        return larkRule(text, rules, { start, named: Object.fromEntries(others), schema })
       })
     }
     case "grammar": {
       const { text, root } = input
       if (notationOf(text, limits) === "gbnf")
         return fromRules("GBNF grammar", (rules) => gbnfRule(text, rules, { root }))
-      return fromRules("Lark grammar", (rules) => larkRule(text, rules, { start: root, schema }).rule)
+      return fromRules("Lark grammar", (rules) => larkRule(text, rules, { start: root, schema }))
     }
     case "tag":
       return fromRules("structural tag", (rules) => tagRule(input.format, rules, json))
@@ -218,12 +218,16 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
 
 /** The grammar of a notation: `read` declares its rules and answers the one that a text begins with. */
 function compileRules(
-  read: (rules: Rules) => RuleId,
+  read: (rules: Rules) => RuleId | LarkGrammar,
   rules: Rules,
   identity: { key: () => string; title: string },
   unsatisfiable: "error" | "empty",
 ): { grammar: Grammar; report: Report } {
-  const grammar = rules.grammar(read(rules), identity)
+  const begin = read(rules)
+  const grammar =
+    typeof begin === "number"
+      ? rules.grammar(begin, identity)
+      : rules.grammar(begin.rule, { ...identity, isForced: !begin.noForcing })
   if (grammar !== null) return { grammar, report: makeReport(() => []) }
   const message = "no text satisfies the grammar: each of its rules needs another that never ends"
   if (unsatisfiable === "error")

@@ -30,6 +30,8 @@ export class Grammar {
   readonly budgets: readonly BudgetPart[]
   /** Whether readings that differ only below their frames are kept as one, see `stack.ts`. */
   readonly unites: boolean
+  /** Whether text without a choice may be written in the tokenizer's own tokens: a Lark text can ask for the model's. */
+  readonly isForced: boolean
   /** Finds what is captured of a text; null: the grammar captures nothing. */
   readonly captures: CaptureReader | null
   /** Null: no text of it has a say in what follows. */
@@ -46,6 +48,7 @@ export class Grammar {
       readsTokens?: boolean
       budgets?: readonly BudgetPart[]
       unites?: boolean
+      isForced?: boolean
       guards?: GuardedGrammar | null
       captures?: CaptureReader | null
     },
@@ -57,6 +60,7 @@ export class Grammar {
     this.readsTokens = options.readsTokens ?? false
     this.budgets = options.budgets ?? []
     this.unites = options.unites ?? false
+    this.isForced = options.isForced ?? true
     this.guards = options.guards ?? null
     this.captures = options.captures ?? null
   }

@@ -46,6 +46,13 @@ export interface TokenNames {
   bytes(id: number): Uint8Array
 }
 
+/** What a grammar is called, and what its text says of it as a whole. */
+interface RulesIdentity {
+  readonly key: () => string
+  readonly title: string
+  readonly isForced?: boolean
+}
+
 interface Definition {
   readonly name: string
   uses: readonly RuleId[]
@@ -120,7 +127,7 @@ export class Rules {
   }
 
   /** The grammar that begins with `start`; null when no text satisfies it. Throws `limit`. */
-  grammar(start: RuleId, options: { key: () => string; title: string }): Grammar | null {
+  grammar(start: RuleId, options: RulesIdentity): Grammar | null {
     this.lowerAll(start)
     const bodyOf = (rule: number) => this.termOf(rule)
     if (!this.terms.hasGreedy) return this.grammarOf(start, bodyOf, options, null)
@@ -142,7 +149,7 @@ export class Rules {
   private grammarOf(
     start: RuleId,
     bodyOf: (rule: number) => Term,
-    options: { key: () => string; title: string },
+    options: RulesIdentity,
     guards: GuardedGrammar | null,
   ): Grammar | null {
     const normal = new NormalRules(this.terms, bodyOf)

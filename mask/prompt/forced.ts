@@ -11,7 +11,7 @@
 import { concatenate } from "../../grammar/bytes.ts"
 import { TokenMark } from "../../grammar/lexeme/token.ts"
 import { DeadState } from "../../grammar/state.ts"
-import { sharedLocals } from "../fsm.ts"
+import { sharedLocals, TokenFsm } from "../fsm.ts"
 import type { TokenMachine } from "../machine.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
@@ -74,7 +74,7 @@ export function forcedBytes(machine: TokenMachine, state: number): Uint8Array {
 
 /**
  * The tokens behind `before` that the tokenizer writes whatever follows what is forced at `state`; empty where nothing is
- * forced, or `before` does not end as the tokenizer would have written it. All of them may follow, in order. The last 64
+ * forced, the grammar leaves all spelling to the model, or `before` does not end as the tokenizer would have written it. All of them may follow, in order. The last 64
  * tokens of `before` say all. Cost: one encoding of up to 576 bytes for each class of characters that may follow; a state
  * asked again behind the same tokens costs next to nothing.
  */
@@ -87,6 +87,7 @@ export function canonicalTokens(
   const { vocabulary } = machine
   // WordPiece decodes a text's first token otherwise: what it writes is not the text that was encoded.
   if (vocabulary.dropsFirstSpace) return []
+  if (machine instanceof TokenFsm && !machine.grammar.isForced) return []
   let runs = runsOf.get(machine)
   if (!runs) {
     runs = new Runs()

@@ -48,6 +48,13 @@ export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): Clos
       "a grammar with budgets of tokens (max_tokens) has no closed machine: store its source",
     )
   }
+  if (!fsm.grammar.isForced) {
+    throw new GrammarError(
+      "unsupported",
+      "",
+      "a grammar that leaves all spelling to the model (no_forcing) has no closed machine: store its source",
+    )
+  }
   const edges = closeEdges(states, options.maxStates ?? 100_000)
   const tables: ClosedTables = {
     ...edges,

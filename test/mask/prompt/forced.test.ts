@@ -226,3 +226,13 @@ test("runs are remembered, up to 16 MiB: then all are forgotten and found again"
   expect(askedAt(1)).toBeGreaterThan(500)
   expect(askedAt(1)).toBe(0)
 })
+
+test("a Lark text may leave all spelling to the model", () => {
+  const text = 'start: "orderI" ":"'
+  const tokens = (options: string) => {
+    const machine = machineOf({ kind: "lark", text: `${options}${text}` })
+    return canonicalTokens(machine, machine.start, [], encode)
+  }
+  expect(tokens("")).toEqual(idsOf("orderI", ":"))
+  expect(tokens('%options {"no_forcing": true}\n')).toEqual([])
+})

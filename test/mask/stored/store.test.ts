@@ -186,3 +186,30 @@ test("a schema value that JSON cannot write is to be given as text", () => {
 test("the build is the package's version", () => {
   expect(engineBuild).toBe(JSON.parse(readFileSync("package.json", "utf8")).version)
 })
+
+test("control tokens that a source names are those of the vocabulary where it is read", () => {
+  const input: GrammarInput = { kind: "gbnf", text: 'root ::= "a" <|x|> "b"' }
+  const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+  const over = (id: number) =>
+    Vocabulary.fromBytes([...bytes, null, null, null], {
+      width: 259,
+      endIds: [256],
+      specials: { "<|x|>": id },
+    })
+  const [one, other] = [over(257), over(258)]
+  const file = serializeSource(input, { tokens: one })
+  for (const [vocabularyThere, id] of [
+    [one, 257],
+    [other, 258],
+  ] as const) {
+    const { machine } = deserialize(file, vocabularyThere)
+    expect(new Matcher(machine).validate([97, id, 98])).toBe(3)
+    expect(new Matcher(machine).validate([97, 515 - id])).toBe(1)
+  }
+  expect(() => deserialize(file, vocabulary)).toThrow(/no token is spelled <\|x\|>/)
+  const spelled = new Matcher(deserialize(file, vocabulary, { spellsTokens: true }).machine)
+  expect(spelled.acceptBytes(encoder.encode("a<|x|>b"))).toBe(true)
+  const own = serializeSource(input, {}, one)
+  expect(() => deserialize(own, other)).toThrow(expect.objectContaining({ part: "vocabulary hash" }))
+  expect(new Matcher(deserialize(own, one).machine).validate([97, 257, 98])).toBe(3)
+})
