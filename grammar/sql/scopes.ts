@@ -1,0 +1,92 @@
+/**
+ * Scopes: the tables whose columns may be named in a place.
+ *
+ * A query names columns before it says which tables they come from. So there is one family of rules for each set of tables that a
+ * FROM clause may join, and while a text fits several of them all are read side by side. A set of tables is connected by links,
+ * or it is one table.
+ */
+import { GrammarError } from "../errors.ts"
+import type { Column, Database, Kind, Link } from "./database.ts"
+
+/** A set of tables. Equal sets are one object, with its own `key`. */
+export interface Scope {
+  /** Ascending. */
+  readonly tables: readonly number[]
+  readonly key: string
+  /** Columns of all its tables. */
+  readonly columns: readonly Column[]
+  /** Kinds of its columns that can be compared. */
+  readonly kinds: readonly Kind[]
+}
+
+/** Families that may be read side by side; each is one reading of the text, of which a grammar has 1,024 at most. */
+const MaxFamilies = 256
+
+export class Scopes {
+  /** What a FROM clause may join, fewest tables first. */
+  readonly families: readonly Scope[]
+  private readonly database: Database
+  private readonly known = new Map<string, Scope>()
+  private readonly familyKeys: ReadonlySet<string>
+
+  /** `maxTables`: the most tables that one FROM clause may join. Throws `limit`. */
+  constructor(database: Database, maxTables: number) {
+    this.database = database
+    let newest = database.tables.map((_, table) => this.of([table]))
+    const all = new Set(newest)
+    for (let size = 2; size <= maxTables; size++) {
+      const next = new Set<Scope>()
+      for (const scope of newest) {
+        for (const table of this.joinable(scope.tables)) next.add(this.of([...scope.tables, table]))
+      }
+      newest = [...next]
+      for (const scope of newest) all.add(scope)
+      if (all.size <= MaxFamilies) continue
+      const message = `the sets of at most ${maxTables} tables that can be joined are ${all.size}, above the bound of ${MaxFamilies}. Declare foreignKeys, lower maxTables, or name fewer tables`
+      throw new GrammarError("limit", "/tables", message)
+    }
+    if (all.size > MaxFamilies) {
+      const message = `tables: ${all.size} is above the bound of ${MaxFamilies}. Name fewer`
+      throw new GrammarError("limit", "/tables", message)
+    }
+    this.families = [...all]
+    this.familyKeys = new Set(this.families.map(({ key }) => key))
+  }
+
+  of(tables: readonly number[]): Scope {
+    const sorted = [...tables].sort((a, b) => a - b)
+    const key = sorted.join(" ")
+    let scope = this.known.get(key)
+    if (scope === undefined) {
+      const columns = sorted.flatMap((table) => this.database.tables[table].columns)
+      const kinds = [...new Set(columns.map(({ kind }) => kind))].filter((kind) => kind !== "opaque")
+      scope = { tables: sorted, key, columns, kinds }
+      this.known.set(key, scope)
+    }
+    return scope
+  }
+
+  /**
+   * What a query over `table` sees inside of one over `outer`: both where they could be joined, else the table alone. A table
+   * that both have is the inner one.
+   */
+  inside(outer: Scope, table: number): Scope {
+    if (outer.tables.includes(table)) return this.of([table])
+    const both = this.of([...outer.tables, table])
+    return this.familyKeys.has(both.key) ? both : this.of([table])
+  }
+
+  /** Tables that can be joined to `tables`. */
+  joinable(tables: readonly number[]): number[] {
+    return this.database.tables.flatMap((_, table) => {
+      return !tables.includes(table) && this.links(tables, table).length > 0 ? [table] : []
+    })
+  }
+
+  /** The links between `tables` and `table`. */
+  links(tables: readonly number[], table: number): Link[] {
+    return this.database.links.filter(({ tables: [one, other] }) => {
+      return (tables.includes(one) && other === table) || (tables.includes(other) && one === table)
+    })
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * SELECT statements over one scope: plain ones, those that are one row of aggregates, and those that are grouped.
+ *
+ * What is grouped by comes first among what is selected: one column is grouped by its name or its place, several by their places,
+ * `GROUP BY 1, 2`, which both dialects know. So no rule must remember which columns were selected, only how many. All that may
+ * come first is one trie for each scope, since the scopes are read side by side there.
+ */
+import type { RuleId, Rules } from "../ebnf/rules.ts"
+import type { Term } from "../ebnf/terms.ts"
+import type { Clauses } from "./clauses.ts"
+import type { Database } from "./database.ts"
+import { comparable, type Expressions, type Opening } from "./expressions.ts"
+import type { MakeTerm } from "./namedrules.ts"
+import type { Scope, Scopes } from "./scopes.ts"
+
+/** Columns of a result, and columns that are grouped by. */
+const MaxSelected = 64
+const MaxGrouped = 4
+/** Nesting of operands among what is selected, and of those in aggregates. */
+const SelectLevel = 2
+const AggregateLevel = 1
+
+export class SelectRules {
+  private readonly rules: Rules
+  private readonly database: Database
+  private readonly scopes: Scopes
+  private readonly expressions: Expressions
+  private readonly clauses: Clauses
+
+  constructor(rules: Rules, database: Database, scopes: Scopes, expressions: Expressions, clauses: Clauses) {
+    this.rules = rules
+    this.database = database
+    this.scopes = scopes
+    this.expressions = expressions
+    this.clauses = clauses
+  }
+
+  /** One statement over any family, with a semicolon or without. */
+  statement(): RuleId {
+    return this.expressions.named.of("statement", (use) => {
+      const heads = this.scopes.families.map((scope) => use(this.selected(scope)))
+      return () => {
+        const { terms } = this.rules
+        const head = terms.or(heads.map((make) => make()))
+        const end = terms.or([terms.empty, terms.text(";")])
+        return terms.concat(this.expressions.phrase("select "), head, end)
+      }
+    })
+  }
+
+  /** Behind SELECT. */
+  private selected(scope: Scope): RuleId {
+    const { expressions } = this
+    const { terms } = this.rules
+    return expressions.named.of(`selected of ${scope.key}`, (use) => {
+      const plain = use(this.plain(scope))
+      const plainEnd = use(this.plainEnd(scope))
+      const aggregated = use(this.aggregated(scope))
+      const distinct = use(this.distinct(scope))
+      const behind = (openings: readonly Opening[], next: MakeTerm) =>
+        openings.map(([text, rest]): Opening => {
+          return [text, () => terms.concat(rest(), this.alias(), next())]
+        })
+      const groups = comparable(scope).map(({ written }): Opening => {
+        const grouped = use(this.grouped(scope, 1, written))
+        return [written, () => terms.concat(this.alias(), grouped())]
+      })
+      const openings = [
+        ...groups,
+        ...behind(this.plainItems(scope, use), plain),
+        ...this.wholeTables(scope).map(([text]): Opening => [text, plain]),
+        ...behind(this.aggregates(scope, use), aggregated),
+        ...expressions.openings("distinct", () =>
+          terms.concat(terms.expr(expressions.words.gap), distinct()),
+        ),
+        ["*", plainEnd] as const,
+      ]
+      return () => expressions.opened(openings)
+    })
+  }
+
+  /** Behind the first thing that a plain statement selects. */
+  private plain(scope: Scope): RuleId {
+    return this.expressions.named.of(`plain of ${scope.key}`, (use) => {
+      const { terms } = this.rules
+      const items = this.plainItems(scope, use)
+      const whole = this.wholeTables(scope)
+      const end = use(this.plainEnd(scope))
+      return () => {
+        const item = terms.or([
+          terms.concat(this.expressions.opened(items), this.alias()),
+          this.expressions.opened(whole),
+        ])
+        const more = terms.repeat(terms.concat(this.expressions.comma(), item), 0, MaxSelected - 1)
+        return terms.concat(more, end())
+      }
+    })
+  }
+
+  private plainEnd(scope: Scope): RuleId {
+    return this.expressions.named.of(`end of plain of ${scope.key}`, (use) => {
+      const from = use(this.clauses.fromWhere(scope))
+      return () => {
+        const order = this.clauses.order(this.columns(scope))
+        return this.rules.terms.concat(from(), order, this.clauses.limit())
+      }
+    })
+  }
+
+  /** Behind DISTINCT. PostgreSQL orders such rows by what is selected alone: here by the first place. */
+  private distinct(scope: Scope): RuleId {
+    return this.expressions.named.of(`distinct of ${scope.key}`, (use) => {
+      const items = this.values(scope, use)
+      const from = use(this.clauses.fromWhere(scope))
+      return () => {
+        const { terms } = this.rules
+        const item = terms.concat(this.expressions.opened(items), this.alias())
+        const list = this.expressions.listed(item, this.expressions.comma(), MaxSelected)
+        return terms.concat(list, from(), this.clauses.order(this.places(1)), this.clauses.limit())
+      }
+    })
+  }
+
+  /** Behind the first aggregate of a statement that is one row. */
+  private aggregated(scope: Scope): RuleId {
+    return this.expressions.named.of(`aggregated of ${scope.key}`, (use) => {
+      const items = this.aggregates(scope, use)
+      const from = use(this.clauses.fromWhere(scope))
+      return () => this.rules.terms.concat(this.more(items), from(), this.clauses.limit())
+    })
+  }
+
+  /** Behind `count` columns that are grouped by; `name`: that of the only one. */
+  private grouped(scope: Scope, count: number, name: string | null): RuleId {
+    const { expressions, clauses } = this
+    return expressions.named.of(`${count} groups of ${scope.key}, ${name ?? ""}`, (use) => {
+      const { terms } = this.rules
+      const aggregates = this.aggregates(scope, use)
+      const from = use(clauses.fromWhere(scope))
+      const having = clauses.having(scope, use)
+      const next = count < MaxGrouped ? use(this.grouped(scope, count + 1, null)) : null
+      const places = Array.from({ length: count }, (_, i) => terms.text(`${i + 1}`))
+      const named: readonly Opening[] = name === null ? [] : [[name, () => terms.empty]]
+      return () => {
+        const listed = places.reduce((all, place) => terms.concat(all, expressions.comma(), place))
+        const by = terms.or([listed, ...named.map(([text]) => terms.text(text))])
+        const end = terms.concat(
+          having(),
+          clauses.order([...named, ...this.places(count), ...aggregates]),
+          clauses.limit(),
+        )
+        const own = terms.concat(this.more(aggregates), from(), expressions.phrase(" group by "), by, end)
+        if (next === null) return own
+        const column = terms.concat(
+          expressions.comma(),
+          expressions.opened(this.columns(scope)),
+          this.alias(),
+        )
+        return terms.or([own, terms.concat(column, next())])
+      }
+    })
+  }
+
+  /** What a plain statement may select, but for whole tables. */
+  private plainItems(scope: Scope, use: (rule: RuleId) => MakeTerm): Opening[] {
+    const opaque = scope.columns.filter(({ kind }) => kind === "opaque")
+    return [
+      ...opaque.map(({ written }): Opening => [written, () => this.rules.terms.empty]),
+      ...this.values(scope, use),
+    ]
+  }
+
+  /** Operands of all kinds that can be compared. */
+  private values(scope: Scope, use: (rule: RuleId) => MakeTerm): Opening[] {
+    const { expressions } = this
+    return scope.kinds.flatMap((kind) => expressions.operandOpenings(scope, kind, SelectLevel, use))
+  }
+
+  private aggregates(scope: Scope, use: (rule: RuleId) => MakeTerm): Opening[] {
+    return this.expressions.aggregates(scope, null, AggregateLevel, use)
+  }
+
+  private columns(scope: Scope): Opening[] {
+    return comparable(scope).map(({ written }): Opening => [written, () => this.rules.terms.empty])
+  }
+
+  private wholeTables({ tables }: Scope): Opening[] {
+    return tables.map((table) => [`${this.database.tables[table].written}.*`, () => this.rules.terms.empty])
+  }
+
+  private places(count: number): Opening[] {
+    return Array.from({ length: count }, (_, i): Opening => [`${i + 1}`, () => this.rules.terms.empty])
+  }
+
+  /** Any more of `items`, each behind a comma. */
+  private more(items: readonly Opening[]): Term {
+    const { terms } = this.rules
+    const item = terms.concat(this.expressions.comma(), this.expressions.opened(items), this.alias())
+    return terms.repeat(item, 0, MaxSelected - MaxGrouped)
+  }
+
+  private alias(): Term {
+    const { terms } = this.rules
+    const { words } = this.expressions
+    return terms.or([terms.empty, terms.concat(this.expressions.phrase(" as "), terms.expr(words.alias))])
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * SELECT statements over given tables: every text that the grammar accepts is prepared by the database without an error.
+ *
+ * Read `database.ts` (tables, kinds of columns, links), `scopes.ts` (which columns may be named where), `expressions.ts`,
+ * `clauses.ts`, `select.ts`; `names.ts` and `words.ts` are the spelling. The subset: columns with their table's name, no aliases
+ * of tables; inner and left joins; DISTINCT; arithmetic, functions that both dialects have, CASE; comparisons, IN, BETWEEN, LIKE,
+ * IS NULL, EXISTS, and queries over one more table inside of WHERE; aggregates, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET. Lists and
+ * nesting are bounded, the length of a statement is not.
+ */
+import { Rules } from "../ebnf/rules.ts"
+import { defaultLimits, GrammarError, type Limits } from "../errors.ts"
+import { Grammar } from "../grammar.ts"
+import { shown } from "../tags/fields.ts"
+import { Clauses } from "./clauses.ts"
+import { readDatabase, type SqlTable } from "./database.ts"
+import { Expressions } from "./expressions.ts"
+import type { SqlDialect } from "./names.ts"
+import { Scopes } from "./scopes.ts"
+import { SelectRules } from "./select.ts"
+
+/** A database, as far as queries over it are concerned. */
+export interface SqlInput {
+  dialect: SqlDialect
+  tables: readonly SqlTable[]
+  /** The most tables that one FROM clause joins. Default 3. */
+  maxTables?: number
+}
+
+/**
+ * SELECT statements over `tables` that their database takes: SQLite or PostgreSQL prepares every text of the grammar. Names are
+ * resolved by construction, and in PostgreSQL types are alike where it asks for that. Throws GrammarError with the pointer of
+ * what is wrong: unknown dialects, no tables, names that stand twice, keys that lead nowhere, too many sets of tables. Cost: the
+ * sets of tables that can be joined, times their columns.
+ */
+export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> } = {}): Grammar {
+  const { dialect, maxTables = 3 } = input
+  if (dialect !== "sqlite" && dialect !== "postgresql") {
+    throw new GrammarError("unsupported", "/dialect", `${shown(dialect)}: use sqlite or postgresql`)
+  }
+  if (!(Number.isSafeInteger(maxTables) && maxTables >= 1 && maxTables <= 8)) {
+    throw new GrammarError(
+      "syntax",
+      "/maxTables",
+      `expected an integer from 1 to 8, found ${shown(maxTables)}`,
+    )
+  }
+  const limits = { ...defaultLimits, ...options.limits }
+  const database = readDatabase(input.tables, dialect, limits)
+  const rules = new Rules(limits)
+  const scopes = new Scopes(database, maxTables)
+  const expressions = new Expressions(rules, database, scopes)
+  const clauses = new Clauses(rules, database, scopes, expressions)
+  const start = new SelectRules(rules, database, scopes, expressions, clauses).statement()
+  const identity = { key: () => JSON.stringify(["sql", input]), title: `SELECT statements of ${dialect}` }
+  return rules.grammar(start, identity) ?? new Grammar([], identity)
+}
