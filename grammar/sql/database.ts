@@ -46,7 +46,7 @@ export interface Column {
   readonly kind: Kind
 }
 
-export interface Table {
+interface Table {
   readonly written: string
   readonly columns: readonly Column[]
 }

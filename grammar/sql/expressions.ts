@@ -308,7 +308,7 @@ export class Expressions {
   }
 }
 
-export function columnsOf(scope: Scope, kind: Kind): Column[] {
+function columnsOf(scope: Scope, kind: Kind): Column[] {
   return scope.columns.filter((column) => column.kind === kind)
 }
 

@@ -11,6 +11,7 @@
 import { openCount } from "../model/detokenizer.ts"
 import { type DeepPartial, setMember } from "./value.ts"
 
+/** What a value of a JSON text is. */
 export type FieldKind = "object" | "array" | "string" | "number" | "boolean" | "null"
 
 /**

@@ -131,7 +131,12 @@ function resolve(module: Module, name: string, open: (file: string) => Module): 
 
 function readModule(file: string): Module {
   const source = readFileSync(file, "utf8")
-  const header = /^\/\*\*[\s\S]*?\*\//.exec(source)?.[0] ?? ""
+  // The compiler drops a header together with imports of types: then the first comment is that of the first statement.
+  const first = /^\/\*\*[\s\S]*?\*\//.exec(source)?.[0] ?? ""
+  const isHeader = !/^\s*export (?:declare )?(?:abstract )?(?:class|interface|type|const|function) \w/.test(
+    source.slice(first.length),
+  )
+  const header = isHeader ? first : ""
   const declared = new Map<string, { doc: string; signature: string }>()
   const exported = new Map<string, Link>()
   const imported = new Map<string, Link>()
