@@ -15,6 +15,11 @@ describe("one constraint", () => {
     expect(inputOf({ regex: /a+/i })).toEqual({ kind: "regex", pattern: "a+", flags: "i" })
     expect(inputOf({ regex: "a+" })).toEqual({ kind: "regex", pattern: "a+" })
     expect(inputOf({ choice: ["a"] })).toEqual({ kind: "choice", options: ["a"] })
+    expect(inputOf({ grammar: 'start: "a"' })).toEqual({ kind: "grammar", text: 'start: "a"' })
+    expect(inputOf({ structuralTag: { type: "any_text" } })).toEqual({
+      kind: "tag",
+      format: { type: "any_text" },
+    })
     expect(inputOf({ jsonObject: true })).toEqual({ kind: "json", schema: { type: "object" } })
     expect(inputOf({ jsonObject: false })).toBeUndefined()
     expect(readConstraint({})).toBeNull()
@@ -28,6 +33,7 @@ describe("one constraint", () => {
   test("two are refused by both names", () => {
     expect(() => readConstraint({ schema: {}, jsonObject: true })).toThrow(RequestError)
     expect(() => readConstraint({ schema: {}, regex: "a" })).toThrow("schema and regex: at most one")
+    expect(() => readConstraint({ grammar: "", structuralTag: {} })).toThrow(/^grammar and structuralTag: at/)
   })
 
   test("the input side of a Standard Schema is asked for, in draft 2020-12", () => {
@@ -53,6 +59,8 @@ describe("values", () => {
   test("JSON is parsed, other text is itself", async () => {
     expect(readConstraint({ schema: {} })?.parse('{"a":[1]}')).toEqual({ a: [1] })
     expect(readConstraint({ regex: "a" })?.parse("12")).toBe("12")
+    expect(readConstraint({ grammar: 'start: "12"' })?.parse("12")).toBe("12")
+    expect(readConstraint({ structuralTag: "{}" })?.parse("12")).toBe("12")
     expect(await readConstraint({ choice: ["12"] })?.validate("12")).toBe("12")
   })
 

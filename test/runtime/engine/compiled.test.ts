@@ -88,3 +88,19 @@ test("a constraint that was compiled elsewhere keeps its machine, if it is over 
   const other = Vocabulary.fromBytes([Uint8Array.of(0x61), null], { endIds: [1] })
   expect(() => cache.stored(deserialize(file, other))).toThrow(/constraint: it is over another vocabulary/)
 })
+
+test("control tokens that a grammar names are those of the engine's vocabulary", () => {
+  const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+  const special = Vocabulary.fromBytes([...bytes, null, null], {
+    ...{ width: 258, endIds: [256], specials: { "<|x|>": 257 } },
+  })
+  const cache = new CompiledConstraints(special)
+  const { machine } = cache.bind(
+    { input: { kind: "grammar", text: "start: <|x|>" }, policies: {} },
+    "x",
+    1_000,
+  )
+  expect(machine.isAccepting(machine.next(machine.start, 257))).toBe(true)
+  expect(machine.nextBytes(machine.start)).not.toContain("<".charCodeAt(0))
+  expect(() => cache.compile({ kind: "gbnf", text: "root ::= <|y|>" })).toThrow(/line 1, column 10: no token/)
+})

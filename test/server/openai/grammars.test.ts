@@ -105,6 +105,28 @@ test("recursion is closed within the budget", async () => {
   }
 })
 
+test("what a grammar says of tokens holds in a stream, with its budget at the end", async () => {
+  const grammar = 'root ::= body "."\nbody[max_tokens=4] ::= [a-z ]*'
+  for (const seed of [1, 2, 3]) {
+    const fields = { grammar, seed, logprobs: true, temperature: 2 }
+    const body = await (await post(fields)).json()
+    const [{ message, logprobs, finish_reason }] = body.choices
+    expect(finish_reason).toBe("stop")
+    expect(message.content).toMatch(/^[a-z ]*\.$/)
+    // The full stop is one more, and so may be the end.
+    expect(logprobs.content.length).toBeLessThanOrEqual(6)
+    expect(await streamed(fields)).toBe(message.content)
+  }
+})
+
+test("grammars inside each other, named, in threads", async () => {
+  const word = { kind: "regex", pattern: "[xyz]{2}" } as const
+  const { text } = await engine.generate("?", {
+    constraint: { kind: "lark", text: 'start: "<" @total ">" @word', named: { total: larkSum, word } },
+  })
+  expect(text).toMatch(/^<[1-9]\d{0,2}( \+ [1-9]\d{0,2}){1,2}=>[xyz]{2}$/)
+})
+
 test("a control token that a grammar names is that token alone", async () => {
   const id = engine.vocabulary.specials.get("<|im_start|>")!
   const fields = { grammar: "root ::= [ab]{2} <|im_start|> [cd]{2}", logprobs: true }
