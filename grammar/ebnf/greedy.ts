@@ -13,6 +13,7 @@ import { checkTime } from "../deadline.ts"
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
+import { PairMap } from "../intern.ts"
 import { AllBytes, NoBytes, sharedBytes, uniteBytes } from "../lexeme/bytesets.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 import { bytesOn, type Ends, endsOf, firstNotLexeme, tagOf, tagsReached } from "../lexeme/greedy.ts"
@@ -57,11 +58,14 @@ export class GreedyRules {
   private readonly originalOf: (rule: number) => Term
   private readonly base: number
   private steps = 0
-  /** What `leaves` answers, by term and guard, and what is known of rules while it looks for it. */
-  private readonly known = new Map<string, ReadonlySet<number>>()
-  private readonly ruleLeaves = new Map<string, ReadonlySet<number>>()
+  /** (term, guard before) → index of what `leaves` answers. */
+  private readonly termPairs = new PairMap()
+  private readonly termLeaves: ReadonlySet<number>[] = []
+  /** (rule, guard before) → index of what is known of it. */
+  private readonly rulePairs = new PairMap()
+  private readonly ruleLeaves: ReadonlySet<number>[] = []
   /** Rules, each with a guard before it, of which not all is known. */
-  private readonly open = new Map<string, readonly [rule: number, before: number]>()
+  private open: { readonly index: number; readonly rule: number; readonly before: number }[] = []
   private isSearching = false
   private isChanged = false
   /** Whether there is no greedy lexeme in a term. */
@@ -117,39 +121,40 @@ export class GreedyRules {
 
   /** The guards that `term` may leave behind where `before` is the one before it. None: there is no text. */
   leaves(term: Term, before: number): ReadonlySet<number> {
+    const known = this.termPairs.get(term, before)
+    if (known >= 0) return this.termLeaves[known]
     if (this.isSearching) return this.find(term, before)
-    const key = `${term} ${before}`
-    let all = this.known.get(key)
-    if (all === undefined) {
-      this.isSearching = true
-      try {
-        all = this.find(term, before)
-        // A least fixpoint: rules leave nothing at first, and are asked again until none leaves more.
-        while (this.isChanged) {
-          this.isChanged = false
-          for (const [pair, [rule, guard]] of this.open) {
-            const more = this.find(this.originalOf(rule), guard)
-            if (more.size === this.ruleLeaves.get(pair)?.size) continue
-            this.ruleLeaves.set(pair, more)
-            this.isChanged = true
-          }
+    this.isSearching = true
+    // Where a search was given up, what it began is still open.
+    this.isChanged = this.open.length > 0
+    try {
+      let all = this.find(term, before)
+      // A least fixpoint: rules leave nothing at first, and are asked again until none leaves more; those that others use first.
+      while (this.isChanged) {
+        this.isChanged = false
+        for (let i = this.open.length - 1; i >= 0; i--) {
+          const { index, rule, before: guard } = this.open[i]
+          const more = this.find(this.originalOf(rule), guard)
+          if (more.size === this.ruleLeaves[index].size) continue
+          this.ruleLeaves[index] = more
+          this.isChanged = true
         }
-        if (this.open.size > 0) all = this.find(term, before)
-        this.open.clear()
-      } finally {
-        this.isSearching = false
       }
-      this.known.set(key, all)
+      if (this.open.length > 0) all = this.find(term, before)
+      this.open = []
+      this.termPairs.set(term, before, this.termLeaves.push(all) - 1)
+      return all
+    } finally {
+      this.isSearching = false
     }
-    return all
   }
 
   private leavesOfRule(rule: number, before: number): ReadonlySet<number> {
-    const key = `${rule} ${before}`
-    const known = this.ruleLeaves.get(key)
-    if (known !== undefined) return known
-    this.ruleLeaves.set(key, noGuards)
-    this.open.set(key, [rule, before])
+    const known = this.rulePairs.get(rule, before)
+    if (known >= 0) return this.ruleLeaves[known]
+    const index = this.ruleLeaves.push(noGuards) - 1
+    this.rulePairs.set(rule, before, index)
+    this.open.push({ index, rule, before })
     this.isChanged = true
     return noGuards
   }
@@ -183,7 +188,7 @@ export class GreedyRules {
       }
       case OrTerm: {
         const guards = new Set<number>()
-        for (const member of terms.members(term)) addAll(guards, this.find(member, before))
+        for (const member of terms.members(term)) addAll(guards, this.leaves(member, before))
         return guards
       }
       case StarTerm:
@@ -214,7 +219,7 @@ export class GreedyRules {
 
   private findBehind(guards: ReadonlySet<number>, term: Term): ReadonlySet<number> {
     const behind = new Set<number>()
-    for (const guard of guards) addAll(behind, this.find(term, guard))
+    for (const guard of guards) addAll(behind, this.leaves(term, guard))
     return behind
   }
 
