@@ -98,8 +98,8 @@ export class Clauses {
     }
   }
 
-  /** ORDER BY some of `openings`, or nothing. */
-  order(openings: readonly Opening[]): Term {
+  /** ORDER BY a list of `one`, or nothing. */
+  order(one: Term): Term {
     const { terms } = this.rules
     const { expressions } = this
     const direction = terms.or([terms.empty, expressions.phrase(" asc"), expressions.phrase(" desc")])
@@ -108,8 +108,8 @@ export class Clauses {
       expressions.phrase(" nulls first"),
       expressions.phrase(" nulls last"),
     ])
-    const one = terms.concat(expressions.opened(openings), direction, nulls)
-    const list = expressions.listed(one, expressions.comma(), MaxOrdered)
+    const ordered = terms.concat(one, direction, nulls)
+    const list = expressions.listed(ordered, expressions.comma(), MaxOrdered)
     return terms.or([terms.empty, terms.concat(expressions.phrase(" order by "), list)])
   }
 

@@ -125,6 +125,22 @@ export class Expressions {
     }
   }
 
+  /** A column of `scope`: any, or those that can be compared. */
+  column(scope: Scope, isAny: boolean): RuleId {
+    return this.named.of(`${isAny ? "column" : "comparable column"} of ${scope.key}`, () => {
+      const columns = isAny ? scope.columns : comparable(scope)
+      return () => this.opened(columns.map(({ written }) => [written, () => this.rules.terms.empty]))
+    })
+  }
+
+  /** An aggregate of `scope`. */
+  aggregate(scope: Scope, level: number): RuleId {
+    return this.named.of(`aggregate of ${scope.key}, ${level}`, (use) => {
+      const openings = this.aggregates(scope, null, level, use)
+      return () => this.opened(openings)
+    })
+  }
+
   /** Aggregates of `scope` whose values are of `kind`; null: of any. */
   aggregates(scope: Scope, kind: Kind | null, level: number, use: (rule: RuleId) => MakeTerm): Opening[] {
     const { terms } = this.rules
@@ -134,12 +150,8 @@ export class Expressions {
     const add = (name: string, rest: MakeTerm) => openings.push(...this.openings(`${name}(`, rest))
     const close = (make: MakeTerm) => () => terms.concat(make(), terms.text(")"))
     if (kind === null || kind === number) {
-      const all = scope.columns.map(({ written }) => [written, () => terms.empty] as const)
-      const distinct = comparable(scope).map(({ written }) => [written, () => terms.empty] as const)
-      add("count", () => {
-        const some = terms.concat(this.phrase("distinct "), this.opened(distinct))
-        return terms.concat(terms.or([terms.text("*"), this.opened(all), some]), terms.text(")"))
-      })
+      const counted = use(this.counted(scope))
+      add("count", counted)
       if (scope.kinds.includes(number)) {
         const operand = use(this.operand(scope, number, level))
         for (const name of ["sum", "avg"]) add(name, close(operand))
@@ -154,6 +166,18 @@ export class Expressions {
       for (const name of ["min", "max"]) add(name, close(operand))
     }
     return openings
+  }
+
+  /** Behind `COUNT(`. */
+  private counted(scope: Scope): RuleId {
+    return this.named.of(`counted of ${scope.key}`, (use) => {
+      const [any, distinct] = [use(this.column(scope, true)), use(this.column(scope, false))]
+      return () => {
+        const { terms } = this.rules
+        const some = terms.concat(this.phrase("distinct "), distinct())
+        return terms.concat(terms.or([terms.text("*"), any(), some]), terms.text(")"))
+      }
+    })
   }
 
   /** Aggregates that are compared with literals. */

@@ -83,25 +83,30 @@ export class SelectRules {
   private plain(scope: Scope): RuleId {
     return this.expressions.named.of(`plain of ${scope.key}`, (use) => {
       const { terms } = this.rules
-      const items = this.plainItems(scope, use)
+      const value = use(this.plainItem(scope))
       const whole = this.wholeTables(scope)
       const end = use(this.plainEnd(scope))
       return () => {
-        const item = terms.or([
-          terms.concat(this.expressions.opened(items), this.alias()),
-          this.expressions.opened(whole),
-        ])
+        const item = terms.or([terms.concat(value(), this.alias()), this.expressions.opened(whole)])
         const more = terms.repeat(terms.concat(this.expressions.comma(), item), 0, MaxSelected - 1)
         return terms.concat(more, end())
       }
     })
   }
 
+  private plainItem(scope: Scope): RuleId {
+    return this.expressions.named.of(`plain item of ${scope.key}`, (use) => {
+      const items = this.plainItems(scope, use)
+      return () => this.expressions.opened(items)
+    })
+  }
+
   private plainEnd(scope: Scope): RuleId {
     return this.expressions.named.of(`end of plain of ${scope.key}`, (use) => {
       const from = use(this.clauses.fromWhere(scope))
+      const column = use(this.expressions.column(scope, false))
       return () => {
-        const order = this.clauses.order(this.columns(scope))
+        const order = this.clauses.order(column())
         return this.rules.terms.concat(from(), order, this.clauses.limit())
       }
     })
@@ -116,7 +121,7 @@ export class SelectRules {
         const { terms } = this.rules
         const item = terms.concat(this.expressions.opened(items), this.alias())
         const list = this.expressions.listed(item, this.expressions.comma(), MaxSelected)
-        return terms.concat(list, from(), this.clauses.order(this.places(1)), this.clauses.limit())
+        return terms.concat(list, from(), this.clauses.order(terms.text("1")), this.clauses.limit())
       }
     })
   }
@@ -124,9 +129,9 @@ export class SelectRules {
   /** Behind the first aggregate of a statement that is one row. */
   private aggregated(scope: Scope): RuleId {
     return this.expressions.named.of(`aggregated of ${scope.key}`, (use) => {
-      const items = this.aggregates(scope, use)
+      const aggregate = use(this.expressions.aggregate(scope, AggregateLevel))
       const from = use(this.clauses.fromWhere(scope))
-      return () => this.rules.terms.concat(this.more(items), from(), this.clauses.limit())
+      return () => this.rules.terms.concat(this.more(aggregate()), from(), this.clauses.limit())
     })
   }
 
@@ -135,28 +140,21 @@ export class SelectRules {
     const { expressions, clauses } = this
     return expressions.named.of(`${count} groups of ${scope.key}, ${name ?? ""}`, (use) => {
       const { terms } = this.rules
-      const aggregates = this.aggregates(scope, use)
+      const aggregate = use(expressions.aggregate(scope, AggregateLevel))
+      const column = use(expressions.column(scope, false))
       const from = use(clauses.fromWhere(scope))
       const having = clauses.having(scope, use)
       const next = count < MaxGrouped ? use(this.grouped(scope, count + 1, null)) : null
-      const places = Array.from({ length: count }, (_, i) => terms.text(`${i + 1}`))
-      const named: readonly Opening[] = name === null ? [] : [[name, () => terms.empty]]
       return () => {
+        const places = Array.from({ length: count }, (_, i) => terms.text(`${i + 1}`))
         const listed = places.reduce((all, place) => terms.concat(all, expressions.comma(), place))
-        const by = terms.or([listed, ...named.map(([text]) => terms.text(text))])
-        const end = terms.concat(
-          having(),
-          clauses.order([...named, ...this.places(count), ...aggregates]),
-          clauses.limit(),
-        )
-        const own = terms.concat(this.more(aggregates), from(), expressions.phrase(" group by "), by, end)
+        const names = name === null ? [] : [terms.text(name)]
+        const by = terms.or([listed, ...names])
+        const order = clauses.order(terms.or([...names, ...places, aggregate()]))
+        const group = terms.concat(expressions.phrase(" group by "), by, having(), order, clauses.limit())
+        const own = terms.concat(this.more(aggregate()), from(), group)
         if (next === null) return own
-        const column = terms.concat(
-          expressions.comma(),
-          expressions.opened(this.columns(scope)),
-          this.alias(),
-        )
-        return terms.or([own, terms.concat(column, next())])
+        return terms.or([own, terms.concat(expressions.comma(), column(), this.alias(), next())])
       }
     })
   }
@@ -180,23 +178,15 @@ export class SelectRules {
     return this.expressions.aggregates(scope, null, AggregateLevel, use)
   }
 
-  private columns(scope: Scope): Opening[] {
-    return comparable(scope).map(({ written }): Opening => [written, () => this.rules.terms.empty])
-  }
-
   private wholeTables({ tables }: Scope): Opening[] {
     return tables.map((table) => [`${this.database.tables[table].written}.*`, () => this.rules.terms.empty])
   }
 
-  private places(count: number): Opening[] {
-    return Array.from({ length: count }, (_, i): Opening => [`${i + 1}`, () => this.rules.terms.empty])
-  }
-
-  /** Any more of `items`, each behind a comma. */
-  private more(items: readonly Opening[]): Term {
+  /** `item` any more times, each behind a comma. */
+  private more(item: Term): Term {
     const { terms } = this.rules
-    const item = terms.concat(this.expressions.comma(), this.expressions.opened(items), this.alias())
-    return terms.repeat(item, 0, MaxSelected - MaxGrouped)
+    const next = terms.concat(this.expressions.comma(), item, this.alias())
+    return terms.repeat(next, 0, MaxSelected - MaxGrouped)
   }
 
   private alias(): Term {
