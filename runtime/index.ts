@@ -1,6 +1,10 @@
 /** runtime/: a model, the engine around it, and the names of the floors below that its callers need. */
 export {
+  type CallOptions,
+  type CallTool,
   type CompileOptions,
+  callGrammar,
+  callTypes,
   collectDocuments,
   compile,
   Grammar,
@@ -8,6 +12,12 @@ export {
   type GrammarErrorKind,
   type GrammarInput,
   type Report,
+  type SqlColumn,
+  type SqlDialect,
+  type SqlForeignKey,
+  type SqlInput,
+  type SqlTable,
+  sqlGrammar,
 } from "../grammar/index.ts"
 export { type JsonNode, readJson } from "../grammar/json/read/reader.ts"
 export {
