@@ -314,6 +314,12 @@ export class Expressions {
     return terms.concat(term, terms.repeat(terms.concat(between, term), 0, max - 1))
   }
 
+  /** `AS` and a name, or nothing. */
+  alias(): Term {
+    const { terms } = this.rules
+    return terms.or([terms.empty, terms.concat(this.phrase(" as "), terms.expr(this.words.alias))])
+  }
+
   comma(): Term {
     return this.rules.terms.expr(this.words.comma)
   }

@@ -8,6 +8,7 @@
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 import type { Clauses } from "./clauses.ts"
+import type { CompoundRules } from "./compound.ts"
 import type { Database } from "./database.ts"
 import { comparable, type Expressions, type Opening } from "./expressions.ts"
 import type { MakeTerm } from "./namedrules.ts"
@@ -26,13 +27,22 @@ export class SelectRules {
   private readonly scopes: Scopes
   private readonly expressions: Expressions
   private readonly clauses: Clauses
+  private readonly compounds: CompoundRules
 
-  constructor(rules: Rules, database: Database, scopes: Scopes, expressions: Expressions, clauses: Clauses) {
+  constructor(
+    rules: Rules,
+    database: Database,
+    scopes: Scopes,
+    expressions: Expressions,
+    clauses: Clauses,
+    compounds: CompoundRules,
+  ) {
     this.rules = rules
     this.database = database
     this.scopes = scopes
     this.expressions = expressions
     this.clauses = clauses
+    this.compounds = compounds
   }
 
   /** One statement over any family, with a semicolon or without. */
@@ -59,14 +69,20 @@ export class SelectRules {
       const distinct = use(this.distinct(scope))
       const behind = (openings: readonly Opening[], next: MakeTerm) =>
         openings.map(([text, rest]): Opening => {
-          return [text, () => terms.concat(rest(), this.alias(), next())]
+          return [text, () => terms.concat(rest(), this.expressions.alias(), next())]
         })
       const groups = comparable(scope).map(({ written }): Opening => {
         const grouped = use(this.grouped(scope, 1, written))
-        return [written, () => terms.concat(this.alias(), grouped())]
+        return [written, () => terms.concat(this.expressions.alias(), grouped())]
+      })
+      const compounds = scope.kinds.flatMap((kind) => {
+        if (scope.tables.length > 1) return []
+        const next = use(this.compounds.behind(scope, [kind]))
+        return behind(expressions.operandOpenings(scope, kind, SelectLevel, use), next)
       })
       const openings = [
         ...groups,
+        ...compounds,
         ...behind(this.plainItems(scope, use), plain),
         ...this.wholeTables(scope).map(([text]): Opening => [text, plain]),
         ...behind(this.aggregates(scope, use), aggregated),
@@ -87,7 +103,10 @@ export class SelectRules {
       const whole = this.wholeTables(scope)
       const end = use(this.plainEnd(scope))
       return () => {
-        const item = terms.or([terms.concat(value(), this.alias()), this.expressions.opened(whole)])
+        const item = terms.or([
+          terms.concat(value(), this.expressions.alias()),
+          this.expressions.opened(whole),
+        ])
         const more = terms.repeat(terms.concat(this.expressions.comma(), item), 0, MaxSelected - 1)
         return terms.concat(more, end())
       }
@@ -119,7 +138,7 @@ export class SelectRules {
       const from = use(this.clauses.fromWhere(scope))
       return () => {
         const { terms } = this.rules
-        const item = terms.concat(this.expressions.opened(items), this.alias())
+        const item = terms.concat(this.expressions.opened(items), this.expressions.alias())
         const list = this.expressions.listed(item, this.expressions.comma(), MaxSelected)
         return terms.concat(list, from(), this.clauses.order(terms.text("1")), this.clauses.limit())
       }
@@ -154,7 +173,7 @@ export class SelectRules {
         const group = terms.concat(expressions.phrase(" group by "), by, having(), order, clauses.limit())
         const own = terms.concat(this.more(aggregate()), from(), group)
         if (next === null) return own
-        return terms.or([own, terms.concat(expressions.comma(), column(), this.alias(), next())])
+        return terms.or([own, terms.concat(expressions.comma(), column(), this.expressions.alias(), next())])
       }
     })
   }
@@ -185,13 +204,7 @@ export class SelectRules {
   /** `item` any more times, each behind a comma. */
   private more(item: Term): Term {
     const { terms } = this.rules
-    const next = terms.concat(this.expressions.comma(), item, this.alias())
+    const next = terms.concat(this.expressions.comma(), item, this.expressions.alias())
     return terms.repeat(next, 0, MaxSelected - MaxGrouped)
-  }
-
-  private alias(): Term {
-    const { terms } = this.rules
-    const { words } = this.expressions
-    return terms.or([terms.empty, terms.concat(this.expressions.phrase(" as "), terms.expr(words.alias))])
   }
 }

@@ -2,16 +2,17 @@
  * SELECT statements over given tables: every text that the grammar accepts is prepared by the database without an error.
  *
  * Read `database.ts` (tables, kinds of columns, links), `scopes.ts` (which columns may be named where), `expressions.ts`,
- * `clauses.ts`, `select.ts`; `names.ts` and `words.ts` are the spelling. The subset: columns with their table's name, no aliases
+ * `clauses.ts`, `select.ts`, `compound.ts`; `names.ts` and `words.ts` are the spelling. The subset: columns with their table's name, no aliases
  * of tables; inner and left joins; DISTINCT; arithmetic, functions that both dialects have, CASE; comparisons, IN, BETWEEN, LIKE,
- * IS NULL, EXISTS, and queries over one more table inside of WHERE; aggregates, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET. Lists and
- * nesting are bounded, the length of a statement is not.
+ * IS NULL, EXISTS, and queries over one more table inside of WHERE; aggregates, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET; UNION,
+ * INTERSECT and EXCEPT of statements over one table each. Lists and nesting are bounded, the length of a statement is not.
  */
 import { Rules } from "../ebnf/rules.ts"
 import { defaultLimits, GrammarError, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
 import { shown } from "../tags/fields.ts"
 import { Clauses } from "./clauses.ts"
+import { CompoundRules } from "./compound.ts"
 import { readDatabase, type SqlTable } from "./database.ts"
 import { Expressions } from "./expressions.ts"
 import type { SqlDialect } from "./names.ts"
@@ -50,7 +51,8 @@ export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> 
   const scopes = new Scopes(database, maxTables)
   const expressions = new Expressions(rules, database, scopes)
   const clauses = new Clauses(rules, database, scopes, expressions)
-  const start = new SelectRules(rules, database, scopes, expressions, clauses).statement()
+  const compounds = new CompoundRules(rules, database, scopes, expressions, clauses)
+  const start = new SelectRules(rules, database, scopes, expressions, clauses, compounds).statement()
   const identity = { key: () => JSON.stringify(["sql", input]), title: `SELECT statements of ${dialect}` }
   return rules.grammar(start, identity) ?? new Grammar([], identity)
 }

@@ -3,7 +3,7 @@ import { PGlite } from "@electric-sql/pglite"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { sqlGrammar } from "../../../grammar/index.ts"
 import { isKeyword } from "../../../grammar/sql/names.ts"
-import { States } from "../../../grammar/state.ts"
+import { DeadState, States } from "../../../grammar/state.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 import { randomOf } from "../../support/oracle.ts"
 import { randomText } from "../../support/randomtext.ts"
@@ -26,12 +26,23 @@ describe("PostgreSQL", () => {
     expect(rows.map(({ word }) => word).filter((word) => !isKeyword(word))).toEqual([])
   })
 
+  test("is asked for real", async () => {
+    await engine.exec("CREATE TABLE asked (a int, b text)")
+    const prepared = (text: string) => engine.exec(`PREPARE walk AS ${text}`)
+    await expect(prepared("SELECT asked.a FROM asked WHERE asked.a = asked.b")).rejects.toThrow(
+      "operator does not exist",
+    )
+    await expect(prepared("SELECT asked.a, COUNT(*) FROM asked GROUP BY asked.b")).rejects.toThrow("GROUP BY")
+  })
+
   test.each(databases)("prepares random statements over %s", async (_, tables) => {
     await engine.exec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${createTables(tables)}`)
     const states = new States(sqlGrammar({ dialect: "postgresql", tables }))
     const pieces = piecesOf(tables, "postgresql")
     const accepts = (text: string) => states.isAccepting(states.advance(states.start, utf8(text)))
-    const beginnings = beginningsOf(tables, accepts)
+    const begins = (text: string) => states.advance(states.start, utf8(text)) !== DeadState
+    const beginnings = beginningsOf(tables, accepts, begins)
+    expect(beginnings.length).toBeGreaterThan(8)
     const random = randomOf(1)
     const refused: string[] = []
     for (let i = 0; i < walkCount; i++) {

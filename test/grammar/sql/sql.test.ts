@@ -2,7 +2,7 @@
 import initSqlJs from "sql.js"
 import { describe, expect, test } from "vitest"
 import { GrammarError, type SqlInput, sqlGrammar } from "../../../grammar/index.ts"
-import { States } from "../../../grammar/state.ts"
+import { DeadState, States } from "../../../grammar/state.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 import { randomOf } from "../../support/oracle.ts"
 import { randomText } from "../../support/randomtext.ts"
@@ -87,6 +87,22 @@ const cases: readonly [name: string, tables: number, both: string[], sqlite: str
     ],
   ],
   [
+    "several statements in one",
+    0,
+    [
+      "SELECT users.id FROM users UNION SELECT orders.user_id FROM orders WHERE orders.total > 3 ORDER BY 1 LIMIT 3",
+      "SELECT users.id, users.name AS n FROM users UNION ALL SELECT products.id, products.title FROM products",
+      "SELECT orders.id FROM orders INTERSECT SELECT order_items.order_id FROM order_items EXCEPT SELECT users.id FROM users;",
+    ],
+    ["SELECT users.id FROM users UNION SELECT users.name FROM users"],
+    [
+      "SELECT users.id FROM users UNION SELECT users.id, users.id FROM users",
+      "SELECT users.id, users.name FROM users UNION SELECT products.id FROM products",
+      "SELECT users.id FROM users UNION SELECT users.id FROM users ORDER BY users.id",
+      "SELECT users.id FROM users ORDER BY 1 UNION SELECT users.id FROM users",
+    ],
+  ],
+  [
     "names in quotes",
     1,
     [
@@ -117,13 +133,25 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 describe("SQLite", async () => {
   const engine = await initSqlJs()
 
+  test("is asked for real", () => {
+    const database = new engine.Database()
+    database.exec(createTables(databases[0][1]))
+    expect(() => database.prepare("SELECT orders.total FROM users")).toThrow("no such column")
+    expect(() => database.prepare("SELECT users.id FROM users WHERE COUNT(*) > 1")).toThrow(
+      "misuse of aggregate",
+    )
+    database.close()
+  })
+
   test.each(databases)("prepares random statements over %s", (_, tables) => {
     const database = new engine.Database()
     database.exec(createTables(tables))
     const states = new States(sqlGrammar({ dialect: "sqlite", tables }))
     const pieces = piecesOf(tables, "sqlite")
     const accepts = (text: string) => states.isAccepting(states.advance(states.start, utf8(text)))
-    const beginnings = beginningsOf(tables, accepts)
+    const begins = (text: string) => states.advance(states.start, utf8(text)) !== DeadState
+    const beginnings = beginningsOf(tables, accepts, begins)
+    expect(beginnings.length).toBeGreaterThan(8)
     const random = randomOf(1)
     const refused: string[] = []
     for (let i = 0; i < walkCount; i++) {

@@ -111,13 +111,17 @@ export function piecesOf(tables: readonly SqlTable[], dialect: SqlDialect): stri
 }
 
 /** Beginnings of statements: nothing, and what leads to the parts that a random walk seldom comes to. */
-export function beginningsOf(tables: readonly SqlTable[], accepts: (text: string) => boolean): string[] {
+export function beginningsOf(
+  tables: readonly SqlTable[],
+  accepts: (text: string) => boolean,
+  begins: (text: string) => boolean,
+): string[] {
   const [table, column] = [tables[0].name, `${tables[0].name}.${tables[0].columns[0].name}`].map((name) => {
     const quoted = name.split(".").map((part) => `"${part}"`)
     return accepts(`SELECT * FROM ${quoted[0]}`) ? quoted.join(".") : name
   })
   const where = `SELECT * FROM ${table} WHERE `
-  return [
+  const all = [
     "",
     where,
     `${where}EXISTS (SELECT 1 FROM `,
@@ -127,5 +131,8 @@ export function beginningsOf(tables: readonly SqlTable[], accepts: (text: string
     `SELECT ${column}, COUNT(*) FROM ${table} GROUP BY 1 HAVING `,
     `SELECT ${column}, MAX(${column}) AS m FROM ${table} GROUP BY ${column} ORDER BY `,
     `SELECT DISTINCT ${column}, `,
+    `SELECT ${column} FROM ${table} UNION SELECT `,
+    `SELECT ${column}, UPPER(${column}) FROM ${table} EXCEPT `,
   ]
+  return all.filter(begins)
 }
