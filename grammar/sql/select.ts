@@ -17,6 +17,8 @@ import type { Scope, Scopes } from "./scopes.ts"
 /** Columns of a result, and columns that are grouped by. */
 const MaxSelected = 64
 const MaxGrouped = 4
+/** Columns that PostgreSQL and SQLite take in a result, by default 1,664 and 2,000. */
+const MaxResult = 1_600
 /** Nesting of operands among what is selected, and of those in aggregates. */
 const SelectLevel = 2
 const AggregateLevel = 1
@@ -89,8 +91,8 @@ export class SelectRules {
         ...expressions.openings("distinct", () =>
           terms.concat(terms.expr(expressions.words.gap), distinct()),
         ),
-        ["*", plainEnd] as const,
       ]
+      if (scope.columns.length <= MaxResult) openings.push(["*", plainEnd])
       return () => expressions.opened(openings)
     })
   }
@@ -101,13 +103,15 @@ export class SelectRules {
       const { terms } = this.rules
       const value = use(this.plainItem(scope))
       const whole = this.wholeTables(scope)
+      const widest = Math.max(...scope.tables.map((table) => this.database.tables[table].columns.length))
       const end = use(this.plainEnd(scope))
       return () => {
         const item = terms.or([
           terms.concat(value(), this.expressions.alias()),
           this.expressions.opened(whole),
         ])
-        const more = terms.repeat(terms.concat(this.expressions.comma(), item), 0, MaxSelected - 1)
+        const most = Math.min(MaxSelected, Math.floor(MaxResult / widest))
+        const more = terms.repeat(terms.concat(this.expressions.comma(), item), 0, Math.max(most, 1) - 1)
         return terms.concat(more, end())
       }
     })

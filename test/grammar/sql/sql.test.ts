@@ -130,6 +130,16 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
   })
 })
 
+test("a result has no more columns than the database takes", () => {
+  const tables = [{ name: "t", columns: Array.from({ length: 400 }, (_, i) => ({ name: `c${i}` })) }]
+  const states = new States(sqlGrammar({ dialect: "sqlite", tables }))
+  const accepts = (count: number) => {
+    const text = `SELECT ${Array.from({ length: count }, () => "t.*").join(", ")} FROM t`
+    return states.isAccepting(states.advance(states.start, utf8(text)))
+  }
+  expect([1, 4, 5].map(accepts)).toEqual([true, true, false])
+})
+
 describe("SQLite", async () => {
   const engine = await initSqlJs()
 
