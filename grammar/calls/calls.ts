@@ -28,7 +28,8 @@ export interface CallOptions {
  * Calls of `tools`, OpenAI's tool objects or `{name, parameters}`: `name({…})`, and `name()` where a tool has no parameters.
  * Every text passes TypeScript's checker beside the declarations of `callTypes(tools)`. Throws GrammarError with the pointer into
  * `tools`: names that are no identifiers, two of one name, arguments that are no objects, and what a schema asks for in vain.
- * Cost: compiling the schemas, and the bytes of the names.
+ * Values that nest deeper than some 500 levels are more than the checker's own stack may hold. Cost: compiling the schemas, and the
+ * bytes of the names.
  */
 export function callGrammar(
   tools: readonly (CallTool | { type: "function"; function: CallTool })[],
