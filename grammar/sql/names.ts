@@ -47,7 +47,7 @@ export function isKeyword(word: string): boolean {
   return keywords.has(word)
 }
 
-/** Key words in lower case that have no other use. */
+/** All words that have a meaning of their own, in lower case. */
 export function keywordList(): readonly string[] {
   return [...keywords]
 }

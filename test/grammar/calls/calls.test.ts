@@ -181,7 +181,7 @@ const handwritten: readonly object[] = [
 /** What the checker says of modules, each a text. Those of one list are checked together. */
 function diagnostics(modules: readonly string[]): string[] {
   const files = new Map(modules.map((text, i) => [`/${i}.ts`, text]))
-  // Promises and arrays are all of the library that declarations and literals need.
+  // All of the library that declarations and literals need.
   files.set(
     "/lib.d.ts",
     "interface Array<T> { length: number; [n: number]: T }\ninterface Boolean {}\ninterface CallableFunction {}\n" +

@@ -1,7 +1,7 @@
 /** Databases for tests of SQL grammars: what the grammar is told, and the statements that make them. */
 import type { SqlDialect, SqlTable } from "../../../grammar/index.ts"
 
-/** Names without types, quoted ones among them; keys say what is joined. */
+/** Types of every kind; keys say what is joined. */
 const shop: readonly SqlTable[] = [
   {
     name: "users",
