@@ -2,10 +2,11 @@
  * Captures: a text is read again, with the rules as they were written, to find the spans that they name.
  *
  * Nothing is kept while decoding, so the pushdown of the masks knows no captures; and it reads rules in another form. Here a
- * text is read byte by byte by threads: what is left to be read of the body of a call, and the state of the lexeme at its
- * head. A call is a part that began at a place; who waits for its end is written at the call, once for all (a graph-structured
- * stack: Tomita 1986; Scott and Johnstone, GLL Parsing, 2010), so left recursion and ambiguity are read as they are. Threads that
- * will go on alike are one, with the better of their spans (`spans.ts`); this is how a tagged automaton decides (Laurikari 2000).
+ * text is read byte by byte by threads, each of which has the state of a lexeme and what is left to be read behind it. Threads
+ * that will go on alike are one, with the better of their spans (`spans.ts`): that is how a tagged automaton decides (Laurikari
+ * 2000). Of rules that recur what is left has no bound, so they are called: who waits for the end of a rule that began at a place
+ * is written at the call, once for all (a graph-structured stack: Tomita 1986; Scott and Johnstone, GLL Parsing, 2010). So left
+ * recursion and ambiguity are read as they are.
  *
  * Most grammars take a handful of threads a byte. In the worst case a text of n bytes takes n³ steps, so they are bounded.
  */
@@ -34,37 +35,37 @@ import {
   type Term,
   type Terms,
 } from "../terms.ts"
-import { closed, inOrder, isBetter, joined, opened, type Spans } from "./spans.ts"
+import { CloseSpan, MustNotRead, MustRead, type Rest, Rests } from "./rests.ts"
+import { CapturingRules } from "./rules.ts"
+import { inOrder, SpanLists, type Spans } from "./spans.ts"
 
 /** Spans of this name are no captures: they are left out of those around them. */
 export const HiddenName = ""
 
-/** Steps of one reading; a second or some of work. */
-const MaxSteps = 20_000_000
-/** Above all ids: as many calls, rests or threads as there are steps. */
+/** Steps of one reading: some seconds of work. */
+const MaxSteps = 5_000_000
+/** Above all ids of calls, rests and threads: there are not as many as there are steps. */
 const Shift = 2 ** 25
 
 /** The captures of the texts of some rules. */
 export class RuleCaptures implements CaptureReader {
-  readonly terms: Terms
-  readonly start: Term
-  readonly bodyOf: (rule: number) => Term
+  readonly rules: CapturingRules
 
   constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term) {
-    this.terms = terms
-    this.start = start
-    this.bodyOf = bodyOf
+    this.rules = new CapturingRules(terms, start, bodyOf)
   }
 
   /** Throws `limit` where the text can be read in too many ways. */
   read(tape: Tape): readonly Capture[] | null {
-    const reading = new Reading(tape, this)
-    const spans = reading.read(this)
+    const reading = new Reading(tape, this.rules)
+    const spans = reading.read()
     if (spans === undefined) return null
     const all = inOrder(spans).map(({ name, start, end }) => ({ name: reading.names[name], start, end }))
-    const hidden = all.filter(({ name }) => name === HiddenName)
+    const isShown = Uint8Array.from(tape.bytes, (byte) => (byte === TokenMark ? 0 : 1))
+    for (const { name, start, end } of all) if (name === HiddenName) isShown.fill(0, start, end)
     return outermost(all.filter(({ name }) => name !== HiddenName)).map(({ name, start, end }) => {
-      return { name, start, end, bytes: bytesWithout(tape.bytes, start, end, hidden) }
+      const bytes = tape.bytes.subarray(start, end).filter((_, i) => isShown[start + i] === 1)
+      return { name, start, end, bytes }
     })
   }
 }
@@ -86,54 +87,32 @@ function outermost(spans: readonly Span[]): Span[] {
   })
 }
 
-/** What is left to be read, the next part first. Equal ones of one reading are one object. */
-interface Rest {
-  readonly id: number
-  readonly rules: RuleCaptures
-  /** `CloseSpan`: nothing is read, a span ends. */
-  readonly term: Term
-  /** Null: nothing is left, and `term` is nothing as well. */
-  readonly next: Rest | null
-  /** Rests with one more part in front, by its rules and its term. */
-  readonly longer: Map<RuleCaptures, Map<Term, Rest>>
-}
-
-const CloseSpan = -1
-
 /** A part that is read from a place on. */
 interface Call {
   readonly id: number
   readonly start: number
   /** Tokens that it may take. */
   readonly maxTokens: number
-  readonly waiters: Map<number, Waiter>
+  readonly waiters: Map<number, Waiting>
   /** The best spans of the empty text; undefined: it is none of its texts. */
   empty: Spans | null | undefined
 }
 
-/** What goes on when a call ends. */
-interface Waiter {
+/** In a call `rest` is to be read, after `spans`. */
+interface Waiting {
   readonly call: Call
   readonly rest: Rest
-  /** With which texts of the part. */
-  readonly when: "any" | "empty" | "read"
   spans: Spans | null
 }
 
-/** A place at which `rest` is still to be read. */
-interface Item {
-  readonly call: Call
-  readonly rest: Rest
-  spans: Spans | null
+/** What is to be read here. */
+interface Item extends Waiting {
   isQueued: boolean
 }
 
-/** Reads the first part of `rest`. The state is the lexeme's, or that of a nested grammar; `NotBegun`: it is an item's. */
-interface Thread {
-  readonly call: Call
-  readonly rest: Rest
+/** Reads the first part of its rest. The state is the lexeme's, or that of a nested grammar; `NotBegun`: of neither. */
+interface Thread extends Waiting {
   readonly state: number
-  spans: Spans | null
 }
 
 const NotBegun = -1
@@ -142,38 +121,41 @@ const NotBegun = -1
 class Reading {
   readonly names: string[] = []
   private readonly tape: Tape
+  private readonly rules: CapturingRules
+  private readonly rests: Rests
+  private readonly lists = new SpanLists()
   /** Bytes that have been read. */
   private place = 0
   private steps = 0
   private callCount = 0
-  private restCount = 0
-  private readonly nothing: Rest
   /** Dense ids of (rest, state). */
   private readonly threadIds = new PairMap()
   private readonly machines = new Map<Grammar, States>()
   /** What is at this place, by call and rest, by call and thread, and by what is called. */
   private items = new Map<number, Item>()
   private threads = new Map<number, Thread>()
-  private calls = new Map<RuleCaptures, Map<Term, Call>>()
+  private calls = new Map<CapturingRules, Map<Term, Call>>()
   private readonly queue: Item[] = []
   /** What tokens lead to, by the place behind them. */
   private readonly ahead = new Map<number, Thread[]>()
 
-  constructor(tape: Tape, rules: RuleCaptures) {
+  constructor(tape: Tape, rules: CapturingRules) {
     this.tape = tape
-    this.nothing = this.newRest(rules, EmptyTerm, null)
+    this.rules = rules
+    this.rests = new Rests(rules)
   }
 
-  /** The spans of the whole text; undefined: it is no text of `rules`. */
-  read(rules: RuleCaptures): Spans | null | undefined {
+  /** The spans of the whole text; undefined: it is no text of the rules. */
+  read(): Spans | null | undefined {
+    const { nothing } = this.rests
     const root = this.newCall(Number.POSITIVE_INFINITY)
-    this.proceed(root, this.with(rules, rules.start, this.nothing), null)
+    this.proceed(root, this.rests.with(this.rules, this.rules.start, nothing), null)
     this.settle()
     while (this.place < this.tape.bytes.length) {
       if (this.threads.size === 0 && this.ahead.size === 0) return undefined
       this.step()
     }
-    return this.items.get(root.id * Shift + this.nothing.id)?.spans
+    return this.items.get(root.id * Shift + nothing.id)?.spans
   }
 
   /** Reads one byte. */
@@ -186,10 +168,11 @@ class Reading {
     this.calls = new Map()
     for (const thread of before.values()) {
       this.count()
-      const { call, rest, state, spans } = thread
+      const rest = this.rests.afterByte(thread.rest)
+      if (rest === null) continue
       const machine = this.machineOf(rest)
-      if (machine === null) this.addThread(call, rest, lexemes.next(state, byte), spans)
-      else this.stepNested(thread, machine, at)
+      if (machine === null) this.addThread(thread.call, rest, lexemes.next(thread.state, byte), thread.spans)
+      else this.stepNested({ ...thread, rest }, machine, at)
     }
     for (const { call, rest, state, spans } of this.ahead.get(this.place) ?? []) {
       if (state === NotBegun) this.proceed(call, rest, spans)
@@ -219,12 +202,8 @@ class Reading {
 
   /** Reads on from `state`; where the part may end here, what follows it begins. */
   private addThread(call: Call, rest: Rest, state: number, spans: Spans | null): void {
-    if (this.keepThread(call, rest, state, spans)) this.endPart(call, rest, state, spans)
-  }
-
-  /** False where the state is dead, or an equal thread is as good. */
-  private keepThread(call: Call, rest: Rest, state: number, spans: Spans | null): boolean {
-    if (state === Dead) return false
+    // The dead state of lexemes is also that of grammars.
+    if (state === Dead) return
     let id = this.threadIds.get(rest.id, state)
     if (id < 0) {
       id = this.threadIds.size
@@ -233,14 +212,14 @@ class Reading {
     const key = call.id * Shift + id
     const known = this.threads.get(key)
     if (known === undefined) this.threads.set(key, { call, rest, state, spans })
-    else if (isBetter(spans, known.spans)) known.spans = spans
-    else return false
-    return true
+    else if (this.lists.isBetter(spans, known.spans)) known.spans = spans
+    else return
+    this.endPart({ call, rest, state, spans }, rest.next as Rest)
   }
 
-  private endPart(call: Call, rest: Rest, state: number, spans: Spans | null): void {
+  /** Goes on behind the part that a thread reads, if it may end here. */
+  private endPart({ call, rest, state, spans }: Thread, next: Rest): void {
     const machine = this.machineOf(rest)
-    const next = rest.next as Rest
     if (machine !== null) {
       if (machine.isAccepting(state)) this.proceed(call, next, spans)
       return
@@ -251,18 +230,17 @@ class Reading {
     if (rules.terms.kind(term) !== BranchTerm) this.proceed(call, next, spans)
     else {
       const after = rules.terms.branches[rules.terms.at(term, 1)].rests.get(tag)
-      if (after !== undefined) this.proceed(call, this.with(rules, after, next), spans)
+      if (after !== undefined) this.proceed(call, this.rests.with(rules, after, next), spans)
     }
   }
 
-  /** `rest` is to be read here, after `spans`. */
   private proceed(call: Call, rest: Rest, spans: Spans | null): void {
     const key = call.id * Shift + rest.id
     let item = this.items.get(key)
     if (item === undefined) {
       item = { call, rest, spans, isQueued: false }
       this.items.set(key, item)
-    } else if (isBetter(spans, item.spans)) item.spans = spans
+    } else if (this.lists.isBetter(spans, item.spans)) item.spans = spans
     else return
     if (item.isQueued) return
     item.isQueued = true
@@ -282,110 +260,98 @@ class Reading {
   /** Begins the first part of an item's rest; `next` is what comes behind it. */
   private begin({ call, rest, spans }: Item, next: Rest): void {
     const { rules, term } = rest
-    const { terms } = rules
-    if (term === CloseSpan) {
-      this.proceed(call, next, closed(spans, this.place))
+    if (term < 0) {
+      if (term === CloseSpan) this.proceed(call, next, this.lists.closed(spans, this.place))
+      // A mark that is met at the place where it was put: nothing has been read.
+      if (term === MustNotRead) this.proceed(call, next, spans)
       return
     }
+    const { terms } = rules
+    const goOn = (first: Term, then: Rest) => this.proceed(call, this.rests.with(rules, first, then), spans)
     switch (terms.kind(term)) {
       case NeverTerm:
         return
       case EmptyTerm:
         this.proceed(call, next, spans)
         return
-      case ConcatTerm: {
-        const tail = this.with(rules, terms.at(term, 2), next)
-        this.proceed(call, this.with(rules, terms.at(term, 1), tail), spans)
+      case ConcatTerm:
+        goOn(terms.at(term, 1), this.rests.with(rules, terms.at(term, 2), next))
         return
-      }
       case OrTerm:
-        for (const member of terms.members(term)) this.proceed(call, this.with(rules, member, next), spans)
+        for (const member of terms.members(term)) goOn(member, next)
         return
       case CaptureTerm: {
         const name = this.nameId(terms.names[terms.at(term, 1)])
-        const body = this.with(rules, terms.at(term, 2), this.with(rules, CloseSpan, next))
-        this.proceed(call, body, opened(spans, name, this.place))
+        const body = this.rests.with(rules, terms.at(term, 2), this.rests.with(rules, CloseSpan, next))
+        this.proceed(call, body, this.lists.opened(spans, name, this.place))
         return
       }
       case StarTerm:
         this.proceed(call, next, spans)
-        this.callPart(rules, terms.at(term, 1), { call, rest, when: "read", spans })
+        goOn(terms.at(term, 1), this.rests.with(rules, MustRead, rest))
         return
       case RepeatTerm: {
-        const less = this.with(rules, terms.oneLess(term), next)
-        const body = terms.at(term, 1)
-        this.callPart(rules, body, { call, rest: less, when: "read", spans })
+        const less = this.rests.with(rules, terms.oneLess(term), next)
+        goOn(terms.at(term, 1), this.rests.with(rules, MustRead, less))
         // A body that may be empty may be so any number of times.
         if (terms.at(term, 2) === 0) this.proceed(call, next, spans)
-        else this.callPart(rules, body, { call, rest: next, when: "empty", spans })
+        else goOn(terms.at(term, 1), this.rests.with(rules, MustNotRead, next))
         return
       }
-      case RuleTerm:
-        this.beginRule(rules, term, {
-          call,
-          rest: next,
-          when: terms.at(term, 2) === 1 ? "read" : "any",
-          spans,
-        })
+      case RuleTerm: {
+        const behind = terms.at(term, 2) === 1 ? this.rests.with(rules, MustRead, next) : next
+        this.beginRule(rules, terms.at(term, 1), { call, rest: behind, spans })
         return
+      }
       case BudgetTerm:
-        this.callPart(rules, term, { call, rest: next, when: "any", spans })
+        this.callPart(rules, term, { call, rest: next, spans })
         return
-      case NestedTerm:
-        this.beginNested(call, rest, spans)
+      case NestedTerm: {
+        const inner = terms.grammars[terms.at(term, 1)].captures
+        if (terms.at(term, 2) === 1) {
+          goOn(terms.nested(terms.grammars[terms.at(term, 1)]), this.rests.with(rules, MustRead, next))
+        } else if (inner instanceof RuleCaptures) {
+          this.callPart(inner.rules, inner.rules.start, { call, rest: next, spans })
+        } else this.addThread(call, rest, (this.machineOf(rest) as States).start, spans)
         return
+      }
       case ExprTerm:
         this.addThread(call, rest, exprLexeme(terms.at(term, 1)), spans)
         return
       case LexemeTerm:
-        this.beginLexeme(call, rest, spans)
+        this.beginLexeme({ call, rest, spans }, terms.at(term, 1), next)
         return
       case BranchTerm:
         this.addThread(call, rest, terms.branches[terms.at(term, 1)].lexeme, spans)
         return
       default:
-        throw new Error(`internal: term ${term} is of no kind`)
+        throw new Error(`internal: term ${term} is of no kind that is read`)
     }
   }
 
-  /** A rule at the end of a call is read in its place: what recurs there takes no calls. */
-  private beginRule(rules: RuleCaptures, term: Term, waiter: Waiter): void {
-    const { call, rest, when, spans } = waiter
-    const body = rules.bodyOf(rules.terms.at(term, 1))
-    if (rest.next === null && when === "any") this.proceed(call, this.with(rules, body, rest), spans)
-    else this.callPart(rules, body, waiter)
+  /** What does not recur is read in its place, and so is a rule at the end of a call. */
+  private beginRule(rules: CapturingRules, rule: number, waiting: Waiting): void {
+    const { call, rest, spans } = waiting
+    const body = rules.bodyOf(rule)
+    if (rest.next !== null && rules.isRecursive(rule)) this.callPart(rules, body, waiting)
+    else this.proceed(call, this.rests.with(rules, body, rest), spans)
   }
 
-  private beginLexeme(call: Call, rest: Rest, spans: Spans | null): void {
+  private beginLexeme({ call, rest, spans }: Waiting, lexemeState: number, next: Rest): void {
     const { tape } = this
-    const state = rest.rules.terms.at(rest.term, 1)
-    const ids = tokenIds(state)
+    const ids = tokenIds(lexemeState)
     if (ids === null) {
-      this.addThread(call, rest, state, spans)
+      this.addThread(call, rest, lexemeState, spans)
       return
     }
     const token = tokenBeginningAt(tape, this.place)
-    if (token < 0 || !ids.includes(tape.ids[token])) return
-    this.addAhead(tape.ends[token], { call, rest: rest.next as Rest, state: NotBegun, spans })
-  }
-
-  private beginNested(call: Call, rest: Rest, spans: Spans | null): void {
-    const { terms } = rest.rules
-    const grammar = terms.grammars[terms.at(rest.term, 1)]
-    const isNonEmpty = terms.at(rest.term, 2) === 1
-    const inner = grammar.captures
-    if (inner instanceof RuleCaptures) {
-      const waiter: Waiter = { call, rest: rest.next as Rest, when: isNonEmpty ? "read" : "any", spans }
-      this.callPart(inner, inner.start, waiter)
-      return
-    }
-    const machine = this.machineOf(rest) as States
-    if (!isNonEmpty || !machine.isAccepting(machine.start)) this.addThread(call, rest, machine.start, spans)
-    else this.keepThread(call, rest, machine.start, spans)
+    const behind = this.rests.afterByte(next)
+    if (token < 0 || behind === null || !ids.includes(tape.ids[token])) return
+    this.addAhead(tape.ends[token], { call, rest: behind, state: NotBegun, spans })
   }
 
   /** Calls a part from here on, or waits for the call that is there. */
-  private callPart(rules: RuleCaptures, term: Term, waiter: Waiter): void {
+  private callPart(rules: CapturingRules, term: Term, waiting: Waiting): void {
     const { terms } = rules
     let byTerm = this.calls.get(rules)
     if (byTerm === undefined) {
@@ -397,25 +363,26 @@ class Reading {
       const isBudget = terms.kind(term) === BudgetTerm
       call = this.newCall(isBudget ? terms.at(term, 2) : Number.POSITIVE_INFINITY)
       byTerm.set(term, call)
-      this.proceed(call, this.with(rules, isBudget ? terms.at(term, 1) : term, this.nothing), null)
+      const body = isBudget ? terms.at(term, 1) : term
+      this.proceed(call, this.rests.with(rules, body, this.rests.nothing), null)
     }
-    const key = 4 * (waiter.call.id * Shift + waiter.rest.id) + whens.indexOf(waiter.when)
+    const key = waiting.call.id * Shift + waiting.rest.id
     const known = call.waiters.get(key)
-    if (known === undefined) call.waiters.set(key, waiter)
-    else if (isBetter(waiter.spans, known.spans)) known.spans = waiter.spans
+    if (known === undefined) call.waiters.set(key, waiting)
+    else if (this.lists.isBetter(waiting.spans, known.spans)) known.spans = waiting.spans
     else return
-    if (call.empty !== undefined && waiter.when !== "read")
-      this.proceed(waiter.call, waiter.rest, joined(waiter.spans, call.empty))
+    if (call.empty !== undefined)
+      this.proceed(waiting.call, waiting.rest, this.lists.joined(waiting.spans, call.empty))
   }
 
   private endCall(call: Call, spans: Spans | null): void {
     const isEmpty = call.start === this.place
     if (call.maxTokens < countTokens(this.tape, call.start, this.place)) return
     if (isEmpty) call.empty = spans
-    for (const waiter of call.waiters.values()) {
-      if (waiter.when === (isEmpty ? "read" : "empty")) continue
+    for (const waiting of call.waiters.values()) {
       this.count()
-      this.proceed(waiter.call, waiter.rest, joined(waiter.spans, spans))
+      const rest = isEmpty ? waiting.rest : this.rests.afterByte(waiting.rest)
+      if (rest !== null) this.proceed(waiting.call, rest, this.lists.joined(waiting.spans, spans))
     }
   }
 
@@ -432,25 +399,6 @@ class Reading {
     return machine
   }
 
-  /** `next` with one more part in front. */
-  private with(rules: RuleCaptures, term: Term, next: Rest): Rest {
-    let byTerm = next.longer.get(rules)
-    if (byTerm === undefined) {
-      byTerm = new Map()
-      next.longer.set(rules, byTerm)
-    }
-    let rest = byTerm.get(term)
-    if (rest === undefined) {
-      rest = this.newRest(rules, term, next)
-      byTerm.set(term, rest)
-    }
-    return rest
-  }
-
-  private newRest(rules: RuleCaptures, term: Term, next: Rest | null): Rest {
-    return { id: this.restCount++, rules, term, next, longer: new Map() }
-  }
-
   private newCall(maxTokens: number): Call {
     return { id: this.callCount++, start: this.place, maxTokens, waiters: new Map(), empty: undefined }
   }
@@ -461,23 +409,11 @@ class Reading {
   }
 
   private count(): void {
-    if (++this.steps <= MaxSteps) return
+    if (++this.steps + this.lists.steps <= MaxSteps) return
     throw new GrammarError(
       "limit",
       "",
       `captures: after ${this.place} bytes, reading the text again takes more than ${MaxSteps} steps. Make the rules around captures less ambiguous`,
     )
   }
-}
-
-const whens: readonly Waiter["when"][] = ["any", "empty", "read"]
-
-/** The bytes from `start` to `end` without hidden spans, and without marks of tokens. */
-function bytesWithout(bytes: Uint8Array, start: number, end: number, hidden: readonly Span[]): Uint8Array {
-  const kept: number[] = []
-  for (let at = start; at < end; at++) {
-    const isHidden = hidden.some((span) => at >= span.start && at < span.end)
-    if (!isHidden && bytes[at] !== TokenMark) kept.push(bytes[at])
-  }
-  return Uint8Array.from(kept)
 }

@@ -20,34 +20,52 @@ export interface Spans {
 
 const Open = -1
 
-/** `spans` and one that begins at `start`. */
-export function opened(spans: Spans | null, name: number, start: number): Spans {
-  return linked(spans, name, start, Open)
-}
+/** The lists of one text. */
+export class SpanLists {
+  /** Spans that were copied or compared. */
+  steps = 0
 
-/** `spans` with the last open one closed at `end`. O(spans behind it). */
-export function closed(spans: Spans | null, end: number): Spans | null {
-  const inner: Spans[] = []
-  let span = spans
-  for (; span !== null && span.end !== Open; span = span.before) inner.push(span)
-  if (span === null) throw new Error("internal: no span is open")
-  const { name, start } = span
-  let result = added(span.before, name, start, end)
-  for (let i = inner.length - 1; i >= 0; i--) {
-    const each = inner[i]
-    // A rule that is read as itself and nothing else has one span, however often.
-    if (each.name !== name || each.start !== start || each.end !== end)
-      result = added(result, each.name, each.start, each.end)
+  /** `spans` and one that begins at `start`. */
+  opened(spans: Spans | null, name: number, start: number): Spans {
+    return linked(spans, name, start, Open)
   }
-  return result
-}
 
-/** The spans of two texts in a row. O(spans of the second). */
-export function joined(first: Spans | null, second: Spans | null): Spans | null {
-  if (first === null || second === null) return first ?? second
-  let all: Spans | null = first
-  for (const { name, start, end } of inOrder(second)) all = added(all, name, start, end)
-  return all
+  /** `spans` with the last open one closed at `end`. O(spans behind it). */
+  closed(spans: Spans | null, end: number): Spans | null {
+    const inner: Spans[] = []
+    let span = spans
+    for (; span !== null && span.end !== Open; span = span.before) inner.push(span)
+    if (span === null) throw new Error("internal: no span is open")
+    this.steps += inner.length
+    const { name, start } = span
+    let result = added(span.before, name, start, end)
+    for (let i = inner.length - 1; i >= 0; i--) {
+      const each = inner[i]
+      // A rule that is read as itself and nothing else has one span, however often.
+      if (each.name !== name || each.start !== start || each.end !== end)
+        result = added(result, each.name, each.start, each.end)
+    }
+    return result
+  }
+
+  /** The spans of two texts in a row. O(spans of the second). */
+  joined(first: Spans | null, second: Spans | null): Spans | null {
+    if (first === null || second === null) return first ?? second
+    this.steps += second.count
+    let all: Spans | null = first
+    for (const { name, start, end } of inOrder(second)) all = added(all, name, start, end)
+    return all
+  }
+
+  /** Whether a reading with `a` is to be kept instead of one with `b`. O(spans that they do not share). */
+  isBetter(a: Spans | null, b: Spans | null): boolean {
+    if (a === b) return false
+    const shared = sharedBy(a, b)
+    const [left, right] = [inOrder(a, shared), inOrder(b, shared)]
+    this.steps += left.length + right.length
+    const order = compared(left.filter(isRead), right.filter(isRead)) || left.length - right.length
+    return (order || compared(left, right)) > 0
+  }
 }
 
 /** From the first to the last, those behind `until` alone. */
@@ -55,15 +73,6 @@ export function inOrder(spans: Spans | null, until: Spans | null = null): Spans[
   const list: Spans[] = []
   for (let span = spans; span !== null && span !== until; span = span.before) list.push(span)
   return list.reverse()
-}
-
-/** Whether a reading with `a` is to be kept instead of one with `b`. O(spans that they do not share). */
-export function isBetter(a: Spans | null, b: Spans | null): boolean {
-  if (a === b) return false
-  const shared = sharedBy(a, b)
-  const [left, right] = [inOrder(a, shared), inOrder(b, shared)]
-  const order = compared(left.filter(isRead), right.filter(isRead)) || left.length - right.length
-  return (order || compared(left, right)) > 0
 }
 
 /** What both lists begin with; null: nothing. */

@@ -10,6 +10,7 @@ import { defaultLimits } from "../../../../grammar/errors.ts"
 import { compile } from "../../../../grammar/index.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { type Capture, TapeWriter } from "../../../../grammar/tape.ts"
+import { randomOf } from "../../../support/oracle.ts"
 
 const utf8 = new TextEncoder()
 const decoder = new TextDecoder()
@@ -194,22 +195,185 @@ describe("spans", () => {
     expect(captures!.read(tapeOf("[1<2>"))).toBeNull()
   })
 
-  test("a long text takes a handful of threads a byte", () => {
-    const read = reader(star(or(capture("line", concat(text("-"), any, text("\n"))), text("\n"))))
-    const lines = Array.from({ length: 2_000 }, (_, i) => `- line ${i}\n`)
-    // A line may go on past its end: the longest is one of all lines.
-    expect(read(lines.join(""))?.length).toBe(1)
-    const words = reader(
-      star(or(capture("word", concat(or(text("a"), text("b")), star(or(text("a"), text("b"))))), text(" "))),
-    )
-    expect(words("ab ".repeat(20_000))?.length).toBe(20_000)
+  test("long texts take a handful of threads a byte", () => {
+    const letters = or(text("a"), text("b"))
+    const line = capture("line", concat(text("-"), any, text("\n")))
+    // A line may go on past its end, so the longest first line is the whole.
+    const lines = reader(star(or(rule(1), text("\n"))), line)
+    expect(lines("- line\n".repeat(20_000))?.length).toBe(1)
+    const words = reader(star(or(rule(1), text(" "))), capture("word", concat(letters, star(letters))))
+    expect(words("ab ".repeat(10_000))?.length).toBe(10_000)
   })
 
   test("too many readings are refused", () => {
     const read = reader(or(concat(rule(0), rule(0)), capture("x", text("a"))))
-    expect(read("a".repeat(40))?.length).toBe(40)
+    expect(read("a".repeat(20))?.length).toBe(20)
     expect(() => read("a".repeat(1_000))).toThrow(
-      /captures: after \d+ bytes, .* takes more than 20000000 steps/,
+      /captures: after \d+ bytes, .* takes more than 5000000 steps/,
     )
   })
+})
+
+type List = readonly (readonly [start: number, end: number, name: string])[]
+
+const isRead = ([start, end]: List[number]) => start !== end
+
+/** All lists of spans of the texts of the rules, by rule, start and end: least fixpoint. Null: they are too many. */
+function naive(nodes: readonly Node[], value: string): Map<string, List>[][] | null {
+  const { length } = value
+  const at = (i: number, j: number) => i * (length + 1) + j
+  let rules = nodes.map(() => Array.from({ length: (length + 1) ** 2 }, () => new Map<string, List>()))
+  let size = 0
+  const add = (lists: Map<string, List>, list: List) => lists.set(JSON.stringify(list), list)
+  const joined = (a: List, b: List): List => [
+    ...a,
+    ...b.filter((span) => isRead(span) || !a.some((other) => `${other}` === `${span}`)),
+  ]
+  const concat =
+    (a: Evaluate, b: Evaluate): Evaluate =>
+    (i, j) => {
+      const lists = new Map<string, List>()
+      for (let k = i; k <= j; k++) {
+        for (const x of a(i, k).values()) for (const y of b(k, j).values()) add(lists, joined(x, y))
+      }
+      return lists
+    }
+  type Evaluate = (i: number, j: number) => Map<string, List>
+  const one = (holds: boolean) => new Map<string, List>(holds ? [["[]", []]] : [])
+  const read =
+    (body: Evaluate): Evaluate =>
+    (i, j) =>
+      i < j ? body(i, j) : one(false)
+  /** As the reader has it: iterations that read something, and at last an empty one where some are missing. */
+  const times =
+    (body: Evaluate, min: number, max: number): Evaluate =>
+    (i, j) => {
+      const lists = new Map<string, List>()
+      if (min === 0 && i === j) add(lists, [])
+      if (min > 0 && i === j) for (const list of body(i, i).values()) add(lists, list)
+      if (max > 0 && i < j) {
+        const more = concat(read(body), times(body, Math.max(0, min - 1), max - 1))(i, j)
+        for (const list of more.values()) add(lists, list)
+      }
+      return lists
+    }
+  const evaluate = (node: Node): Evaluate => {
+    switch (node.kind) {
+      case "text":
+        return (i, j) => one(value.slice(i, j) === node.text)
+      case "any":
+        return () => one(true)
+      case "rule":
+        return (i, j) => rules[node.rule][at(i, j)]
+      case "concat":
+        return node.parts.map(evaluate).reduce(concat, (i, j) => one(i === j))
+      case "or":
+        return (i, j) => new Map(node.parts.flatMap((part) => [...evaluate(part)(i, j)]))
+      case "star":
+        return times(evaluate(node.body), 0, length)
+      case "repeat":
+        return times(evaluate(node.body), node.min, node.max)
+      case "capture":
+        return (i, j) => {
+          const lists = new Map<string, List>()
+          const own = [i, j, node.name] as const
+          for (const list of evaluate(node.body)(i, j).values()) {
+            add(lists, [own, ...list.filter((span) => `${span}` !== `${own}`)])
+          }
+          return lists
+        }
+      case "choice":
+        return (i, j) =>
+          new Map(
+            node.options.flatMap(([head, rest]) => [...concat(evaluate(text(head)), evaluate(rest))(i, j)]),
+          )
+    }
+  }
+  for (;;) {
+    const next = nodes.map((node) => {
+      const body = evaluate(node)
+      return rules[0].map((_, index) => {
+        const [i, j] = [Math.floor(index / (length + 1)), index % (length + 1)]
+        return i <= j ? body(i, j) : new Map<string, List>()
+      })
+    })
+    const count = next.flat().reduce((sum, lists) => sum + lists.size, 0)
+    if (count > 3_000) return null
+    if (count === size) return rules
+    size = count
+    rules = next
+  }
+}
+
+/** Positive: `a` comes first. */
+function compare(a: List, b: List): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    if (a[i][0] !== b[i][0]) return b[i][0] - a[i][0]
+    if (a[i][1] !== b[i][1]) return a[i][1] - b[i][1]
+  }
+  return a.length - b.length
+}
+
+function outermost(list: List): List {
+  const last = new Map<string, List[number]>()
+  return list.filter((span) => {
+    const outer = last.get(span[2])
+    if (outer !== undefined && outer[0] === span[0] && outer[1] >= span[1]) return false
+    last.set(span[2], span)
+    return true
+  })
+}
+
+/** A right-hand side over the rules from `least` to 2, with up to `depth` levels. */
+function randomNode(random: () => number, depth: number, least: number): Node {
+  const inner = () => randomNode(random, depth - 1, least)
+  const anyRule = () => (least > 2 ? text("a") : rule(least + Math.floor(random() * (3 - least))))
+  const kind = Math.floor(random() * (depth > 0 ? 12 : 4))
+  if (kind < 2) return text("ab"[kind])
+  if (kind === 2) return anyRule()
+  if (kind === 3)
+    return random() < 0.5
+      ? text("")
+      : capture("xyz"[Math.floor(random() * 3)], text("ab"[Math.floor(random() * 2)]))
+  if (kind < 6) return concat(inner(), inner())
+  if (kind < 8) return or(inner(), inner())
+  if (kind === 8) return star(inner())
+  if (kind === 9) return { kind: "repeat", body: inner(), min: Math.floor(random() * 3), max: 2 }
+  if (kind === 10) return anyRule()
+  return capture("xyz"[Math.floor(random() * 3)], inner())
+}
+
+// Rules that recur have tables above: which of their readings comes first is not settled where spans of one name nest.
+test("random rules that do not recur: one of the readings, and nearly always the first", () => {
+  const texts = ["", "a", "b", "ab", "ba", "aa", "aba", "abb", "aaa", "abab"]
+  let compared = 0
+  let firsts = 0
+  for (let seed = 1; seed <= 1_500; seed++) {
+    const random = randomOf(seed)
+    const nodes = [capture("s", randomNode(random, 3, 1)), randomNode(random, 3, 2), randomNode(random, 2, 3)]
+    const read = reader(...nodes)
+    for (const value of texts) {
+      const rules = naive(nodes, value)
+      if (rules === null) continue
+      const lists = [...rules[0][value.length].values()].map((list) => list.filter(isRead))
+      const captures = read(value)
+      const where = `seed ${seed}, text ${JSON.stringify(value)}, ${JSON.stringify(nodes)}`
+      expect(captures !== null, where).toBe(lists.length > 0)
+      if (captures === null) continue
+      compared++
+      const [best] = lists.toSorted((a, b) => compare(b, a))
+      const first = lists.filter((list) => compare(list, best) === 0).map((list) => `${outermost(list)}`)
+      const found = captures
+        .filter(({ start, end }) => start < end)
+        .map(({ name, start, end }) => [start, end, name] as const)
+      expect(
+        lists.map((list) => `${outermost(list)}`),
+        where,
+      ).toContain(`${found}`)
+      if (first.includes(`${found}`)) firsts++
+    }
+  }
+  expect(compared).toBeGreaterThan(1_000)
+  // Not all yet: of readings whose spans lie alike, one with fewer of them may be told.
+  expect(firsts / compared).toBeGreaterThan(0.99)
 })

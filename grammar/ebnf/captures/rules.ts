@@ -1,0 +1,50 @@
+/** Rules as they are read for captures: as they were written, with what recurs among them. */
+import { components } from "../components.ts"
+import { RuleTerm, type Term, type Terms } from "../terms.ts"
+
+export class CapturingRules {
+  readonly terms: Terms
+  readonly start: Term
+  readonly bodyOf: (rule: number) => Term
+  /** Rules that reach themselves; null: nobody has asked. */
+  private recursive: ReadonlySet<number> | null = null
+
+  constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term) {
+    this.terms = terms
+    this.start = start
+    this.bodyOf = bodyOf
+  }
+
+  /** Whether `rule`, which the start reaches, reaches itself. */
+  isRecursive(rule: number): boolean {
+    this.recursive ??= this.findRecursive()
+    return this.recursive.has(rule)
+  }
+
+  private findRecursive(): ReadonlySet<number> {
+    const recursive = new Set<number>()
+    const callees = new Map<number, readonly number[]>()
+    // The start has no id of its own among the rules.
+    const calleesOf = (rule: number) => {
+      const found = this.rulesIn(rule < 0 ? this.start : this.bodyOf(rule))
+      callees.set(rule, found)
+      return found
+    }
+    for (const members of components(-1, calleesOf)) {
+      if (members.length === 1 && !callees.get(members[0])?.includes(members[0])) continue
+      for (const member of members) recursive.add(member)
+    }
+    return recursive
+  }
+
+  private rulesIn(term: Term): number[] {
+    const { terms } = this
+    const rules: number[] = []
+    const seen = new Set([term])
+    for (const part of seen) {
+      if (terms.kind(part) === RuleTerm) rules.push(terms.at(part, 1))
+      for (const inner of terms.parts(part)) seen.add(inner)
+    }
+    return rules
+  }
+}
