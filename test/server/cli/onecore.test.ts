@@ -63,7 +63,8 @@ test.skipIf(!canPin).each([
     (response) => response.status,
     () => "cut off",
   )
-  await expect.poll(async () => (await (await fetch(`${url}/load`)).json()).running).toBe(1)
+  const running = async () => (await (await fetch(`${url}/load`)).json()).running
+  await expect.poll(running, { timeout: 20_000 }).toBe(1)
   const ended = once(outer, "exit")
   for (let i = 0; i < count; i++) {
     outer.kill(signal)

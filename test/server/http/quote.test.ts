@@ -36,7 +36,11 @@ test("the middle goes, the end stays", () => {
 
 test("quoting megabytes costs what its beginning does", () => {
   const large = "x".repeat(64 << 20)
-  const begin = performance.now()
-  expect(quote(large).length).toBe(maxQuotedUnits + 2)
-  expect(performance.now() - begin).toBeLessThan(50)
+  // All of it takes a tenth of a second each time; the quickest of some tries says nothing of what else the machine does.
+  const tries = Array.from({ length: 8 }, () => {
+    const begin = performance.now()
+    expect(quote(large).length).toBe(maxQuotedUnits + 2)
+    return performance.now() - begin
+  })
+  expect(Math.min(...tries)).toBeLessThan(50)
 })
