@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { isBetterRestarted } from "../../../server/cli/onecore.ts"
 
 test("one core and helper threads: start again, once", () => {
@@ -48,6 +48,7 @@ test.skipIf(!canPin).each([
 ] as const)("%s, %i times, ends with %i there too", { timeout: 60_000 }, async (signal, count, code) => {
   const args = ["-c", "0", process.execPath, "dist/server/main.js", "serve", "--port", "0", "--any-model"]
   const outer = spawn("taskset", args, { stdio: ["ignore", "pipe", "pipe"] })
+  onTestFinished(() => void outer.kill("SIGKILL"))
   const [line] = await once(outer.stdout, "data")
   const [url] = /http:\S+/.exec(String(line))!
   const answer = fetch(`${url}/v1/chat/completions`, {
