@@ -8,7 +8,7 @@ import { TripleSet } from "../grammar/intern.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
-import { EmptyStack } from "../grammar/stack.ts"
+import { EmptyStack, type StackTable } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { NoEnds } from "./fast/ends.ts"
 import { RootList } from "./lists.ts"
@@ -42,9 +42,13 @@ export class MaskBuilder {
   /** What a lexeme of tokens allows, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
+  /** For grammars whose readings are united; null for others, which are read at once. */
+  private readonly waves: Waves | null
+
   constructor(states: States, locals: LocalMasks) {
     this.states = states
     this.locals = locals
+    this.waves = states.grammar.unites ? new Waves(states.stacks) : null
   }
 
   /**
@@ -61,6 +65,7 @@ export class MaskBuilder {
       if (lexemeState === Dead) continue
       this.addRead(list, lexemeState, this.states.stack(state, i))
     }
+    if (this.waves !== null) this.readWaves(this.waves)
     if (this.states.isAccepting(state)) this.parts.push(idsRecipe(endIds))
     return { recipe: unite(this.parts), unknown: this.unknown }
   }
@@ -90,6 +95,22 @@ export class MaskBuilder {
 
   /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
   private addRead(list: number, lexemeState: number, stack: number): void {
+    if (this.waves === null) this.read(list, lexemeState, stack)
+    else this.waves.add(list, lexemeState, stack)
+  }
+
+  /**
+   * Reads all that was added, then all that this has added, and so on. What is read from the same nodes under the same frame is
+   * read once for all stacks below it: a token of many brackets has as many ways through an ambiguous grammar as it has brackets,
+   * and not their power.
+   */
+  private readWaves(waves: Waves): void {
+    for (let wave = waves.take(); wave.length > 0; wave = waves.take()) {
+      for (let i = 0; i < wave.length; i += 3) this.read(wave[i], wave[i + 1], wave[i + 2])
+    }
+  }
+
+  private read(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
     const ends = this.addTextEnds(list, lexemeState, stack)
@@ -200,5 +221,47 @@ export class MaskBuilder {
     const { open, closing } = this.locals.lists.quoted(list)
     if (open >= 0) this.addRead(open, lexemeState, stack)
     if (closing >= 0) this.unknown.push(closing)
+  }
+}
+
+/** What is to be read next, from which nodes, under which stack: stacks with the same frame on top as one. */
+class Waves {
+  private readonly stacks: StackTable
+  /** Node list, lexeme state, stack. Shape [count, 3]. */
+  private triples: number[] = []
+  /** Where the triple of (node list, lexeme state, frame) stands in `triples`; by node list, then by lexeme state and frame. */
+  private places = new Map<number, Map<number, number>>()
+
+  constructor(stacks: StackTable) {
+    this.stacks = stacks
+  }
+
+  add(list: number, lexemeState: number, stack: number): void {
+    const { stacks, triples } = this
+    const frame = stacks.top[stack]
+    if (frame === undefined || !stacks.canUnite(stack)) {
+      triples.push(list, lexemeState, stack)
+      return
+    }
+    let ofList = this.places.get(list)
+    if (ofList === undefined) {
+      ofList = new Map()
+      this.places.set(list, ofList)
+    }
+    // Both ids are below 2^26: an exact key.
+    const key = lexemeState * 2 ** 26 + frame.id
+    const place = ofList.get(key)
+    if (place === undefined) {
+      ofList.set(key, triples.length + 2)
+      triples.push(list, lexemeState, stack)
+    } else triples[place] = stacks.unite(triples[place], stack)
+  }
+
+  /** All that was added since the last time. */
+  take(): readonly number[] {
+    const { triples } = this
+    this.triples = []
+    this.places = new Map()
+    return triples
   }
 }
