@@ -29,22 +29,9 @@ import {
   type Term,
   Terms,
 } from "./terms.ts"
+import { type TokenNames, tokenSpelled } from "./tokennames.ts"
 
 export type RuleId = number
-
-/** What a front end may know of a vocabulary. */
-export interface TokenNames {
-  /** Id of a control token by its spelling, brackets included. */
-  readonly specials: ReadonlyMap<string, number>
-  /** Ids that end a text: no wildcard holds them. */
-  readonly endIds: readonly number[]
-  /** Ids are below it. */
-  readonly width: number
-  /** Identity of the vocabulary, for caches. */
-  readonly hash: string
-  /** Bytes of an ordinary token; empty for control tokens and for ids that no token has. */
-  bytes(id: number): Uint8Array
-}
 
 /** What a grammar is called, and what its text says of it as a whole. */
 interface RulesIdentity {
@@ -122,8 +109,8 @@ export class Rules {
   /** The control token that is spelled `name`; null where no token is. Without a vocabulary it reads its spelling. */
   special(name: string): Term | null {
     if (this.tokens === null) return this.terms.text(name)
-    const id = this.tokens.specials.get(name)
-    return id === undefined ? null : this.terms.token([id])
+    const id = tokenSpelled(name, this.tokens)
+    return id < 0 ? null : this.terms.token([id])
   }
 
   /** The grammar that begins with `start`; null when no text satisfies it. Throws `limit`. */

@@ -6,8 +6,9 @@
  * those that lead from one rest to another.
  */
 import { utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
-import type { RuleId, Rules, TokenNames } from "./rules.ts"
+import type { RuleId, Rules } from "./rules.ts"
 import type { Term } from "./terms.ts"
+import type { TokenNames } from "./tokennames.ts"
 
 /** What is left of a character once a token has been read from each rest; -1: it cannot be. Shape [rests, V]. */
 const endsOf = new WeakMap<TokenNames, Int8Array[]>()

@@ -3,8 +3,9 @@
  *
  * The loop of text and tags is one rule that ends with itself, so however many tags have been read, the stack is what it was.
  */
-import type { RuleId, Rules, TokenNames } from "../ebnf/rules.ts"
+import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
+import type { TokenNames } from "../ebnf/tokennames.ts"
 import { anyTokens } from "../ebnf/tokensets.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 import type { TagOrder } from "./format.ts"

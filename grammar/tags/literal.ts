@@ -2,8 +2,9 @@
  * Fixed texts as a model writes them: where one holds the spelling of a control token, the token is meant, since no model spells
  * it out. At each place the longest name counts. Without a vocabulary a fixed text is what it spells.
  */
-import type { Rules, TokenNames } from "../ebnf/rules.ts"
+import type { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
+import type { TokenNames } from "../ebnf/tokennames.ts"
 
 /** A part of a fixed text: as bytes, or the control token that is spelled so. */
 export interface Piece {

@@ -1,5 +1,5 @@
 /** How tags begin and end, as pieces of text, and what the ends of a tag keep out of what comes last in it. */
-import type { TokenNames } from "../ebnf/rules.ts"
+import type { TokenNames } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
 import { shown } from "./fields.ts"
 import type { Mark } from "./format.ts"

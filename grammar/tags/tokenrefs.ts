@@ -1,7 +1,6 @@
 /** Tokens by name or id: what a structural tag says, in a vocabulary. */
-import type { TokenNames } from "../ebnf/rules.ts"
+import { type TokenNames, tokenSpelled } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
-import { utf8 } from "../utf8.ts"
 import { shown } from "./fields.ts"
 import type { TokenRef } from "./format.ts"
 import type { Piece } from "./literal.ts"
@@ -27,7 +26,7 @@ export function idOf({ token, path }: TokenRef, tokens: TokenNames): number {
       `there is no token ${token}: the vocabulary has the ids 0 to ${tokens.width - 1}`,
     )
   }
-  const id = tokens.specials.get(token) ?? spelledId(token, tokens)
+  const id = tokenSpelled(token, tokens)
   if (id >= 0) return id
   throw new GrammarError("syntax", path, `no token is spelled ${shown(token)}`)
 }
@@ -37,27 +36,4 @@ function nameOf({ token }: TokenRef, tokens: TokenNames): string {
   if (typeof token === "string") return token
   for (const [name, id] of tokens.specials) if (id === token) return name
   return ""
-}
-
-/** Ids of ordinary tokens that were asked for by what they spell; -1: there is none. */
-const spelledIds = new WeakMap<TokenNames, Map<string, number>>()
-
-/** The lowest id of an ordinary token that spells `text`, or -1. The first question about a text looks at all tokens. */
-function spelledId(text: string, tokens: TokenNames): number {
-  let ids = spelledIds.get(tokens)
-  if (ids === undefined) {
-    ids = new Map()
-    spelledIds.set(tokens, ids)
-  }
-  let id = ids.get(text)
-  if (id === undefined) {
-    const wanted = utf8(text)
-    id = -1
-    for (let other = 0; other < tokens.width && id < 0; other++) {
-      const bytes = tokens.bytes(other)
-      if (bytes.length === wanted.length && bytes.every((byte, i) => byte === wanted[i])) id = other
-    }
-    ids.set(text, id)
-  }
-  return id
 }

@@ -1,5 +1,5 @@
 /** What triggers need so that each of them can be complete, and leads to what it should. */
-import type { TokenNames } from "../ebnf/rules.ts"
+import type { TokenNames } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
 import type { Branch } from "./between.ts"
 import { shown } from "./fields.ts"

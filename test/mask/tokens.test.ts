@@ -1,5 +1,6 @@
 /** Tokens that a grammar names by their ids: control tokens, end ids, text tokens, sets; beside text and inside of it. */
 import { expect, test } from "vitest"
+import { compile } from "../../grammar/compile.ts"
 import { Rules } from "../../grammar/ebnf/rules.ts"
 import type { Term, Terms } from "../../grammar/ebnf/terms.ts"
 import { defaultLimits } from "../../grammar/errors.ts"
@@ -102,4 +103,15 @@ test("tokens are read through rollback, forks and validation as others are", () 
   expect(matcher.validate([7, 7])).toBe(1)
   matcher.rollback(2)
   expect(allowed(matcher)).toEqual([7])
+})
+
+test("a name that no control token has is that of the ordinary token which spells it", () => {
+  const marks = ["<tool_call>", "a", "<", "tool_call>"].map((text) => new TextEncoder().encode(text))
+  const added = Vocabulary.fromBytes([...marks, null], { endIds: [4] })
+  const { grammar } = compile({ kind: "gbnf", text: 'root ::= <tool_call> "a"' }, { tokens: added })
+  const row = new Uint32Array(added.words)
+  new Matcher(new TokenFsm(grammar, added)).fillMask(row)
+  expect([...row]).toEqual([1])
+  const unknown = () => compile({ kind: "gbnf", text: "root ::= <tool_calls>" }, { tokens: added })
+  expect(unknown).toThrow("no token is spelled <tool_calls>")
 })

@@ -14,7 +14,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { concatenate } from "../../grammar/bytes.ts"
-import type { TokenNames } from "../../grammar/ebnf/rules.ts"
+import type { TokenNames } from "../../grammar/ebnf/tokennames.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Grammar } from "../../grammar/grammar.ts"
 import { tokenBytes } from "../../grammar/lexeme/token.ts"

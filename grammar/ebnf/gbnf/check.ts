@@ -3,8 +3,8 @@
  * is lowered, so that its author sees all of it at once.
  */
 import type { Limits } from "../../errors.ts"
-import type { TokenNames } from "../rules.ts"
 import type { Mistakes } from "../source.ts"
+import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 import { type RuleAttributes, readAttributes } from "./attributes.ts"
 import { type CheckedMacro, checkMacro } from "./macros.ts"
 import { type GbnfRule, type Item, itemsOf, type Macro, type TokenReference } from "./tree.ts"
@@ -84,8 +84,8 @@ class Checker implements CheckedGrammar {
       return { ids, isNegated }
     }
     if (this.known === null) return { spelling: which }
-    const id = this.known.specials.get(which)
-    if (id !== undefined) return { ids: [id], isNegated }
+    const id = tokenSpelled(which, this.known)
+    if (id >= 0) return { ids: [id], isNegated }
     this.mistakes.add("syntax", offset, `no token is spelled ${which}`)
     return null
   }

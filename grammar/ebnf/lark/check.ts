@@ -7,9 +7,10 @@
 import type { GrammarErrorKind, Limits } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { Empty } from "../../lexeme/expr/expr.ts"
-import type { RuleId, TokenNames } from "../rules.ts"
+import type { RuleId } from "../rules.ts"
 import type { Mistakes } from "../source.ts"
 import { chunksOf, substringExpr } from "../substring.ts"
+import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 import { isOneLexeme, readAttributes } from "./attributes.ts"
 import { type Refuse, readLiteral, readRegex } from "./literals.ts"
 import { checkNumberedRecursion } from "./numbered.ts"
@@ -159,7 +160,7 @@ export class Checker {
       case "token":
         if (isTerminal) this.fail("syntax", node.start, "control tokens stand in rules, not in terminals")
         else if (node.text.startsWith("<[")) readTokenSet(node, this.around.tokens, this.refuse)
-        else if (this.around.tokens !== null && !this.around.tokens.specials.has(node.text))
+        else if (this.around.tokens !== null && tokenSpelled(node.text, this.around.tokens) < 0)
           this.fail("syntax", node.start, `no token is spelled ${node.text}`)
         return
       case "json":

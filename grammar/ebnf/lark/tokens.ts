@@ -4,8 +4,9 @@
  * A set that says what it holds holds just that. One that says what it leaves out, or nothing, holds tokens that somebody could
  * have meant: no end id, no id without a token, and whole characters only, so that a run of them is text (`tokensets.ts`).
  */
-import type { RuleId, Rules, TokenNames } from "../rules.ts"
+import type { RuleId, Rules } from "../rules.ts"
 import type { Term } from "../terms.ts"
+import type { TokenNames } from "../tokennames.ts"
 import { anyToken, anyTokens } from "../tokensets.ts"
 import type { Refuse } from "./literals.ts"
 import type { Place } from "./tree.ts"

@@ -1,7 +1,7 @@
 /** What structural tags may cost, what a vocabulary refuses, and that whatever is written ends in a grammar or a refusal. */
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import type { TokenNames } from "../../../grammar/ebnf/rules.ts"
+import type { TokenNames } from "../../../grammar/ebnf/tokennames.ts"
 import { GrammarError, type Limits } from "../../../grammar/errors.ts"
 import { compile } from "../../../grammar/index.ts"
 import { DeadState, States } from "../../../grammar/state.ts"

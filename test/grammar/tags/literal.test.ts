@@ -1,6 +1,7 @@
 /** Fixed texts in pieces, and choices of them. */
 import { expect, test } from "vitest"
-import { Rules, type TokenNames } from "../../../grammar/ebnf/rules.ts"
+import { Rules } from "../../../grammar/ebnf/rules.ts"
+import type { TokenNames } from "../../../grammar/ebnf/tokennames.ts"
 import { defaultLimits } from "../../../grammar/errors.ts"
 import { tokenBytes } from "../../../grammar/lexeme/token.ts"
 import { States } from "../../../grammar/state.ts"
