@@ -68,6 +68,16 @@ export class TapeWriter {
   }
 }
 
+/** The tape behind its first `count` bytes; a token that is cut is one still. */
+export function tapeBehind({ bytes, tokenOf, ids, ends }: Tape, count: number): Tape {
+  return {
+    bytes: bytes.subarray(count),
+    tokenOf: tokenOf.subarray(count),
+    ids,
+    ends: ends.map((end) => end - count),
+  }
+}
+
 const noBytes = new Uint8Array(0)
 
 /** The index of the token that begins at `at`; −1 for none. */

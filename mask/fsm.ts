@@ -9,6 +9,7 @@ import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { DeadState, States } from "../grammar/state.ts"
+import type { CaptureReader } from "../grammar/tape.ts"
 import { wordCount } from "./bits.ts"
 import { type BudgetOptions, Budgets } from "./budgets/budgets.ts"
 import { LocalMasks } from "./local.ts"
@@ -162,6 +163,10 @@ export class TokenFsm implements TokenMachine {
     else this.hitCount++
     if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
     return kept.recipe
+  }
+
+  get captures(): CaptureReader | null {
+    return this.grammar.captures
   }
 
   hasMask(state: number): boolean {

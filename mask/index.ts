@@ -1,4 +1,5 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
+export type { Capture } from "../grammar/tape.ts"
 export { type Deadline, type DraftMasks, fillMasks, type RowKind } from "./batch.ts"
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
 export type { BudgetOptions } from "./budgets/budgets.ts"

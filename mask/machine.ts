@@ -4,6 +4,7 @@
  * `TokenFsm` finds its states as they are met, `ClosedFsm` has them all; whoever holds a Matcher need not know which.
  */
 import type { Expectation } from "../grammar/frame.ts"
+import type { CaptureReader } from "../grammar/tape.ts"
 import type { Recipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
@@ -11,6 +12,8 @@ import type { Vocabulary } from "./vocabulary.ts"
 export interface TokenMachine {
   readonly vocabulary: Vocabulary
   readonly start: number
+  /** Finds what a text captures; null: the machine names no spans. */
+  readonly captures: CaptureReader | null
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
   next(state: number, token: number): number
   /** The state after `bytes`, or `DeadState`; it may be inside a token. They count towards no budget of tokens. */

@@ -7,6 +7,7 @@
  */
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
+import { type Capture, TapeWriter } from "../grammar/tape.ts"
 import { type Deadline, type DraftMasks, fillDraftRows, type RowKind } from "./batch.ts"
 import { onlyToken } from "./bits.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
@@ -217,6 +218,24 @@ export class Matcher {
   /** What may be written next, in words. */
   explain(): Expectation[] {
     return this.fsm.explain(this.state)
+  }
+
+  /**
+   * What the grammar captures of the text: by their start, outer spans before inner ones; null while the text is not complete. Offsets
+   * are in bytes, from where the constraint begins. The text is read again, so decoding costs nothing; most grammars take a
+   * handful of steps a byte. Throws GrammarError `limit` for a text that can be read in too many ways.
+   */
+  captures(): readonly Capture[] | null {
+    const { captures, vocabulary } = this.machine
+    if (captures === null) return this.isTerminated() || this.isAccepting() ? [] : null
+    const links: Accepted[] = []
+    for (let link = this.last; link.before !== null; link = link.before) if (!link.isEnd) links.push(link)
+    const writer = new TapeWriter()
+    for (const { read } of links.reverse()) {
+      if (typeof read === "number") writer.addToken(read, vocabulary.bytes(read))
+      else writer.addBytes(read)
+    }
+    return captures.read(writer.tape())
   }
 
   stats(): MachineStats {

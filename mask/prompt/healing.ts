@@ -9,6 +9,7 @@
 import { concatenate } from "../../grammar/bytes.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { DeadState } from "../../grammar/state.ts"
+import { type CaptureReader, tapeBehind } from "../../grammar/tape.ts"
 import { sharedLocals } from "../fsm.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
 import { idsRecipe, type Recipe, unite, writeRecipe } from "../recipe.ts"
@@ -86,6 +87,11 @@ class HealedMachine implements TokenMachine {
     this.machine = machine
     this.vocabulary = machine.vocabulary
     this.prefix = prefix
+  }
+
+  get captures(): CaptureReader | null {
+    const { captures } = this.machine
+    return captures && { read: (tape) => captures.read(tapeBehind(tape, this.prefix.length)) }
   }
 
   next(state: number, token: number): number {

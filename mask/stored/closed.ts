@@ -60,6 +60,8 @@ export class ClosedFsm implements TokenMachine {
   readonly tables: ClosedTables
   /** Identity of the grammar, as `Grammar.key`: SHA-256 in hexadecimal. */
   readonly grammarHash: string
+  /** Grammars that capture have no closed machine. */
+  readonly captures = null
   private readonly recipes: (Recipe | undefined)[] = []
   private hitCount = 0
   private walkCount = 0

@@ -41,6 +41,13 @@ export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): Clos
       "a grammar that names tokens has no closed machine: store its source",
     )
   }
+  if (fsm.grammar.captures !== null) {
+    throw new GrammarError(
+      "unsupported",
+      "",
+      "a grammar with captures has no closed machine: store its source",
+    )
+  }
   if (fsm.budgets !== null) {
     throw new GrammarError(
       "unsupported",
