@@ -23,13 +23,8 @@ export class StackTable {
   private captures = new Int32Array(16)
   /** Whether some frame is symbolic. */
   private readonly symbolic: boolean[] = [false]
-  /** The stacks of a union, ascending; undefined for all others. */
-  private readonly unions: (readonly number[] | undefined)[] = [undefined]
-  private readonly unionTuples = new TupleTable()
-  /** By id in `unionTuples`. */
-  private readonly unionStacks: number[] = []
-  /** (smaller, larger) → both together. */
-  private readonly united = new PairMap()
+  /** What is known of unions; null where none was made: most grammars have none. */
+  private unions: Unions | null = null
 
   get count(): number {
     return this.top.length
@@ -51,7 +46,6 @@ export class StackTable {
     this.depths[id] = this.depths[stack] + 1
     this.captures[id] = this.captures[stack] + (frame.needsText ? 1 : 0)
     this.symbolic[id] = frame.isSymbolic || this.symbolic[stack]
-    this.unions[id] = undefined
     this.top[id] = frame
     this.ids.set(stack, frame.id, id)
     return id
@@ -66,7 +60,7 @@ export class StackTable {
 
   /** `stack` with `frame` taken off where it lies on top: x* (x* a | b) = x* (a | b). */
   private without(stack: number, frame: Frame): number {
-    const members = this.unions[stack]
+    const members = this.unions?.members.get(stack)
     if (members === undefined) return this.top[stack] === frame ? this.below[stack] : stack
     const same = members.find((member) => this.top[member] === frame)
     if (same === undefined) return stack
@@ -77,11 +71,11 @@ export class StackTable {
 
   /** The stacks of a union; a stack that is none is its own member. */
   members(stack: number): readonly number[] {
-    return this.unions[stack] ?? [stack]
+    return this.unions?.members.get(stack) ?? [stack]
   }
 
   isUnion(stack: number): boolean {
-    return this.unions[stack] !== undefined
+    return this.unions?.members.has(stack) ?? false
   }
 
   /** Whether `stack` may become part of a union: no text belongs to one of its readings alone. */
@@ -93,7 +87,9 @@ export class StackTable {
   unite(a: number, b: number): number {
     if (a === b) return a
     const [low, high] = a < b ? [a, b] : [b, a]
-    const known = this.united.get(low, high)
+    this.unions ??= new Unions()
+    const { united } = this.unions
+    const known = united.get(low, high)
     if (known >= 0) return known
     /** Members by their top frame; the empty stack has none. */
     const byFrame = new Map<Frame | undefined, number>()
@@ -105,24 +101,24 @@ export class StackTable {
         byFrame.set(frame, this.push(this.unite(this.below[other], this.below[member]), frame))
     }
     const members = [...byFrame.values()].sort((x, y) => x - y)
-    const union = members.length === 1 ? members[0] : this.union(members)
-    this.united.set(low, high, union)
+    const union = members.length === 1 ? members[0] : this.union(members, this.unions)
+    united.set(low, high, union)
     return union
   }
 
-  private union(members: readonly number[]): number {
-    const { count } = this.unionTuples
-    const tuple = this.unionTuples.intern(members)
-    if (tuple < count && this.unionStacks[tuple] !== undefined) return this.unionStacks[tuple]
+  private union(members: readonly number[], unions: Unions): number {
+    const { tuples, stacks } = unions
+    const tuple = tuples.intern(members)
+    if (stacks[tuple] !== undefined) return stacks[tuple]
     const id = this.top.length
     this.makeRoom(id)
     this.below[id] = EmptyStack
     this.depths[id] = Math.max(...members.map((member) => this.depths[member]))
     this.captures[id] = 0
     this.symbolic[id] = members.some((member) => this.symbolic[member])
-    this.unions[id] = members
-    this.unionStacks[tuple] = id
     this.top[id] = undefined as unknown as Frame
+    unions.members.set(id, members)
+    stacks[tuple] = id
     return id
   }
 
@@ -144,4 +140,14 @@ export class StackTable {
   depth(stack: number): number {
     return this.depths[stack]
   }
+}
+
+class Unions {
+  /** The stacks of a union, ascending, with different frames on top. By stack. */
+  readonly members = new Map<number, readonly number[]>()
+  readonly tuples = new TupleTable()
+  /** By id in `tuples`. */
+  readonly stacks: (number | undefined)[] = []
+  /** (smaller, larger) → both together. */
+  readonly united = new PairMap()
 }

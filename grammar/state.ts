@@ -50,19 +50,23 @@ export class States {
   private pairs = new Int32Array(8)
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
-  /** By stack, see `finishLength`. */
-  private readonly finishLengths = new Map<number, number>()
+  /** By stack, see `finishLength`; made when somebody asks. */
+  private finishLengths: Map<number, number> | null = null
+  /**
+   * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
+   * readings are not united.
+   */
+  private readonly passed: TripleSet | null
   readonly start: number
 
   /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
   private scratch = new Int32Array(FewThreads)
   private used = 0
-  /** Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. */
-  private readonly passed = new TripleSet()
   private reading = new Int32Array(FewThreads)
 
   constructor(grammar: Grammar) {
     this.grammar = grammar
+    this.passed = grammar.unites ? new TripleSet() : null
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.texts.intern([-1, -1])
@@ -126,7 +130,7 @@ export class States {
   /** The state at the beginning of `steps`, with nothing below. */
   begin(steps: readonly Step[]): number {
     this.used = 0
-    this.passed.clear()
+    this.passed?.clear()
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
     return this.internScratch()
   }
@@ -164,7 +168,7 @@ export class States {
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
     const count = this.states.length(state)
     this.used = 0
-    this.passed.clear()
+    this.passed?.clear()
     for (let i = 0; i < count; i++) {
       const thread = this.states.at(state, i)
       this.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
@@ -201,7 +205,7 @@ export class States {
       if (this.stacks.captureCount(stack) === 0) return true
       // A byte that ends a key or an item may be refused for what the text is.
       this.used = 0
-      this.passed.clear()
+      this.passed?.clear()
       this.add(next, stack, this.appendedByte(this.threads.at(this.states.at(state, i), 2), byte))
       if (this.used > 0) return true
     }
@@ -318,6 +322,7 @@ export class States {
   /** Bytes that finish `stack`, in which no frame asks for a text. */
   private finishLength(stack: number): number {
     if (stack === EmptyStack) return 0
+    this.finishLengths ??= new Map()
     let length = this.finishLengths.get(stack)
     if (length === undefined) {
       if (this.stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack))
@@ -337,7 +342,7 @@ export class States {
     this.scratch = this.reading
     this.reading = before
     this.used = 0
-    this.passed.clear()
+    this.passed?.clear()
     for (let i = 0; i < end; i += 3) {
       const next = lexemes.next(before[i], byte)
       if (next === Dead) continue
@@ -392,7 +397,7 @@ export class States {
     for (let i = 0; i < used; i += 3) {
       if (scratch[i] === lexemeState && scratch[i + 1] === stack && scratch[i + 2] === text) return
     }
-    if (this.grammar.unites) {
+    if (this.passed !== null) {
       const at = this.placeBeside(lexemeState, stack, text)
       if (at >= 0) {
         // What follows both has been added with the first of them, and follows for this one below.
@@ -478,7 +483,7 @@ export class States {
         for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
       else followers.push(lexeme, stack)
     }
-    return this.grammar.unites && followers.length > 2 ? this.unitedFollowers(followers) : followers
+    return this.passed !== null && followers.length > 2 ? this.unitedFollowers(followers) : followers
   }
 
   /** Followers that read the same lexeme under the same frame as one. */
