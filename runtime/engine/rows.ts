@@ -45,8 +45,13 @@ export interface Cursor {
   isRepeated: boolean
 }
 
-/** A step waits so long for the slowest of its guides. */
-const lateMs = 4
+/**
+ * A step waits so long for the slowest of its guides: a share of what the forward took, since that is what a row loses that is
+ * set aside, between these bounds.
+ */
+const lateShare = 0.25
+const minLateMs = 4
+const maxLateMs = 15
 /** When nothing else runs, the next look comes after so long at the latest. */
 const pauseMs = 50
 /** Draws that do not fit into the budget, before the completion in hand is written. */
@@ -57,6 +62,7 @@ export class Rows {
   private readonly guides: GuideHost
   private readonly metrics: EngineMetrics
   private late: Cursor[] = []
+  private lateMs = minLateMs
 
   constructor(parts: RowParts) {
     this.parts = parts
@@ -64,8 +70,13 @@ export class Rows {
     this.metrics = parts.metrics
   }
 
-  /** Draws the rows of a batch that have logits, and those behind them that a draft has. */
-  async draw(batch: readonly BatchEntry[], logits: Float32Array): Promise<readonly Cursor[]> {
+  /** Draws the rows of a batch that have logits, and those behind them that a draft has. `forwardMs`: what the logits took. */
+  async draw(
+    batch: readonly BatchEntry[],
+    logits: Float32Array,
+    forwardMs: number,
+  ): Promise<readonly Cursor[]> {
+    this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
     const entries = batch.filter(({ feed, sequence }) => feed.logitsCount > 0 && !sequence.isFinished)
     const cursors = entries.map((entry) => makeCursor(entry, logits))
     await this.advance(cursors)
@@ -147,7 +158,7 @@ export class Rows {
       await this.guides.arrived(
         missing.map(({ options }) => options.guide!),
         "outlook",
-        lateMs,
+        this.lateMs,
       )
       for (const sequence of missing) {
         const { guide } = sequence.options
@@ -283,7 +294,7 @@ export class Rows {
     })
     if (asked.length > 0) {
       const guides = asked.map(({ entry }) => entry.sequence.options.guide!)
-      await this.guides.arrived(guides, "verdict", lateMs)
+      await this.guides.arrived(guides, "verdict", this.lateMs)
     }
     return running.filter((cursor) => {
       const { sequence } = cursor.entry

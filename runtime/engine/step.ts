@@ -55,7 +55,7 @@ export class Stepper {
     ms.forward += arrivedAt - startedAt
     if (!logits) return
     for (const entry of batch) this.scheduler.computed(entry)
-    const cursors = await this.rows.draw(batch, logits)
+    const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
     if (this.speculator) this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt
     this.metrics.steps++

@@ -44,8 +44,10 @@ export interface PlacementHandlers {
   onFailure(group: Group, error: Error): void
 }
 
-/** A constraint that compiles within this is quick; and so long the home waits for anybody. */
+/** A constraint that compiles within this is quick; and so long running answers wait for anybody in their thread. */
 export const patienceMs = 30
+/** So long a constraint that is to be opened waits for another one. */
+const openingPatienceMs = 250
 /** What a compilation may take at home beside others. */
 const trialMs = 25
 /** So long the home waits where there is no other thread to be had. */
@@ -208,6 +210,7 @@ export class Placement {
       else this.delay(group)
     } else {
       if (isLate) this.remember(group, error)
+      if (group.thread && this.groupsOn(group.thread).length === 1) this.threads.disown(group.key)
       this.handlers.onFailure(group, error)
     }
     this.sendNext()
@@ -289,8 +292,14 @@ export class Placement {
     if (!group) {
       if (work.age > factor * abandonedMs) this.stop(thread, undefined, undefined)
     } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, Math.round(bound)))
-    else if (work.age > factor * patienceMs && this.hasOthers(group, thread))
+    else if (this.hasOthers(group, thread) && work.age > factor * this.patienceOf(group, thread))
       this.isolate(thread, group, work)
+  }
+
+  /** How long those who share a thread with `culprit` wait for it. */
+  private patienceOf(culprit: Group, thread: WalkThread): number {
+    const isRunning = this.groupsOn(thread).some((other) => other !== culprit && other.opening)
+    return isRunning ? patienceMs : openingPatienceMs
   }
 
   /** A shared thread is held up by one request, and others wait there. */
@@ -306,6 +315,7 @@ export class Placement {
     this.options.log("masks: one constraint takes long, the others move to another thread")
     this.known.clear()
     this.threads.own(culprit.key, thread)
+    thread.makePatient()
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
       this.leaveThread(group)

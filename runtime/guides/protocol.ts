@@ -60,6 +60,8 @@ export interface ThreadData {
   readonly width: number
   /** Write samples through in pauses. */
   readonly warms: boolean
+  /** Others go first. */
+  readonly isPatient: boolean
   /** Milliseconds for one mask, and for one completion. */
   readonly maskMs: number
   readonly completionMs: number
@@ -96,7 +98,8 @@ export type ToThread =
   | { kind: "release"; guides: readonly number[] }
 
 export type FromThread =
-  | { kind: "ready" }
+  /** `systemThread`: see priority.ts. */
+  | { kind: "ready"; systemThread: number }
   /** `bytes`: what the thread keeps. */
   | { kind: "opened"; owner: number; opening: PlainOpening; bytes: number }
   /** `isLate`: the compilation did not end in its time. */

@@ -4,6 +4,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import { packageFile } from "../files.ts"
+import { makePatient } from "./priority.ts"
 import {
   Answered,
   Asked,
@@ -29,6 +30,8 @@ export interface ThreadOptions {
   readonly limits: { readonly maskMs: number; readonly completionMs: number }
   /** Megabytes of its heap. */
   readonly maxHeapMb: number
+  /** Others go first. */
+  readonly isPatient: boolean
 }
 
 export interface ThreadHandlers {
@@ -51,6 +54,9 @@ export class WalkThread {
   readonly number = ++threadCount
   isReady = false
   isDead = false
+  /** What it kept when it last opened a walk. */
+  bytes = 0
+  private systemThread = 0
   private readonly worker: Worker
   private readonly port: MessagePort
   private readonly signal: Int32Array
@@ -67,11 +73,11 @@ export class WalkThread {
     this.signal = new Int32Array(signal)
     this.rows = new SharedArrayBuffer(4 * options.words * options.slotCount)
     const { port1, port2 } = new MessageChannel()
-    const { model, dtype, width, warms, shared } = options
+    const { model, dtype, width, warms, isPatient, shared } = options
     const { maskMs, completionMs } = options.limits
     const own = { port: port2, signal, shared, rows: this.rows }
-    const data: ThreadData = { ...own, model, dtype, width, warms, maskMs, completionMs }
-    this.worker = new Worker(packageFile("dist/runtime/guides/worker.js"), {
+    const data: ThreadData = { ...own, model, dtype, width, warms, isPatient, maskMs, completionMs }
+    this.worker = new Worker(packageFile("dist/runtime/guides/start.js"), {
       workerData: data,
       transferList: [port2],
       // Not this process's flags: a thread refuses some of them.
@@ -128,6 +134,11 @@ export class WalkThread {
     return { owner, kind, age: now - this.unitSince }
   }
 
+  /** From now on others go first. */
+  makePatient(): void {
+    makePatient(this.systemThread)
+  }
+
   /** Ends it, wherever it is. */
   async end(): Promise<void> {
     this.isDead = true
@@ -137,7 +148,10 @@ export class WalkThread {
 
   private receive(answer: FromThread): void {
     if (this.isDead) return
-    if (answer.kind === "ready") this.isReady = true
+    if (answer.kind === "ready") {
+      this.isReady = true
+      this.systemThread = answer.systemThread
+    } else if (answer.kind === "opened") this.bytes = answer.bytes
     this.handlers.onAnswer(this, answer)
   }
 

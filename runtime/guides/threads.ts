@@ -5,7 +5,7 @@
 import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
-export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb"> {
+export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" | "isPatient"> {
   /** Threads beside the home that are kept ready, the nursery first; those that are missing are started when needed. */
   readonly spareCount: number
 }
@@ -17,6 +17,8 @@ export const maxOwnedThreads = 4
 /** So long one of them is kept for the next request with its constraint, and where its memory is that of all others. */
 const keptMs = 30_000
 const sharedKeptMs = 5_000
+/** One that keeps more is not given to another constraint. */
+const maxReusedBytes = 256 << 20
 
 export class WalkThreads {
   home: WalkThread
@@ -70,14 +72,35 @@ export class WalkThreads {
   }
 
   own(key: string | undefined, thread: WalkThread): void {
-    const name = key ?? `thread ${thread.number}`
+    const name = key ?? nameOf(thread)
     this.owners.delete(name)
     this.owners.set(name, thread)
   }
 
-  /** A thread for one constraint: a fresh one, in the place of one that `isIdle` where there are enough. */
+  /** The constraint of `key` is refused: its thread has nothing to keep. */
+  disown(key: string | undefined): void {
+    const owner = key === undefined ? undefined : this.owners.get(key)
+    if (key === undefined || owner === undefined) return
+    this.owners.delete(key)
+    this.own(undefined, owner)
+  }
+
+  /**
+   * A thread for one constraint: one that keeps nothing for another, or a fresh one, or one of those that `isIdle` where there
+   * are enough.
+   */
   take(isIdle: (thread: WalkThread) => boolean): WalkThread | undefined {
-    return this.makeRoom(isIdle, maxOwnedThreads) ? this.start() : undefined
+    const idle = [...this.owners].filter(([, thread]) => !this.isShared(thread) && isIdle(thread))
+    const isFull = this.ownedThreads().size >= maxOwnedThreads
+    const reused = idle.find(
+      ([name, thread]) => thread.bytes <= maxReusedBytes && (isFull || name === nameOf(thread)),
+    )
+    if (reused) {
+      this.owners.delete(reused[0])
+      this.idleSince.delete(reused[1])
+      return reused[1]
+    }
+    return this.makeRoom(isIdle, maxOwnedThreads) ? this.start(true) : undefined
   }
 
   /**
@@ -144,7 +167,7 @@ export class WalkThreads {
 
   /** Ends idle threads until there are fewer than `most` that belong to one constraint; whether it could. */
   private makeRoom(isIdle: (thread: WalkThread) => boolean, most: number): boolean {
-    const owned = new Set([...this.owners.values()].filter((thread) => !this.isShared(thread)))
+    const owned = this.ownedThreads()
     let count = owned.size
     for (const thread of owned) {
       if (count < most) break
@@ -155,10 +178,19 @@ export class WalkThreads {
     return count < most
   }
 
-  private start(): WalkThread {
+  private ownedThreads(): Set<WalkThread> {
+    return new Set([...this.owners.values()].filter((thread) => !this.isShared(thread)))
+  }
+
+  private start(isPatient = false): WalkThread {
     const shared = this.shared.buffer as SharedArrayBuffer
-    const thread = new WalkThread({ ...this.options, shared, maxHeapMb }, this.handlers)
+    const thread = new WalkThread({ ...this.options, shared, maxHeapMb, isPatient }, this.handlers)
     this.threads.add(thread)
     return thread
   }
+}
+
+/** What a thread is kept under that has no constraint to keep. */
+function nameOf(thread: WalkThread): string {
+  return `thread ${thread.number}`
 }

@@ -1,8 +1,8 @@
 /**
  * A thread of walks: opens them, moves them, fills their masks, one question after the other.
  *
- * It may be ended at any moment: what it holds can be made again from what the engine knows. Started from `dist` by
- * `thread.ts`; `protocol.ts` has the messages.
+ * It may be ended at any moment: what it holds can be made again from what the engine knows. Started by `start.ts`;
+ * `protocol.ts` has the messages.
  */
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
@@ -14,6 +14,7 @@ import { readModelDirectory } from "../model/directory.ts"
 import { Tokenizer } from "../model/tokenizer.ts"
 import { Crowding } from "./crowding.ts"
 import { openWalks, type WalkRequest } from "./opening.ts"
+import { systemThread } from "./priority.ts"
 import {
   Answered,
   Asked,
@@ -243,7 +244,7 @@ const vocabulary = parseVocabulary(directory.tokenizerJson, directory.tokenizerC
 })
 shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
-say({ kind: "ready" })
+say({ kind: "ready", systemThread: systemThread() })
 
 /** The steps of the warm-up that are left; each is short. */
 let warming: Iterator<void> | null = data.warms ? warmUp(vocabulary) : null
