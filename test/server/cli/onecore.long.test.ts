@@ -1,0 +1,76 @@
+/** The program on one core: it starts itself again, and nobody notices. */
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { setTimeout } from "node:timers/promises"
+import { expect, onTestFinished, test } from "vitest"
+import { isBetterRestarted } from "../../../server/cli/onecore.ts"
+
+test("one core and helper threads: start again, once", () => {
+  expect(isBetterRestarted(1, [])).toBe(true)
+  expect(isBetterRestarted(1, ["--single-threaded"])).toBe(false)
+  expect(isBetterRestarted(2, [])).toBe(false)
+})
+
+const canPin = spawnSync("taskset", ["-c", "0", "true"]).status === 0
+
+test.skipIf(!canPin)("output, errors and exit codes are those of the program", () => {
+  const pinned = (...args: string[]) =>
+    spawnSync("taskset", ["-c", "0", process.execPath, "dist/server/main.js", ...args], { encoding: "utf8" })
+  const version = pinned("--version")
+  expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+/)])
+  const wrong = pinned("nonsense")
+  expect(wrong.status).toBe(2)
+  expect(wrong.stderr).toContain("nonsense")
+})
+
+test.skipIf(!canPin)(
+  "a signal ends both processes",
+  async () => {
+    const args = ["-c", "0", process.execPath, "dist/server/main.js", "serve", "--port", "0"]
+    const outer = spawn("taskset", args, { stdio: ["ignore", "pipe", "pipe"] })
+    await once(outer.stderr, "data")
+    const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(outer.pid)], { encoding: "utf8" }).stdout
+    const inner = Number(children.trim().split("\n")[0])
+    expect(inner).toBeGreaterThan(0)
+    outer.kill("SIGKILL")
+    await once(outer, "exit")
+    const isAlive = () => spawnSync("ps", ["-p", String(inner)]).status === 0
+    for (let i = 0; i < 100 && isAlive(); i++) await setTimeout(100)
+    expect(isAlive()).toBe(false)
+  },
+  60_000,
+)
+
+test.skipIf(!canPin).each([
+  ["SIGTERM", 1, 0],
+  ["SIGTERM", 2, 143],
+  ["SIGINT", 2, 130],
+] as const)("%s, %i times, ends with %i there too", { timeout: 60_000 }, async (signal, count, code) => {
+  const args = ["-c", "0", process.execPath, "dist/server/main.js", "serve", "--port", "0", "--any-model"]
+  const outer = spawn("taskset", args, { stdio: ["ignore", "pipe", "pipe"] })
+  onTestFinished(() => void outer.kill("SIGKILL"))
+  const [line] = await once(outer.stdout, "data")
+  const [url] = /http:\S+/.exec(String(line))!
+  const answer = fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "any",
+      messages: [{ role: "user", content: "hi" }],
+      structured_outputs: { regex: "[a-z]{300}" },
+    }),
+  })
+  const status = answer.then(
+    (response) => response.status,
+    () => "cut off",
+  )
+  const running = async () => (await (await fetch(`${url}/load`)).json()).running
+  await expect.poll(running, { timeout: 20_000 }).toBe(1)
+  const ended = once(outer, "exit")
+  for (let i = 0; i < count; i++) {
+    outer.kill(signal)
+    await setTimeout(200)
+  }
+  expect(await ended).toEqual([code, null])
+  expect(await status).toBe(code === 0 ? 200 : "cut off")
+})
