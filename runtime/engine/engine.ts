@@ -16,7 +16,13 @@ import { RoutedGuides } from "../guides/routed.ts"
 import type { Model } from "../model/model.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import type { PromptEncoder } from "../prompt/encoder.ts"
-import { type Constraint, checkComplete, readConstraint, type ValueOf } from "../schema.ts"
+import {
+  type Constraint,
+  type ConstraintInput,
+  checkComplete,
+  readConstraint,
+  type ValueOf,
+} from "../schema.ts"
 import { Speculation } from "../speculation/draft.ts"
 import { canSpeculate } from "../speculation/speculation.ts"
 import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
@@ -191,6 +197,7 @@ export class Engine {
       for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
     else this.scheduler.add(sequences)
     this.watchSignal(generation, signal)
+    void generation.result.then(({ usage }) => this.metrics.answered(usage))
     this.wake()
     return generation
   }
@@ -249,6 +256,12 @@ export class Engine {
   load(): { running: number; waiting: number; slots: number } {
     const { running, waiting } = this.scheduler
     return { running: running.length, waiting: waiting.length, slots: this.parts.model.slotCount }
+  }
+
+  /** Tokens that running sequences hold in the model's cache, and those that it has room for. */
+  cacheLoad(): { used: number; size: number } {
+    const used = this.scheduler.running.reduce((sum, { cachedCount }) => sum + cachedCount, 0)
+    return { used, size: this.parts.model.slotCount * this.model.contextLength }
   }
 
   /** Ends what runs by `abort` and releases model and sampler. */
@@ -343,9 +356,7 @@ export class Engine {
     const opened = await this.guides.open(request, count, signal)
     const { opening, guides } = opened
     if (request.constraint && guides[0].host === this.parts.guides) {
-      if (opening.isCached) this.metrics.compileHits++
-      else this.metrics.compileMisses++
-      this.metrics.ms.compile += opening.compileMs
+      this.metrics.compiled(kindOf(request.constraint.input), opening.isCached, opening.compileMs)
     }
     return opened
   }
@@ -364,11 +375,7 @@ export class Engine {
   private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {
     try {
       const compiled = this.compiled.compile(input, { surface: "generate", ...options })
-      if (compiled.isCached) this.metrics.compileHits++
-      else {
-        this.metrics.compileMisses++
-        this.metrics.ms.compile += compiled.compileMs
-      }
+      this.metrics.compiled(kindOf(input), compiled.isCached, compiled.compileMs)
       return compiled
     } catch (error) {
       this.metrics.compileMisses++
@@ -382,6 +389,11 @@ export class Engine {
     signal.addEventListener("abort", abort, { once: true })
     void generation.result.then(() => signal.removeEventListener("abort", abort))
   }
+}
+
+/** Of a constraint, for the figures. What is compiled already has none of its own. */
+function kindOf(input: ConstraintInput): string {
+  return "kind" in input ? input.kind : "compiled"
 }
 
 function randomSeed(): bigint {

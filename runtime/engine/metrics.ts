@@ -1,7 +1,8 @@
 /**
- * What the engine counts, for /metrics and for benches: plain numbers that only grow, and the quantile that usage and
- * benches print.
+ * What the engine counts, for /metrics and for benches: plain numbers and distributions that only grow, and the quantile that
+ * usage and benches print.
  */
+import { Distribution, decades } from "./distribution.ts"
 
 /** What an engine has counted since it was opened. Only `lastStepAt` is not a sum. */
 export class EngineMetrics {
@@ -13,6 +14,8 @@ export class EngineMetrics {
     abort: 0,
     error: 0,
   }
+  /** Constrained choices that their budget decided how to complete. */
+  closed = 0
   steps = 0
   promptTokens = 0
   /** Prompt tokens taken over from another request. */
@@ -30,8 +33,40 @@ export class EngineMetrics {
   compileMisses = 0
   /** Milliseconds, summed. */
   readonly ms = { compile: 0, draft: 0, forward: 0, mask: 0, maskWait: 0, sample: 0, accept: 0 }
+  /** Seconds. */
+  readonly seconds = {
+    /** From a request's admission to its first token. */
+    ttft: new Distribution(decades(1e-3, 100)),
+    /** A token after the first, on average over its request. */
+    tpot: new Distribution(decades(1e-4, 10)),
+    /** To fill one mask, wherever that was done. */
+    mask: new Distribution(decades(1e-6, 1)),
+    /** That the logits of a row were there and its mask was not: what a constraint costs its answer. */
+    maskWait: new Distribution(decades(1e-6, 1)),
+  }
+  /** Seconds of each compilation that was not cached, by kind of constraint. */
+  readonly compileSeconds = new Map<string, Distribution>()
   /** performance.now() of the last finished step. */
   lastStepAt = 0
+
+  /** A constraint of a request was compiled, or had been before. */
+  compiled(kind: string, isCached: boolean, compileMs: number): void {
+    if (isCached) {
+      this.compileHits++
+      return
+    }
+    this.compileMisses++
+    this.ms.compile += compileMs
+    const seconds = this.compileSeconds.get(kind) ?? new Distribution(decades(1e-4, 10))
+    this.compileSeconds.set(kind, seconds)
+    seconds.observe(compileMs / 1000)
+  }
+
+  /** A request has ended. Times of tokens that it did not have are left out. */
+  answered(usage: { completionTokens: number; ttftMs: number; tpotMs: number }): void {
+    if (usage.completionTokens > 0) this.seconds.ttft.observe(usage.ttftMs / 1000)
+    if (usage.tpotMs > 0) this.seconds.tpot.observe(usage.tpotMs / 1000)
+  }
 }
 
 /** The value below which the share `q` of the values lies; 0 of none. Sorts a copy. */

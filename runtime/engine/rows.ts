@@ -41,6 +41,8 @@ export interface Cursor {
   redraws: number
   taken: number
   accepted: number
+  /** performance.now() since when a row that was set aside has waited for its mask; 0: it does not. */
+  waitsSince: number
   /** The logits could not tell: no token came of the row. */
   isRepeated: boolean
 }
@@ -134,11 +136,17 @@ export class Rows {
     const before = new Map(running.map(({ entry: { sequence } }) => [sequence, sequence.tokens.length]))
     const startedAt = performance.now()
     const { late } = await this.lookAll(running.map(({ entry }) => entry.sequence))
-    this.metrics.ms.maskWait += performance.now() - startedAt
+    const endedAt = performance.now()
+    this.metrics.ms.maskWait += endedAt - startedAt
     return running.filter((cursor) => {
       const { sequence } = cursor.entry
       const start = before.get(sequence)!
-      if (late.includes(sequence)) this.setAside(cursor)
+      const since = cursor.waitsSince || startedAt
+      cursor.waitsSince = late.includes(sequence) ? since : 0
+      if (sequence.options.isConstrained && !cursor.waitsSince) {
+        this.metrics.seconds.maskWait.observe((endedAt - since) / 1000)
+      }
+      if (cursor.waitsSince) this.setAside(cursor)
       else if (!sequence.isFinished) return sequence.tokens.length === start || this.follow(cursor, start)
       return false
     })
@@ -190,7 +198,10 @@ export class Rows {
     const { guide } = sequence.options
     this.alone(sequence, () => {
       if (sequence.options.isConstrained) {
-        for (const us of outlook.fillUs) this.metrics.ms.mask += us / 1000
+        for (const us of outlook.fillUs) {
+          this.metrics.ms.mask += us / 1000
+          this.metrics.seconds.mask.observe(us / 1e6)
+        }
         sequence.maskUs.push(...outlook.fillUs)
       }
       sequence.isHeld = true
@@ -364,7 +375,7 @@ export class Rows {
 
   /** The row waits for its guide with logits of its own, and of what its draft has behind it. */
   private setAside(cursor: Cursor): void {
-    const { entry, logits, taken, result, redraws } = cursor
+    const { entry, logits, taken, result, redraws, waitsSince } = cursor
     const { width } = this.parts.vocabulary
     const row = entry.logitsRow + taken
     const draft = draftFrom(entry.draft, taken)
@@ -372,6 +383,7 @@ export class Rows {
     const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.slice(row * width, end * width))
     kept.result = result
     kept.redraws = redraws
+    kept.waitsSince = waitsSince
     entry.sequence.isLate = true
     this.late.push(kept)
   }
@@ -381,7 +393,10 @@ export class Rows {
 const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
 function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
-  return { entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0, isRepeated: false }
+  return {
+    ...{ entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0 },
+    ...{ waitsSince: 0, isRepeated: false },
+  }
 }
 
 /** Why nothing could be drawn. A list of allowed ids is never lifted. */

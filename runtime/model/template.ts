@@ -46,6 +46,11 @@ export class ChatTemplate {
     return this.sources.size > 0
   }
 
+  /** The source for conversations without tools; undefined where the model has no template. */
+  get plainSource(): string | undefined {
+    return this.sources.get("default") ?? this.sources.values().next().value
+  }
+
   /** The template's text. Throws RequestError with the template's own message when it refuses the messages. */
   render(messages: readonly Message[], options: TemplateOptions = {}): string {
     const template = this.choose(options.tools !== undefined && options.tools.length > 0)

@@ -5,6 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import * as ort from "onnxruntime-node"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
+import type { Distribution } from "../../../runtime/engine/distribution.ts"
 import { AbortError, IncompleteError, RequestError, ValidationError } from "../../../runtime/errors.ts"
 import type { Engine, GenerateOptions, GenerationEvent, StandardSchema } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
@@ -280,6 +281,23 @@ describe("constraints", () => {
     for (let round = 0; round < 3; round++)
       await engine.generate("?", { choice: ["only this"], maxTokens: 12 })
     expect(engine.metrics.compileMisses).toBe(before + 1)
+  })
+
+  test("what a request took is counted: compilation by kind, masks, waits, times of tokens, completions in a budget", async () => {
+    const counts = () => {
+      const { compileSeconds, seconds, closed } = engine.metrics
+      const count = (times?: Distribution) => times?.counts.reduce((sum, each) => sum + each, 0) ?? 0
+      const { ttft, tpot, mask, maskWait } = seconds
+      return [count(compileSeconds.get("regex")), ...[ttft, tpot, mask, maskWait].map(count), closed]
+    }
+    const before = counts()
+    const options: GenerateOptions = { regex: "[xy]{20,400}z", maxTokens: 30, onLength: "close" }
+    const { choices } = await engine.generate("?", options)
+    const closed = Number(choices[0].stopReason === "closed")
+    const [compiled, ttft, tpot, masks, waits, ends] = counts().map((count, at) => count - before[at])
+    expect([compiled, ttft, tpot, ends]).toEqual([1, 1, 1, closed])
+    expect(masks).toBeGreaterThan(3)
+    expect(waits).toBeGreaterThan(3)
   })
 })
 
