@@ -5,10 +5,10 @@
  * that would need rights that a server should not have.
  */
 import { readlinkSync } from "node:fs"
-import { setPriority } from "node:os"
+import { constants, getPriority, setPriority } from "node:os"
 
-/** Weight 110, where that of an ordinary thread is 1,024 (sched(7)): a tenth of a core that is asked for by both. */
-const patient = 10
+/** So much below the process: of a core that both ask for, a thread gets a tenth (sched(7), nice values). */
+const patience = 10
 
 /** The system's number of the calling thread; 0 where threads have none. */
 export function systemThread(): number {
@@ -23,7 +23,7 @@ export function systemThread(): number {
 export function makePatient(thread: number): void {
   if (thread === 0) return
   try {
-    setPriority(thread, patient)
+    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(process.pid) + patience))
   } catch {
     // The thread has ended, or the system does not allow it: then it takes its share like all others.
   }
