@@ -315,7 +315,8 @@ export class Placement {
     this.options.log("masks: one constraint takes long, the others move to another thread")
     this.known.clear()
     this.threads.own(culprit.key, thread)
-    thread.makePatient()
+    // An answer that has begun may only seem slow, where the machine is.
+    if (!isRunning) thread.makePatient()
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
       this.leaveThread(group)
