@@ -32,6 +32,7 @@ const statuses = {
   method_not_allowed: 405,
   request_too_large: 413,
   queue_full: 429,
+  rate_limit_exceeded: 429,
   server_error: 500,
   model_loading: 503,
   shutting_down: 503,
@@ -85,6 +86,8 @@ export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null
   /** Seconds after which a full waiting line is worth another try. */
   retryAfterSeconds?: number
+  /** Is told what the client will be told, and why. */
+  noted?: (told: ErrorBody["error"], error: unknown) => void
 }
 
 export interface HttpError {
@@ -95,6 +98,21 @@ export interface HttpError {
 
 /** Every error as status, body and headers. Never throws. */
 export function toHttpError(error: unknown, context: ErrorContext = {}): HttpError {
+  const told = classify(error, context)
+  context.noted?.(told.body.error, error)
+  return told
+}
+
+/** The same as a finished reply. */
+export function errorResponse(error: unknown, context?: ErrorContext): Response {
+  const { status, body, headers } = toHttpError(error, context)
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+  })
+}
+
+function classify(error: unknown, context: ErrorContext): HttpError {
   if (error instanceof Refusal) {
     const { param, hint, headers } = error.details
     return assemble(error.code, error.message, { param, hint, headers }, context)
@@ -115,15 +133,6 @@ export function toHttpError(error: unknown, context: ErrorContext = {}): HttpErr
   if (error instanceof ModelError) return assemble("server_error", error.message, {}, context)
   const message = error instanceof Error ? error.message : String(error)
   return assemble("server_error", `internal error: ${message}`, {}, context)
-}
-
-/** The same as a finished reply. */
-export function errorResponse(error: unknown, context?: ErrorContext): Response {
-  const { status, body, headers } = toHttpError(error, context)
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json", ...headers },
-  })
 }
 
 function assemble(
