@@ -13,8 +13,8 @@ import { corsHeaders, preflight } from "./http/cors.ts"
 import { type Line, ServiceTime } from "./http/servicetime.ts"
 import { chat } from "./openai/chat.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
-import { createChatReader } from "./openai/read/chatreader.ts"
-import type { ChatReader } from "./openai/read/readchat.ts"
+import { createBodyReader } from "./openai/read/bodyreader.ts"
+import type { BodyReader } from "./openai/read/readbody.ts"
 import { version } from "./version.ts"
 
 /**
@@ -24,7 +24,7 @@ import { version } from "./version.ts"
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
   /** Reads bodies. Default: large ones in a thread, where there are threads. */
-  reader?: ChatReader
+  reader?: BodyReader
   /** Silence of a stream before a comment is sent; 15 s. */
   heartbeatMs?: number
   /** Keys of which every request but a health check must carry one. An empty one is a RangeError. */
@@ -60,10 +60,10 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   const serviceTime = new ServiceTime()
   const observe = () => serviceTime.observe(lineOf(engine), performance.now())
   const bodyLimits = { ...defaultBodyLimits, ...options.bodyLimits }
-  const chatOptions = {
+  const endpointOptions = {
     bodyLimits,
     held: new HeldBytes(bodyLimits),
-    reader: options.reader ?? createChatReader(),
+    reader: options.reader ?? createBodyReader(),
     models,
     heartbeatMs: options.heartbeatMs,
     onLength: options.onLength,
@@ -77,7 +77,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     "/v1/chat/completions": {
       POST: async (request) => {
         observe()
-        const response = await chat(engine, request, chatOptions)
+        const response = await chat(engine, request, endpointOptions)
         observe()
         return response
       },

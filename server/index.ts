@@ -1,7 +1,7 @@
 /** The server's public names: the application, its socket, and a fetch that needs no socket. */
 export { type AppOptions, createApp } from "./app.ts"
 export type { ErrorBody, ErrorCode } from "./errors.ts"
-export type { ChatReader } from "./openai/read/readchat.ts"
+export type { BodyReader } from "./openai/read/readbody.ts"
 export {
   type Application,
   createFetch,

@@ -19,7 +19,7 @@ import { maxPieces, minPieceBytes } from "../server/http/pieces.ts"
 import { maxQuotedUnits } from "../server/http/quote.ts"
 import { requestBounds } from "../server/openai/bounds.ts"
 import { maxHeaderUnits, maxNamed } from "../server/openai/keys.ts"
-import { maxInlineBytes } from "../server/openai/read/chatreader.ts"
+import { maxInlineBytes } from "../server/openai/read/bodyreader.ts"
 import { defaultReaderLimits } from "../server/openai/read/readerthread.ts"
 import { ioOf } from "./support/io.ts"
 

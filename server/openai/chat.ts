@@ -15,57 +15,35 @@ import type {
   TokenLogprobs,
   Vocabulary,
 } from "../../runtime/index.ts"
-import { errorResponse, Refusal, toHttpError } from "../errors.ts"
-import { type BodyLimits, type HeldBytes, readBytes } from "../http/body.ts"
+import { errorResponse, toHttpError } from "../errors.ts"
 import { eventStream } from "../http/sse.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import type { Constraint } from "./constraint.ts"
-import { ignoredHeader } from "./keys.ts"
+import { type EndpointOptions, engineOptions, readRequest } from "./endpoint.ts"
+import { closedOf, refuseFailure, warningsOf } from "./finish.ts"
+import { ignoredHeaders } from "./keys.ts"
 import { logprobRows } from "./logprobs.ts"
 import { LongReply } from "./longreply.ts"
-import type { ModelNames } from "./models.ts"
-import type { ChatRead, ChatReader } from "./read/readchat.ts"
 import type { ChatRequest } from "./schema.ts"
-
-export interface ChatOptions {
-  bodyLimits: BodyLimits
-  /** The bodies that are being read. */
-  held: HeldBytes
-  reader: ChatReader
-  models: ModelNames
-  /** Silence of a stream before a comment is sent. */
-  heartbeatMs?: number
-  /** For requests that do not say. */
-  onLength?: "truncate" | "close" | undefined
-  /** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
-  compileMs: number
-  /** What a client is told to wait when the line is full. */
-  retryAfterSeconds: () => number
-}
+import { randomSeed, spellSeed } from "./seed.ts"
+import { counts, usageOf } from "./usage.ts"
 
 /** One chat completion. Never rejects: every failure is a response. */
-export async function chat(engine: Engine, request: Request, options: ChatOptions): Promise<Response> {
+export async function chat(engine: Engine, request: Request, options: EndpointOptions): Promise<Response> {
   let constraint: Constraint | null = null
   try {
-    const { chat: chatRequest, constraint: asked, policies } = await read(request, options)
+    const { chat: chatRequest, constraint: asked, policies } = await readRequest("chat", request, options)
     constraint = asked
     options.models.check(chatRequest.model)
     checkReply(chatRequest, engine.model.contextLength)
-    const seed = chatRequest.options.seed ?? randomSeed()
+    const seed = BigInt(chatRequest.options.seed ?? randomSeed())
     const generation = await engine.start(chatRequest.messages, {
-      ...chatRequest.options,
-      ...(constraint && { constraint: constraint.input, limits: { compileMs: options.compileMs } }),
-      ...policies.compile,
-      ...(constraint && options.onLength && { onLength: options.onLength }),
-      ...policies.generate,
+      ...engineOptions(chatRequest, { constraint, policies }, options),
       seed,
-      report: chatRequest.report,
       signal: request.signal,
     })
-    const reply = new Reply(engine, chatRequest, generation, BigInt(seed))
-    const headers: Record<string, string> = chatRequest.ignored.length
-      ? { "x-tokenrail-ignored": ignoredHeader(chatRequest.ignored) }
-      : {}
+    const reply = new Reply(engine, chatRequest, generation, seed)
+    const headers = ignoredHeaders(chatRequest.ignored)
     if (!chatRequest.stream) return await reply.whole(headers)
     return eventStream(reply.chunks(), {
       heartbeatMs: options.heartbeatMs,
@@ -75,17 +53,6 @@ export async function chat(engine: Engine, request: Request, options: ChatOption
     })
   } catch (error) {
     return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds() })
-  }
-}
-
-/** The request that the body holds, checked and bounded. Throws `Refusal`. */
-async function read(request: Request, { bodyLimits, held, reader }: ChatOptions): Promise<ChatRead> {
-  const bytes = await readBytes(request, bodyLimits.maxBytes, held)
-  const byteCount = bytes.length
-  try {
-    return await reader.read(bytes, bodyLimits, request.signal)
-  } finally {
-    held.give(byteCount)
   }
 }
 
@@ -111,7 +78,7 @@ class Reply {
     this.generation = generation
     this.vocabulary = engine.vocabulary
     this.extension = {
-      seed: Number.isSafeInteger(Number(seed)) ? Number(seed) : String(seed),
+      seed: spellSeed(seed),
       ...(request.report && { report: generation.report }),
     }
     this.head = {
@@ -196,74 +163,6 @@ class Reply {
   }
 
   private usage({ usage }: GenerateResult): unknown {
-    const { promptTokens, completionTokens, cachedTokens, forcedTokens, compileMs, maskUs } = usage
-    const { draftedTokens, acceptedTokens } = usage
-    const timing = {
-      forced_tokens: forcedTokens,
-      compile_ms: compileMs,
-      mask_us: maskUs.total,
-      mask_us_p50: maskUs.p50,
-      mask_us_p99: maskUs.p99,
-      ttft_ms: usage.ttftMs,
-      tpot_ms: usage.tpotMs,
-    }
-    return {
-      ...counts(promptTokens, completionTokens, cachedTokens, [
-        acceptedTokens,
-        draftedTokens - acceptedTokens,
-      ]),
-      ...(this.request.timing && { tokenrail: timing }),
-    }
+    return usageOf(usage, this.request)
   }
-}
-
-/** Whether the budget decided how an answer was completed. */
-function closedOf(choices: readonly { stopReason: string | number | null }[]): { closed?: true } {
-  return choices.some(({ stopReason }) => stopReason === "closed") ? { closed: true } : {}
-}
-
-/** What the constraint overruled, where it overruled anything. */
-function warningsOf({ warnings }: GenerateResult): { warnings?: readonly string[] } {
-  return warnings.length > 0 ? { warnings } : {}
-}
-
-function counts(
-  promptTokens: number,
-  completionTokens: number,
-  cachedTokens = 0,
-  [accepted, rejected] = [0, 0],
-): object {
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens },
-    completion_tokens_details: {
-      reasoning_tokens: 0,
-      accepted_prediction_tokens: accepted,
-      rejected_prediction_tokens: rejected,
-    },
-  }
-}
-
-// A finish "error" has no place in the reply of OpenAI: it is a failed request.
-function refuseFailure(finish: {
-  finishReason: string
-  message?: string | undefined
-  error?: Error | undefined
-}): void {
-  if (finish.finishReason === "error") {
-    if (finish.error) throw finish.error
-    throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
-  }
-  // A client that has left reads nothing of this: whoever does was cut off by the end of the engine.
-  if (finish.finishReason === "abort") {
-    throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
-  }
-}
-
-// 53 bits: the seed that is reported must survive JSON.parse on the other side.
-function randomSeed(): bigint {
-  const [high, low] = crypto.getRandomValues(new Uint32Array(2))
-  return (BigInt(high & 0x1fffff) << 32n) | BigInt(low)
 }

@@ -2,7 +2,7 @@
  * What the endpoints that generate text share: fields, how they are checked, and what the engine is told of them.
  *
  * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by `readFields`, and hands
- * what it got to `generationOptions`. How much a field may hold is checked first (bounds.ts), so that whatever follows is
+ * what it got to `generationRequest`. How much a field may hold is checked first (bounds.ts), so that whatever follows is
  * done with little. Constraints are read in constraint.ts, and what else a body may hold in keys.ts.
  * Ranges of sampling parameters are the sampler's business; here only types are checked.
  */
@@ -32,10 +32,10 @@ export interface GenerationRequest {
 }
 
 export const count = z.int().min(1).nullish()
-export const number = z.number().nullish()
+const number = z.number().nullish()
 export const flag = z.boolean().nullish()
 // One error for all members.
-export const tokenIds = z
+const tokenIds = z
   .array(z.unknown())
   .superRefine((ids, context) => {
     const index = ids.findIndex((id) => !Number.isSafeInteger(id) || (id as number) < 0)

@@ -81,6 +81,11 @@ function refuseConstraint(key: string): void {
   })
 }
 
+/** The header of a reply that says which keys had no effect. */
+export function ignoredHeaders(ignored: readonly string[]): Record<string, string> {
+  return ignored.length > 0 ? { "x-tokenrail-ignored": ignoredHeader(ignored) } : {}
+}
+
 export const maxNamed = 20
 export const maxHeaderUnits = 1_000
 

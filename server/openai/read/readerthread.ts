@@ -10,10 +10,11 @@ import { Worker } from "node:worker_threads"
 import { AbortError, packageFile } from "../../../runtime/index.ts"
 import { type ErrorCode, Refusal, type RefusalDetails } from "../../errors.ts"
 import type { ParseLimits } from "../../http/body.ts"
-import type { ChatRead, ChatReader } from "./readchat.ts"
+import type { BodyRead, BodyReader, Endpoint } from "./readbody.ts"
 
 /** To the thread. The buffer of the bytes goes with it. */
 export interface Question {
+  endpoint: Endpoint
   bytes: Uint8Array<ArrayBuffer>
   limits: ParseLimits
 }
@@ -21,7 +22,7 @@ export interface Question {
 /** From the thread. */
 export type Answer =
   | { kind: "ready" }
-  | { kind: "read"; read: ChatRead }
+  | { kind: "read"; read: BodyRead<Endpoint> }
   | { kind: "refused"; code: ErrorCode; fault: string; details: RefusalDetails }
   | { kind: "failed"; message: string }
 
@@ -47,11 +48,11 @@ export const defaultReaderLimits: Readonly<ReaderLimits> = {
 const startMs = 30_000
 
 interface Job extends Question {
-  resolve(read: ChatRead): void
+  resolve(read: BodyRead<Endpoint>): void
   reject(error: Error): void
 }
 
-export class ReaderThread implements ChatReader {
+export class ReaderThread implements BodyReader {
   private readonly limits: ReaderLimits
   private readonly waiting: Job[] = []
   private running: Job | undefined
@@ -73,8 +74,13 @@ export class ReaderThread implements ChatReader {
     }
   }
 
-  read(bytes: Uint8Array<ArrayBuffer>, limits: ParseLimits, signal: AbortSignal): Promise<ChatRead> {
-    const { promise, job } = makeJob(bytes, limits)
+  read<E extends Endpoint>(
+    endpoint: E,
+    bytes: Uint8Array<ArrayBuffer>,
+    limits: ParseLimits,
+    signal: AbortSignal,
+  ): Promise<BodyRead<E>> {
+    const { promise, job } = makeJob<E>({ endpoint, bytes, limits })
     if (signal.aborted) job.reject(new AbortError())
     else if (this.waiting.length >= this.limits.maxWaiting) {
       const message = `${this.waiting.length} large bodies wait to be read, which is the bound`
@@ -116,8 +122,8 @@ export class ReaderThread implements ChatReader {
     this.setTimer(this.limits.maxMs, () => {
       this.end(tooCostly(`takes more than the bound of ${this.limits.maxMs} ms to read`))
     })
-    const { bytes, limits } = smallest
-    this.worker.postMessage({ bytes, limits } satisfies Question, [bytes.buffer])
+    const { endpoint, bytes, limits } = smallest
+    this.worker.postMessage({ endpoint, bytes, limits } satisfies Question, [bytes.buffer])
   }
 
   /** Lets the process end, and the thread a little later. */
@@ -193,13 +199,10 @@ function entry(): string {
   return packageFile("dist/server/openai/read/readerworker.js")
 }
 
-function makeJob(
-  bytes: Uint8Array<ArrayBuffer>,
-  limits: ParseLimits,
-): { promise: Promise<ChatRead>; job: Job } {
+function makeJob<E extends Endpoint>(question: Question): { promise: Promise<BodyRead<E>>; job: Job } {
   let job: Job | undefined
-  const promise = new Promise<ChatRead>((resolve, reject) => {
-    job = { bytes, limits, resolve, reject }
+  const promise = new Promise<BodyRead<E>>((resolve, reject) => {
+    job = { ...question, resolve: resolve as Job["resolve"], reject }
   })
   return { promise, job: job! }
 }

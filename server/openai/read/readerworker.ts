@@ -5,18 +5,17 @@
  */
 import { parentPort } from "node:worker_threads"
 import { Refusal } from "../../errors.ts"
-import type { ParseLimits } from "../../http/body.ts"
-import { readChat } from "./readchat.ts"
+import { readBody } from "./readbody.ts"
 import type { Answer, Question } from "./readerthread.ts"
 
 const port = parentPort!
 
-port.on("message", ({ bytes, limits }: Question) => port.postMessage(answer(bytes, limits)))
+port.on("message", (question: Question) => port.postMessage(answer(question)))
 port.postMessage({ kind: "ready" } satisfies Answer)
 
-function answer(bytes: Uint8Array, limits: ParseLimits): Answer {
+function answer({ endpoint, bytes, limits }: Question): Answer {
   try {
-    return { kind: "read", read: readChat(bytes, limits) }
+    return { kind: "read", read: readBody(endpoint, bytes, limits) }
   } catch (error) {
     if (error instanceof Refusal) {
       const { code, fault, details } = error

@@ -4,13 +4,13 @@ import { Refusal } from "../../../server/errors.ts"
 import { defaultBodyLimits } from "../../../server/http/body.ts"
 import { requestBounds } from "../../../server/openai/bounds.ts"
 import { ignoredHeader } from "../../../server/openai/keys.ts"
-import { type ChatRead, readChat } from "../../../server/openai/read/readchat.ts"
+import { type BodyRead, readBody } from "../../../server/openai/read/readbody.ts"
 
 const messages = [{ role: "user", content: "hi" }]
 
-function read(fields: object | string): ChatRead {
+function read(fields: object | string): BodyRead<"chat"> {
   const body = typeof fields === "string" ? fields : JSON.stringify({ model: "m", messages, ...fields })
-  return readChat(new TextEncoder().encode(body), defaultBodyLimits)
+  return readBody("chat", new TextEncoder().encode(body), defaultBodyLimits)
 }
 
 function refusal(fields: object | string): Refusal {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { AbortError } from "../../../../runtime/index.ts"
 import { Refusal } from "../../../../server/errors.ts"
 import { defaultBodyLimits } from "../../../../server/http/body.ts"
-import { createChatReader, inlineReader, maxInlineBytes } from "../../../../server/openai/read/chatreader.ts"
+import { createBodyReader, inlineReader, maxInlineBytes } from "../../../../server/openai/read/bodyreader.ts"
 import { ReaderThread } from "../../../../server/openai/read/readerthread.ts"
 
 const { signal } = new AbortController()
@@ -24,7 +24,7 @@ function thread(limits?: ConstructorParameters<typeof ReaderThread>[0]): ReaderT
 /** What a reader makes of a body: the request, or all of its refusal. */
 async function outcome(reader: Pick<ReaderThread, "read">, body: string): Promise<unknown> {
   try {
-    return await reader.read(encode(body), defaultBodyLimits, signal)
+    return await reader.read("chat", encode(body), defaultBodyLimits, signal)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return [error.code, error.message, error.fault, error.details]
@@ -118,16 +118,18 @@ describe("the line", () => {
   test("an aborted request leaves it at once; the others are read", async () => {
     const reader = thread()
     const aborts = Array.from({ length: 20 }, () => new AbortController())
-    const reads = aborts.map((abort) => reader.read(encode(`{${base}}`), defaultBodyLimits, abort.signal))
+    const reads = aborts.map((abort) =>
+      reader.read("chat", encode(`{${base}}`), defaultBodyLimits, abort.signal),
+    )
     for (const abort of aborts.slice(1)) abort.abort()
     const results = await Promise.allSettled(reads)
     expect(results[0].status).toBe("fulfilled")
     for (const result of results.slice(1)) {
       expect(result.status === "rejected" && result.reason).toBeInstanceOf(AbortError)
     }
-    await expect(reader.read(encode("{}"), defaultBodyLimits, AbortSignal.abort())).rejects.toBeInstanceOf(
-      AbortError,
-    )
+    await expect(
+      reader.read("chat", encode("{}"), defaultBodyLimits, AbortSignal.abort()),
+    ).rejects.toBeInstanceOf(AbortError)
   })
 
   test("an idle thread is ended, and comes back", async () => {
@@ -141,10 +143,15 @@ describe("the line", () => {
 })
 
 test("the event loop stands still for the smallest part of the time that a large body takes", async () => {
-  const reader = createChatReader()
+  const reader = createBodyReader()
   const body = encode(`{${base},"metadata":[${'{"a":"b"},'.repeat(200_000)}0]}`)
   expect(body.length).toBeGreaterThan(maxInlineBytes)
-  await reader.read(encode(`{${base},"x":"${"x".repeat(maxInlineBytes)}"}`), defaultBodyLimits, signal)
+  await reader.read(
+    "chat",
+    encode(`{${base},"x":"${"x".repeat(maxInlineBytes)}"}`),
+    defaultBodyLimits,
+    signal,
+  )
   let last = performance.now()
   let longest = 0
   const timer = setInterval(() => {
@@ -152,7 +159,7 @@ test("the event loop stands still for the smallest part of the time that a large
     last = performance.now()
   }, 1)
   const begin = performance.now()
-  await reader.read(body, defaultBodyLimits, signal)
+  await reader.read("chat", body, defaultBodyLimits, signal)
   const elapsed = performance.now() - begin
   clearInterval(timer)
   // 2 MB take 0.3 s and more; the longest pause was 5 ms on a quiet machine.

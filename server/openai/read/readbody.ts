@@ -1,0 +1,37 @@
+/**
+ * From the bytes of a body to a request that is checked and bounded: JSON ▸ fields ▸ constraint ▸ policies.
+ *
+ * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
+ * (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
+ */
+import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
+import { readConstraint } from "../constraint.ts"
+import { parseChat } from "../schema.ts"
+
+/** What each endpoint makes of its body. */
+const parsers = {
+  chat: (body: RequestBody) => ({ chat: parseChat(body), ...readConstraint(body) }),
+}
+
+export type Endpoint = keyof typeof parsers
+export type BodyRead<E extends Endpoint> = ReturnType<(typeof parsers)[E]>
+
+/** Who reads a body: `readBody` where it stands, or a thread that runs it. */
+export interface BodyReader {
+  /** Throws `Refusal`, and AbortError when the signal fires. The bytes may be gone afterwards. */
+  read<E extends Endpoint>(
+    endpoint: E,
+    bytes: Uint8Array<ArrayBuffer>,
+    limits: ParseLimits,
+    signal: AbortSignal,
+  ): Promise<BodyRead<E>>
+}
+
+/** Throws `Refusal`. */
+export function readBody<E extends Endpoint>(
+  endpoint: E,
+  bytes: Uint8Array,
+  limits: ParseLimits,
+): BodyRead<E> {
+  return parsers[endpoint](parseBody(bytes, limits)) as BodyRead<E>
+}
