@@ -197,7 +197,7 @@ export class Engine {
       for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
     else this.scheduler.add(sequences)
     this.watchSignal(generation, signal)
-    void generation.result.then(({ usage }) => this.metrics.answered(usage))
+    void generation.result.then((result) => this.metrics.answered(result))
     this.wake()
     return generation
   }

@@ -113,6 +113,11 @@ export class Generation {
     return this.finishedCount > 0 && this.finishedCount === this.sequences.length
   }
 
+  /** Tokens of all choices so far. */
+  get completionTokens(): number {
+    return this.sequences.reduce((sum, { outputCount }) => sum + outputCount, 0)
+  }
+
   /** Ends all choices that are still running, by `abort`. */
   cancel(): void {
     this.options.cancel(this)

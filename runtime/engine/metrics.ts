@@ -63,10 +63,17 @@ export class EngineMetrics {
   }
 
   /** A request has ended. Times of tokens that it did not have are left out. */
-  answered(usage: { completionTokens: number; ttftMs: number; tpotMs: number }): void {
+  answered({ usage, choices }: Answered): void {
+    for (const { stopReason } of choices) if (stopReason === "closed") this.closed++
     if (usage.completionTokens > 0) this.seconds.ttft.observe(usage.ttftMs / 1000)
     if (usage.tpotMs > 0) this.seconds.tpot.observe(usage.tpotMs / 1000)
   }
+}
+
+/** Of a request's result. */
+interface Answered {
+  readonly usage: { readonly completionTokens: number; readonly ttftMs: number; readonly tpotMs: number }
+  readonly choices: readonly { readonly stopReason: string | number | null }[]
 }
 
 /** The value below which the share `q` of the values lies; 0 of none. Sorts a copy. */

@@ -169,7 +169,6 @@ export class Stepper {
   /** A finished sequence leaves its slot; the next step begins without it. */
   leave(sequence: Sequence, isIntact = true): void {
     this.metrics.finished[sequence.finishReason!]++
-    if (sequence.stopReason === "closed") this.metrics.closed++
     this.metrics.cachedTokens += sequence.reusedCount
     this.scheduler.remove(sequence, isIntact)
     if (sequence.options.guide) this.guides.release(sequence.options.guide)
