@@ -40,7 +40,7 @@ export type GrammarInput =
   /** A structural tag as an object or its JSON text: free text, and what it switches to. */
   | { kind: "tag"; format: unknown }
   /** An assistant's turn: text, and calls of tools in the style of a family of models. */
-  | ({ kind: "tools" } & Turn)
+  | ({ kind: "tools"; response_format?: Grammar | GrammarInput | null } & Omit<Turn, "response_format">)
   /** Any run of consecutive pieces of a text: its characters, its words, or the given chunks. */
   | { kind: "substring"; text: string; unit?: SubstringUnit }
   | { kind: "substring"; chunks: readonly string[] }
@@ -188,8 +188,10 @@ function compileWithin(
       return fromRules("structural tag", (rules) => tagRule(input.format, rules, json))
     case "tools": {
       const lark = (text: string) => inner({ kind: "lark", text })
+      const { response_format: format = null } = input
+      const answer = format === null || format instanceof Grammar ? format : inner(format)
       return fromRules(`turn in the style ${input.style}`, (rules) => {
-        return toolsRule(input, rules, { ...json, lark })
+        return toolsRule({ ...input, response_format: answer }, rules, { ...json, lark })
       })
     }
     default:

@@ -4,6 +4,7 @@
  */
 
 import { availableParallelism } from "node:os"
+import { styles } from "../grammar/tags/styles/all.ts"
 import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
@@ -25,6 +26,7 @@ import {
   openSpeculator,
   type Speculator,
 } from "./speculation/speculator.ts"
+import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
 /** Which model to open, where it runs, and what its requests may cost. Every field may be missing. */
 export interface OpenOptions {
@@ -64,6 +66,10 @@ export interface OpenOptions {
   seed?: bigint
   /** Several tokens of a sequence in one run of the model, where a draft of them is right. Default: none. */
   speculation?: SpeculationOptions | null
+  /** The form in which the model writes calls of tools, see docs/tool-styles.md. Default: what its chat template tells. */
+  toolStyle?: string
+  /** How the model marks its reasoning: `auto` (default): as its template tells; `none`; or two tags, `<begin>,<end>`. */
+  reasoning?: string
   log?: (line: string) => void
 }
 
@@ -127,6 +133,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       guides,
       id: directory.id,
       createdAt: directory.createdAt,
+      style: chooseStyle(tokenizer.template.allSources, options),
       maxWaiting,
       seed: options.seed,
       speculator,
@@ -188,6 +195,16 @@ function readVocabulary(directory: ModelDirectory, model: Model): Vocabulary {
   } catch (cause) {
     throw new ModelError(`${directory.path}/tokenizer.json: ${(cause as Error).message}`, { cause })
   }
+}
+
+/** Throws RangeError on a style that there is not. */
+function chooseStyle(template: string, { toolStyle, reasoning = "auto" }: OpenOptions): ModelStyle {
+  const told = styleOfTemplate(template)
+  if (toolStyle !== undefined && !styles.some(({ name }) => name === toolStyle)) {
+    const names = styles.map(({ name }) => name).join(", ")
+    throw new RangeError(`toolStyle: no style is named ${JSON.stringify(toolStyle)}. There are: ${names}`)
+  }
+  return { style: toolStyle ?? told.style, reasoning: readReasoning(reasoning, told) }
 }
 
 function chooseContext(directory: ModelDirectory, wanted: number | undefined): number {

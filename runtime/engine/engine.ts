@@ -15,7 +15,7 @@ import type { Bound, WalkRequest } from "../guides/opening.ts"
 import { RoutedGuides } from "../guides/routed.ts"
 import type { Model } from "../model/model.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
-import type { PromptEncoder } from "../prompt/encoder.ts"
+import type { PromptEncoder, PromptText } from "../prompt/encoder.ts"
 import {
   type Constraint,
   type ConstraintInput,
@@ -26,6 +26,7 @@ import {
 import { Speculation } from "../speculation/draft.ts"
 import { canSpeculate } from "../speculation/speculation.ts"
 import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
+import type { ModelStyle } from "../turn/style.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
@@ -43,6 +44,8 @@ export interface EngineParts {
   readonly guides: GuideHost | null
   readonly id: string
   readonly createdAt: number
+  /** How the model writes calls and reasoning. */
+  readonly style: ModelStyle
   /** Sequences that may wait for a slot. */
   readonly maxWaiting: number
   /** The seed of requests that bring none; without it each draws its own. */
@@ -142,6 +145,7 @@ export class Engine {
       seed: this.parts.seed ?? randomSeed(),
       maxDraftTokens: this.parts.speculator?.tokens ?? 0,
       constraint,
+      style: this.parts.style,
     })
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
     try {
@@ -168,10 +172,13 @@ export class Engine {
       promptTokens: promptIds.length,
       report,
       constraint,
+      turn: request.turn,
+      nameOf: (token) => this.vocabulary.name(token),
       compileMs,
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
     })
+    const isConstrained = request.turn === null ? constraint !== null : request.turn.constraint !== null
     const sequences = Array.from(
       { length: request.count },
       (_, choice) =>
@@ -181,8 +188,9 @@ export class Engine {
           ...(prefix && { prefix }),
           vocabulary: this.vocabulary,
           guide: opened?.guides[choice] ?? null,
-          isConstrained: constraint !== null,
-          ...(constraint && { isComplete: isAccepting ?? false }),
+          isConstrained,
+          spellsControls: request.turn !== null,
+          ...(isConstrained && { isComplete: isAccepting ?? false }),
           contextLength: this.model.contextLength,
           choice,
           speculation: this.speculation(request),
@@ -193,7 +201,7 @@ export class Engine {
     this.metrics.requests++
     this.metrics.promptTokens += promptIds.length
     // A constraint that only the empty text satisfies is complete before the first step.
-    if (constraint && isExhausted)
+    if (isConstrained && isExhausted)
       for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
     else this.scheduler.add(sequences)
     this.watchSignal(generation, signal)
@@ -218,10 +226,15 @@ export class Engine {
         throw new AbortError(choice.text, { cause: options?.signal?.reason })
       if (choice.finishReason === "error")
         throw choice.error ?? new ModelError(choice.message ?? "the model failed")
-      if (constraint) checkComplete(choice.text, choice.finishReason, constraint.title)
+      if (constraint && choice.toolCalls.length === 0)
+        checkComplete(choice.text, choice.finishReason, constraint.title)
     }
     if (!constraint) return result as GenerateResult<ValueOf<Options>>
-    const values = await Promise.all(result.choices.map((choice) => constraint.validate(choice.text)))
+    const values = await Promise.all(
+      result.choices.map(({ text, toolCalls }) =>
+        toolCalls.length > 0 ? undefined : constraint.validate(text),
+      ),
+    )
     const choices = result.choices.map((choice, index) => ({ ...choice, value: values[index] }))
     return { ...result, value: values[0] as ValueOf<Options>, choices }
   }
@@ -229,6 +242,11 @@ export class Engine {
   /** The events of an answer as they come. Leaving the loop ends the request. */
   async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<GenerationEvent> {
     yield* await this.start(prompt, options)
+  }
+
+  /** The token ids of a text or of messages. Rejects with RequestError, AbortError and ModelError. */
+  tokenize(text: PromptText, signal?: AbortSignal): Promise<readonly number[]> {
+    return this.parts.prompts.encode(text, signal)
   }
 
   /** A constraint, compiled and kept. Throws GrammarError. */

@@ -9,13 +9,20 @@
 import type { Report } from "../../grammar/index.ts"
 import type { TokenLogprobs } from "../../sampler/index.ts"
 import type { Constraint } from "../schema.ts"
+import type { ToolCall } from "../turn/options.ts"
+import { TurnReading } from "../turn/reading.ts"
+import type { RequestTurn } from "../turn/turn.ts"
 import { quantile } from "./metrics.ts"
 import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
 
 /** One answer of a request; `n` asks for several. */
 export interface Choice {
   readonly index: number
+  /** What is said to the user: without reasoning and calls. */
   readonly text: string
+  /** What was thought before; "" where nothing was. */
+  readonly reasoning: string
+  readonly toolCalls: readonly ToolCall[]
   /** The parsed value of a complete constrained answer, else undefined. */
   readonly value: unknown
   readonly tokens: readonly number[]
@@ -42,6 +49,8 @@ export interface Usage {
   /** Prompt tokens that an earlier request had computed. */
   readonly cachedTokens: number
   readonly completionTokens: number
+  /** Of the completion tokens those of the reasoning. */
+  readonly reasoningTokens: number
   readonly totalTokens: number
   /** Tokens that the constraint left no choice about: no sampling, no step of their own. */
   readonly forcedTokens: number
@@ -74,7 +83,12 @@ export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | 
 export interface GenerationOptions {
   readonly promptTokens: number
   readonly report: Report | null
+  /** What the answer's text is held to. */
   readonly constraint: Constraint | null
+  /** Null: the text is the answer. */
+  readonly turn: RequestTurn | null
+  /** The spelling of a control token. */
+  readonly nameOf: (token: number) => string | undefined
   readonly compileMs: number
   readonly seed: bigint
   readonly cancel: (generation: Generation) => void
@@ -94,6 +108,8 @@ export class Generation {
   private readonly startedAt = performance.now()
   private firstAt: number | undefined
   private readonly unread = new UnreadEvents()
+  /** By choice, where there is a turn to be read. */
+  private readonly readings = new Map<number, TurnReading>()
   private wakers: (() => void)[] = []
   private finishedCount = 0
   private readonly resolve: (result: GenerateResult) => void
@@ -118,6 +134,15 @@ export class Generation {
     return this.sequences.reduce((sum, { outputCount }) => sum + outputCount, 0)
   }
 
+  /**
+   * Of each token of the prompt, null for the first; null without `promptLogprobs`. Complete when choice 0 has an event that is
+   * no failure.
+   */
+  get promptLogprobs(): readonly (TokenLogprobs | null)[] | null {
+    const [first] = this.sequences
+    return typeof first.options.promptLogprobs === "number" ? first.promptLogprobs : null
+  }
+
   /** Ends all choices that are still running, by `abort`. */
   cancel(): void {
     this.options.cancel(this)
@@ -140,7 +165,7 @@ export class Generation {
   /** An event of one of the sequences. */
   readonly push = (event: GenerationEvent): void => {
     this.firstAt ??= performance.now()
-    this.unread.push(event)
+    for (const said of this.read(event)) this.unread.push(said)
     if (event.type === "finish") {
       this.finishedCount++
       // The last sequence is still in the middle of finishing.
@@ -149,6 +174,44 @@ export class Generation {
     const { wakers } = this
     this.wakers = []
     for (const wake of wakers) wake()
+  }
+
+  /** What an event says: of a turn, its text is read. */
+  private read(event: GenerationEvent): GenerationEvent[] {
+    const { turn } = this.options
+    if (turn === null) return [event]
+    const { choice } = event
+    const reading = this.readingOf(choice, turn)
+    if (event.type === "text") {
+      const { text, tokens, logprobs } = event
+      const carried = logprobs ? { tokens, logprobs } : { tokens }
+      return reading.feed(text, carried).map((piece) => ({ choice, ...piece }))
+    }
+    if (event.type !== "finish") return [event]
+    const isWhole = event.finishReason === "stop"
+    const last = this.sequences[choice]?.tokens.at(-1)
+    const pieces = reading.end(last === undefined ? undefined : this.options.nameOf(last), isWhole)
+    const rest = reading.takeCarried()
+    const events: GenerationEvent[] = pieces.map((piece) => ({ choice, ...piece }))
+    if (rest.tokens.length > 0) events.push({ choice, type: "text", text: "", ...rest })
+    return [...events, { ...event, ...this.ending(choice, event) }]
+  }
+
+  private readingOf(choice: number, { turn }: RequestTurn): TurnReading {
+    const reading = this.readings.get(choice) ?? new TurnReading(turn)
+    this.readings.set(choice, reading)
+    return reading
+  }
+
+  /** How an answer ended: text that nobody wanted closed was cut by its budget. */
+  private ending(choice: number, ended: Ended): Ended {
+    const { finishReason, stopReason } = ended
+    const isCut =
+      stopReason === "closed" &&
+      this.options.turn?.isFree === true &&
+      !this.options.turn.closes &&
+      this.readings.get(choice)?.turn.toolCalls.length === 0
+    return isCut ? { finishReason: "length", stopReason: null } : { finishReason, stopReason }
   }
 
   private build(): GenerateResult {
@@ -172,13 +235,18 @@ export class Generation {
   }
 
   private choice(sequence: Sequence, index: number): Choice {
-    const { text, stopReason, message, error, logprobs } = sequence
-    const finishReason = sequence.finishReason!
-    const { constraint } = this.options
+    const { message, error, logprobs } = sequence
+    const { finishReason, stopReason } = this.ending(index, {
+      finishReason: sequence.finishReason!,
+      stopReason: sequence.stopReason,
+    })
+    const { constraint, turn } = this.options
+    const said = turn === null ? { ...noTurn, text: sequence.text } : this.readingOf(index, turn).turn
+    const isAnswer = constraint !== null && finishReason === "stop" && said.toolCalls.length === 0
     return {
       index,
-      text,
-      value: constraint !== null && finishReason === "stop" ? constraint.parse(text) : undefined,
+      ...said,
+      value: isAnswer ? constraint.parse(said.text) : undefined,
       tokens: sequence.tokens.slice(sequence.promptCount),
       finishReason,
       stopReason,
@@ -200,6 +268,10 @@ export class Generation {
       promptTokens,
       cachedTokens: sequences[0].reusedCount,
       completionTokens,
+      reasoningTokens: [...this.readings.values()].reduce(
+        (total, reading) => total + reading.reasoningTokens,
+        0,
+      ),
       totalTokens: promptTokens + completionTokens,
       forcedTokens: sum((sequence) => sequence.forcedCount),
       draftedTokens: sum((sequence) => sequence.draftedCount),
@@ -218,9 +290,13 @@ function spread(values: readonly number[]): Spread {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
 }
 
-type TextEvent = GenerationEvent & { type: "text" }
+const noTurn = { reasoning: "", toolCalls: [] }
 
-/** Unread events of one request that are kept one by one; further text joins the last event of its choice. */
+type Ended = Pick<GenerationEvent & { type: "finish" }, "finishReason" | "stopReason">
+/** Events that may grow. */
+type TextEvent = GenerationEvent & { type: "text" | "reasoning" | "arguments" }
+
+/** Unread events of one request that are kept one by one; further text joins the last event of its choice, if it is of its kind. */
 const maxUnread = 64
 
 /** A queue of events. The events of a choice stay in their order. */
@@ -230,13 +306,13 @@ class UnreadEvents {
   private readonly lastTexts = new Map<number, TextEvent>()
 
   push(event: GenerationEvent): void {
-    if (event.type === "finish") {
+    if (event.type === "finish" || event.type === "call" || event.type === "called") {
       this.lastTexts.delete(event.choice)
       this.events.push(event)
       return
     }
     const last = this.events.length < maxUnread ? undefined : this.lastTexts.get(event.choice)
-    if (last) {
+    if (last?.type === event.type && !("index" in last && "index" in event && last.index !== event.index)) {
       last.text += event.text
       last.tokens.push(...event.tokens)
       if (event.logprobs) {

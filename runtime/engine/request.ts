@@ -16,6 +16,9 @@ import type { Verify } from "../speculation/draft.ts"
 import { checkRepetition, type RepetitionOptions } from "../stops/repetition.ts"
 import { StopStrings } from "../stops/stops.ts"
 import { type StopWhenKind, stopWhenKinds } from "../stops/stopwhen.ts"
+import type { TurnOptions } from "../turn/options.ts"
+import type { ModelStyle } from "../turn/style.ts"
+import { openTurn, type RequestTurn, templateOptionsOf } from "../turn/turn.ts"
 
 /** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
 export type Prompt = string | readonly Message[] | readonly number[]
@@ -24,7 +27,7 @@ export type Prompt = string | readonly Message[] | readonly number[]
  * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends and budget.
  * Every field may be missing.
  */
-export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
+export interface GenerateOptions extends SamplingOptions, ConstraintOptions, TurnOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   stop?: string | readonly string[] | null
@@ -47,6 +50,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions {
   ignoreEos?: boolean
   /** How many answers. */
   n?: number | null
+  /**
+   * Log-probabilities of the prompt's own tokens, with so many alternatives each: what the model says of each after those
+   * before it, whatever the constraint. The prompt is computed anew, and `maxTokens: 0` is allowed. Default: none.
+   */
+  promptLogprobs?: number | null
   /** Of an engine that speculates: proposed tokens a step, 0 for none. Default: the engine's. */
   draftTokens?: number | null
   /**
@@ -80,6 +88,8 @@ export interface ReadRequest {
   readonly promptIds: readonly number[]
   readonly params: SamplingParams
   readonly stops: StopStrings
+  /** Null: the text is the answer. */
+  readonly turn: RequestTurn | null
   /** Null: there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
   readonly hasPatterns: boolean
@@ -93,6 +103,8 @@ export interface ReadRequest {
   readonly minTokens: number
   readonly maxTokens: number
   readonly count: number
+  /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
+  readonly promptLogprobs: number | null
   readonly draftTokens: number
   readonly verify: Verify
   readonly predictionIds: readonly number[]
@@ -108,14 +120,23 @@ export interface RequestContext {
   /** 0: the engine drafts nothing. */
   readonly maxDraftTokens: number
   /** What the answer is held to. */
-  readonly constraint?: Pick<Constraint, "input" | "policies"> | null
+  readonly constraint?: Constraint | null
+  readonly style: ModelStyle
 }
 
 /** Rejects with RequestError, SamplingError and AbortError. */
 export async function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  { tokenizer, prompts, contextLength, seed, maxDraftTokens, constraint = null }: RequestContext,
+  {
+    tokenizer,
+    prompts,
+    contextLength,
+    seed,
+    maxDraftTokens,
+    constraint: asked = null,
+    style,
+  }: RequestContext,
 ): Promise<ReadRequest> {
   const { width, endIds } = tokenizer.vocabulary
   const encode = tokenizer.encodePart
@@ -136,21 +157,32 @@ export async function readRequest(
   const count = readCount(options)
   const stops = new StopStrings(listOf(options.stop))
   const stopRegexes = listOf(options.stopRegex)
+  const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, asked?.input ?? null)
+  const turn = openTurn(options, style, {
+    promptIds,
+    vocabulary: tokenizer.vocabulary,
+    constraint: asked,
+    closes: options.onLength === "close",
+  })
+  // The whole turn is held to a grammar, the answer's constraint in it.
+  const constraint = turn === null ? asked : turn.constraint
   const heals = readHeal(options.heal, constraint !== null)
-  const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, constraint?.input ?? null)
+  const promptLogprobs = readPromptLogprobs(options.promptLogprobs, width)
+  const isSaid = options.maxTokens !== undefined && options.maxTokens !== null
   const maxTokens =
     options.maxTokens === undefined || options.maxTokens === null
       ? contextLength - promptIds.length
-      : integer("max_tokens", options.maxTokens, 1, Number.MAX_SAFE_INTEGER)
+      : integer("max_tokens", options.maxTokens, promptLogprobs === null ? 1 : 0, Number.MAX_SAFE_INTEGER)
   checkContext(
     promptIds.length,
-    options.maxTokens ? maxTokens : 1,
+    isSaid ? maxTokens : 1,
     contextLength,
     options.maxTokens ? "max_tokens" : undefined,
   )
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
-  const closes = oneOf("on_length", options.onLength, ["truncate", "close"]) === "close"
+  const onLength = options.onLength ?? (turn?.hasCalls ? "close" : null)
+  const closes = oneOf("on_length", onLength, ["truncate", "close"]) === "close"
   const walk: WalkRequest = {
     constraint: constraint && { input: constraint.input, policies: constraint.policies },
     promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
@@ -171,6 +203,7 @@ export async function readRequest(
     promptIds,
     params,
     stops,
+    turn,
     walk: constraint || stopRegexes.length > 0 ? walk : null,
     hasPatterns: stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, constraint !== null),
@@ -183,6 +216,7 @@ export async function readRequest(
     minTokens,
     maxTokens,
     count,
+    promptLogprobs,
     draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
     predictionIds:
@@ -247,7 +281,8 @@ async function promptIdsOf(
   const messages =
     typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
   const shown = options.schemaInPrompt ? showSchema(messages, constraint, prompts.maxUnits) : messages
-  return prompts.encode({ kind: "messages", messages: shown, options: options.templateOptions ?? {} }, signal)
+  const template = templateOptionsOf(options, options.templateOptions)
+  return prompts.encode({ kind: "messages", messages: shown, options: template }, signal)
 }
 
 function checkContext(
@@ -283,6 +318,10 @@ function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | nu
   if (!isConstrained) return kind
   const message = `stop_when: ${kind} ends text without a constraint, and a constraint ends by itself: leave one out`
   throw new RequestError("invalid_value", message, "stop_when")
+}
+
+function readPromptLogprobs(value: number | null | undefined, width: number): number | null {
+  return value === undefined || value === null ? null : integer("prompt_logprobs", value, 0, width)
 }
 
 function readDraftTokens(value: number | null | undefined, max: number): number {

@@ -18,6 +18,7 @@ import { Repetition } from "../stops/repetition.ts"
 import { type StopStrings, StopWatch } from "../stops/stops.ts"
 import { StopWhen, type StopWhenKind } from "../stops/stopwhen.ts"
 import { WordBuffer } from "../stops/wordbuffer.ts"
+import type { Carried, TurnPiece } from "../turn/reading.ts"
 
 /**
  * How an answer ended: it is whole or a stop was met (`stop`), it was cut (`length`), the caller ended it
@@ -25,9 +26,12 @@ import { WordBuffer } from "../stops/wordbuffer.ts"
  */
 export type FinishReason = "stop" | "length" | "abort" | "error"
 
-/** A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last event. */
+/**
+ * A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last event. Each token of an answer
+ * is among the `tokens` of one event. Without tools and reasoning there is text alone.
+ */
 export type GenerationEvent =
-  | { type: "text"; choice: number; text: string; tokens: number[]; logprobs?: TokenLogprobs[] }
+  | ({ choice: number } & TurnPiece & Carried)
   | {
       type: "finish"
       choice: number
@@ -66,11 +70,15 @@ export interface SequenceOptions {
   readonly repetition?: { min: number; max: number; count: number } | null
   /** Events end at words. */
   readonly byWords?: boolean
+  /** Control tokens are a part of the text. */
+  readonly spellsControls?: boolean
   readonly stopTokenIds: ReadonlySet<number>
   readonly includesStop: boolean
   readonly ignoresEnd: boolean
   readonly minTokens: number
   readonly maxTokens: number
+  /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
+  readonly promptLogprobs?: number | null
   readonly contextLength: number
   readonly choice: number
   /** How drafts are made and judged; null: there are none. */
@@ -86,6 +94,8 @@ export class Sequence {
   readonly tokens: number[]
   readonly counts: TokenCounts
   readonly logprobs: TokenLogprobs[] = []
+  /** Of the prompt's tokens, as far as they are known; nothing is before the first. */
+  readonly promptLogprobs: (TokenLogprobs | null)[] = [null]
   /** The budget's rule forbade a drawn token. */
   hasClosed = false
   /** Events wait for `release`: a forced run is one of them. */
@@ -152,7 +162,10 @@ export class Sequence {
     this.options = options
     this.tokens = [...options.promptIds]
     this.counts = new TokenCounts(options.promptIds)
-    this.detokenizer = new Detokenizer(options.vocabulary, { skip: options.prefix?.length ?? 0 })
+    this.detokenizer = new Detokenizer(options.vocabulary, {
+      skip: options.prefix?.length ?? 0,
+      rendersSpecials: options.spellsControls ?? false,
+    })
     this.points = options.hasPatterns ? new PatternPoints() : null
     this.isComplete = options.isComplete ?? !options.isConstrained
     if (this.isComplete) this.ends.add(0)
@@ -172,6 +185,12 @@ export class Sequence {
 
   get outputCount(): number {
     return this.tokens.length - this.options.promptIds.length
+  }
+
+  /** Whether each token of the prompt is to be judged. The first of several answers does it for all of them. */
+  get wantsPromptRows(): boolean {
+    const { promptLogprobs, choice } = this.options
+    return typeof promptLogprobs === "number" && choice === 0 && this.promptLogprobs.length < this.promptCount
   }
 
   /** Tokens that may still be written. */

@@ -41,6 +41,11 @@ export class ChatTemplate {
     this.specials = specials
   }
 
+  /** The sources of all templates, joined. */
+  get allSources(): string {
+    return [...this.sources.values()].join("\n")
+  }
+
   /** Whether the model has a template at all. */
   get isPresent(): boolean {
     return this.sources.size > 0

@@ -88,6 +88,18 @@ export function holds(form: Wire, kind: Part["kind"]): boolean {
   })
 }
 
+/** How many letters and digits its id has; null: it holds none. */
+export function letterCount(form: Wire): number | null {
+  for (const part of form) {
+    if (part.kind === "letters") return part.count
+    const inner =
+      part.kind === "optional" || part.kind === "id" ? [part.wire] : part.kind === "either" ? part.wires : []
+    const found = inner.map(letterCount).find((count) => count !== null)
+    if (found !== undefined) return found
+  }
+  return null
+}
+
 /** The texts with which the form can begin, up to its first slot. */
 export function beginnings(form: Wire): string[] {
   const [first, ...rest] = form

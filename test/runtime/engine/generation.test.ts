@@ -9,6 +9,8 @@ function generationOf(count: number): Generation {
     promptTokens: 1,
     report: null,
     constraint: null,
+    turn: null,
+    nameOf: () => undefined,
     compileMs: 0,
     seed: 1n,
     cancel: () => {},

@@ -7,6 +7,7 @@ import { type GenerateOptions, type Prompt, readRequest } from "../../../runtime
 import { readModelDirectory } from "../../../runtime/model/directory.ts"
 import { Tokenizer } from "../../../runtime/model/tokenizer.ts"
 import { PromptEncoder } from "../../../runtime/prompt/encoder.ts"
+import { readConstraint } from "../../../runtime/schema.ts"
 import { writeTinyModel } from "../../support/onnx.ts"
 
 const directory = await readModelDirectory(writeTinyModel(mkdtempSync(join(tmpdir(), "model-"))))
@@ -16,8 +17,9 @@ const tokenizer = new Tokenizer(
   parseVocabulary(tokenizerJson, tokenizerConfig, { width: 261, endIds }),
 )
 const prompts = new PromptEncoder({ tokenizer, contextLength: 20, thread: null, promptMs: 1_000 })
+const style = { style: "hermes", reasoning: null }
 const read = (prompt: Prompt, options: GenerateOptions = {}) =>
-  readRequest(prompt, options, { tokenizer, prompts, contextLength: 20, seed: 77n, maxDraftTokens: 0 })
+  readRequest(prompt, options, { tokenizer, prompts, contextLength: 20, seed: 77n, maxDraftTokens: 0, style })
 
 describe("prompts", () => {
   test("a string is a user's message, or with raw the text itself; ids are taken as they are", async () => {
@@ -104,7 +106,8 @@ test("stops by pattern, structure and repetition", async () => {
         contextLength: 20,
         seed: 1n,
         maxDraftTokens: 0,
-        constraint: { input: { kind: "regex", pattern: "a" }, policies: {} },
+        style,
+        constraint: readConstraint({ regex: "a" }),
       },
     ),
   ).rejects.toThrow("stop_when: json ends text without a constraint")

@@ -18,6 +18,7 @@ async function streamed(engine: Engine, name: string, begun: () => void): Promis
   let text = ""
   for await (const event of engine.stream(prompt(name), { ...options, maxTokens: 300 })) {
     if (event.type === "finish") return `${event.finishReason}: ${event.message}`
+    if (event.type !== "text") continue
     if (text === "") begun()
     text += event.text
   }

@@ -1,0 +1,36 @@
+/** What a caller asks of a turn: tools that may be called, and how much is thought before. */
+
+/** Tools, calls and reasoning of one request. Every field may be missing. */
+export interface TurnOptions {
+  /**
+   * Tools that the model may call: objects as OpenAI's chat requests have them, `{type: "function", function: {name, parameters}}`
+   * or `{type: "custom", custom: {name, format}}`. The schema of `parameters` may be a JSON text, in which number spelling and key
+   * order survive.
+   */
+  tools?: readonly unknown[] | null
+  /** `auto` (default), `required`, `none`, one tool by its name, or `allowed_tools`, as OpenAI's chat requests have it. */
+  toolChoice?: unknown
+  /** Whether there may be more calls than one. Default true. */
+  parallelToolCalls?: boolean | null
+  /** Most calls of a turn. */
+  maxToolCalls?: number | null
+  /** Whether the prompt describes the tools, as the model's template does it. Default true. */
+  toolsInPrompt?: boolean | null
+  /** How much the model thinks: `none` not at all; all else reaches the chat template as `reasoning_effort`. */
+  reasoningEffort?: string | null
+  /** Tokens that the reasoning may take; then its end is forced. */
+  thinkingTokenBudget?: number | null
+  /** Think first, in free text up to this one, then answer: for models that mark no reasoning. */
+  reasonUntil?: string | null
+}
+
+/** A call that a turn holds. */
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** Of a custom tool the arguments are its input as it is, else they are a JSON text. */
+  readonly isCustom: boolean
+  readonly arguments: string
+  /** False where the budget ended within it. */
+  readonly isComplete: boolean
+}

@@ -1,0 +1,112 @@
+/**
+ * One answer's text → what it says: reasoning, text and calls, as they come and as a whole.
+ *
+ * A piece of text may say several things, or nothing yet. Its tokens and their log-probabilities go with the first thing that is
+ * said from it on, so that none is lost or counted twice.
+ */
+import { styleOf } from "../../grammar/tags/styles/all.ts"
+import type { Turn } from "../../grammar/tags/styles/plan.ts"
+import { gather, type TurnEvent } from "../../grammar/tags/styles/read/events.ts"
+import { TurnReader } from "../../grammar/tags/styles/read/reader.ts"
+import type { Style } from "../../grammar/tags/styles/style.ts"
+import { letterCount } from "../../grammar/tags/styles/wire.ts"
+import type { TokenLogprobs } from "../../sampler/index.ts"
+import type { ToolCall } from "./options.ts"
+
+/** What an answer says, as its stream has it. */
+export type TurnPiece =
+  | { type: "text"; text: string }
+  | { type: "reasoning"; text: string }
+  /** A call begins. */
+  | { type: "call"; index: number; id: string; name: string; isCustom: boolean }
+  /** More of its arguments, which are a JSON text; of a custom tool more of its input. */
+  | { type: "arguments"; index: number; text: string }
+  /** The call is whole. */
+  | { type: "called"; index: number }
+
+/** Tokens that a piece stands for. */
+export interface Carried {
+  tokens: number[]
+  logprobs?: TokenLogprobs[]
+}
+
+export class TurnReading {
+  /** Tokens of the reasoning, its tags among them. */
+  reasoningTokens = 0
+  private readonly style: Style
+  private readonly reader: TurnReader
+  private readonly said: TurnEvent[] = []
+  private readonly ids: string[] = []
+  private carried: Carried = { tokens: [] }
+  /** Tokens of which it is not known yet what they say. */
+  private unread = 0
+
+  constructor(turn: Turn) {
+    this.style = styleOf(turn.style)
+    this.reader = new TurnReader(turn)
+  }
+
+  /** Reads on. */
+  feed(text: string, carried: Carried): (TurnPiece & Carried)[] {
+    const { tokens, logprobs = [] } = this.carried
+    this.carried = { tokens: [...tokens, ...carried.tokens] }
+    if (carried.logprobs) this.carried.logprobs = [...logprobs, ...carried.logprobs]
+    this.unread += carried.tokens.length
+    return this.pieces(this.reader.feed(text))
+  }
+
+  /**
+   * The text is over. `end`: the control token that ended it, which may be a part of the last call or message. `isWhole`: the
+   * grammar was complete, so what is open only lacks such a token.
+   */
+  end(end: string | undefined, isWhole: boolean): (TurnPiece & Carried)[] {
+    const own = end !== undefined && this.style.controls.includes(end) ? this.reader.feed(end) : []
+    const pieces = this.pieces([...own, ...this.reader.end()])
+    if (!isWhole) return pieces
+    const open = this.turn.toolCalls.flatMap(({ isComplete }, index): TurnEvent[] => {
+      return isComplete ? [] : [{ type: "done", index }]
+    })
+    return [...pieces, ...this.pieces(open)]
+  }
+
+  /** What no piece has carried. */
+  takeCarried(): Carried {
+    const { carried } = this
+    this.carried = { tokens: [] }
+    return carried
+  }
+
+  /** All that was said. */
+  get turn(): { text: string; reasoning: string; toolCalls: ToolCall[] } {
+    const { text, reasoning, calls } = gather(this.said)
+    const toolCalls = calls.map(({ name, isCustom, arguments: args, isComplete }, i) => {
+      return { id: this.ids[i], name, isCustom, arguments: args, isComplete }
+    })
+    return { text, reasoning, toolCalls }
+  }
+
+  private pieces(events: readonly TurnEvent[]): (TurnPiece & Carried)[] {
+    this.said.push(...events)
+    return events.map((event) => {
+      if (event.type === "reasoning") this.reasoningTokens += this.unread
+      this.unread = 0
+      return { ...this.piece(event), ...this.takeCarried() }
+    })
+  }
+
+  private piece(event: TurnEvent): TurnPiece {
+    if (event.type === "done") return { type: "called", index: event.index }
+    if (event.type !== "call") return event
+    const { index, name, isCustom } = event
+    const id = event.id ?? newId(this.style)
+    this.ids[index] = id
+    return { type: "call", index, id, name, isCustom }
+  }
+}
+
+/** An id that no other call has, in the form that the style's templates want. */
+function newId({ blocks }: Style): string {
+  const random = crypto.randomUUID().replaceAll("-", "")
+  const length = blocks.map(({ call }) => letterCount(call)).find((count) => count !== null)
+  return length === undefined || length === null ? `call_${random.slice(0, 24)}` : random.slice(0, length)
+}

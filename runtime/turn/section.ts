@@ -1,0 +1,32 @@
+/**
+ * The reasoning section of one answer: whether the prompt has begun it, or closed it, or leaves it to the model.
+ *
+ * Templates begin the section at the end of the prompt, or write an empty one where the model is not to think. What the prompt
+ * says is what counts: it tells in every way of asking, by effort, by variables of the template, or in the text.
+ */
+import type { Reasoning } from "../../grammar/tags/styles/style.ts"
+
+/** What a request asks of the section. */
+export interface SectionOptions {
+  /** The model is not to think: the answer is the answer from its first token. */
+  readonly isOff: boolean
+  /** Tokens that the section may take; null: no bound. */
+  readonly maxTokens: number | null
+}
+
+/** The section of an answer behind a prompt that ends with `tail`; null: there is none. */
+export function sectionBehind(
+  reasoning: Reasoning,
+  tail: string,
+  { isOff, maxTokens }: SectionOptions,
+): Reasoning | null {
+  const { begin = "", end } = reasoning
+  const bound = maxTokens === null ? {} : { max_tokens: maxTokens }
+  const written = tail.trimEnd()
+  if (begin !== "" && written.endsWith(begin.trim())) {
+    const { begin: _, ...open } = reasoning
+    return { ...open, ...bound }
+  }
+  if (isOff || written.endsWith(end.trim())) return null
+  return { ...reasoning, ...bound, optional: begin !== "" }
+}

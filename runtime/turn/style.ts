@@ -1,0 +1,71 @@
+/**
+ * Which tool-call style a model writes and how it marks its reasoning, as its chat template tells.
+ *
+ * A template shows to the model the calls of earlier turns in the very form in which it is to write its own. The forms are told
+ * apart by spellings that no other family uses.
+ */
+import { styleOf } from "../../grammar/tags/styles/all.ts"
+import type { Reasoning } from "../../grammar/tags/styles/style.ts"
+
+/** How a model writes its turns. */
+export interface ModelStyle {
+  /** The name of its tool-call style. */
+  readonly style: string
+  /** The section before the answer; null: the model does not think aloud, as far as anybody knows. */
+  readonly reasoning: Reasoning | null
+}
+
+/** The first whose spellings are all in a template. */
+const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]])[] = [
+  ["harmony", /<\|channel\|>/, /<\|message\|>/],
+  ["kimi_k3", /<\|open\|>/, /<\|sep\|>/],
+  ["kimi_k2", /<\|tool_calls_section_begin\|>/],
+  ["deepseek_v4_1", /｜DSML｜ calls/],
+  ["deepseek_xml", /｜DSML｜/],
+  ["deepseek_v3", /<｜tool▁calls▁begin｜>/, /```json/],
+  ["deepseek_v3_1", /<｜tool▁calls▁begin｜>/],
+  ["cohere2", /<\|START_ACTION\|>/, /<\|START_TEXT\|>/],
+  ["cohere", /<\|START_ACTION\|>/],
+  ["minimax_xml", /<minimax:tool_call>/],
+  ["seed_oss", /<seed:tool_call>/],
+  ["glm_xml", /<arg_key>/],
+  ["mimo", /<tool_call><function=/],
+  ["qwen_xml", /<tool_call>/, /<function=/],
+  ["mistral", /\[TOOL_CALLS\]/],
+  ["lfm2", /<\|tool_(?:call|list)_start\|>/],
+  ["pythonic", /<\|python_start\|>/],
+  ["exaone", /<tool_call>/, /\[\|assistant\|\]/],
+  ["hermes", /<tool_call>/],
+  ["llama3_json", /<\|python_tag\|>/],
+  ["llama3_json", /"parameters": /, /<\|start_header_id\|>/],
+]
+
+/** Where a template says nothing of calls. */
+const defaultStyle = "hermes"
+
+/** Reads the texts of a model's chat templates, joined. */
+export function styleOfTemplate(template: string): ModelStyle {
+  const found = signs.find(([, ...spellings]) => spellings.every((spelling) => spelling.test(template)))
+  const style = found?.[0] ?? defaultStyle
+  return { style, reasoning: reasoningOfTemplate(template, style) }
+}
+
+/** The tags that the template knows; of its own style first. */
+function reasoningOfTemplate(template: string, style: string): Reasoning | null {
+  const own = styleOf(style).reasoning
+  const known = [own, { begin: "<think>", end: "</think>" }, { begin: "[THINK]", end: "[/THINK]" }]
+  return known.find((each) => each !== undefined && template.includes(each.end.trim())) ?? null
+}
+
+/**
+ * What `--reasoning` says: `auto`: what the template tells; `none`; or `begin,end`. Throws RangeError on anything else.
+ */
+export function readReasoning(said: string, template: ModelStyle): Reasoning | null {
+  if (said === "auto") return template.reasoning
+  if (said === "none") return null
+  const [begin, end, ...rest] = said.split(",")
+  if (begin && end && rest.length === 0) return { begin, end }
+  throw new RangeError(
+    `reasoning: ${JSON.stringify(said)} is not auto, none, or two tags with a comma between`,
+  )
+}

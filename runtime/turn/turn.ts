@@ -1,0 +1,207 @@
+/**
+ * A request's turn: what the model writes as one grammar, from its reasoning to its last call, and how that is read back.
+ *
+ * A turn is made where there are tools, or where the model may think before it answers: then the constraint of the answer stands
+ * in the turn's grammar, so that it can neither begin early nor be left out.
+ */
+import { GrammarError, type GrammarInput } from "../../grammar/index.ts"
+import { styleOf } from "../../grammar/tags/styles/all.ts"
+import { planTurn, type Turn } from "../../grammar/tags/styles/plan.ts"
+import type { Reasoning } from "../../grammar/tags/styles/style.ts"
+import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { RequestError } from "../errors.ts"
+import type { TemplateOptions } from "../model/template.ts"
+import type { Constraint } from "../schema.ts"
+import type { TurnOptions } from "./options.ts"
+import { type SectionOptions, sectionBehind } from "./section.ts"
+import type { ModelStyle } from "./style.ts"
+
+/** The turn of one request. */
+export interface RequestTurn {
+  readonly turn: Turn
+  /** What the text is held to; null: nothing, it is only read. */
+  readonly constraint: Constraint | null
+  /** There may be calls: they are whole, so the budget's rule completes the turn unless the request says otherwise. */
+  readonly hasCalls: boolean
+  /** The request itself asks for the budget's rule. */
+  readonly closes: boolean
+  /** Whether text alone, without a call and a constraint, is an answer that a budget may cut. */
+  readonly isFree: boolean
+  /** Which call it is was said beforehand. */
+  readonly isNamed: boolean
+}
+
+/** Tokens at the end of a prompt in which the beginning of a reasoning section is looked for. */
+const tailTokens = 16
+
+/** Whether a request asks for calls, or has told what may be called. */
+function hasTools({ tools }: TurnOptions): boolean {
+  return tools !== undefined && tools !== null && tools.length > 0
+}
+
+/** What the chat template is told of the turn, beside what the caller tells it. */
+export function templateOptionsOf(options: TurnOptions, given: TemplateOptions = {}): TemplateOptions {
+  const { tools, toolChoice, toolsInPrompt, reasoningEffort: effort } = options
+  const isShown = hasTools(options) && toolChoice !== "none" && toolsInPrompt !== false
+  const variables = {
+    ...(typeof effort === "string" && { reasoning_effort: effort, enable_thinking: effort !== "none" }),
+    ...given.variables,
+  }
+  return {
+    ...given,
+    ...(isShown && { tools: tools!.map(shownTool) }),
+    ...(Object.keys(variables).length > 0 && { variables }),
+  }
+}
+
+/** A tool as templates know them: a function, its schema a value. */
+function shownTool(tool: unknown): unknown {
+  if (typeof tool !== "object" || tool === null) return tool
+  const { type, custom, function: func, ...rest } = tool as Record<string, unknown>
+  const inner = (type === "custom" ? custom : func) as Record<string, unknown> | undefined
+  if (typeof inner !== "object" || inner === null) return tool
+  const { parameters, format: _, ...fields } = inner
+  const schema = typeof parameters === "string" ? parseSchema(parameters) : parameters
+  const shown =
+    type === "custom"
+      ? { type: "object", properties: { input: { type: "string" } }, required: ["input"] }
+      : (schema ?? { type: "object", properties: {} })
+  return { ...rest, type: "function", function: { ...fields, parameters: shown } }
+}
+
+function parseSchema(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The compilation will say what is wrong with it.
+    return text
+  }
+}
+
+/**
+ * The turn of a request behind a prompt, or null where the answer is all that is written. Throws GrammarError with a pointer into
+ * `tools`, or the field that is wrong as its path, and RequestError.
+ */
+export function openTurn(
+  options: TurnOptions,
+  model: ModelStyle,
+  { promptIds, vocabulary, constraint, closes }: TurnContext,
+): RequestTurn | null {
+  const section = sectionOf(options, model, tailOf(promptIds, vocabulary))
+  const { messages } = styleOf(model.style)
+  if (!hasTools(options)) {
+    checkNoTools(options)
+    // Without an own form of messages, an answer without calls and without reasoning is text.
+    if (messages === undefined && (section === null || section === undefined)) return null
+  }
+  const turn: Turn = {
+    style: model.style,
+    tools: options.tools ?? [],
+    tool_choice: options.toolChoice,
+    parallel_tool_calls: options.parallelToolCalls ?? null,
+    max_tool_calls: options.maxToolCalls ?? null,
+    ...(section !== undefined && { reasoning: section }),
+  }
+  const { calls } = planTurn(turn)
+  const isHeld = hasTools(options) || constraint !== null || messages !== undefined
+  const { toolChoice } = options
+  return {
+    turn,
+    constraint: isHeld ? turnConstraint(turn, constraint) : null,
+    hasCalls: calls.tools.length > 0,
+    closes,
+    isFree: constraint === null && !calls.isRequired,
+    isNamed: isNamedChoice(toolChoice),
+  }
+}
+
+export interface TurnContext {
+  readonly promptIds: readonly number[]
+  readonly vocabulary: Vocabulary
+  /** What the answer is held to. */
+  readonly constraint: Constraint | null
+  /** The request asks for the budget's rule. */
+  readonly closes: boolean
+}
+
+function isNamedChoice(choice: unknown): boolean {
+  if (typeof choice !== "object" || choice === null) return false
+  const { type } = choice as { type?: unknown }
+  return type === "function" || type === "custom"
+}
+
+/** Clients send the other fields with every request; this one asks for what cannot be. */
+function checkNoTools({ toolChoice: choice }: TurnOptions): void {
+  if (choice === undefined || choice === null || choice === "none" || choice === "auto") return
+  throw new RequestError(
+    "invalid_value",
+    "tool_choice needs tools: send some, or leave it out",
+    "tool_choice",
+  )
+}
+
+/** The section before the answer; undefined: what the messages of the style may hold. */
+function sectionOf(options: TurnOptions, model: ModelStyle, tail: string): Reasoning | null | undefined {
+  const { reasonUntil, reasoningEffort, thinkingTokenBudget } = options
+  const asked: SectionOptions = {
+    isOff: reasoningEffort === "none",
+    maxTokens: readBudget(thinkingTokenBudget),
+  }
+  if (reasonUntil !== undefined && reasonUntil !== null) {
+    if (reasonUntil === "")
+      throw new RequestError(
+        "invalid_value",
+        "reason.until: an empty text ends nothing",
+        "tokenrail.reason.until",
+      )
+    const bound = asked.maxTokens === null ? {} : { max_tokens: asked.maxTokens }
+    return { end: reasonUntil, ...bound }
+  }
+  const { messages } = styleOf(model.style)
+  if (messages === undefined) return model.reasoning && sectionBehind(model.reasoning, tail, asked)
+  const { begin, ends } = messages.reasoning
+  const section = sectionBehind({ begin, end: ends[0] }, tail, asked)
+  // Left to the model and unbounded: that is what the messages of the style say anyway.
+  return section?.optional && asked.maxTokens === null ? undefined : section
+}
+
+function readBudget(tokens: number | null | undefined): number | null {
+  if (tokens === undefined || tokens === null) return null
+  if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens
+  throw new RequestError(
+    "invalid_value",
+    `thinking_token_budget: ${tokens} is not a whole number of tokens`,
+    "thinking_token_budget",
+  )
+}
+
+/** The end of a prompt as it is spelled, control tokens among it. */
+function tailOf(promptIds: readonly number[], vocabulary: Vocabulary): string {
+  return promptIds
+    .slice(-tailTokens)
+    .map((id) => vocabulary.name(id) ?? new TextDecoder().decode(vocabulary.bytes(id)))
+    .join("")
+}
+
+/** The turn's grammar, with the answer's constraint in it. */
+function turnConstraint(turn: Turn, constraint: Constraint | null): Constraint {
+  const input: GrammarInput = { kind: "tools", ...turn, response_format: answerInput(constraint) }
+  return {
+    input,
+    policies: constraint?.policies ?? {},
+    title: "turn",
+    parse: (text) => (constraint === null ? undefined : constraint.parse(text)),
+    validate: async (text) => (constraint === null ? undefined : constraint.validate(text)),
+  }
+}
+
+function answerInput(constraint: Constraint | null): GrammarInput | null {
+  if (constraint === null) return null
+  const { input } = constraint
+  if ("kind" in input) return input
+  throw new GrammarError(
+    "unsupported",
+    "",
+    "a compiled constraint cannot stand in a turn with tools or reasoning. Give what it was compiled from",
+  )
+}
