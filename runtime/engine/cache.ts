@@ -49,13 +49,13 @@ export class Slots {
     return Math.min(length, (Math.floor(start / this.chunkSize) + 1) * this.chunkSize)
   }
 
-  /** Takes a free slot for this prompt; undefined when there is none. */
-  take(prompt: readonly number[]): Placement | undefined {
+  /** Takes a free slot for this prompt; undefined when there is none. Without `reuses` all of it will be computed. */
+  take(prompt: readonly number[], { reuses = true } = {}): Placement | undefined {
     let best = -1
     let source = -1
     let reusedCount = 0
     for (const [index, slot] of this.slots.entries()) {
-      const common = this.canReuse ? this.commonCount(slot, prompt) : 0
+      const common = this.canReuse && reuses ? this.commonCount(slot, prompt) : 0
       // In a free slot the tokens are in place already; elsewhere they cost a copy.
       if (common > reusedCount || (common > 0 && common === reusedCount && slot.isFree)) {
         reusedCount = common

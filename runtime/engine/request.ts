@@ -173,6 +173,10 @@ export async function readRequest(
     options.maxTokens === undefined || options.maxTokens === null
       ? contextLength - promptIds.length
       : integer("max_tokens", options.maxTokens, promptLogprobs === null ? 1 : 0, Number.MAX_SAFE_INTEGER)
+  if (maxTokens === 0 && count > 1) {
+    const message = `n: ${count} answers of max_tokens 0 have nothing to differ in: ask for one`
+    throw new RequestError("invalid_value", message, "n")
+  }
   checkContext(
     promptIds.length,
     isSaid ? maxTokens : 1,

@@ -79,7 +79,7 @@ export class Rows {
     forwardMs: number,
   ): Promise<readonly Cursor[]> {
     this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
-    const entries = batch.filter(({ feed, sequence }) => feed.logitsCount > 0 && !sequence.isFinished)
+    const entries = batch.filter(({ logitsRow, sequence }) => logitsRow >= 0 && !sequence.isFinished)
     const cursors = entries.map((entry) => makeCursor(entry, logits))
     await this.advance(cursors)
     return cursors

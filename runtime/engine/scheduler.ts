@@ -17,8 +17,10 @@ export interface BatchEntry {
   readonly feed: Feed
   /** The last tokens of the feed, which are not the sequence's yet. */
   readonly draft: Draft
-  /** The first of its rows of the step's logits. */
+  /** The first of its rows of the step's logits from which a token is drawn; −1: none is. */
   readonly logitsRow: number
+  /** The first of its rows for the tokens of the prompt, one for each token of the feed; −1: there are none. */
+  readonly promptRow: number
   /** The logits have the bits of plain decoding. */
   readonly isPlain: boolean
 }
@@ -26,6 +28,8 @@ export interface BatchEntry {
 const chunkSize = 128
 /** Prompt tokens computed in one step, over all sequences. */
 const promptBudget = 512
+/** Those of them whose logits are wanted: each has a row of all columns. */
+const promptRowBudget = 128
 
 export class Scheduler {
   readonly waiting: Sequence[] = []
@@ -84,7 +88,8 @@ export class Scheduler {
   next(): BatchEntry[] {
     const batch: BatchEntry[] = []
     let budget = promptBudget
-    let logitsRow = 0
+    let rowBudget = promptRowBudget
+    let rowCount = 0
     const feed = (sequence: Sequence): void => {
       const { promptCount, cachedCount, tokens } = sequence
       const isPrompt = cachedCount < promptCount
@@ -92,16 +97,18 @@ export class Scheduler {
         ? this.plainEnd(sequence)
         : this.slots.chunkEnd(cachedCount, isPrompt ? promptCount : tokens.length)
       if (isPrompt) {
-        if (budget <= 0) return
+        if (budget <= 0 || (sequence.wantsPromptRows && rowBudget <= 0)) return
         budget -= end - cachedCount
       }
+      const promptRows = isPrompt && sequence.wantsPromptRows ? end - cachedCount : 0
+      rowBudget -= promptRows
       const isLast = end === tokens.length
       const draft = isLast ? sequence.draft : noDraft
       const plain: Feed = {
         slot: sequence.slot,
         start: cachedCount,
         tokens: [...tokens.slice(cachedCount, end), ...draft.tokens],
-        logitsCount: isLast ? 1 + draft.tokens.length : 0,
+        logitsCount: Math.max(promptRows, isLast ? 1 + draft.tokens.length : 0),
       }
       const copyFrom = this.copies.get(sequence)
       this.copies.delete(sequence)
@@ -109,10 +116,12 @@ export class Scheduler {
         sequence,
         feed: copyFrom === undefined ? plain : { ...plain, copyFrom },
         draft,
-        logitsRow,
+        // Rows are those of the last tokens of a feed.
+        logitsRow: isLast ? rowCount + plain.logitsCount - 1 - draft.tokens.length : -1,
+        promptRow: promptRows > 0 ? rowCount : -1,
         isPlain: this.isPlain(sequence, plain),
       })
-      logitsRow += plain.logitsCount
+      rowCount += plain.logitsCount
     }
     const [suspect] = this.suspects
     if (suspect) {
@@ -123,7 +132,8 @@ export class Scheduler {
     // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
     while (this.waiting.length > 0 && budget > 0) {
       const sequence = this.waiting[0]
-      const placement = this.slots.take(sequence.options.promptIds)
+      if (sequence.wantsPromptRows && rowBudget <= 0) break
+      const placement = this.slots.take(sequence.options.promptIds, { reuses: !sequence.wantsPromptRows })
       if (!placement) break
       this.waiting.shift()
       this.running.push(sequence)

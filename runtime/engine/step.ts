@@ -12,9 +12,10 @@ import { StepCosts } from "../speculation/draftcost.ts"
 import { type DraftWish, legalDraft } from "../speculation/speculation.ts"
 import type { Speculator } from "../speculation/speculator.ts"
 import type { EngineMetrics } from "./metrics.ts"
+import { readPromptRows } from "./promptrows.ts"
 import { type Cursor, type RowParts, Rows } from "./rows.ts"
 import type { BatchEntry, Scheduler } from "./scheduler.ts"
-import type { Sequence } from "./sequence.ts"
+import type { FinishReason, Sequence } from "./sequence.ts"
 
 export interface StepperParts extends RowParts {
   readonly model: Model
@@ -55,6 +56,7 @@ export class Stepper {
     ms.forward += arrivedAt - startedAt
     if (!logits) return
     for (const entry of batch) this.scheduler.computed(entry)
+    for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
     const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
     if (this.speculator) this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt
@@ -76,7 +78,7 @@ export class Stepper {
     )
     try {
       this.guides.prepare(
-        batch.flatMap(({ feed, sequence }) => (feed.logitsCount > 0 ? (sequence.options.guide ?? []) : [])),
+        batch.flatMap(({ logitsRow, sequence }) => (logitsRow >= 0 ? (sequence.options.guide ?? []) : [])),
       )
       return await forward
     } catch (error) {
@@ -87,6 +89,17 @@ export class Stepper {
       if (batch.length > 1) this.scheduler.suspect(batch.map(({ sequence }) => sequence))
       else this.fail(batch[0].sequence, error as Error, false)
       return undefined
+    }
+  }
+
+  /** What the logits say of the prompt. That may be all that was asked for. */
+  private async readPrompt(entry: BatchEntry, logits: Float32Array): Promise<void> {
+    const { sequence } = entry
+    try {
+      await readPromptRows(entry, logits, this.parts.vocabulary.width)
+      if (sequence.options.maxTokens === 0 && !sequence.wantsPromptRows) this.end(sequence, "length", null)
+    } catch (error) {
+      this.fail(sequence, error as Error)
     }
   }
 
@@ -155,7 +168,7 @@ export class Stepper {
     }
   }
 
-  end(sequence: Sequence, reason: "stop" | "abort" | "error", stopReason: "complete" | null): void {
+  end(sequence: Sequence, reason: FinishReason, stopReason: "complete" | null): void {
     if (sequence.isFinished) return
     sequence.finish(reason, stopReason)
     this.leave(sequence)

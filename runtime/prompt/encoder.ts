@@ -14,8 +14,8 @@ import type { Tokenizer } from "../model/tokenizer.ts"
 
 /** What is to be encoded. */
 export type PromptText =
-  /** The very text of a prompt, control tokens among it. */
-  | { kind: "raw"; text: string }
+  /** The very text of a prompt: control tokens count in it, unless `parseSpecial` is false, and a begin token is written. */
+  | { kind: "raw"; text: string; addSpecialTokens?: boolean; parseSpecial?: boolean }
   /** A part of a text: what spells a control token is text. */
   | { kind: "part"; text: string }
   | { kind: "messages"; messages: readonly Message[]; options: TemplateOptions }
@@ -177,7 +177,7 @@ export class PromptEncoder {
 export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly number[] {
   switch (text.kind) {
     case "raw":
-      return tokenizer.encode(text.text)
+      return tokenizer.encode(text.text, text)
     case "part":
       return tokenizer.encodePart(text.text)
     case "messages":

@@ -1,0 +1,42 @@
+/**
+ * Logits of a prompt's tokens → log-probabilities: what the model says of each token after those before it.
+ *
+ * They are the model's own: no mask, no temperature, no penalty. A row is read in O(V), and a chunk has many rows, so the
+ * event loop gets a turn whenever a few milliseconds have gone by.
+ */
+
+import { describe } from "../../sampler/logprobs.ts"
+import type { BatchEntry } from "./scheduler.ts"
+
+/** Milliseconds in one go. */
+const turnMs = 8
+
+/**
+ * Appends to `promptLogprobs` of the sequence what the rows of its feed say. Shape of the logits [R, V], V = `width`. Ends
+ * early when the sequence does. Throws when the logits are not numbers.
+ */
+export async function readPromptRows(
+  { sequence, feed, promptRow }: BatchEntry,
+  logits: Float32Array,
+  width: number,
+): Promise<void> {
+  const { options, promptCount, promptLogprobs, tokens } = sequence
+  const params = { ...options.params, logprobs: options.promptLogprobs ?? 0, logprobTokenIds: [] }
+  const alive = new Uint8Array(width).fill(1)
+  let since = performance.now()
+  for (let index = 0; index < feed.tokens.length; index++) {
+    // The row of a token speaks of the next one. A prompt that is computed again has been judged in part.
+    const position = feed.start + index + 1
+    if (position >= promptCount) return
+    if (position < promptLogprobs.length) continue
+    const row = promptRow + index
+    const values = logits.subarray(row * width, (row + 1) * width)
+    const judged = describe({ values, alive }, tokens[position], params)
+    if (Number.isNaN(judged.logprob)) throw new Error("model_output: the model's logits are not numbers")
+    promptLogprobs.push(judged)
+    if (performance.now() - since < turnMs) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    if (sequence.isFinished) return
+    since = performance.now()
+  }
+}
