@@ -4,12 +4,17 @@
  * There is no socket, argument or environment variable in here, so that the same application runs under Node, in a test
  * and in a browser. Access rules that depend on the socket are in serve.ts.
  */
-import { Hono } from "hono"
+import { type Context, Hono } from "hono"
+import { matchedRoutes } from "hono/route"
 import type { Engine } from "../runtime/index.ts"
-import { errorResponse, Refusal } from "./errors.ts"
+import { errorResponse, Refusal, retryHeaders } from "./errors.ts"
 import { checkKey, readKeys } from "./http/access.ts"
 import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./http/body.ts"
 import { corsHeaders, preflight } from "./http/cors.ts"
+import { Exchange } from "./http/exchange.ts"
+import type { Metrics } from "./http/metrics.ts"
+import { RateLimits, type RateOptions } from "./http/ratelimits.ts"
+import { logOutcome, type RequestLogger } from "./http/requestlog.ts"
 import { type Line, ServiceTime } from "./http/servicetime.ts"
 import { chat } from "./openai/chat.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
@@ -35,6 +40,12 @@ export interface AppOptions extends ModelNameOptions {
   onLength?: "truncate" | "close"
   /** Milliseconds that a constraint may take to compile. Default 2,000. */
   compileMs?: number
+  /** What each key may ask for in a minute; all callers together where there are no keys. Default: no bound. */
+  rates?: RateOptions
+  /** Is told of every request, by one line when its reply is whole. */
+  logger?: RequestLogger
+  /** `/metrics` needs no key. */
+  metricsPublic?: boolean
   /** Asked on every request: whether new work is taken. A dead engine is seen without it. */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
@@ -46,7 +57,9 @@ const unavailable = {
 } as const
 
 /** Routes by path: method → handler. A path that is not here is 404, a method that is not here 405. */
-type Routes = Record<string, Record<string, (request: Request, id: string) => Response | Promise<Response>>>
+type Routes = Record<string, Record<string, Handler>>
+type Handler = (request: Request, call: { id: string; exchange: Exchange }) => Response | Promise<Response>
+type Environment = { Variables: { exchange: Exchange } }
 
 /** Throws RangeError on an option that no server can have. */
 export function createApp(engine: Engine, options: AppOptions = {}): Hono {
@@ -73,18 +86,26 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       return serviceTime.waitSeconds
     },
   }
+  const rates = options.rates && new RateLimits(options.rates)
+  const metrics = openMetrics(engine)
+  const record = async (exchange: Exchange, status: number): Promise<void> => {
+    const outcome = await exchange.ended(status)
+    if (options.logger) logOutcome(options.logger, outcome)
+    const counts = await metrics
+    counts.record(outcome)
+  }
   const routes: Routes = {
     "/v1/chat/completions": {
-      POST: async (request) => {
+      POST: async (request, { exchange }) => {
         observe()
-        const response = await chat(engine, request, endpointOptions)
+        const response = await chat(engine, request, { ...endpointOptions, exchange })
         observe()
         return response
       },
     },
     "/v1/models": { GET: () => Response.json(models.list()) },
     "/v1/models/:id{.+}": {
-      GET: (_, id) => {
+      GET: (_, { id }) => {
         models.check(id)
         return Response.json(models.describe(id))
       },
@@ -93,20 +114,30 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       GET: () => {
         // Requests are taken meanwhile and wait, but another server would answer them sooner.
         const health = status() === "ok" && engine.isRestarting ? "loading" : status()
-        return Response.json({ status: health }, { status: health === "ok" ? 200 : 503 })
+        if (health === "ok") return Response.json({ status: health })
+        return Response.json({ status: health }, { status: 503, headers: retryHeaders(1) })
       },
     },
     "/ping": { GET: () => Response.json({}) },
     "/version": { GET: () => Response.json({ version }) },
-    "/load": { GET: () => Response.json(engine.load()) },
+    "/load": { GET: () => Response.json({ ...engine.load(), kv: engine.cacheLoad() }) },
+    "/tokenizer_info": { GET: () => Response.json(tokenizerInfo(engine)) },
+    "/metrics": { GET: async () => (await metrics).response() },
   }
 
-  const app = new Hono()
+  const app = new Hono<Environment>()
   app.use(async (c, next) => {
-    const begin = performance.now()
+    const exchange = new Exchange(c.req.raw, routeOf(c))
+    c.set("exchange", exchange)
     await next()
-    c.res.headers.set("x-request-id", requestId(c.req.raw))
-    c.res.headers.set("openai-processing-ms", String(Math.round(performance.now() - begin)))
+    const { requestId, ms, admission } = exchange
+    const headers = {
+      ...admission?.headers,
+      "x-request-id": requestId,
+      "openai-processing-ms": `${Math.round(ms)}`,
+    }
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+    void record(exchange, c.res.status)
   })
   app.use(async (c, next) => {
     const early = preflight(c.req.raw, cors)
@@ -116,20 +147,25 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     for (const [name, value] of Object.entries(headers ?? {})) c.res.headers.set(name, value)
     return undefined
   })
-  const open = new Set(["/health", "/ping"])
+  const open = new Set(["/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
   app.use(async (c, next) => {
-    if (!open.has(c.req.path)) await checkKey(c.req.raw, apiKeys)
-    const state = status()
-    if (state !== "ok" && c.req.method === "POST") {
-      const [code, message] = unavailable[state]
-      throw new Refusal(code, message)
+    const key = open.has(c.req.path) ? -1 : await checkKey(c.req.raw, apiKeys)
+    if (c.req.method === "POST") {
+      const state = status()
+      if (state !== "ok") {
+        const [code, message] = unavailable[state]
+        throw new Refusal(code, message)
+      }
+      if (rates) c.var.exchange.admission = rates.admit(key)
     }
     await next()
   })
   for (const [path, methods] of Object.entries(routes)) {
     const allow = Object.keys(methods).join(", ")
     for (const [method, handle] of Object.entries(methods)) {
-      app.on(method, path, (c) => handle(c.req.raw, c.req.param("id") ?? ""))
+      app.on(method, path, (c) =>
+        handle(c.req.raw, { id: c.req.param("id") ?? "", exchange: c.var.exchange }),
+      )
     }
     app.all(path, (c) => {
       const message = `${c.req.method} is not a method of ${c.req.path}`
@@ -140,18 +176,39 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     const hint = `This server has ${Object.keys(routes)
       .map((path) => path.replace(/\{.*\}/, ""))
       .join(", ")}`
-    return errorResponse(
-      new Refusal("unknown_url", `there is nothing at ${c.req.method} ${c.req.path}`, { hint }),
-    )
+    const refusal = new Refusal("unknown_url", `there is nothing at ${c.req.method} ${c.req.path}`, { hint })
+    return errorResponse(refusal, c.var.exchange)
   })
-  app.onError((error) => errorResponse(error))
-  return app
+  app.onError((error, c) => errorResponse(error, c.var.exchange))
+  // What its handlers say to each other is nobody else's business.
+  return app as unknown as Hono
 }
 
-// The caller's own id when it is short and printable, so that both logs tell the same story.
-function requestId(request: Request): string {
-  const given = request.headers.get("x-request-id") ?? ""
-  return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
+/** The route that a request belongs to; one for all that belong to none. */
+function routeOf(c: Context): string {
+  const path = matchedRoutes(c).at(-1)?.path ?? "/*"
+  return path === "/*" ? "other" : path.replace(/\{.*\}/, "")
+}
+
+/** The package that counts is of Node alone. */
+async function openMetrics(engine: Engine): Promise<Pick<Metrics, "record" | "response">> {
+  try {
+    const { Metrics } = await import("./http/metrics.ts")
+    return new Metrics(engine)
+  } catch {
+    const refusal = new Refusal("unknown_url", "there are no metrics here: prom-client could not be loaded")
+    return { record: () => {}, response: async () => errorResponse(refusal) }
+  }
+}
+
+function tokenizerInfo({ vocabulary, tokenizer }: Engine): object {
+  return {
+    vocab_size: vocabulary.tokenCount,
+    width: vocabulary.width,
+    eos: vocabulary.endIds,
+    special_tokens: Object.fromEntries(vocabulary.specials),
+    chat_template: tokenizer.template.plainSource ?? null,
+  }
 }
 
 function lineOf(engine: Engine): Line {

@@ -153,14 +153,16 @@ function assemble(
     ...(path !== undefined && { path: cutMiddle(path, maxPlaceUnits) }),
     ...(hint !== undefined && { hint: cutMiddle(hint, maxMessageUnits) }),
   } as const
-  return { status, body: { error }, headers: { ...retryHeaders(status, context), ...details.headers } }
+  return { status, body: { error }, headers: { ...retryAdvice(status, context), ...details.headers } }
 }
 
-// LangChain gives up on 429 at once without `retry-after`; openai reads the milliseconds first.
-function retryHeaders(status: number, context: ErrorContext): Record<string, string> {
-  if (status === 429 || status === 503) {
-    const seconds = Math.max(1, Math.ceil(context.retryAfterSeconds ?? 1))
-    return { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }
-  }
+function retryAdvice(status: number, context: ErrorContext): Record<string, string> {
+  if (status === 429 || status === 503) return retryHeaders(context.retryAfterSeconds ?? 1)
   return status === 500 ? { "x-should-retry": "false" } : {}
+}
+
+/** LangChain gives up on 429 at once without `retry-after`; openai reads the milliseconds first. */
+export function retryHeaders(waitSeconds: number): Record<string, string> {
+  const seconds = Math.max(1, Math.ceil(waitSeconds))
+  return { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }
 }

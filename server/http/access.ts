@@ -15,14 +15,17 @@ export function readKeys(keys: readonly string[]): string[] {
   return read
 }
 
-/** Rejects with `Refusal` (401) unless the request carries one of the keys, or there are none. */
-export async function checkKey(request: Request, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return
+/**
+ * Which of the keys the request carries, as an index; −1 where there are none. Rejects with `Refusal` (401) when it carries none
+ * of them.
+ */
+export async function checkKey(request: Request, keys: readonly string[]): Promise<number> {
+  if (keys.length === 0) return -1
   const [, given = ""] = /^bearer +(.*\S)/i.exec(request.headers.get("authorization") ?? "") ?? []
   const digests = await Promise.all([given, ...keys].map(sha256))
   // All keys are compared in full: the time tells nothing about them.
-  const matches = digests.slice(1).filter((digest) => equalBytes(digest, digests[0]))
-  if (matches.length > 0) return
+  const matches = digests.slice(1).map((digest) => equalBytes(digest, digests[0]))
+  if (matches.includes(true)) return matches.indexOf(true)
   throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
     hint: "Send authorization: Bearer <key>",
     headers: { "www-authenticate": "Bearer" },

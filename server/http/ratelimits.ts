@@ -28,7 +28,7 @@ export class RateLimits {
   private readonly options: RateOptions
   private readonly now: () => number
   /** By key. There are as many as keys that the server was given. */
-  private readonly keys = new Map<string, Buckets>()
+  private readonly keys = new Map<number, Buckets>()
 
   /** `now` in milliseconds. Throws RangeError on a bound below one. */
   constructor(options: RateOptions, now: () => number = () => performance.now()) {
@@ -40,8 +40,8 @@ export class RateLimits {
     this.now = now
   }
 
-  /** Lets a request of this key in. Throws `Refusal` (429) when one of its bounds is reached. */
-  admit(key: string): Admission {
+  /** Lets a request of this key in, or of whoever has none where `key` is −1. Throws `Refusal` (429) when one of its bounds is reached. */
+  admit(key: number): Admission {
     const buckets = this.bucketsOf(key)
     const now = this.now()
     const waits = units.map((unit) => buckets[unit]?.waitMs(now) ?? 0)
@@ -50,7 +50,7 @@ export class RateLimits {
     return new Admission(buckets, this.now)
   }
 
-  private bucketsOf(key: string): Buckets {
+  private bucketsOf(key: number): Buckets {
     const known = this.keys.get(key)
     if (known) return known
     const buckets: Buckets = {}

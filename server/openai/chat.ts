@@ -42,6 +42,7 @@ export async function chat(engine: Engine, request: Request, options: EndpointOp
       seed,
       signal: request.signal,
     })
+    options.exchange.follow(generation)
     const reply = new Reply(engine, chatRequest, generation, seed)
     const headers = ignoredHeaders(chatRequest.ignored)
     if (!chatRequest.stream) return await reply.whole(headers)
@@ -52,7 +53,8 @@ export async function chat(engine: Engine, request: Request, options: EndpointOp
       describeError: (error) => toHttpError(error).body,
     })
   } catch (error) {
-    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds() })
+    const { noted } = options.exchange
+    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds(), noted })
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { GenerateOptions } from "../../runtime/index.ts"
 import { type BodyLimits, type HeldBytes, readBytes } from "../http/body.ts"
+import type { Exchange } from "../http/exchange.ts"
 import type { ConstraintRequest } from "./constraint.ts"
 import type { GenerationRequest } from "./fields.ts"
 import type { ModelNames } from "./models.ts"
@@ -23,6 +24,8 @@ export interface EndpointOptions {
   compileMs: number
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
+  /** Is told of the generations that a request begins, and of what its client is told instead. */
+  exchange: Exchange
 }
 
 /** The request that the body holds, checked and bounded. Throws `Refusal`. */

@@ -36,12 +36,24 @@ const ask = (authorization?: string) =>
     "key",
   ])
 
-test.each(["Bearer key", "bearer key", "BEARER   key", "Bearer key  ", "bEaReR k e"])(
-  "%j passes",
-  async (given) => {
-    await expect(ask(given)).resolves.toBeUndefined()
-  },
-)
+test.each([
+  ...[
+    ["Bearer key", 1],
+    ["bearer key", 1],
+    ["BEARER   key", 1],
+  ],
+  ...[
+    ["Bearer key  ", 1],
+    ["bEaReR k e", 0],
+  ],
+])("%j passes, as key %i", async (given, key) => {
+  await expect(ask(given as string)).resolves.toBe(key)
+})
+
+test("where no key is demanded, none is read", async () => {
+  const headers = { authorization: "Bearer any" }
+  await expect(checkKey(new Request("http://x/", { headers }), [])).resolves.toBe(-1)
+})
 
 test.each([
   undefined,

@@ -1,0 +1,142 @@
+/**
+ * One request and its reply, as the log, the metrics and the limits of a key see them.
+ *
+ * An exchange begins when the request comes and ends when its reply is whole: for a stream, when the last token has been
+ * drawn or the client has gone. Whoever answers tells it what it began (`follow`) and what it refused (`noted`); what it keeps
+ * are figures and names, never what a request said.
+ */
+import type { GenerateResult, Usage } from "../../runtime/index.ts"
+import { type ErrorBody, toHttpError } from "../errors.ts"
+import type { Admission } from "./ratelimits.ts"
+
+/** What became of a request. */
+export interface Outcome {
+  readonly requestId: string
+  readonly method: string
+  /** The route, never the path that was asked for: there are only so many of them. */
+  readonly endpoint: string
+  readonly status: number
+  readonly ms: number
+  /** Null where nothing was generated. */
+  readonly tokens: Tokens | null
+  /** Reasons for which the answers ended, each once. */
+  readonly finish: readonly string[]
+  readonly refusal: Refused | null
+  /** The client went before the end. */
+  readonly isAborted: boolean
+}
+
+export type Tokens = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens">
+
+/** Why a request failed. */
+export interface Refused {
+  readonly code: string
+  /** Of a constraint's error: syntax, unsupported, unsatisfiable, limit. */
+  readonly kind?: string
+  /** Of a failure of the server: the error's name and where it was thrown. Its message may hold what a request said. */
+  readonly fault?: string
+}
+
+/** As proxies write it. */
+const clientGone = 499
+
+/** A generation, as far as it is followed. */
+export interface Followed {
+  readonly promptTokens: number
+  /** So far. */
+  readonly completionTokens: number
+  readonly result: Promise<GenerateResult>
+}
+
+export class Exchange {
+  readonly requestId: string
+  /** Set when the request has passed the limits of its key. */
+  admission: Admission | null = null
+  private readonly request: Request
+  private readonly endpoint: string
+  private readonly begunAt = performance.now()
+  private readonly followed: Followed[] = []
+  private refusal: Refused | null = null
+
+  constructor(request: Request, endpoint: string) {
+    this.request = request
+    this.endpoint = endpoint
+    this.requestId = requestIdOf(request)
+  }
+
+  get ms(): number {
+    return performance.now() - this.begunAt
+  }
+
+  /** A generation has begun: its tokens count as the request's. */
+  follow(generation: Followed): void {
+    this.followed.push(generation)
+    this.admission?.spends(() =>
+      this.followed.reduce((sum, each) => sum + each.promptTokens + each.completionTokens, 0),
+    )
+  }
+
+  /** What the client is told instead of an answer; see `ErrorContext`. */
+  readonly noted = ({ code, kind }: ErrorBody["error"], error: unknown): void => {
+    this.refusal = {
+      code,
+      ...(kind !== undefined && { kind }),
+      ...(code === "server_error" && { fault: faultOf(error) }),
+    }
+  }
+
+  /** The reply's head is there. Resolves when the reply is whole. */
+  async ended(status: number): Promise<Outcome> {
+    const results = await Promise.all(this.followed.map(({ result }) => result))
+    const isAborted = this.request.signal.aborted
+    for (const result of results) this.noteFailure(result, isAborted)
+    this.settle(status)
+    const { method } = this.request
+    return {
+      ...{ requestId: this.requestId, method, endpoint: this.endpoint, ms: this.ms },
+      // Nobody reads what a client that has gone would have been told: that is no failure of the server.
+      status: isAborted && status >= 500 ? clientGone : status,
+      tokens: results.length > 0 ? sumOf(results) : null,
+      finish: [...new Set(results.flatMap(({ choices }) => choices.map((choice) => choice.finishReason)))],
+      refusal: isAborted ? null : this.refusal,
+      isAborted,
+    }
+  }
+
+  /** A stream fails behind its status. */
+  private noteFailure({ choices }: GenerateResult, isAborted: boolean): void {
+    if (this.refusal || isAborted) return
+    const failed = choices.find(({ finishReason }) => finishReason === "error")
+    if (failed) toHttpError(failed.error ?? new Error(), { noted: this.noted })
+    else if (choices.some(({ finishReason }) => finishReason === "abort")) {
+      this.refusal = { code: "shutting_down" }
+    }
+  }
+
+  private settle(status: number): void {
+    if (status === 429 || status >= 500) this.admission?.takeBack()
+    this.admission?.settle()
+  }
+}
+
+function sumOf(results: readonly GenerateResult[]): Tokens {
+  const sum = (of: (usage: Usage) => number) => results.reduce((total, { usage }) => total + of(usage), 0)
+  return {
+    promptTokens: sum((usage) => usage.promptTokens),
+    cachedTokens: sum((usage) => usage.cachedTokens),
+    completionTokens: sum((usage) => usage.completionTokens),
+  }
+}
+
+/** Name and first frames. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))
+  return [error.name, ...frames.slice(0, 3).map((frame) => frame.trim())].join(" ")
+}
+
+/** The caller's own id when it is short and printable, so that both logs tell the same story. */
+function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id") ?? ""
+  return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
+}

@@ -1,0 +1,130 @@
+/**
+ * `GET /metrics`: what the server and its engine have counted, as Prometheus reads it.
+ *
+ * Requests are counted here; what the engine counts is read from it when somebody asks, so its steps pay nothing for it. Labels
+ * are routes, statuses, kinds and nothing else: a client can make no new series. Each application has a registry of its own.
+ */
+import { Counter, Gauge, Histogram, Registry } from "prom-client"
+import { type Distribution, decades } from "../../runtime/engine/distribution.ts"
+import type { Engine } from "../../runtime/index.ts"
+import type { Outcome } from "./exchange.ts"
+
+export class Metrics {
+  private readonly registry = new Registry()
+  private readonly requests = this.counter("requests_total", "Requests by route and status.", [
+    ...["endpoint", "status"],
+  ])
+  private readonly refusals = this.counter("refusals_total", "Refused requests by kind or code.", ["kind"])
+  private readonly seconds = new Histogram({
+    name: "tokenrail_request_seconds",
+    help: "From a request to the end of its reply, by route.",
+    labelNames: ["endpoint"],
+    buckets: decades(1e-3, 100),
+    registers: [this.registry],
+  })
+
+  constructor(engine: Engine) {
+    const { metrics } = engine
+    this.gauge("queue_depth", "Answers that wait for a slot.", () => engine.load().waiting)
+    this.gauge("running", "Answers in a slot.", () => engine.load().running)
+    this.gauge("slots", "Answers that run at once.", () => engine.load().slots)
+    this.gauge("kv_tokens", "Tokens that running answers hold in the cache.", () => engine.cacheLoad().used)
+    this.gauge("kv_size_tokens", "Tokens that the cache has room for.", () => engine.cacheLoad().size)
+    this.sums("tokens_total", "Tokens by kind.", "kind", () => ({
+      prompt: metrics.promptTokens,
+      cached: metrics.cachedTokens,
+      completion: metrics.completionTokens,
+      forced: metrics.forcedTokens,
+      draft_accepted: metrics.acceptedTokens,
+      draft_rejected: metrics.draftedTokens - metrics.acceptedTokens,
+    }))
+    this.sums("compile_cache_total", "Constraints that had been compiled before, or not.", "result", () => ({
+      hit: metrics.compileHits,
+      miss: metrics.compileMisses,
+    }))
+    this.sum(
+      "aborts_total",
+      "Answers that ended because their client had gone.",
+      () => metrics.finished.abort,
+    )
+    this.sum("closed_total", "Constrained answers completed by their budget.", () => metrics.closed)
+    const { ttft, tpot, mask, maskWait } = metrics.seconds
+    this.spread("ttft_seconds", "From admission to the first token.", () => [[{}, ttft]])
+    this.spread("tpot_seconds", "A token after the first, averaged over a request.", () => [[{}, tpot]])
+    this.spread("mask_seconds", "To fill one mask.", () => [[{}, mask]])
+    this.spread("mask_wait_seconds", "Logits were ready and the mask was not.", () => [[{}, maskWait]])
+    this.spread("compile_seconds", "To compile a constraint, by its kind.", () =>
+      [...metrics.compileSeconds].map(([input, times]) => [{ input }, times]),
+    )
+  }
+
+  record({ endpoint, status, ms, refusal }: Outcome): void {
+    this.requests.inc({ endpoint, status: String(status) })
+    this.seconds.observe({ endpoint }, ms / 1000)
+    if (refusal) this.refusals.inc({ kind: refusal.kind ?? refusal.code })
+  }
+
+  async response(): Promise<Response> {
+    const { contentType } = this.registry
+    return new Response(await this.registry.metrics(), { headers: { "content-type": contentType } })
+  }
+
+  private counter(name: string, help: string, labelNames: string[]): Counter<string> {
+    return new Counter({ name: `tokenrail_${name}`, help, labelNames, registers: [this.registry] })
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ name: `tokenrail_${name}`, help, registers: [this.registry] },
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
+  /** A sum that is kept elsewhere. */
+  private sum(name: string, help: string, read: () => number): void {
+    this.register(name, help, "counter", () => [{ labels: {}, value: read() }])
+  }
+
+  private sums(name: string, help: string, label: string, read: () => Record<string, number>): void {
+    this.register(name, help, "counter", () =>
+      Object.entries(read()).map(([key, value]) => ({ labels: { [label]: key }, value })),
+    )
+  }
+
+  /** Distributions that are kept elsewhere. */
+  private spread(name: string, help: string, read: () => [Labels, Distribution][]): void {
+    this.register(name, help, "histogram", () =>
+      read().flatMap(([labels, times]) => cumulated(`tokenrail_${name}`, labels, times)),
+    )
+  }
+
+  /** The package's own classes cannot be set to what was counted elsewhere; its registry asks for these three alone. */
+  private register(name: string, help: string, type: "counter" | "histogram", read: () => Value[]): void {
+    const metric = { name: `tokenrail_${name}`, get: async () => ({ ...metric, help, type, values: read() }) }
+    this.registry.registerMetric(metric as unknown as Counter)
+  }
+}
+
+type Labels = Record<string, string | number>
+
+interface Value {
+  metricName?: string
+  labels: Labels
+  value: number
+}
+
+/** As Prometheus writes a histogram: each class with all below it, then the sum and the count. */
+function cumulated(name: string, labels: Labels, { bounds, counts, sum }: Distribution): Value[] {
+  let count = 0
+  const classes = [...counts].map((inClass, at) => {
+    count += inClass
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[at] ?? "+Inf" }, value: count }
+  })
+  return [
+    ...classes,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}

@@ -1,0 +1,44 @@
+/**
+ * One line of the log for each request: what was asked for by route, how it ended, what it took.
+ *
+ * There is nothing in it of what a request said: no prompt, no text, no schema, no key, and no message of an error, which may
+ * repeat them. Who keeps the log is the caller's choice: a logger here is any object with these four methods, such as one
+ * of pino.
+ */
+import type { Outcome } from "./exchange.ts"
+
+/** What the application logs to. The fields are plain data. */
+export interface RequestLogger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Routes that are asked again and again by machines. */
+const probes = new Set(["/health", "/ping", "/metrics", "/load", "/version"])
+
+/** Failures of the server are errors, 429 and 503 warnings; probes that succeed are debug. */
+export function logOutcome(logger: RequestLogger, outcome: Outcome): void {
+  const { requestId, method, endpoint, status, ms, tokens, finish, refusal, isAborted } = outcome
+  const fields = {
+    ...{ request_id: requestId, method, endpoint, status, ms: Math.round(ms * 10) / 10 },
+    ...(tokens && {
+      prompt_tokens: tokens.promptTokens,
+      cached_tokens: tokens.cachedTokens,
+      completion_tokens: tokens.completionTokens,
+    }),
+    ...(finish.length > 0 && { finish: finish.join(",") }),
+    ...(refusal && { refusal: refusal.code }),
+    ...(refusal?.kind !== undefined && { kind: refusal.kind }),
+    ...(refusal?.fault !== undefined && { fault: refusal.fault }),
+    ...(isAborted && { aborted: true }),
+  }
+  logger[levelOf(outcome)](fields, "request")
+}
+
+function levelOf({ status, endpoint, refusal }: Outcome): keyof RequestLogger {
+  if (refusal?.code === "server_error") return "error"
+  if (refusal?.code === "shutting_down" || status === 429 || status >= 500) return "warn"
+  return probes.has(endpoint) && status < 400 ? "debug" : "info"
+}
