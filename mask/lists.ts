@@ -3,6 +3,7 @@
  * tokens begin; the nodes at which one lexeme may end are where the next one is read from.
  */
 import { PairMap, TupleTable } from "../grammar/intern.ts"
+import { byteSet } from "../grammar/lexeme/bytesets.ts"
 import { noIds } from "./recipe.ts"
 import { Stride, type TokenTrie } from "./trie.ts"
 
@@ -29,6 +30,8 @@ export class NodeLists {
   private readonly differences = new PairMap()
   /** By list: whether some token goes on with a quote below it. */
   private readonly quotes: boolean[] = []
+  /** By list: the set of the bytes with which tokens go on there. */
+  private readonly byteSets: number[] = []
 
   constructor(trie: TokenTrie) {
     this.trie = trie
@@ -44,6 +47,11 @@ export class NodeLists {
   /** The nodes of `list`; valid until the next list is made. */
   view(list: number): Int32Array {
     return this.table.view(list)
+  }
+
+  /** Node `index` of `list`. */
+  at(list: number, index: number): number {
+    return this.table.at(list, index)
   }
 
   /** How many nodes `list` has. */
@@ -80,6 +88,25 @@ export class NodeLists {
     const union = this.intern([...nodes].sort((a, b) => a - b))
     this.unions.set(list, other, union)
     return union
+  }
+
+  /** The bytes with which tokens go on below `list`, as a set of `bytesets.ts`; memoised. */
+  nextBytes(list: number): number {
+    this.byteSets[list] ??= this.bytesBelow(list)
+    return this.byteSets[list]
+  }
+
+  private bytesBelow(list: number): number {
+    const { trie } = this
+    const isNext = new Uint8Array(256)
+    for (let i = 0; i < this.length(list); i++) {
+      const node = this.at(list, i)
+      const last = trie.firstPlace(node + Stride)
+      for (let place = trie.firstPlace(node); place < last; place++) isNext[trie.byteAt(place)] = 1
+    }
+    const bytes: number[] = []
+    for (let byte = 0; byte < 256; byte++) if (isNext[byte] === 1) bytes.push(byte)
+    return byteSet(bytes)
   }
 
   /** The nodes of `list` that are not in `other`, memoised. */

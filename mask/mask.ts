@@ -5,13 +5,15 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { TripleSet } from "../grammar/intern.ts"
+import { shareByte } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack, type StackTable } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { NoEnds } from "./fast/ends.ts"
-import { RootList } from "./lists.ts"
+import { firstBytes } from "./fast/firstbytes.ts"
+import { type NodeLists, RootList } from "./lists.ts"
 import type { Local, LocalMasks } from "./local.ts"
 import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
 
@@ -25,9 +27,13 @@ export interface Draft {
 /** So many bytes may follow free text, or all its exits are listed. */
 const MaxBytesBehind = 32
 const noBytes: readonly number[] = []
+/** Longer lists of nodes are read by themselves: they recur. */
+const MaxUnited = 256
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
+/** (node, lexeme state, stack) triples that are in it by lists which were united: what comes back to them adds nothing. */
+const readBelow = new TripleSet()
 /** Those that end where they begin, and whose followers are in the mask. */
 const ended = new TripleSet()
 
@@ -48,7 +54,7 @@ export class MaskBuilder {
   constructor(states: States, locals: LocalMasks) {
     this.states = states
     this.locals = locals
-    this.waves = states.grammar.unites ? new Waves(states.stacks) : null
+    this.waves = states.grammar.unites ? new Waves(states.stacks, locals.lists) : null
   }
 
   /**
@@ -58,6 +64,7 @@ export class MaskBuilder {
   build(state: number, endIds: Int32Array, list = RootList): Draft {
     seen.clear()
     ended.clear()
+    readBelow.clear()
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
@@ -224,20 +231,26 @@ export class MaskBuilder {
   }
 }
 
-/** What is to be read next, from which nodes, under which stack: stacks with the same frame on top as one. */
+/**
+ * What is to be read next, from which nodes, under which stack: what is read from the same nodes under the same frame as one for
+ * all stacks below it, then what is read under the same stack as one for all nodes.
+ */
 class Waves {
   private readonly stacks: StackTable
+  private readonly lists: NodeLists
   /** Node list, lexeme state, stack. Shape [count, 3]. */
   private triples: number[] = []
   /** Where the triple of (node list, lexeme state, frame) stands in `triples`; by node list, then by lexeme state and frame. */
   private places = new Map<number, Map<number, number>>()
 
-  constructor(stacks: StackTable) {
+  constructor(stacks: StackTable, lists: NodeLists) {
     this.stacks = stacks
+    this.lists = lists
   }
 
   add(list: number, lexemeState: number, stack: number): void {
-    const { stacks, triples } = this
+    const { stacks, lists, triples } = this
+    if (list !== RootList && !shareByte(lists.nextBytes(list), firstBytes(lexemeState))) return
     const frame = stacks.top[stack]
     if (frame === undefined || !stacks.canUnite(stack)) {
       triples.push(list, lexemeState, stack)
@@ -259,9 +272,41 @@ class Waves {
 
   /** All that was added since the last time. */
   take(): readonly number[] {
-    const { triples } = this
+    const { triples, lists } = this
     this.triples = []
     this.places = new Map()
-    return triples
+    const united: number[] = []
+    /** Short lists by lexeme state and stack. */
+    const groups = new Map<number, number[]>()
+    for (let i = 0; i < triples.length; i += 3) {
+      const [list, lexemeState, stack] = [triples[i], triples[i + 1], triples[i + 2]]
+      if (list === RootList || lists.length(list) > MaxUnited) {
+        united.push(list, lexemeState, stack)
+        continue
+      }
+      // Both ids are below 2^26: an exact key.
+      const key = lexemeState * 2 ** 26 + stack
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [list])
+      else group.push(list)
+    }
+    for (const [key, group] of groups) {
+      const lexemeState = Math.floor(key / 2 ** 26)
+      const stack = key - lexemeState * 2 ** 26
+      const nodes: number[] = []
+      for (const list of group) {
+        for (let i = 0; i < lists.length(list); i++) {
+          const node = lists.at(list, i)
+          if (readBelow.add(node, lexemeState, stack)) nodes.push(node)
+        }
+      }
+      if (nodes.length > 0)
+        united.push(
+          lists.intern(group.length === 1 ? nodes : nodes.sort((a, b) => a - b)),
+          lexemeState,
+          stack,
+        )
+    }
+    return united
   }
 }

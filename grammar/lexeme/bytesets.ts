@@ -35,3 +35,9 @@ export function sharedBytes(a: number, b: number): number {
   for (let i = 0; i < Words; i++) scratch[i] = sets.at(a, i) & sets.at(b, i)
   return sets.intern(scratch)
 }
+
+/** Whether some byte is in both sets. */
+export function shareByte(a: number, b: number): boolean {
+  for (let i = 0; i < Words; i++) if ((sets.at(a, i) & sets.at(b, i)) !== 0) return true
+  return false
+}

@@ -1,5 +1,6 @@
 /** Lists of trie nodes against the tokens that pass through them. */
 import { expect, test } from "vitest"
+import { byteSet, NoBytes } from "../../grammar/lexeme/bytesets.ts"
 import { NodeLists, NoList, RootList } from "../../mask/lists.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { vocabularyOf } from "../support/oracle.ts"
@@ -29,6 +30,12 @@ test("children by a byte, or none", () => {
   expect(lists.children(listOf("a", "b"), 0x63)).toBe(listOf("bc"))
   expect(lists.children(listOf("a", '"'), 0x22)).toBe(listOf('a"', '""'))
   expect(lists.children(RootList, 0x7a)).toBe(-1)
+})
+
+test("the bytes with which tokens go on", () => {
+  expect(lists.nextBytes(RootList)).toBe(byteSet([0x61, 0x62, 0x22]))
+  expect(lists.nextBytes(listOf("a", "b"))).toBe(byteSet([0x62, 0x22, 0x63]))
+  expect(lists.nextBytes(listOf("bc"))).toBe(NoBytes)
 })
 
 test("tokens that end at the nodes, with those that spell the same", () => {
