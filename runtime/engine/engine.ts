@@ -15,7 +15,7 @@ import type { Bound, WalkRequest } from "../guides/opening.ts"
 import { RoutedGuides } from "../guides/routed.ts"
 import type { Model } from "../model/model.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
-import type { PromptEncoder, PromptText } from "../prompt/encoder.ts"
+import type { PromptEncoder } from "../prompt/encoder.ts"
 import {
   type Constraint,
   type ConstraintInput,
@@ -30,7 +30,14 @@ import type { ModelStyle } from "../turn/style.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
-import { type GenerateOptions, type Prompt, type ReadRequest, readCount, readRequest } from "./request.ts"
+import {
+  type GenerateOptions,
+  type Prompt,
+  promptIdsOf,
+  type ReadRequest,
+  readCount,
+  readRequest,
+} from "./request.ts"
 import { Scheduler } from "./scheduler.ts"
 import { type GenerationEvent, Sequence } from "./sequence.ts"
 import { Stepper } from "./step.ts"
@@ -244,9 +251,9 @@ export class Engine {
     yield* await this.start(prompt, options)
   }
 
-  /** The token ids of a text or of messages. Rejects with RequestError, AbortError and ModelError. */
-  tokenize(text: PromptText, signal?: AbortSignal): Promise<readonly number[]> {
-    return this.parts.prompts.encode(text, signal)
+  /** The tokens that `start` would give to the model. Rejects with RequestError, AbortError and ModelError. */
+  tokenize(prompt: Prompt, options: GenerateOptions = {}): Promise<readonly number[]> {
+    return promptIdsOf(prompt, options, this.parts.prompts)
   }
 
   /** A constraint, compiled and kept. Throws GrammarError. */
@@ -353,8 +360,8 @@ export class Engine {
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
   }
 
-  /** Whether `count` more sequences find a slot or a place in the line. Throws RequestError. */
-  private checkLine(count: number): void {
+  /** Whether `count` more answers find a slot or a place in the line. Throws RequestError. */
+  checkLine(count: number): void {
     const { waiting, slots } = this.scheduler
     const { maxWaiting, model } = this.parts
     const most = maxWaiting + model.slotCount

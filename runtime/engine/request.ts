@@ -73,8 +73,12 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
    * (token healing). The answer's text begins behind the prompt; its tokens are all that were written. Default false.
    */
   heal?: boolean | null
-  /** The prompt is the text itself: no template. */
+  /** The prompt is the text itself, or its tokens, and the answer goes on with it: no template, no turn. */
   raw?: boolean
+  /** Of a raw text: whether what spells a control token is one. Default true. */
+  parseSpecial?: boolean | null
+  /** Of a raw text: whether the model's begin token is written before it. Default true. */
+  addSpecialTokens?: boolean | null
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
   schemaInPrompt?: boolean | null
   /** The report will be read: it is made along with the compilation. Default: when it is read. */
@@ -86,6 +90,8 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
 
 export interface ReadRequest {
   readonly promptIds: readonly number[]
+  /** The answer goes on with the prompt's text. */
+  readonly continues: boolean
   readonly params: SamplingParams
   readonly stops: StopStrings
   /** Null: the text is the answer. */
@@ -158,12 +164,14 @@ export async function readRequest(
   const stops = new StopStrings(listOf(options.stop))
   const stopRegexes = listOf(options.stopRegex)
   const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, asked?.input ?? null)
-  const turn = openTurn(options, style, {
-    promptIds,
-    vocabulary: tokenizer.vocabulary,
-    constraint: asked,
-    closes: options.onLength === "close",
-  })
+  const turn = options.raw
+    ? null
+    : openTurn(options, style, {
+        promptIds,
+        vocabulary: tokenizer.vocabulary,
+        constraint: asked,
+        closes: options.onLength === "close",
+      })
   // The whole turn is held to a grammar, the answer's constraint in it.
   const constraint = turn === null ? asked : turn.constraint
   const heals = readHeal(options.heal, constraint !== null)
@@ -205,6 +213,7 @@ export async function readRequest(
   }
   return {
     promptIds,
+    continues: options.raw ?? false,
     params,
     stops,
     turn,
@@ -258,11 +267,12 @@ async function encodePrompt(
   return ids
 }
 
-async function promptIdsOf(
+/** The tokens of a prompt, of which there may be none. Rejects with RequestError, AbortError and ModelError. */
+export async function promptIdsOf(
   prompt: Prompt,
   options: GenerateOptions,
   prompts: PromptEncoder,
-  constraint: ConstraintInput | null,
+  constraint: ConstraintInput | null = null,
 ): Promise<readonly number[]> {
   const { signal } = options
   const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
@@ -275,7 +285,11 @@ async function promptIdsOf(
   }
   if (isIds) return prompt as readonly number[]
   if (options.raw) {
-    if (typeof prompt === "string") return prompts.encode({ kind: "raw", text: prompt }, signal)
+    if (typeof prompt === "string") {
+      const { parseSpecial, addSpecialTokens } = options
+      const how = { parseSpecial: parseSpecial ?? true, addSpecialTokens: addSpecialTokens ?? true }
+      return prompts.encode({ kind: "raw", text: prompt, ...how }, signal)
+    }
     throw new RequestError(
       "invalid_value",
       "raw: messages have no raw form; send text or token ids",

@@ -52,6 +52,8 @@ type Ending = [finishReason: FinishReason, stopReason: string | number | null, m
 export interface SequenceOptions {
   readonly vocabulary: Vocabulary
   readonly promptIds: readonly number[]
+  /** The answer goes on with the prompt's text. */
+  readonly continues?: boolean
   /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
   readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
@@ -164,6 +166,7 @@ export class Sequence {
     this.counts = new TokenCounts(options.promptIds)
     this.detokenizer = new Detokenizer(options.vocabulary, {
       skip: options.prefix?.length ?? 0,
+      continues: options.continues ?? false,
       rendersSpecials: options.spellsControls ?? false,
     })
     this.points = options.hasPatterns ? new PatternPoints() : null

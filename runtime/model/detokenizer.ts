@@ -14,13 +14,17 @@ export class Detokenizer {
   private readonly rendersSpecials: boolean
   /** The begin of a code point that is not whole yet: 0 to 3 bytes. */
   private held = new Uint8Array(0)
-  private isFirst = true
+  private isFirst: boolean
   /** Bytes that are still to be left out. */
   private skip: number
 
-  /** The first `skip` bytes are left out. */
-  constructor(vocabulary: Vocabulary, options: { rendersSpecials?: boolean; skip?: number } = {}) {
+  /** The first `skip` bytes are left out. `continues`: other text stands before, so a first space stays. */
+  constructor(
+    vocabulary: Vocabulary,
+    options: { rendersSpecials?: boolean; skip?: number; continues?: boolean } = {},
+  ) {
     this.vocabulary = vocabulary
+    this.isFirst = !options.continues
     this.skip = options.skip ?? 0
     this.rendersSpecials = options.rendersSpecials ?? false
   }

@@ -17,7 +17,7 @@ async function judged(prompt: string | readonly number[], options: GenerateOptio
 }
 
 test("each token of a prompt has what a draw after those before it would say", async () => {
-  const ids = await engine.tokenize({ kind: "raw", text })
+  const ids = await engine.tokenize(text, { raw: true })
   expect(ids.length).toBeGreaterThan(150)
   const { rows, result } = await judged(text)
   expect(rows.length).toBe(ids.length)

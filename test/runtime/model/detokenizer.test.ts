@@ -80,6 +80,8 @@ test("S2-23: WordPiece: only the first token of an output drops its space", () =
   })
   const detokenizer = new Detokenizer(vocabulary)
   expect([0, 1, 0].map((id) => detokenizer.push(id)).join("")).toBe("playing play")
+  const behind = new Detokenizer(vocabulary, { continues: true })
+  expect([0, 1].map((id) => behind.push(id)).join("")).toBe(" playing")
 })
 
 test("skipped bytes are left out, those of a token's beginning and of several tokens; a fork goes on skipping", () => {
