@@ -31,6 +31,8 @@ export interface Io {
   stdin(): Promise<string>
   out(text: string): void
   err(text: string): void
+  /** Whether a person reads what `err` prints. */
+  isTerminal: boolean
   /** Fires on the first SIGINT or SIGTERM. */
   signal: AbortSignal
   env: Readonly<Record<string, string | undefined>>

@@ -30,11 +30,12 @@ export function modelFlags(command: Command): Command {
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
 }
 
-/** Opens the model; its log lines go to standard error. `options`: what no flag of these says. */
+/** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
 export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
   const { model, device, threads, context, slots } = flags
   const speculation = draftOf(flags)
   return open({
+    log: (line) => io.err(`${line}\n`),
     ...options,
     ...(model !== undefined && { model }),
     ...(device !== undefined && { device }),
@@ -42,7 +43,6 @@ export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}):
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),
     ...(speculation && { speculation }),
-    log: (line) => io.err(`${line}\n`),
   })
 }
 

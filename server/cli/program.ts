@@ -33,6 +33,7 @@ const io: Io = {
   },
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY === true,
   signal: interrupt.signal,
   env: process.env,
 }

@@ -4,13 +4,17 @@
  * On the first SIGINT or SIGTERM new work gets 503, on a port that stays open so that clients and proxies can tell.
  * Running answers may finish; those that take longer than `--drain` end with an error, and the process ends with 0. A
  * second signal ends it at once (program.ts).
+ *
+ * Every flag may come from the environment or a file as well (settings.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { createApp } from "../app.ts"
 import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { type Log, type LogLevel, logLevels, openLog } from "./log.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
+import { applySettings } from "./settings.ts"
 
 interface ServeFlags extends ModelFlags {
   host: string
@@ -29,14 +33,21 @@ interface ServeFlags extends ModelFlags {
   drain: number
   stall: number
   maxConnections: number
+  rateRequests?: number
+  rateTokens?: number
+  metricsPublic?: boolean
   onLength?: "truncate" | "close"
+  config?: string
+  logLevel: LogLevel
+  logJson?: boolean
+  quiet?: boolean
 }
 
 export function serveCommand(program: Command, io: Io, done: (code: number) => void): void {
   modelFlags(program.command("serve").description("serve the OpenAI chat API over HTTP"))
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8080)
-    .option("--api-key <key...>", "demand one of these keys (or TOKENRAIL_API_KEY)")
+    .option("--api-key <key...>", "demand one of these keys")
     .option("--insecure", "listen on a public address without a key")
     .option("--allow-host <name...>", "answer to this Host besides loopback names")
     .option("--cors <origin...>", "let pages of this origin call, or of any by *")
@@ -61,18 +72,37 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
       300,
     )
     .option("--max-connections <n>", "connections at once; further ones are closed", positiveNumber, 4_096)
-    .action(async (flags: ServeFlags) => done(await run(flags, io)))
+    .option("--rate-requests <n>", "requests of one key in a minute (default: no bound)", positiveNumber)
+    .option("--rate-tokens <n>", "tokens of one key in a minute (default: no bound)", positiveNumber)
+    .option("--metrics-public", "let /metrics be read without a key")
+    .addOption(
+      new Option("--log-level <level>", "what standard error is told").choices(logLevels).default("info"),
+    )
+    .option("--log-json", "log JSON lines on a terminal too")
+    .option("--quiet", "log errors alone: --log-level error")
+    .option("--config <file>", "TOML file with further flags, such as: port = 8000")
+    .action(async (_: ServeFlags, command: Command) => {
+      const strangers = await applySettings(command, io)
+      done(await run(command.opts<ServeFlags>(), strangers, io))
+    })
 }
 
-async function run(flags: ServeFlags, io: Io): Promise<number> {
+/** `strangers`: variables that look like settings. */
+async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Promise<number> {
   const { host, port, allowHost, drain, stall, maxConnections } = flags
-  const apiKeys = chooseKeys(flags, io)
+  const level = flags.quiet ? "error" : flags.logLevel
+  const log = await openLog({ level, isJson: flags.logJson ?? false }, io)
+  for (const name of strangers) log.warn(`${name} is no setting of serve, and does nothing`)
+  const apiKeys = chooseKeys(flags, log)
   const { maxCompile: compileMs, maxMask: maskMs, maxCompletion: completionMs } = flags
+  let isListening = false
   const engine = await openModel(flags, io, {
     maxWaiting: flags.maxQueue,
     limits: { compileMs, maskMs, completionMs },
     spareThreads: 2,
     warmsUp: true,
+    // While it opens it says what it is; later only what goes wrong.
+    log: (line) => (isListening ? log.warn(line) : log.info(line)),
   })
   let closed: Promise<void> | undefined
   const closeEngine = (): Promise<void> => {
@@ -90,15 +120,19 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
       anyModel: flags.anyModel,
       bodyLimits: { maxBytes: flags.maxBody },
       compileMs,
+      rates: { requests: flags.rateRequests, tokens: flags.rateTokens },
+      metricsPublic: flags.metricsPublic ?? false,
+      logger: log,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })
     const connections = { stallMs: stall * 1000, maxConnections }
     const server = await serve(app, { host, port, allowHosts: allowHost, ...connections })
+    isListening = true
     io.out(`tokenrail: ${engine.model.id} on ${server.url}\n`)
     await aborted(io.signal)
-    io.err(`tokenrail: ${String(io.signal.reason)}: no new requests, running ones have ${drain} s\n`)
+    log.info(`${String(io.signal.reason)}: no new requests, running ones have ${drain} s`)
     const isSettled = await server.settled(drain * 1000)
-    if (!isSettled) io.err(`tokenrail: ${drain} s are over: what still runs ends with an error\n`)
+    if (!isSettled) log.warn(`${drain} s are over: what still runs ends with an error`)
     // Ends what runs at once; until the model has ended there is time to say so.
     await Promise.all([closeEngine(), server.close({ drainMs: lastWordsMs })])
   } finally {
@@ -111,15 +145,14 @@ async function run(flags: ServeFlags, io: Io): Promise<number> {
 const lastWordsMs = 1_000
 
 /** The keys to demand. Throws UsageError where none is given and the address is a public one. */
-function chooseKeys({ host, apiKey, insecure }: ServeFlags, io: Io): string[] {
-  if (apiKey?.some((key) => key.trim() === "")) {
+function chooseKeys({ host, apiKey = [], insecure }: ServeFlags, log: Log): string[] {
+  if (apiKey.some((key) => key.trim() === "")) {
     throw new UsageError("--api-key is empty: give a key, or leave the flag out")
   }
-  const fromEnvironment = io.env.TOKENRAIL_API_KEY?.trim()
-  const keys = readKeys(apiKey ?? (fromEnvironment ? [fromEnvironment] : []))
+  const keys = readKeys(apiKey)
   if (keys.length > 0) return keys
   if (insecure) {
-    io.err(`tokenrail: --insecure: no API key is asked for, whoever reaches ${host} uses the model\n`)
+    log.warn(`--insecure: no API key is asked for, whoever reaches ${host} uses the model`)
   } else if (!isLoopback(host)) {
     throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
   }

@@ -5,7 +5,9 @@ import type { Io } from "../../server/cli/exit.ts"
 export function ioOf({
   input = "",
   signal,
-}: {
+  isTerminal = false,
+  env = {},
+}: Partial<Pick<Io, "isTerminal" | "env">> & {
   input?: string
   signal?: string
 } = {}): Io & { printed: string } {
@@ -19,7 +21,8 @@ export function ioOf({
       io.printed += text
     },
     signal: controller.signal,
-    env: {},
+    isTerminal,
+    env,
   }
   return io
 }
