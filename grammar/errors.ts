@@ -2,8 +2,12 @@
  * What can go wrong before the first token, and the bounds that keep it from going wrong later.
  *
  * A constraint is honoured exactly or refused: every refusal is a `GrammarError` that says what, where, the value, the
- * bound and the way out. Every bound has a default here, an option `limits`, and one check that throws.
+ * bound and the way out. `limits.ts` has every bound; `limitError` alone makes a refusal of one. Time is no count, so its
+ * refusal has a class of its own (`deadline.ts`).
  */
+import { defaultLimits } from "./limits.ts"
+
+export { defaultLimits, fixedBounds, type Limits } from "./limits.ts"
 
 /**
  * Why a constraint is refused: it is malformed, it asks for what is not supported, nothing satisfies it, or
@@ -34,88 +38,44 @@ export function placed(error: unknown, path: string): unknown {
   return isBare && path !== "" ? new GrammarError(error.kind, path, error.message) : error
 }
 
+/** What is above its bound: what was counted, or a clause that holds the value and the bound. */
+type Excess = string | ((value: number, bound: number) => string)
+
+/** Where a bound stands: in the limits of a constraint, among those without an option, or in the options of one function. */
+type Bounds<B> = B & { readonly [Name in keyof B]: number }
+
 /**
- * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of kind `limit`
- * is thrown.
+ * The refusal of `value`, which is above the bound `name` of `bounds`. The way out is the option of `limits` that raises the
+ * bound, and `simplify`, a clause; an option has none where null is given. A caller that compares by itself makes no text
+ * unless it throws.
  */
-export interface Limits {
-  /** Schema text with its documents, in UTF-16 units. */
-  schemaBytes: number
-  /** Nesting of a schema text. */
-  schemaDepth: number
-  /** Schema nodes with their dynamic copies. */
-  nodes: number
-  /** Steps of the satisfiability test, at compile time and in residues together. */
-  satSteps: number
-  /** Finite sets of values that are enumerated. */
-  finiteValues: number
-  /** Threads in one state. */
-  threads: number
-  /** Frames on one stack. */
-  stackDepth: number
-  /** Options of a choice. */
-  choices: number
-  /** Source of one regular expression, in UTF-16 units. */
-  regexBytes: number
-  /** Text of a grammar in a notation, in UTF-16 units. */
-  grammarBytes: number
-  /** Nesting of groups in a grammar's text. */
-  grammarDepth: number
-  /** Bound of one repetition in a grammar. */
-  maxRepeat: number
-  /** Rules of a grammar, those that it takes in from others included. */
-  rules: number
-  /** Terms that the rules of a grammar consist of, once they are simplified. */
-  symbols: number
-  /** Uses of templates of a grammar with different values. */
-  templates: number
-  /** Chunks of which a substring is a run. */
-  chunks: number
-  /** Tags of a structural tag, nested ones included. */
-  tags: number
-  /** Triggers of one free text, and what it excludes. */
-  triggers: number
-  /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
-  compileMs: number
+export function limitError<B extends object>(
+  bounds: Bounds<B>,
+  name: keyof B & string,
+  value: number,
+  path: string,
+  what: Excess,
+  simplify: string | null = "make the input smaller",
+): GrammarError {
+  const bound: number = bounds[name]
+  const excess =
+    typeof what === "string" ? `${what}: ${value} is above the bound of ${bound}` : what(value, bound)
+  const ways = [
+    ...(name in defaultLimits ? [`raise limits.${name}`] : []),
+    ...(simplify === null ? [] : [simplify]),
+  ]
+  const wayOut = ways.join(" or ")
+  return new GrammarError("limit", path, `${excess}. ${wayOut[0].toUpperCase()}${wayOut.slice(1)}`)
 }
 
-/** The bounds that hold where a caller gives no others. */
-export const defaultLimits: Readonly<Limits> = {
-  schemaBytes: 8 << 20,
-  schemaDepth: 512,
-  nodes: 500_000,
-  satSteps: 1_000_000,
-  finiteValues: 65_536,
-  threads: 1_024,
-  stackDepth: 1_024,
-  choices: 200_000,
-  regexBytes: 64 << 10,
-  grammarBytes: 8 << 20,
-  grammarDepth: 512,
-  maxRepeat: 1_000_000,
-  rules: 50_000,
-  symbols: 500_000,
-  templates: 10_000,
-  chunks: 200_000,
-  tags: 4_096,
-  triggers: 1_024,
-  compileMs: Number.POSITIVE_INFINITY,
-}
-
-/** Throws a `limit` error when `value` is above the bound `name`. */
-export function checkLimit(
-  limits: Limits,
-  name: keyof Limits,
+/** Throws `limitError` when `value` is above the bound `name`. */
+export function checkLimit<B extends object>(
+  bounds: Bounds<B>,
+  name: keyof B & string,
   value: number,
   path: string,
   what: string,
+  simplify?: string | null,
 ): void {
-  const bound = limits[name]
-  if (value > bound) {
-    throw new GrammarError(
-      "limit",
-      path,
-      `${what}: ${value} is above the bound of ${bound}. Raise limits.${name} or make the input smaller`,
-    )
-  }
+  if (value > bounds[name]) throw limitError(bounds, name, value, path, what, simplify)
 }

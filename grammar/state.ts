@@ -9,7 +9,7 @@
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
 import { concatenate } from "./bytes.ts"
-import { checkLimit, GrammarError } from "./errors.ts"
+import { checkLimit, limitError } from "./errors.ts"
 import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
@@ -473,10 +473,13 @@ export class States {
       let stack = below
       for (let k = 0; k < frames.length; k++) stack = this.stacks.push(stack, frames[k])
       if (this.stacks.depth(stack) > this.grammar.limits.stackDepth) {
-        throw new GrammarError(
-          "limit",
+        throw limitError(
+          this.grammar.limits,
+          "stackDepth",
+          this.stacks.depth(stack),
           "",
-          `the text nests deeper than ${this.grammar.limits.stackDepth} levels. Raise limits.stackDepth`,
+          (_, bound) => `the text nests deeper than ${bound} levels`,
+          null,
         )
       }
       if (this.stacks.isUnion(stack))

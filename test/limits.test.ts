@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { Command } from "commander"
 import { expect, test } from "vitest"
-import { defaultLimits } from "../grammar/errors.ts"
+import { defaultLimits, fixedBounds } from "../grammar/errors.ts"
 import { maxKeptBytes, maxKeptCount } from "../runtime/engine/compiled.ts"
 import { defaultWorkLimits } from "../runtime/guides/placement.ts"
 import { maxHeapMb, maxOwnedThreads } from "../runtime/guides/threads.ts"
@@ -88,26 +88,23 @@ test("constraints", () => {
   expect(ends(rows("Constraints"))).toEqual(entries(defaultLimits))
 })
 
-test("searches without an option: the constants of the files, and all that refusals name", () => {
-  const table = rows("Searches without an option")
-  for (const [file, name, , most] of table) {
-    const [, value] = readFileSync(file, "utf8").match(new RegExp(`const ${name} = ([\\d_*< ]+)$`, "m")) ?? []
-    expect(value, `${file} ${name}`).toBeDefined()
-    const [first, operator, second] = value.replaceAll("_", "").split(" ")
-    const by = { "<<": 2 ** Number(second), "**": Number(first) ** (Number(second) - 1) }
-    expect(number(Number(first) * (by[operator as keyof typeof by] ?? 1)), `${file} ${name}`).toBe(most)
-  }
-  // Whatever a refusal names as its bound.
-  const named = ["grammar", "mask"].flatMap((floor) =>
+test("bounds without an option", () => {
+  expect(ends(rows("Bounds without an option"))).toEqual(entries(fixedBounds))
+})
+
+test("every bound of a constraint is checked somewhere, and refused in one place", () => {
+  const sources = ["grammar", "mask"].flatMap((floor) =>
     readdirSync(floor, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => readFileSync(`${floor}/${name}`, "utf8"))
-      .filter((source) => /GrammarError\(\s*"limit"/.test(source))
-      .flatMap((source) => [...source.matchAll(/\$\{(Max\w+)\}/g)].map(([, constant]) => constant)),
+      .filter((name) => name.endsWith(".ts") && `${floor}/${name}` !== "grammar/limits.ts")
+      .map((name) => ({ name: `${floor}/${name}`, source: readFileSync(`${floor}/${name}`, "utf8") })),
   )
-  expect(named.length).toBeGreaterThan(25)
-  const listed = new Set(table.map(([, constant]) => constant))
-  expect(named.filter((constant) => !listed.has(constant))).toEqual([])
+  const all = sources.map(({ source }) => source).join("\n")
+  const bounds = [...Object.keys(defaultLimits), ...Object.keys(fixedBounds)]
+  expect(new Set(bounds).size).toBe(bounds.length)
+  expect(bounds.filter((name) => !new RegExp(`["'.{ ]${name}\\b`).test(all))).toEqual([])
+  // Time has a class of its own.
+  const refusing = sources.filter(({ source }) => /Error\(\s*"limit"/.test(source)).map(({ name }) => name)
+  expect(refusing.sort()).toEqual(["grammar/deadline.ts", "grammar/errors.ts"])
 })
 
 test("threads", () => {

@@ -3,7 +3,7 @@
  *
  * A dotted name is a path of members, `files.read`. Names are identifiers of TypeScript, since they are written as they are.
  */
-import { GrammarError } from "../errors.ts"
+import { checkLimit, fixedBounds, GrammarError } from "../errors.ts"
 import { Fields, shown } from "../tags/fields.ts"
 
 /** A function that may be called. */
@@ -24,7 +24,6 @@ export interface CallableFunction {
   readonly schemaPath: string
 }
 
-const MaxTools = 4_096
 const segmentPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
 /** Words that no variable of a module may be named by. Behind a dot they are names like any other. */
 const reserved = new Set(
@@ -39,12 +38,7 @@ const reserved = new Set(
 export function readFunctions(tools: readonly unknown[]): CallableFunction[] {
   if (!Array.isArray(tools) || tools.length === 0)
     throw new GrammarError("syntax", "", `expected a list of tools, found ${shown(tools)}. Name one at least`)
-  if (tools.length > MaxTools)
-    throw new GrammarError(
-      "limit",
-      "",
-      `tools: ${tools.length} is above the bound of ${MaxTools}. Name fewer`,
-    )
+  checkLimit(fixedBounds, "tools", tools.length, "", "tools", "name fewer")
   const places = new Map<string, string>()
   return tools.map((value, i) => {
     const { read, path } = readFunction(value, `/${i}`)

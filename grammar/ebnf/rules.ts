@@ -158,7 +158,7 @@ export class Rules {
           guards,
           // A budget counts for one reading alone.
           unites: budgets.length === 0,
-          captures: this.terms.hasCaptures ? new RuleCaptures(this.terms, term, bodyOf) : null,
+          captures: this.terms.hasCaptures ? new RuleCaptures(this.terms, term, bodyOf, limits) : null,
         })
   }
 

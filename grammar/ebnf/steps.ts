@@ -7,7 +7,7 @@
  */
 import { budgetFrame, EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
-import { GrammarError } from "../errors.ts"
+import { fixedBounds, limitError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
@@ -30,9 +30,6 @@ import {
   type Term,
   type Terms,
 } from "./terms.ts"
-
-/** Longest text that completes a rule, in bytes. */
-const MaxShortest = 1 << 20
 
 const noBytes = new Uint8Array(0)
 
@@ -226,7 +223,7 @@ export class RuleLanguage {
         if (min === 0) return noBytes
         const body = this.shortestKnown(terms.at(term, 1), witnesses, missing)
         if (body === null) return null
-        if (body.length * min > MaxShortest) this.refuse(body.length * min)
+        if (body.length * min > fixedBounds.shortestBytes) this.refuse(body.length * min)
         return concatenate(new Array(min).fill(body))
       }
       case CaptureTerm:
@@ -255,15 +252,19 @@ export class RuleLanguage {
   }
 
   private checked(text: Uint8Array): Uint8Array {
-    if (text.length > MaxShortest) this.refuse(text.length)
+    if (text.length > fixedBounds.shortestBytes) this.refuse(text.length)
     return text
   }
 
   private refuse(length: number): never {
-    throw new GrammarError(
-      "limit",
+    throw limitError(
+      fixedBounds,
+      "shortestBytes",
+      length,
       "",
-      `the shortest text of a rule has at least ${length} bytes, above the bound of ${MaxShortest}. Lower its repetitions`,
+      (value, bound) =>
+        `the shortest text of a rule has at least ${value} bytes, above the bound of ${bound}`,
+      "lower its repetitions",
     )
   }
 }

@@ -6,7 +6,7 @@
  * sorted: what has been read of one is a range of them and a depth. Where one chunk begins another both readings stay open, so
  * a state of the byte machine is a set of such ranges, mostly of one.
  */
-import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
 import { PairMap, TupleTable } from "../intern.ts"
 import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { Unbounded } from "../lexeme/expr/nodes.ts"
@@ -14,9 +14,6 @@ import { utf8 } from "../utf8.ts"
 
 /** How a text is cut into chunks: code points, or runs of word characters, of white space, of others. */
 export type SubstringUnit = "chars" | "words"
-
-/** Ranges that one state may hold. */
-const MaxReadings = 1_024
 
 /** The chunks of `text`, in order. Their join is the text. */
 export function chunksOf(text: string, unit: SubstringUnit): string[] {
@@ -203,11 +200,15 @@ class SubstringMachine implements ByteMachine {
       const before = ranges[i - 1]
       if (before === undefined || range.some((value, k) => value !== before[k])) tuple.push(...range)
     }
-    if (tuple.length > 3 * MaxReadings) {
-      throw new GrammarError(
-        "limit",
+    if (tuple.length > 3 * fixedBounds.substringReadings) {
+      throw limitError(
+        fixedBounds,
+        "substringReadings",
+        tuple.length / 3,
         "",
-        `chunks of a substring that begin each other: ${tuple.length / 3} readings are above the bound of ${MaxReadings}. Cut the text into chunks of which none begins another`,
+        (value, bound) =>
+          `chunks of a substring that begin each other: ${value} readings are above the bound of ${bound}`,
+        "cut the text into chunks of which none begins another",
       )
     }
     return this.states.intern(tuple)

@@ -43,6 +43,7 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   const graph = new SchemaGraph(readSchema(schema, limits), {
     documents: options.documents,
     dialect: options.dialect,
+    limits,
   })
   const reader = new KeywordReader(graph, options)
   const language = new JsonLanguage(reader, policy, limits)

@@ -4,11 +4,11 @@
  * Scalars are spelled out by their own languages. Containers are products of their parts where nothing ties these
  * together, else they are read member by member by the rules that read them from a text. Values that hold values of
  * their own conjunction are a least fixpoint: from none, in rounds. After a few rounds that each made new ones there is
- * no end to them, since every new value is a part of newer ones. Anything with more than `cap` values counts as
+ * no end to them, since every new value is a part of newer ones. Anything with more than `limits.finiteValues` values counts as
  * infinite: more than that many items are never needed to notice.
  */
 import { TimeError } from "../deadline.ts"
-import { GrammarError, placed } from "../errors.ts"
+import { GrammarError, type Limits, limitError, placed } from "../errors.ts"
 import { ArrayRules } from "./array/arrayrules.ts"
 import type { ArraySpec } from "./array/arrayspec.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
@@ -39,8 +39,7 @@ interface Round {
 /** Rounds that each make new values before there is taken to be no end to them. */
 const MaxRounds = 8
 
-/** Work to list the values of one conjunction: values looked at, and those that rules decide on. */
-const MaxSteps = 400_000
+/** Steps for a value that rules decide on; one that is looked at takes one. */
 const RulesWork = 16
 
 const range = { start: 0, end: 0 }
@@ -48,7 +47,7 @@ const range = { start: 0, end: 0 }
 export class FiniteValues {
   private readonly all: Conjunctions
   private readonly listed: Listed
-  private readonly cap: number
+  private readonly limits: Limits
   private readonly known = new Map<number, Values>()
   private readonly facts = new Map<number, readonly number[] | null>()
   /** Texts of values, short ones first. */
@@ -58,10 +57,10 @@ export class FiniteValues {
   private lowest = Number.POSITIVE_INFINITY
   private steps = 0
 
-  constructor(all: Conjunctions, listed: Listed, cap: number) {
+  constructor(all: Conjunctions, listed: Listed, limits: Limits) {
     this.all = all
     this.listed = listed
-    this.cap = cap
+    this.limits = limits
   }
 
   /** For each value the fact "differs from it"; null: infinitely many values. */
@@ -159,7 +158,7 @@ export class FiniteValues {
     for (const values of this.containers(arrays, objects)) {
       if (values === null) return null
       for (const value of values) distinct.set(valueKey(value), value)
-      if (distinct.size > this.cap) return null
+      if (distinct.size > this.limits.finiteValues) return null
     }
     return [...distinct.values()]
   }
@@ -176,6 +175,7 @@ export class FiniteValues {
   /** What rules ask, as far as this round knows. */
   private get itemValues(): ItemValues {
     return {
+      limits: this.limits,
       and: (conjunction, facts) => this.all.and(conjunction, facts),
       isProductive: (conjunction) => this.hasValue(conjunction),
       differences: (conjunction) => this.differences(conjunction),
@@ -198,7 +198,12 @@ export class FiniteValues {
       if (length >= min) for (const row of rows) result.push({ kind: "array", items: row, ...range })
       if (length === max || rows.length === 0) return result
       const values = this.of(itemAt(length))
-      if (values === null || rows.length * values.length > this.cap || result.length > this.cap) return null
+      if (
+        values === null ||
+        rows.length * values.length > this.limits.finiteValues ||
+        result.length > this.limits.finiteValues
+      )
+        return null
       this.spend(rows.length * values.length)
       rows = rows.flatMap((row) => values.map((item) => [...row, item]))
     }
@@ -207,7 +212,8 @@ export class FiniteValues {
   /** Arrays whose items depend on each other. */
   private tiedArrays(spec: ArraySpec): Values {
     const domain = spec.items.length === 1 && spec.contains.length === 0 ? this.of(spec.items[0]) : null
-    if (domain !== null && hasMoreSequences(domain.length, spec.min, spec.max, this.cap)) return null
+    if (domain !== null && hasMoreSequences(domain.length, spec.min, spec.max, this.limits.finiteValues))
+      return null
     const rules = new ArrayRules(spec, this.itemValues)
     if (!rules.isPossible()) return []
     const result: JsonNode[] = []
@@ -217,7 +223,7 @@ export class FiniteValues {
       if (rules.canClose(progress)) result.push({ kind: "array", items: row, ...range })
       for (const way of rules.ways(progress)) {
         const values = this.of(way.plain)
-        if (values === null || result.length > this.cap) return null
+        if (values === null || result.length > this.limits.finiteValues) return null
         this.spend(RulesWork * (1 + values.length))
         for (const value of values) {
           const different = this.different(value)
@@ -241,7 +247,11 @@ export class FiniteValues {
     let rows: [string, JsonNode][][] = [[]]
     for (const { name, value, isRequired } of names) {
       const members = this.of(value)
-      if (members === null || rows.length * (members.length + (isRequired ? 0 : 1)) > this.cap) return null
+      if (
+        members === null ||
+        rows.length * (members.length + (isRequired ? 0 : 1)) > this.limits.finiteValues
+      )
+        return null
       this.spend(rows.length * members.length)
       rows = rows.flatMap((row) => [
         ...(isRequired ? [] : [row]),
@@ -254,7 +264,7 @@ export class FiniteValues {
   /** Objects whose members depend on each other, or may have any name of a class: read in the order of the names. */
   private tiedObjects(spec: ObjectSpec): Values {
     const { and, isProductive } = this.itemValues
-    const rules = new ObjectRules(spec, true, and, isProductive)
+    const rules = new ObjectRules(spec, true, and, isProductive, this.limits)
     if (!rules.isPossible()) return []
     const result: JsonNode[] = []
     const open: { row: [string, JsonNode][]; progress: Progress }[] = [{ row: [], progress: rules.start }]
@@ -266,7 +276,7 @@ export class FiniteValues {
       for (const index of rules.available(progress)) {
         for (const way of rules.nameWays(progress, index)) {
           const values = this.of(way.value)
-          if (values === null || result.length > this.cap) return null
+          if (values === null || result.length > this.limits.finiteValues) return null
           this.spend(RulesWork * (1 + values.length))
           for (const value of values)
             open.push({ row: [...row, [spec.names[index].name, value]], progress: way.progress })
@@ -278,11 +288,14 @@ export class FiniteValues {
 
   private spend(steps: number): void {
     this.steps += steps
-    if (this.steps <= MaxSteps) return
-    throw new GrammarError(
-      "limit",
+    if (this.steps <= this.limits.valueSteps) return
+    throw limitError(
+      this.limits,
+      "valueSteps",
+      this.steps,
       "",
-      `the values of items that must differ take more than ${MaxSteps} steps to list. Allow more values, or simplify the items`,
+      (_, bound) => `the values of items that must differ take more than ${bound} steps to list`,
+      "allow more values, or simplify the items",
     )
   }
 }

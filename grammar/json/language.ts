@@ -78,7 +78,7 @@ export class JsonLanguage implements Values, Containers {
         arrays: (conjunction: number) => this.arraysOf(conjunction),
         objects: (conjunction: number) => this.objectsOf(conjunction),
       }
-      this.madeFinite = new FiniteValues(this.all, listed, finiteValues)
+      this.madeFinite = new FiniteValues(this.all, listed, this.limits)
     }
     return this.madeFinite
   }
@@ -101,6 +101,7 @@ export class JsonLanguage implements Values, Containers {
   /** What array rules need to know of values. */
   itemValues(isProductive: Lookup): ItemValues {
     return {
+      limits: this.limits,
       and: (conjunction, facts) => this.all.and(conjunction, facts),
       isProductive,
       differences: (conjunction) => this.finite.differences(conjunction),
@@ -175,7 +176,7 @@ export class JsonLanguage implements Values, Containers {
         (spec) =>
           // Required members first: others are mostly not needed, and each asked for is looked at.
           spec.names.every(({ isRequired, value }) => !isRequired || lookup(value)) &&
-          new ObjectRules(spec, this.policy.order === "schema", and, lookup).isPossible(),
+          new ObjectRules(spec, this.policy.order === "schema", and, lookup, this.limits).isPossible(),
       )
     )
   }

@@ -2,6 +2,7 @@
  * How the parts of a schema's language ask for each other: an array for the values of its items, an object for those of its
  * members, a witness for all of them. `language.ts` is what answers; nobody else needs to know it.
  */
+import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
 import type { Lookup } from "./facts/satisfiable.ts"
@@ -10,6 +11,7 @@ import type { Punctuation, SurfacePolicy } from "./spelling.ts"
 
 /** The values of conjunctions. */
 export interface Values {
+  readonly limits: Limits
   readonly policy: SurfacePolicy
   readonly tokens: Punctuation
   readonly all: Conjunctions
@@ -26,6 +28,7 @@ export interface Values {
 
 /** What array rules need to know of values. */
 export interface ItemValues {
+  readonly limits: Limits
   and(conjunction: number, facts: readonly number[]): number
   isProductive: Lookup
   /** For each value of a finite conjunction, the fact "differs from it"; null: infinitely many values. */

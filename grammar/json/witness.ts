@@ -3,7 +3,7 @@
  *
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
-import { GrammarError, type Limits, placed } from "../errors.ts"
+import { type Limits, limitError, placed } from "../errors.ts"
 import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
@@ -72,7 +72,7 @@ export class Witnesses {
   /** Each value that lies too deep is written before those around it are begun once more. */
   private outermost(conjunction: number): string {
     const pending = [conjunction]
-    const bound = this.language.limits.stackDepth
+    const { limits } = this.language
     for (;;) {
       const next = pending[pending.length - 1]
       try {
@@ -82,9 +82,15 @@ export class Witnesses {
       } catch (error) {
         if (!(error instanceof Deferred)) throw error
         pending.push(error.conjunction)
-        if (pending.length * MaxRecursion > bound) {
-          const what = `its shortest value nests deeper than ${bound} levels`
-          throw new GrammarError("limit", this.language.all.pathOf(next), `${what}. Raise limits.stackDepth`)
+        if (pending.length * MaxRecursion > limits.stackDepth) {
+          throw limitError(
+            limits,
+            "stackDepth",
+            pending.length * MaxRecursion,
+            this.language.all.pathOf(next),
+            (_, bound) => `its shortest value nests deeper than ${bound} levels`,
+            null,
+          )
         }
       }
     }

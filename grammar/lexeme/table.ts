@@ -9,7 +9,7 @@
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
-import { GrammarError } from "../errors.ts"
+import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
 import type { Reach } from "./expr/measure.ts"
 
@@ -21,10 +21,7 @@ const Unmade = -1
 /** Up to this many live bytes a state is a list of edges. */
 const MaxEdges = 16
 const ChunkRows = 1 << 10
-/** Longest text that `shortest` writes down, in bytes. */
-const MaxShortest = 1 << 20
-/** States that one search for a shortest text meets, and those among them whose kind is asked to look for its rest. */
-const MaxSearched = 30_000
+/** States of one search for a shortest text whose kind is asked to look for its rest. */
 const MaxRests = 12
 /** Digits and letters before control characters: among equals the first one is written. */
 const FirstByte = 0x30
@@ -237,11 +234,16 @@ export class LexemeTable {
    * it.
    */
   shortest(state: number): Completion {
-    if (this.least(state) > MaxShortest) {
-      throw new GrammarError(
-        "limit",
+    const { shortestBytes, lexemeStates } = fixedBounds
+    const least = this.least(state)
+    if (least > shortestBytes) {
+      throw limitError(
+        fixedBounds,
+        "shortestBytes",
+        least,
         "",
-        `the shortest text has at least ${this.least(state)} bytes, above the bound of ${MaxShortest}. Lower minLength`,
+        (value, bound) => `the shortest text has at least ${value} bytes, above the bound of ${bound}`,
+        "lower minLength",
       )
     }
     const own = this.known(state, true)
@@ -280,11 +282,15 @@ export class LexemeTable {
           open[end].unshift(next)
           continue
         }
-        if (from.size > MaxSearched) {
-          throw new GrammarError(
-            "limit",
+        if (from.size > lexemeStates) {
+          throw limitError(
+            fixedBounds,
+            "lexemeStates",
+            from.size,
             "",
-            `the search for a shortest text met ${from.size} states of a lexeme, above the bound of ${MaxSearched}. Use smaller repeat counts, fewer lookarounds or fewer names`,
+            (value, bound) =>
+              `the search for a shortest text met ${value} states of a lexeme, above the bound of ${bound}`,
+            "use smaller repeat counts, fewer lookarounds or fewer names",
           )
         }
         const reached: number[] = []

@@ -7,7 +7,7 @@
  * A search is Σ* R Σ*, with `^` taken as read in front of a first R and as failed in front of a later one.
  */
 import type { AST } from "@eslint-community/regexpp"
-import { GrammarError, type Limits, placed } from "../errors.ts"
+import { defaultLimits, GrammarError, type Limits, limitError, placed } from "../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
 import { charSetOf, wordRanges } from "./charset.ts"
 import {
@@ -36,14 +36,12 @@ export interface RegexOptions {
   limits?: Limits
 }
 
-const MaxRepeat = 1_000_000
-const MaxLookarounds = 32
-
 /** Texts that `pattern` matches. Throws GrammarError: what cannot be exact is refused. */
 export function parseRegex(pattern: string, options: RegexOptions): ExprId {
-  const { pattern: root, flags } = readPattern(pattern, options.flags ?? "", options.path, options.limits)
+  const limits = options.limits ?? defaultLimits
+  const { pattern: root, flags } = readPattern(pattern, options.flags ?? "", options.path, limits)
   flags.lineFeedOnly = options.dot === "lineFeed"
-  const translation = new Translation(options.path)
+  const translation = new Translation(options.path, limits)
   translation.check(root, -1)
   const mustMatch = (options.unsatisfiable ?? (options.mode === "match" ? "error" : "empty")) === "error"
   let expr: ExprId
@@ -82,11 +80,13 @@ interface Facts {
 
 class Translation {
   private readonly path: string
+  private readonly limits: Limits
   private readonly facts = new Map<AST.Node, Facts>()
   private lookaroundCount = 0
 
-  constructor(path: string) {
+  constructor(path: string, limits: Limits) {
     this.path = path
+    this.limits = limits
   }
 
   /** Refuses what is not regular or too large, and collects the facts. `behindAt`: offset of a lookbehind around. */
@@ -107,12 +107,10 @@ class Translation {
       case "Quantifier": {
         const { min, max } = node
         const count = max === Number.POSITIVE_INFINITY ? min : max
-        if (count > MaxRepeat) {
-          this.refuse(
-            "limit",
-            node.start,
-            `repetition ${node.raw.slice(node.element.raw.length)} at ${node.start}: ${count} is above the bound of ${MaxRepeat}. Use a smaller count or none`,
-          )
+        if (count > this.limits.maxRepeat) {
+          const what = `repetition ${node.raw.slice(node.element.raw.length)} at ${node.start}`
+          const path = errorPath(this.path, node.start)
+          throw limitError(this.limits, "maxRepeat", count, path, what, "use a smaller count or none")
         }
         const facts = this.check(node.element, behindAt)
         return {
@@ -125,7 +123,6 @@ class Translation {
         return this.assertionFacts(node, behindAt)
       case "Backreference":
         return this.refuse(
-          "unsupported",
           node.start,
           `backreference ${node.raw} at ${node.start} is not regular; list the alternatives or use a parametric Lark rule`,
         )
@@ -139,18 +136,20 @@ class Translation {
     const facts = { ...none, asserts: true, canBeEmpty: true, mustBeEmpty: true }
     if (node.kind !== "start" && node.kind !== "lookbehind" && behindAt >= 0) {
       this.refuse(
-        "unsupported",
         node.start,
         `lookahead ${node.raw} at ${node.start} inside the lookbehind at ${behindAt}: move it outside`,
       )
     }
     if (!("negate" in node)) return { ...facts, hasStart: node.kind === "start" }
     if (node.kind === "word") return { ...facts, negates: node.negate }
-    if (++this.lookaroundCount > MaxLookarounds) {
-      this.refuse(
-        "limit",
-        node.start,
-        `lookarounds: ${this.lookaroundCount} at ${node.start} is above the bound of ${MaxLookarounds}. Join or drop some`,
+    if (++this.lookaroundCount > this.limits.lookarounds) {
+      throw limitError(
+        this.limits,
+        "lookarounds",
+        this.lookaroundCount,
+        errorPath(this.path, node.start),
+        (value, bound) => `lookarounds: ${value} at ${node.start} is above the bound of ${bound}`,
+        "join or drop some",
       )
     }
     const inside = node.kind === "lookbehind" ? node.start : behindAt
@@ -162,8 +161,8 @@ class Translation {
     }
   }
 
-  private refuse(kind: "unsupported" | "limit", offset: number, message: string): never {
-    throw new GrammarError(kind, errorPath(this.path, offset), message)
+  private refuse(offset: number, message: string): never {
+    throw new GrammarError("unsupported", errorPath(this.path, offset), message)
   }
 
   /** Σ* R rest, where rest is all that follows. */

@@ -6,7 +6,7 @@
  * fails, by Annex B, but never where Annex B would silently read `\p{…}`, `\u{…}` or `\k<…>` as plain letters.
  */
 import { type AST, RegExpParser } from "@eslint-community/regexpp"
-import { checkLimit, defaultLimits, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, defaultLimits, fixedBounds, GrammarError, limitError } from "../errors.ts"
 
 export interface RegexFlags {
   ignoreCase: boolean
@@ -22,9 +22,6 @@ export interface ReadPattern {
   flags: RegexFlags
 }
 
-/** Nesting of groups. */
-const MaxDepth = 512
-
 const parser = new RegExpParser({ ecmaVersion: 2025 })
 
 /** Where an error is: the place of the pattern, or the offset in a pattern that stands alone. */
@@ -33,8 +30,13 @@ export function errorPath(path: string, offset: number): string {
 }
 
 /** Throws `syntax` with the reason of the strictest reading, or `limit`. */
-export function readPattern(source: string, flagText: string, path: string, limits?: Limits): ReadPattern {
-  checkLimit(limits ?? defaultLimits, "regexBytes", source.length, path, "length of the pattern")
+export function readPattern(
+  source: string,
+  flagText: string,
+  path: string,
+  limits = defaultLimits,
+): ReadPattern {
+  checkLimit(limits, "regexBytes", source.length, path, "length of the pattern")
   checkDepth(source, path)
   const flags = readFlags(flagText, path)
   if (flags.unicodeSets) return { pattern: readOrThrow(source, { unicodeSets: true }, path), flags }
@@ -113,12 +115,10 @@ function checkDepth(source: string, path: string): void {
     if (c === "\\") i++
     else if (c === "[") inClass = true
     else if (c === "]") inClass = false
-    else if (!inClass && c === "(" && ++depth > MaxDepth) {
-      throw new GrammarError(
-        "limit",
-        errorPath(path, i),
-        `nesting of groups at ${i}: ${depth} is above the bound of ${MaxDepth}. Write fewer groups inside each other`,
-      )
+    else if (!inClass && c === "(" && ++depth > fixedBounds.patternDepth) {
+      const what = `nesting of groups at ${i}`
+      const wayOut = "write fewer groups inside each other"
+      throw limitError(fixedBounds, "patternDepth", depth, errorPath(path, i), what, wayOut)
     } else if (!inClass && c === ")") depth--
   }
 }

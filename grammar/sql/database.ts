@@ -5,7 +5,7 @@
  * of one kind. PostgreSQL refuses to compare a text with a number: there a column of a type that is not known here is opaque, and
  * may only be selected, counted and compared with NULL.
  */
-import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
 import { Fields, type Placed, shown } from "../tags/fields.ts"
 import { foldedName, type SqlDialect, writtenName } from "./names.ts"
 
@@ -64,12 +64,6 @@ export interface Database {
   readonly links: readonly Link[]
 }
 
-/** Bytes of the longest name in PostgreSQL, which cuts longer ones. */
-const MaxNameBytes = 63
-/** Tables and their columns, and pairs of columns by which tables are joined. */
-const MaxColumns = 10_000
-const MaxLinks = 20_000
-
 /** Reads tables. Throws GrammarError with the pointer of what is wrong, `/tables/…`. */
 export function readDatabase(tables: unknown, dialect: SqlDialect, limits: Limits): Database {
   const fields = new Fields({ value: { tables }, path: "" }, "the input")
@@ -78,10 +72,7 @@ export function readDatabase(tables: unknown, dialect: SqlDialect, limits: Limit
   const read = fields.list("tables", "tables", 1).map((placed) => {
     const table = readTable(placed, dialect, names)
     columnCount += table.columns.size
-    if (columnCount > MaxColumns) {
-      const message = `columns: ${columnCount} is above the bound of ${MaxColumns}. Name fewer`
-      throw new GrammarError("limit", "/tables", message)
-    }
+    checkLimit(limits, "sqlColumns", columnCount, "/tables", "columns", "name fewer")
     return table
   })
   checkLimit(limits, "choices", columnCount, "/tables", "columns")
@@ -90,7 +81,7 @@ export function readDatabase(tables: unknown, dialect: SqlDialect, limits: Limit
   return {
     dialect,
     tables: read.map(({ written, columns }) => ({ written, columns: [...columns.values()] })),
-    links: hasKeys ? keys.map((key) => readKey(key, read, dialect)) : allLinks(read),
+    links: hasKeys ? keys.map((key) => readKey(key, read, dialect)) : allLinks(read, limits),
   }
 }
 
@@ -132,9 +123,15 @@ function readName(fields: Fields, dialect: SqlDialect, names: Map<string, string
   if (name === "" || name.includes("\0"))
     throw new GrammarError("syntax", path, `${shown(name)} is no name: at least one character, and no U+0000`)
   const bytes = new TextEncoder().encode(name).length
-  if (dialect === "postgresql" && bytes > MaxNameBytes) {
-    const message = `the name ${shown(name)} has ${bytes} bytes, PostgreSQL keeps ${MaxNameBytes}. Shorten it`
-    throw new GrammarError("limit", path, message)
+  if (dialect === "postgresql" && bytes > fixedBounds.sqlNameBytes) {
+    throw limitError(
+      fixedBounds,
+      "sqlNameBytes",
+      bytes,
+      path,
+      (value, bound) => `the name ${shown(name)} has ${value} bytes, PostgreSQL keeps ${bound}`,
+      "shorten it",
+    )
   }
   const folded = foldedName(name, dialect)
   const known = names.get(folded)
@@ -192,16 +189,22 @@ function readKey(placed: Placed, tables: readonly ReadTable[], dialect: SqlDiale
 }
 
 /** Where no keys are given, any two columns that can be compared join their tables. */
-function allLinks(tables: readonly ReadTable[]): Link[] {
+function allLinks(tables: readonly ReadTable[], limits: Limits): Link[] {
   const links: Link[] = []
   for (let i = 0; i < tables.length; i++) {
     for (let j = i + 1; j < tables.length; j++) {
       for (const one of tables[i].columns.values()) {
         for (const other of tables[j].columns.values()) {
           if (one.kind !== other.kind || one.kind === "opaque") continue
-          if (links.push({ tables: [i, j], columns: [one, other] }) <= MaxLinks) continue
-          const message = `pairs of columns that may join tables are above the bound of ${MaxLinks}. Declare foreignKeys`
-          throw new GrammarError("limit", "/tables", message)
+          if (links.push({ tables: [i, j], columns: [one, other] }) <= limits.sqlLinks) continue
+          throw limitError(
+            limits,
+            "sqlLinks",
+            links.length,
+            "/tables",
+            (_, bound) => `pairs of columns that may join tables are above the bound of ${bound}`,
+            "declare foreignKeys",
+          )
         }
       }
     }

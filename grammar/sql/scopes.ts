@@ -5,7 +5,7 @@
  * FROM clause may join, and while a text fits several of them all are read side by side. A set of tables is connected by links,
  * or it is one table.
  */
-import { GrammarError } from "../errors.ts"
+import { checkLimit, type Limits, limitError } from "../errors.ts"
 import type { Column, Database, Kind, Link } from "./database.ts"
 
 /** A set of tables. Equal sets are one object, with its own `key`. */
@@ -19,9 +19,6 @@ export interface Scope {
   readonly kinds: readonly Kind[]
 }
 
-/** Families that may be read side by side; each is one reading of the text, of which a grammar has 1,024 at most. */
-const MaxFamilies = 256
-
 export class Scopes {
   /** What a FROM clause may join, fewest tables first. */
   readonly families: readonly Scope[]
@@ -30,7 +27,7 @@ export class Scopes {
   private readonly familyKeys: ReadonlySet<string>
 
   /** `maxTables`: the most tables that one FROM clause may join. Throws `limit`. */
-  constructor(database: Database, maxTables: number) {
+  constructor(database: Database, maxTables: number, limits: Limits) {
     this.database = database
     let newest = database.tables.map((_, table) => this.of([table]))
     const all = new Set(newest)
@@ -41,14 +38,18 @@ export class Scopes {
       }
       newest = [...next]
       for (const scope of newest) all.add(scope)
-      if (all.size <= MaxFamilies) continue
-      const message = `the sets of at most ${maxTables} tables that can be joined are ${all.size}, above the bound of ${MaxFamilies}. Declare foreignKeys, lower maxTables, or name fewer tables`
-      throw new GrammarError("limit", "/tables", message)
+      if (all.size <= limits.sqlScopes) continue
+      throw limitError(
+        limits,
+        "sqlScopes",
+        all.size,
+        "/tables",
+        (value, bound) =>
+          `the sets of at most ${maxTables} tables that can be joined are ${value}, above the bound of ${bound}`,
+        "declare foreignKeys, lower maxTables, or name fewer tables",
+      )
     }
-    if (all.size > MaxFamilies) {
-      const message = `tables: ${all.size} is above the bound of ${MaxFamilies}. Name fewer`
-      throw new GrammarError("limit", "/tables", message)
-    }
+    checkLimit(limits, "sqlScopes", all.size, "/tables", "tables", "name fewer")
     this.families = [...all]
     this.familyKeys = new Set(this.families.map(({ key }) => key))
   }

@@ -48,7 +48,7 @@ export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> 
   const limits = { ...defaultLimits, ...options.limits }
   const database = readDatabase(input.tables, dialect, limits)
   const rules = new Rules(limits)
-  const scopes = new Scopes(database, maxTables)
+  const scopes = new Scopes(database, maxTables, limits)
   const expressions = new Expressions(rules, database, scopes)
   const clauses = new Clauses(rules, database, scopes, expressions)
   const compounds = new CompoundRules(rules, database, scopes, expressions, clauses)

@@ -5,7 +5,7 @@
  * and are refused: an open object remembers every name it has seen, unique items remember every item, a schema that
  * refers to itself nests without end. The refusal says which of these it met.
  */
-import { GrammarError } from "../../grammar/errors.ts"
+import { GrammarError, type Limits, limitError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { TupleTable } from "../../grammar/intern.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
@@ -23,10 +23,6 @@ export interface PrecompileOptions {
   /** Bytes of masks that are found now; those of further states are found when they are met. Default 64 MiB. */
   maxMaskBytes?: number
 }
-
-/** Characters that end the lexeme of one state, and of all together: each is searched for, longer ones in the square. */
-const MaxEnding = 256
-const MaxEndings = 1 << 19
 
 /**
  * The closed machine of `fsm`: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
@@ -155,12 +151,22 @@ function tooMany(states: States, state: number, maxStates: number): GrammarError
   for (let i = 0; i < states.threadCount(state); i++) {
     depth = Math.max(depth, states.stacks.depth(states.stack(state, i)))
   }
-  const what = readsText(states, state)
-    ? "names or items must differ from all before them, so each text of them is a state of its own. Name the properties and forbid others (additionalProperties: false), or bound the items' values"
+  const [what, wayOut] = readsText(states, state)
+    ? [
+        "names or items must differ from all before them, so each text of them is a state of its own",
+        "name the properties and forbid others (additionalProperties: false), or bound the items' values",
+      ]
     : depth > 8
-      ? `the text nests ${depth} levels deep by then. Bound the recursion`
-      : "counts and lengths multiply. Lower them, or raise maxStates"
-  return new GrammarError("limit", where, `the machine has more than ${maxStates} states: ${what}`)
+      ? [`the text nests ${depth} levels deep by then`, "bound the recursion"]
+      : ["counts and lengths multiply", "lower them, or raise maxStates"]
+  return limitError(
+    { maxStates },
+    "maxStates",
+    maxStates + 1,
+    where,
+    (_, bound) => `the machine has more than ${bound} states: ${what}`,
+    wayOut,
+  )
 }
 
 /** What finishes each state and what may follow it: most completions are one byte and the next state's completion. */
@@ -169,6 +175,7 @@ function endingsOf(
   edges: Edges,
 ): Pick<ClosedTables, "steps" | "completions" | "explanationOf" | "explanations"> {
   const { order } = edges
+  const { limits } = states.grammar
   const explanations: Expectation[][] = []
   const known = new Map<string, number>()
   const explanationOf = new Uint32Array(order.length)
@@ -178,7 +185,11 @@ function endingsOf(
     const explanation = states.explain(state)
     for (const { example, path } of explanation) {
       searched += example.length
-      if (example.length > MaxEnding || searched > MaxEndings) throw tooLong(path, example.length, searched)
+      // Each is searched for, longer ones in the square.
+      if (example.length > limits.storedEnding)
+        throw tooLong(limits, "storedEnding", example.length, path, "one state")
+      if (searched > limits.storedEndings)
+        throw tooLong(limits, "storedEndings", searched, path, "all states together")
     }
     const key = JSON.stringify(explanation)
     const index = known.get(key) ?? explanations.push(explanation) - 1
@@ -199,13 +210,21 @@ function endingsOf(
   return { steps, completions, explanationOf, explanations }
 }
 
-function tooLong(path: string, length: number, searched: number): GrammarError {
-  const [value, bound, what] =
-    length > MaxEnding ? [length, MaxEnding, "one state"] : [searched, MaxEndings, "all states together"]
-  return new GrammarError(
-    "limit",
+function tooLong(
+  limits: Limits,
+  name: "storedEnding" | "storedEndings",
+  length: number,
+  path: string,
+  what: string,
+): GrammarError {
+  return limitError(
+    limits,
+    name,
+    length,
     path,
-    `what ends ${what}: ${value} characters are above the bound of ${bound} for a machine ahead of time. Lower minLength, or the length of the pattern`,
+    (value, bound) =>
+      `what ends ${what}: ${value} characters are above the bound of ${bound} for a machine ahead of time`,
+    "lower minLength, or the length of the pattern",
   )
 }
 

@@ -51,13 +51,79 @@ test("a limit holds at the bound and is broken above it", () => {
 const inner = { type: "object", properties: { b: { pattern: "^a", not: { const: "a" } } }, required: ["b"] }
 const nested = { type: "object", properties: { a: inner }, required: ["a"], not: { required: ["c"] } }
 const names = Array.from({ length: 500 }, (_, i) => `n${i}`)
+const few = (...values: number[][]) => values.map((each) => ({ enum: each }))
+const pairs = { type: "array", items: { type: "array", items: { enum: [1, 2, 3] }, maxItems: 2 } }
+const unique = { uniqueItems: true }
+const overlapping = (...patterns: string[]) => ({
+  type: "object",
+  patternProperties: Object.fromEntries(patterns.map((pattern, i) => [pattern, { maximum: i }])),
+})
+const counted = {
+  type: "array",
+  allOf: [
+    { contains: { const: 1 }, maxContains: 2 },
+    { contains: { maximum: 2 }, minContains: 2, maxContains: 2 },
+    { contains: { multipleOf: 2 } },
+  ],
+  minItems: 3,
+}
 const bounded: [limit: keyof Limits, bound: number, input: GrammarInput][] = [
   ["schemaBytes", 10, json('{"type": "string"}')],
   ["schemaDepth", 16, json(JSON.stringify(deep))],
   ["nodes", 2, json({ properties: { a: { type: "null" }, b: { type: "null" }, c: { type: "string" } } })],
   ["satSteps", 1, json(nested)],
+  [
+    "dynamicScopes",
+    1,
+    json({
+      $ref: "b",
+      $defs: {
+        b: { $id: "http://x/b", $dynamicAnchor: "n", properties: { c: { $ref: "d" } } },
+        d: { $id: "http://x/d", $dynamicAnchor: "m" },
+      },
+      $id: "http://x/a",
+    }),
+  ],
+  ["valueSteps", 2, json({ ...pairs, uniqueItems: true, minItems: 2, maxItems: 3 })],
+  ["oneOfSteps", 1, json({ type: "number", oneOf: [{ maximum: 1 }, { minimum: 5 }, { minimum: 9 }] })],
+  [
+    "objectSteps",
+    1,
+    json({
+      type: "object",
+      not: { allOf: [{ required: ["a"] }, { properties: { b: { const: 1 } } }] },
+      minProperties: 1,
+    }),
+  ],
+  ["nameClasses", 2, json(overlapping("^a", "b", "c$"))],
+  ["nameStates", 1, json(overlapping("^d", "e", "f$"))],
+  ["containsItems", 2, json({ type: "array", contains: { const: 1 }, minItems: 3 })],
+  ["containsWays", 2, json(counted)],
+  ["containsTries", 2, json(counted)],
+  ["containsSteps", 2, json({ ...counted, items: { enum: [1, 2, 3, 4] }, uniqueItems: true })],
+  [
+    "uniqueSteps",
+    2,
+    json({
+      type: "array",
+      prefixItems: few([1, 2], [2, 1], [1, 2, 3]),
+      contains: { const: 1 },
+      minItems: 3,
+      ...unique,
+    }),
+  ],
+  [
+    "equalItems",
+    2,
+    json({ type: "array", items: { enum: [1, 2] }, contains: { const: 1 }, minContains: 3, not: unique }),
+  ],
   ["choices", 2, { kind: "choice", options: ["a", "b", "c"] }],
   ["regexBytes", 4, { kind: "regex", pattern: "aaaaa" }],
+  ["lookarounds", 2, { kind: "regex", pattern: "(?=a)(?=.)(?=[ab])a" }],
+  ["lookarounds", 1, json({ pattern: "(?=a)(?!ab)" })],
+  ["maxRepeat", 5, { kind: "regex", pattern: "a{6}" }],
+  ["maxRepeat", 5, json({ pattern: "^a{6}$" })],
+  ["suffixStates", 2, { kind: "lark", text: 'start: a\na[capture, suffix="xyz"]: /[a-c]+/' }],
   ["compileMs", 0, json({ properties: Object.fromEntries(names.map((name) => [name, { type: "null" }])) })],
 ]
 
@@ -66,6 +132,14 @@ describe("limits", () => {
     const hard: GrammarInput = { kind: "regex", pattern: "(?=(?:.{37})*$)(?=(?:.{41})+$).+" }
     expect(refusal(hard, { limits: { compileMs: 0 } }).message).toContain("limits.compileMs")
     expect(() => compile(hard)).not.toThrow()
+  })
+
+  test("what was compiled with usual limits is refused with stricter ones", () => {
+    const input = json({ pattern: "^b{7}$" })
+    const cut: GrammarInput = { kind: "lark", text: 'start: a\na[capture, suffix="yz"]: /[a-c]+/' }
+    expect(() => [input, cut].map((each) => compile(each))).not.toThrow()
+    expect(refusal(input, { limits: { maxRepeat: 5 } }).path).toBe("/pattern")
+    expect(refusal(cut, { limits: { suffixStates: 2 } }).kind).toBe("limit")
   })
 
   test.each(bounded)("%s: %i", (limit, bound, input) => {

@@ -1,6 +1,7 @@
 /** What a matcher captured, by tokens and bytes, through everything that moves it. */
 import { expect, test } from "vitest"
 import { compile } from "../../grammar/compile.ts"
+import type { Limits } from "../../grammar/index.ts"
 import { Matcher, precompile, TokenFsm, Vocabulary } from "../../mask/index.ts"
 
 const texts = ["a", "b", "ab", " ", "=", "b=", " a", "1", "12", "=1"]
@@ -12,8 +13,8 @@ pair ::= name "=" value
 name[capture] ::= [ab]+
 value[capture="number"] ::= [0-9]+`
 
-const matcherOf = (text: string) =>
-  new Matcher(new TokenFsm(compile({ kind: "gbnf", text }).grammar, vocabulary))
+const matcherOf = (text: string, limits: Partial<Limits> = {}) =>
+  new Matcher(new TokenFsm(compile({ kind: "gbnf", text }, { limits }).grammar, vocabulary))
 const decoder = new TextDecoder()
 const told = (matcher: Matcher) =>
   matcher.captures()?.map(({ name, start, end, bytes }) => `${name} ${start}-${end} ${decoder.decode(bytes)}`)
@@ -44,6 +45,12 @@ test("offsets of a healed prompt count from where the constraint begins", () => 
   expect(matcher.heal([1]).drop).toBe(1)
   for (const token of [5, 7, 8]) expect(matcher.accept(token)).toBe(true)
   expect(told(matcher)).toEqual(["word 0-4 =112"])
+})
+
+test("the steps to find captures are an option", () => {
+  const matcher = matcherOf(pairs, { captureSteps: 10 })
+  for (const token of [0, 5, 8]) expect(matcher.accept(token)).toBe(true)
+  expect(() => matcher.captures()).toThrow(/more than 10 steps. Raise limits.captureSteps or make the rules/)
 })
 
 test("a grammar without names captures nothing, and one with them has no closed machine", () => {

@@ -10,7 +10,7 @@
  *
  * Most grammars take a handful of threads a byte. In the worst case a text of n bytes takes n³ steps, so they are bounded.
  */
-import { GrammarError } from "../../errors.ts"
+import { type Limits, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { PairMap } from "../../intern.ts"
 import { exprLexeme } from "../../lexeme/raw.ts"
@@ -42,22 +42,22 @@ import { inOrder, SpanLists, type Spans } from "./spans.ts"
 /** Spans of this name are no captures: they are left out of those around them. */
 export const HiddenName = ""
 
-/** Steps of one reading: some seconds of work. */
-const MaxSteps = 5_000_000
 /** Above all ids of calls, rests and threads: there are not as many as there are steps. */
 const Shift = 2 ** 25
 
 /** The captures of the texts of some rules. */
 export class RuleCaptures implements CaptureReader {
   readonly rules: CapturingRules
+  private readonly limits: Limits
 
-  constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term) {
+  constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term, limits: Limits) {
     this.rules = new CapturingRules(terms, start, bodyOf)
+    this.limits = limits
   }
 
   /** Throws `limit` where the text can be read in too many ways. */
   read(tape: Tape): readonly Capture[] | null {
-    const reading = new Reading(tape, this.rules)
+    const reading = new Reading(tape, this.rules, this.limits)
     const spans = reading.read()
     if (spans === undefined) return null
     const all = inOrder(spans).map(({ name, start, end }) => ({ name: reading.names[name], start, end }))
@@ -122,6 +122,8 @@ class Reading {
   readonly names: string[] = []
   private readonly tape: Tape
   private readonly rules: CapturingRules
+  private readonly limits: Limits
+  private readonly maxSteps: number
   private readonly rests: Rests
   private readonly lists = new SpanLists()
   /** Bytes that have been read. */
@@ -139,9 +141,11 @@ class Reading {
   /** What tokens lead to, by the place behind them. */
   private readonly ahead = new Map<number, Thread[]>()
 
-  constructor(tape: Tape, rules: CapturingRules) {
+  constructor(tape: Tape, rules: CapturingRules, limits: Limits) {
     this.tape = tape
     this.rules = rules
+    this.limits = limits
+    this.maxSteps = Math.min(limits.captureSteps, Shift)
     this.rests = new Rests(rules)
   }
 
@@ -409,11 +413,15 @@ class Reading {
   }
 
   private count(): void {
-    if (++this.steps + this.lists.steps <= MaxSteps) return
-    throw new GrammarError(
-      "limit",
+    if (++this.steps + this.lists.steps <= this.maxSteps) return
+    throw limitError(
+      this.limits,
+      "captureSteps",
+      this.steps + this.lists.steps,
       "",
-      `captures: after ${this.place} bytes, reading the text again takes more than ${MaxSteps} steps. Make the rules around captures less ambiguous`,
+      () =>
+        `captures: after ${this.place} bytes, reading the text again takes more than ${this.maxSteps} steps`,
+      "make the rules around captures less ambiguous",
     )
   }
 }

@@ -4,7 +4,7 @@
  * The walk knows whether it is in a rule or in a terminal, where `&` and `~` mean something and rules, schemas and control
  * tokens do not. It leaves what it finds out about a node in the scope, so that the lowering only has to look it up.
  */
-import type { GrammarErrorKind, Limits } from "../../errors.ts"
+import { type GrammarErrorKind, type Limits, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { Empty } from "../../lexeme/expr/expr.ts"
 import type { RuleId } from "../rules.ts"
@@ -205,13 +205,11 @@ export class Checker {
         this.fail("syntax", word.start, `the count ${word.text} of a repetition is no whole number from 0 up`)
         return
       }
-      const { maxRepeat } = this.around.limits
-      if (Number(word.text) > maxRepeat) {
-        this.fail(
-          "limit",
-          word.start,
-          `repetition: ${word.text} is above the bound of ${maxRepeat}. Raise limits.maxRepeat or use a smaller count`,
-        )
+      const { limits } = this.around
+      if (Number(word.text) > limits.maxRepeat) {
+        const what = (_: number, bound: number) => `repetition: ${word.text} is above the bound of ${bound}`
+        const error = limitError(limits, "maxRepeat", Number(word.text), "", what, "use a smaller count")
+        this.fail("limit", word.start, error.message)
         return
       }
     }

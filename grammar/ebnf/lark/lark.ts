@@ -60,7 +60,7 @@ class LarkTexts {
     const { limits, tokens } = this.rules
     const source = new Source(text, limits, outer)
     const mistakes = new Mistakes(source)
-    const read = readLark(source, limits.grammarDepth, mistakes)
+    const read = readLark(source, limits, mistakes)
     const scope = new Scope(source, read.statements, mistakes, limits.schemaDepth)
     const around: Surroundings = {
       limits,

@@ -219,7 +219,7 @@ export class Lowering {
     const captured = (as: string | null, term: Term) => (as === null ? term : terms.capture(as, term))
     const term = isCut
       ? terms.or(
-          cutsOf(whole, body, mark).map((cut) => {
+          cutsOf(whole, body, mark, this.rules.limits).map((cut) => {
             const end = captured(suffixCapture, terms.expr(cut.mark))
             return terms.concat(
               captured(capture, terms.expr(cut.body)),

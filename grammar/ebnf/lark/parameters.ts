@@ -4,7 +4,7 @@
  * A rule with its number is a rule of its own (`instances.ts`), so all of this is computed while compiling, and frames need not
  * know of numbers. `_` is the rule's own number, and as a range of bits all of it.
  */
-import type { GrammarErrorKind } from "../../errors.ts"
+import { fixedBounds, type GrammarErrorKind, limitError } from "../../errors.ts"
 import type { Call } from "./tree.ts"
 
 /** What is wrong, at an offset of the text. */
@@ -42,9 +42,6 @@ const conditionFunctions: ReadonlyMap<string, readonly Kind[]> = new Map<string,
   ["not", ["condition"]],
 ])
 
-/** Levels of conditions inside each other. */
-const MaxDepth = 64
-
 /** Whether the value of a call needs the number of the rule that it stands in: all but plain numbers do. */
 export function usesNumber(call: Call): boolean {
   return call.kind !== "number"
@@ -66,8 +63,10 @@ export function checkValue(call: Call, refuse: Refuse): void {
 /** Refuses what is no condition. */
 export function checkCondition(call: Call, refuse: Refuse, depth = 0): void {
   if (call.kind !== "function") refuse("syntax", call.start, "expected a condition")
-  else if (depth >= MaxDepth) {
-    refuse("limit", call.start, `conditions nest deeper than the bound of ${MaxDepth}. Split the alternative`)
+  else if (depth >= fixedBounds.conditionDepth) {
+    const what = (_: number, bound: number) => `conditions nest deeper than the bound of ${bound}`
+    const error = limitError(fixedBounds, "conditionDepth", depth + 1, "", what, "split the alternative")
+    refuse("limit", call.start, error.message)
   } else checkFunction(call, conditionFunctions, "condition", depth, refuse)
 }
 

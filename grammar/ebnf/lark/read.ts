@@ -4,6 +4,7 @@
  * A bracket becomes one word of what is around it, so nesting needs a list and no recursion. A mistake ends the statement that
  * it is in, and the next one is read all the same.
  */
+import type { Limits } from "../../errors.ts"
 import type { IRecognitionException, IToken, TokenType } from "../chevrotain.ts"
 import type { Mistakes, Source } from "../source.ts"
 import { Group, LarkParser, Maybe, Statements, Values } from "./parser.ts"
@@ -17,10 +18,10 @@ export interface LarkText {
 }
 
 /** Reads a text. What is wrong goes to `mistakes`. Throws `limit` for brackets that are too deep. */
-export function readLark(source: Source, maxDepth: number, mistakes: Mistakes): LarkText {
+export function readLark(source: Source, limits: Limits, mistakes: Mistakes): LarkText {
   const statements: Statement[] = []
   const broken = new Set<string>()
-  for (const tokens of words.readStatements(source, maxDepth, mistakes)) {
+  for (const tokens of words.readStatements(source, limits, mistakes)) {
     const statement = new StatementReader(mistakes).read(tokens)
     if (statement !== null) statements.push(statement)
     else {

@@ -5,7 +5,7 @@
  * to state q may be followed by the marks that q reads to its end. There are finitely many sets of such marks, and for each the
  * texts of B that lead there are regular, so the lexeme is a finite union of products.
  */
-import { GrammarError } from "../../errors.ts"
+import { type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 
 /** Texts before a mark, each followed by any of the marks. */
@@ -14,24 +14,27 @@ export interface Cut {
   readonly mark: ExprId
 }
 
-/** States of the lexeme that are looked at. */
-const MaxStates = 4_096
-
-/** By lexeme, body and mark: the machines of the cuts stay for good, so equal ones are made once. */
-const known = new Map<string, readonly Cut[]>()
-
-/** The texts of `lexeme`, all of them one of `body` and one of `mark`, as products. Throws `limit` where it has too many states. */
-export function cutsOf(lexeme: ExprId, body: ExprId, mark: ExprId): readonly Cut[] {
-  const key = `${lexeme} ${body} ${mark}`
-  let cuts = known.get(key)
-  if (cuts === undefined) {
-    cuts = makeCuts(lexeme, body, mark)
-    known.set(key, cuts)
-  }
-  return cuts
+interface Cuts {
+  readonly cuts: readonly Cut[]
+  /** States of the lexeme that were looked at. */
+  readonly stateCount: number
 }
 
-function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId): Cut[] {
+/** By lexeme, body and mark: the machines of the cuts stay for good, so equal ones are made once. */
+const known = new Map<string, Cuts>()
+
+/** The texts of `lexeme`, all of them one of `body` and one of `mark`, as products. Throws `limit` where it has too many states. */
+export function cutsOf(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): readonly Cut[] {
+  const key = `${lexeme} ${body} ${mark}`
+  let found = known.get(key)
+  if (found === undefined || found.stateCount > limits.suffixStates) {
+    found = makeCuts(lexeme, body, mark, limits)
+    known.set(key, found)
+  }
+  return found.cuts
+}
+
+function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): Cuts {
   const states = new Map<ExprId, number>([[lexeme, 0]])
   /** Ranges `lo | hi << 8` and states, by state. */
   const rows: number[][] = []
@@ -56,18 +59,22 @@ function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId): Cut[] {
       row.push(targets[i], target)
     }
     rows[state] = row
-    if (states.size > MaxStates) {
-      throw new GrammarError(
-        "limit",
+    if (states.size > limits.suffixStates) {
+      throw limitError(
+        limits,
+        "suffixStates",
+        states.size,
         "",
-        `a capture beside a suffix: the lexeme has more than ${MaxStates} states. Use smaller counts, or capture the whole in another rule`,
+        (_, bound) => `a capture beside a suffix: the lexeme has more than ${bound} states`,
+        "use smaller counts, or capture the whole in another rule",
       )
     }
   }
-  return [...byMarks].flatMap(([marks, ends]) => {
+  const cuts = [...byMarks].flatMap(([marks, ends]) => {
     const before = exprs.and([body, leadingTo(ends, rows)])
     return exprs.isNever(before) ? [] : [{ body: before, mark: marks }]
   })
+  return { cuts, stateCount: states.size }
 }
 
 /** The texts that lead from state 0 to one of `ends`. */

@@ -3,7 +3,7 @@
  *
  * Each is made once, what it uses before itself, so a chain of a hundred thousand terminals needs no stack.
  */
-import type { Limits } from "../../errors.ts"
+import { type Limits, limitError } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { type Environment, emptyEnvironment, resolved } from "./environment.ts"
 import { foldedText } from "./literals.ts"
@@ -176,13 +176,17 @@ export class Terminals {
         "a rule stands in a terminal, where only terminals do",
       )
     }
-    const { grammarDepth } = this.limits
-    if (++this.depth > grammarDepth) {
-      throw this.scope.source.error(
-        "limit",
-        node.start,
-        `templates inside each other: ${this.depth} are above the bound of ${grammarDepth}. Raise limits.grammarDepth`,
-      )
+    if (++this.depth > this.limits.grammarDepth) {
+      this.scope.source.nested(node.start, () => {
+        throw limitError(
+          this.limits,
+          "grammarDepth",
+          this.depth,
+          "",
+          (value, bound) => `templates inside each other: ${value} are above the bound of ${bound}`,
+          null,
+        )
+      })
     }
     const values = new Map(
       (definition.parameters ?? []).map(({ text }, i) => [

@@ -6,6 +6,7 @@
  * expression, or the next one goes on with `|`. A line that is the head of a definition always begins a statement, so that a
  * bracket which is never closed spoils one definition and not the rest of the text.
  */
+import { checkLimit, type Limits } from "../../errors.ts"
 import { createToken, type IToken, Lexer, type TokenType } from "../chevrotain.ts"
 import type { Mistakes, Source } from "../source.ts"
 
@@ -88,7 +89,7 @@ export const allWords: TokenType[] = [
 let lexer: Lexer | null = null
 
 /** The statements of the text, each as its words. Only those of a `%lark {…}` hold line ends, between its own statements. */
-export function readStatements(source: Source, maxDepth: number, mistakes: Mistakes): IToken[][] {
+export function readStatements(source: Source, limits: Limits, mistakes: Mistakes): IToken[][] {
   lexer ??= new Lexer(allWords, { positionTracking: "onlyOffset", ensureOptimizations: false })
   const { tokens, errors } = lexer.tokenize(source.text)
   for (const { offset, length } of errors) {
@@ -101,10 +102,10 @@ export function readStatements(source: Source, maxDepth: number, mistakes: Mista
     if (open === undefined) words.push(token)
     else mistakes.add("syntax", token.startOffset, open[1])
   }
-  return split(source, words, maxDepth)
+  return split(source, words, limits)
 }
 
-function split(source: Source, words: readonly IToken[], maxDepth: number): IToken[][] {
+function split(source: Source, words: readonly IToken[], limits: Limits): IToken[][] {
   const statements: IToken[][] = []
   let statement: IToken[] = []
   /** Brackets that are open, `%lark` for those of a nested grammar. */
@@ -122,12 +123,11 @@ function split(source: Source, words: readonly IToken[], maxDepth: number): ITok
       if (isOpening(tokenType)) {
         const isNested = statement[statement.length - 2]?.tokenType === NestedKeyword
         open.push(isNested ? NestedKeyword : tokenType)
-        if (open.length > maxDepth)
-          throw source.error(
-            "limit",
-            token.startOffset,
-            `nesting of brackets: ${open.length} is above the bound of ${maxDepth}. Raise limits.grammarDepth or name the inner parts`,
-          )
+        if (open.length > limits.grammarDepth)
+          source.nested(token.startOffset, () => {
+            const [what, wayOut] = ["nesting of brackets", "name the inner parts"]
+            checkLimit(limits, "grammarDepth", open.length, "", what, wayOut)
+          })
       } else if (isClosing(tokenType)) open.pop()
       continue
     }

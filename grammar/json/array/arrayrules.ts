@@ -6,7 +6,7 @@
  * every item before it, and from every value that the positions which must still come cannot do without: finite domains
  * need distinct representatives, a bipartite matching (Kuhn 1955; Hall 1935).
  */
-import { GrammarError } from "../../errors.ts"
+import { type GrammarError, limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { Infinite } from "../facts/conjunction.ts"
 import type { ItemValues } from "../values.ts"
@@ -26,16 +26,6 @@ export interface ItemWay {
 }
 
 const nothing: readonly number[] = []
-
-/** Positions that are counted one by one where `contains` counts too. */
-const MaxCounted = 1_000
-
-/** Values looked at to find different ones for all positions, since somebody asked. */
-const MaxWork = 20_000_000
-
-/** Ways to count one item, by several `contains`; and ways that are looked at to find out whether one item may come. */
-const MaxWays = 1_024
-const MaxTried = 100_000
 
 export class ArrayRules {
   readonly start: ArrayProgress
@@ -64,11 +54,16 @@ export class ArrayRules {
   isPossible(): boolean {
     const { contains, min } = this.spec
     const counted = Math.max(min, ...contains.map((rule) => rule.min))
-    if (contains.length > 0 && counted > MaxCounted) {
-      throw new GrammarError(
-        "limit",
+    const { limits } = this.values
+    // Positions are counted one by one where `contains` counts too.
+    if (contains.length > 0 && counted > limits.containsItems) {
+      throw limitError(
+        limits,
+        "containsItems",
+        counted,
         "",
-        `contains needs ${counted} items to be counted: above ${MaxCounted}. Lower minItems or minContains`,
+        (value, bound) => `contains needs ${value} items to be counted: above ${bound}`,
+        "lower minItems or minContains",
       )
     }
     this.tried = 0
@@ -304,11 +299,26 @@ export class ArrayRules {
 
   private spend(work: number): void {
     this.work += work
-    if (this.work <= MaxWork) return
-    throw new GrammarError(
-      "limit",
+    const { limits } = this.values
+    if (this.work <= limits.uniqueSteps) return
+    throw limitError(
+      limits,
+      "uniqueSteps",
+      this.work,
       "",
-      `unique items over finite sets of values need more than ${MaxWork} steps. Lower minItems or allow more values`,
+      (_, bound) => `unique items over finite sets of values need more than ${bound} steps`,
+      "lower minItems or allow more values",
+    )
+  }
+
+  private tooManyWays(name: "containsWays" | "containsTries", value: number): GrammarError {
+    return limitError(
+      this.values.limits,
+      name,
+      value,
+      "",
+      (_, bound) => `items that several contains count need more than ${bound} combinations`,
+      "use fewer of them",
     )
   }
 
@@ -364,14 +374,9 @@ export class ArrayRules {
         (way) =>
           way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, seen, barred),
       )
-      if (ways.length > MaxWays || this.tried > MaxTried) {
-        const bound = ways.length > MaxWays ? MaxWays : MaxTried
-        throw new GrammarError(
-          "limit",
-          "",
-          `items that several contains count need more than ${bound} combinations. Use fewer of them`,
-        )
-      }
+      const { containsWays, containsTries } = this.values.limits
+      if (ways.length > containsWays) throw this.tooManyWays("containsWays", ways.length)
+      if (this.tried > containsTries) throw this.tooManyWays("containsTries", this.tried)
     }
     return ways
       .filter(

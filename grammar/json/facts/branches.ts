@@ -6,13 +6,13 @@
  * then one choice is made. The choices prefer "is this property there": exclusive, and it settles many clauses.
  */
 import { checkTime } from "../../deadline.ts"
-import { checkLimit, type Limits } from "../../errors.ts"
+import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Expansion, expandFact } from "./expand.ts"
 import { ComparisonWork, Known } from "./known.ts"
-import { MaxObligations, type Obligation, obligationOf } from "./obligations.ts"
+import { type Obligation, obligationOf } from "./obligations.ts"
 
 /** Above this many open branches each new one is tested for satisfiability before it is kept. */
 const ManyBranches = 16
@@ -30,7 +30,7 @@ const WorkPerStep = 2
 const StatusWork = 8
 
 /** Clauses left to the frame; `some` facts are obligations too. */
-const KeptClauses = MaxObligations - 6
+const KeptClauses = fixedBounds.obligations - 6
 
 /** What branches ask of values that are not containers; containers are taken on trust. */
 export interface ValueTest {

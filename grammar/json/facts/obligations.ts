@@ -17,9 +17,6 @@ export type Event =
 /** Any one of these meets it. */
 export type Obligation = readonly Event[]
 
-/** Obligations are bits of a number. */
-export const MaxObligations = 30
-
 /** The clause as an obligation, or null when an alternative speaks of more than one key. */
 export function obligationOf(all: Conjunctions, clause: readonly Alternative[]): Obligation | null {
   const events: Event[] = []

@@ -4,7 +4,7 @@
  * Patterns are met one after the other, each splits every class so far in two. Those that begin with different literals
  * are told apart at sight; for others emptiness is a search, and all searches of one object share a budget.
  */
-import { GrammarError } from "../../errors.ts"
+import { type GrammarError, type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
 
@@ -14,12 +14,6 @@ export interface NameClass {
   readonly matched: ReadonlySet<ExprId>
 }
 
-/** Classes of one object: each is a way to read a key. Real schemas have up to ten. */
-const MaxClasses = 512
-
-/** Expressions made to tell the names of one object apart. */
-const MaxExpressions = 100_000
-
 const none: ReadonlySet<ExprId> = new Set()
 const anyName: readonly NameClass[] = [{ expr: exprs.anyText, matched: none }]
 
@@ -27,17 +21,24 @@ const anyName: readonly NameClass[] = [{ expr: exprs.anyText, matched: none }]
 export function nameClasses(
   patterns: ReadonlySet<ExprId>,
   languages: readonly ExprId[],
+  limits: Limits,
 ): readonly NameClass[] {
   if (patterns.size === 0 && languages.length === 0) return anyName
   const before = exprs.count
-  const isNever = (expr: ExprId) => {
-    if (exprs.isNever(expr, MaxExpressions)) return true
-    if (exprs.count - before <= MaxExpressions) return false
-    throw new GrammarError(
-      "limit",
+  const manyMade = (): GrammarError =>
+    limitError(
+      limits,
+      "nameStates",
+      exprs.count - before,
       "",
-      `to tell apart what patterns of property names match takes more than ${MaxExpressions} automaton states. Anchor them, or use fewer`,
+      (_, bound) =>
+        `to tell apart what patterns of property names match takes more than ${bound} automaton states`,
+      "anchor them, or use fewer",
     )
+  const isNever = (expr: ExprId) => {
+    if (exprs.isNever(expr, limits.nameStates, manyMade)) return true
+    if (exprs.count - before <= limits.nameStates) return false
+    throw manyMade()
   }
   const inside = exprs.and([exprs.anyText, ...languages])
   let classes: { expr: ExprId; matched: ReadonlySet<ExprId>; prefix: readonly number[] }[] = []
@@ -61,11 +62,15 @@ export function nameClasses(
       if (!isNever(outer)) split.push({ ...one, expr: outer })
     }
     classes = split
-    if (classes.length > MaxClasses) {
-      throw new GrammarError(
-        "limit",
+    // Each is a way to read a key. Real schemas have up to ten.
+    if (classes.length > limits.nameClasses) {
+      throw limitError(
+        limits,
+        "nameClasses",
+        classes.length,
         "",
-        `patterns of property names overlap in more than ${MaxClasses} ways. Anchor them, or use fewer`,
+        (_, bound) => `patterns of property names overlap in more than ${bound} ways`,
+        "anchor them, or use fewer",
       )
     }
   }

@@ -48,6 +48,7 @@ export class ObjectLanguage {
       values.policy.order === "schema",
       (conjunction, facts) => values.all.and(conjunction, facts),
       isProductive,
+      values.limits,
     )
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
     this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))

@@ -4,11 +4,8 @@
  * Depth first over the obligations that are left: each is met by giving a name up, or by a key whose value meets the
  * facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
  */
-import { GrammarError } from "../../errors.ts"
+import { type Limits, limitError } from "../../errors.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
-
-/** Steps of one search. Real schemas need a few dozen. */
-const MaxSteps = 20_000
 
 export interface Plan {
   /** Declared names that the plan reads, required ones aside. */
@@ -19,6 +16,7 @@ export interface Plan {
 
 export interface PlanProblem {
   readonly spec: ObjectSpec
+  readonly limits: Limits
   /** Names that have been read, and names that can still be. */
   isSeen(index: number): boolean
   isOpen(index: number): boolean
@@ -37,12 +35,13 @@ interface Key {
 
 /** A plan, or null when there is none. */
 export function findPlan(problem: PlanProblem): Plan | null {
-  const { spec, count, requiredCount } = problem
+  const { spec, limits, count, requiredCount } = problem
   const { names, classes, min, max } = spec
   const open = names.map((_, i) => problem.isOpen(i))
   let unmet = problem.unmet
   // What can no longer come is absent for good.
   for (const [i, { absence }] of names.entries()) if (!open[i] && !problem.isSeen(i)) unmet &= ~absence
+  // Real schemas need a few dozen.
   let steps = 0
 
   const search = (
@@ -51,11 +50,14 @@ export function findPlan(problem: PlanProblem): Plan | null {
     keys: readonly Key[],
     room: number,
   ): Plan | null => {
-    if (++steps > MaxSteps) {
-      throw new GrammarError(
-        "limit",
+    if (++steps > limits.objectSteps) {
+      throw limitError(
+        limits,
+        "objectSteps",
+        steps,
         "",
-        `the obligations of an object need more than ${MaxSteps} steps. Simplify the not or oneOf around it`,
+        (_, bound) => `the obligations of an object need more than ${bound} steps`,
+        "simplify the not or oneOf around it",
       )
     }
     if (left === 0) return hasEnough(banned) ? planOf(keys) : null

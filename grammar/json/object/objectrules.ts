@@ -5,7 +5,7 @@
  * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. With order "schema" only names ahead
  * of the last one read are available, and the open classes come after every named key.
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, type Limits, limitError } from "../../errors.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { findPlan, type Plan } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
@@ -24,9 +24,6 @@ export interface Progress {
   /** Required names that have not been read. */
   readonly requiredCount: number
 }
-
-/** Obligations that one key could meet in different ways: every subset is a way to read it. */
-const MaxChances = 8
 
 const noClasses: readonly number[] = []
 
@@ -52,6 +49,7 @@ export class ObjectRules {
   private readonly offeredFrom: Int32Array
   private readonly and: (conjunction: number, facts: readonly number[]) => number
   private readonly isProductive: Lookup
+  private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
   /** 0 … classes - 1. */
   private readonly allClasses: readonly number[]
@@ -62,7 +60,9 @@ export class ObjectRules {
     ordered: boolean,
     and: (conjunction: number, facts: readonly number[]) => number,
     isProductive: Lookup,
+    limits: Limits,
   ) {
+    this.limits = limits
     this.spec = spec
     this.ordered = ordered
     this.and = and
@@ -211,6 +211,7 @@ export class ObjectRules {
     if (plan === undefined) {
       plan = findPlan({
         spec: { ...this.spec, classes: this.classes },
+        limits: this.limits,
         isSeen: (i) => this.isSeen(progress, i),
         isOpen: (i) => this.isOffered[i] && !this.isSeen(progress, i) && (!this.ordered || i >= next),
         isPossible: (value, facts) => this.isProductive(this.demand(value, facts)),
@@ -241,11 +242,15 @@ export class ObjectRules {
       else open.push(chance)
     }
     const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
-    if (useful.length > MaxChances) {
-      throw new GrammarError(
-        "limit",
+    if (useful.length > fixedBounds.chances) {
+      throw limitError(
+        fixedBounds,
+        "chances",
+        useful.length,
         "",
-        `a property by which ${useful.length} obligations could be met: above the bound of ${MaxChances}. Simplify the not or oneOf around it`,
+        (value, bound) =>
+          `a property by which ${value} obligations could be met: above the bound of ${bound}`,
+        "simplify the not or oneOf around it",
       )
     }
     const ways: KeyWay[] = []

@@ -6,7 +6,7 @@
  * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
  * as declared names, so every class that remains has names without end.
  */
-import { GrammarError, type Limits } from "../../errors.ts"
+import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
 import { exprLengths } from "../../lexeme/expr/lengths.ts"
@@ -14,7 +14,7 @@ import { anyContent, exprContent } from "../../lexeme/string/content.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Conjunctions, Infinite, Types } from "../facts/conjunction.ts"
 import { type Asserted, coverageOf } from "../facts/coverage.ts"
-import { type Event, MaxObligations, type Obligation } from "../facts/obligations.ts"
+import type { Event, Obligation } from "../facts/obligations.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
@@ -115,13 +115,14 @@ export function objectSpec(
     parts.obligations.push(obligation)
     for (const event of obligation) if (event.kind !== "some") parts.names.add(event.name)
   }
-  if (parts.obligations.length > MaxObligations) {
-    throw new GrammarError(
-      "limit",
-      "",
-      `obligations of one object, by negation: ${parts.obligations.length} is above the bound of ${MaxObligations}. Simplify the not or oneOf around it`,
-    )
-  }
+  checkLimit(
+    fixedBounds,
+    "obligations",
+    parts.obligations.length,
+    "",
+    "obligations of one object, by negation",
+    "simplify the not or oneOf around it",
+  )
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
     if (parts.obligations.length === 0) return noChances
@@ -155,7 +156,7 @@ export function objectSpec(
     }
   }
   const classes: KeyClass[] = []
-  for (const { expr, matched } of classesOf(parts)) {
+  for (const { expr, matched } of classesOf(parts, limits)) {
     const value = all.of(classFacts(all, parts, matched))
     if (value === all.never || all.isFalse(value)) continue
     const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
@@ -332,7 +333,7 @@ function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId
 }
 
 /** Patterns with few texts become names instead: they split no class. */
-function classesOf(parts: Parts): readonly NameClass[] {
+function classesOf(parts: Parts, limits: Limits): readonly NameClass[] {
   if (parts.constants.length > 0) return []
   const patterns = new Set<ExprId>()
   for (const { patternProperties } of parts.keywords)
@@ -345,7 +346,7 @@ function classesOf(parts: Parts): readonly NameClass[] {
     for (const text of texts) parts.names.add(text)
     patterns.delete(pattern)
   }
-  return nameClasses(patterns, parts.nameLanguages)
+  return nameClasses(patterns, parts.nameLanguages, limits)
 }
 
 /** The texts of `pattern`, or null when there are many. */

@@ -49,6 +49,7 @@ interface KeywordPlace {
 /** Reads nodes once each. */
 export class KeywordReader {
   readonly graph: SchemaGraph
+  readonly limits: Limits
   /** What strings and names of properties may be, whatever the schema says. */
   readonly allowedText: ExprId
   private readonly excludes: readonly string[]
@@ -66,6 +67,7 @@ export class KeywordReader {
 
   constructor(graph: SchemaGraph, options: ReadOptions) {
     this.graph = graph
+    this.limits = options.limits
     this.options = options
     this.excludes = options.excludes ?? []
     this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)

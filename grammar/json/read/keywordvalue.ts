@@ -1,11 +1,10 @@
 /** The values of keywords, checked: each function takes a node and the keyword's pointer, and throws `syntax`. */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 import { type Decimal, parseDecimal } from "../../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 import { decimalOfNode } from "./value.ts"
 
 /** Significant digits of a bound or divisor: reading a number digit by digit is quadratic in them. */
-export const MaxDigits = 1_000
 
 export type Members = ReadonlyMap<string, JsonNode>
 
@@ -44,13 +43,16 @@ export function readCount(value: JsonNode, path: string): number {
 export function readNumber(value: JsonNode, path: string): Decimal {
   if (value.kind !== "number") throw malformed(path, "a number", value)
   const decimal = parseDecimal(value.text)
-  if (value.text.length > MaxDigits) {
+  if (value.text.length > fixedBounds.digits) {
     const count = decimal.digits.toString().length
-    if (count > MaxDigits) {
-      throw new GrammarError(
-        "limit",
+    if (count > fixedBounds.digits) {
+      throw limitError(
+        fixedBounds,
+        "digits",
+        count,
         path,
-        `a number with ${count} significant digits is above the bound of ${MaxDigits}. Round it`,
+        (count, bound) => `a number with ${count} significant digits is above the bound of ${bound}`,
+        "round it",
       )
     }
   }

@@ -5,7 +5,7 @@
  * A schema means something by all of these. Here numbers keep their text, objects their key order (and refuse a second
  * key, unless instances are read), strings their lone surrogates, and every value its range in the text.
  */
-import { GrammarError } from "../../errors.ts"
+import { GrammarError, limitError } from "../../errors.ts"
 
 interface Ranged {
   /** Half-open range in UTF-16 units of the text; 0, 0 for values that come from no text. */
@@ -108,10 +108,13 @@ class Reader {
     const mark = this.text.charCodeAt(start)
     if (mark !== OpenObject && mark !== OpenArray) return this.readScalar(mark)
     if (open.length >= this.maxDepth) {
-      throw new GrammarError(
-        "limit",
+      throw limitError(
+        { schemaDepth: this.maxDepth },
+        "schemaDepth",
+        open.length + 1,
         this.place(start),
-        `the text nests deeper than ${this.maxDepth} levels. Raise limits.schemaDepth`,
+        (_, bound) => `the text nests deeper than ${bound} levels`,
+        null,
       )
     }
     this.at++
@@ -285,11 +288,9 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
       break
     case "object": {
       if (depth === 0) {
-        throw new GrammarError(
-          "limit",
-          path,
-          "the value nests too deep, or holds itself. Raise limits.schemaDepth",
-        )
+        const bound = path.split("/").length - 1
+        const what = () => "the value nests too deep, or holds itself"
+        throw limitError({ schemaDepth: bound }, "schemaDepth", bound + 1, path, what, null)
       }
       if (Array.isArray(value)) {
         // A place that was never filled is undefined, and refused as that is.

@@ -9,7 +9,7 @@
  * The same location in the same scope is the same node: memoising by `id` is what ends `$ref` cycles.
  */
 import { TimeError } from "../../deadline.ts"
-import { GrammarError } from "../../errors.ts"
+import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
 import { fromValue, type JsonNode, readJson } from "../read/reader.ts"
 import { type Dialect, defaultDialect, draftDialectOf, isSchema, subschemas } from "./dialect.ts"
 import { type Location, type Resource, Resources } from "./resources.ts"
@@ -36,9 +36,6 @@ interface Scope {
   readonly entered: Map<Resource, Scope>
 }
 
-/** Scopes are copies of the schema: with n dynamic anchors of different names there can be 2ⁿ. */
-const MaxScopes = 4096
-
 const noPlaces: ReadonlyMap<string, Location> = new Map()
 
 export interface GraphOptions {
@@ -48,6 +45,7 @@ export interface GraphOptions {
   dialect?: string
   /** Receives the URIs of documents that were needed and not found. */
   missing?: Set<string>
+  limits?: Limits
 }
 
 export class SchemaGraph {
@@ -55,6 +53,7 @@ export class SchemaGraph {
   private readonly resources: Resources
   /** By the locations of their places; the scope without any is not among them. */
   private readonly scopes = new Map<string, Scope>()
+  private readonly limits: Limits
   private readonly locationIds = new Map<JsonNode, number>()
   private count = 0
 
@@ -68,6 +67,7 @@ export class SchemaGraph {
         `dialect ${options.dialect} is none of the drafts 04 to 2020-12`,
       )
     }
+    this.limits = options.limits ?? defaultLimits
     this.resources = new Resources(root, options.documents ?? {}, dialect, options.missing)
     this.root = this.node(this.resources.main, { places: noPlaces, nodes: new Map(), entered: new Map() })
   }
@@ -159,11 +159,15 @@ export class SchemaGraph {
     const key = [...places].map(([name, { value }]) => `${name} ${this.locationId(value)}`).sort()
     let scope = this.scopes.get(key.join("\n"))
     if (scope === undefined) {
-      if (this.scopes.size === MaxScopes) {
-        throw new GrammarError(
-          "limit",
+      // Scopes are copies of the schema: with n dynamic anchors of different names there can be 2ⁿ.
+      if (this.scopes.size >= this.limits.dynamicScopes) {
+        throw limitError(
+          this.limits,
+          "dynamicScopes",
+          this.scopes.size + 1,
           resource.pointer,
-          `dynamic anchors: more than ${MaxScopes} ways to meet them first. Use fewer, or $ref`,
+          (_, bound) => `dynamic anchors: more than ${bound} ways to meet them first`,
+          "use fewer, or $ref",
         )
       }
       scope = { places, nodes: new Map(), entered: new Map() }

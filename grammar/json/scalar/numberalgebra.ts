@@ -4,17 +4,13 @@
  * Intersections are pairwise, so what would multiply is kept small: equal cells once, cells within others not at all, lists
  * that ascend met by binary search, single values that are excluded taken out all at once.
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { compare as compareDecimals, type Decimal } from "../../lexeme/number/decimal.ts"
 import { isMultipleOf, lcm, type Modulus, modulusOf } from "../../lexeme/number/modulus.ts"
 import { anyNumber, type NumberCell, numbers, pointCell } from "../../lexeme/number/number.ts"
 import { Types } from "../facts/conjunction.ts"
-import { MaxDigits } from "../read/keywordvalue.ts"
 import { decimalOfNode } from "../read/value.ts"
 import type { Algebra } from "./scalar.ts"
-
-/** More cells than any real schema makes; beyond it a formula has exploded. */
-const MaxCells = 20_000
 
 /** Cells of one list that another one is searched for. */
 const FewCells = 4
@@ -30,11 +26,14 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
   and(a, b) {
     if (isAll(a)) return b
     if (isAll(b)) return a
-    if (a.length * b.length > MaxCells) {
-      throw new GrammarError(
-        "limit",
+    if (a.length * b.length > fixedBounds.numberParts) {
+      throw limitError(
+        fixedBounds,
+        "numberParts",
+        a.length * b.length,
         "",
-        `a combination of number constraints needs more than ${MaxCells} parts. Simplify the schema`,
+        (_, bound) => `a combination of number constraints needs more than ${bound} parts`,
+        "simplify the schema",
       )
     }
     if (b.length <= FewCells && areAscending(a) && areAscending(b)) return meetAscending(a, b)
@@ -131,11 +130,15 @@ function common(divisors: readonly Decimal[]): readonly Decimal[] {
   if (divisors.length <= FewDivisors) return divisors
   const { value } = divisors.map(modulusOf).reduce(lcm)
   const count = value.digits.toString().length
-  if (count <= MaxDigits) return [value]
-  throw new GrammarError(
-    "limit",
+  if (count <= fixedBounds.digits) return [value]
+  throw limitError(
+    fixedBounds,
+    "digits",
+    count,
     "",
-    `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${MaxDigits}. Use fewer of them`,
+    (count, bound) =>
+      `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${bound}`,
+    "use fewer of them",
   )
 }
 

@@ -3,7 +3,7 @@
  * languages that are themselves closed under and, or and not. So `allOf`, `anyOf`, `oneOf`, `not` and `if` over scalars
  * are evaluated, not expanded: one function, three algebras.
  */
-import { GrammarError, placed } from "../../errors.ts"
+import { fixedBounds, limitError, placed } from "../../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
 import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
 import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"
@@ -33,12 +33,6 @@ export interface Algebra<T> {
   size(a: T): number
 }
 
-/** Nesting of schemas about one value: of allOf, anyOf, not, $ref. Calls nest with it. */
-const MaxInPlace = 1_000
-
-/** Pairs of languages that a `oneOf` compares. */
-const MaxMeets = 1_000_000
-
 /** Evaluates schemas in one algebra, memoised by node. */
 export class ScalarFormula<T> {
   private readonly algebra: Algebra<T>
@@ -62,11 +56,14 @@ export class ScalarFormula<T> {
       this.cut.add(node.id)
       return this.algebra.all
     }
-    if (this.open.size >= MaxInPlace) {
-      throw new GrammarError(
-        "limit",
+    if (this.open.size >= fixedBounds.inPlaceDepth) {
+      throw limitError(
+        fixedBounds,
+        "inPlaceDepth",
+        this.open.size + 1,
         node.pointer,
-        `schemas refer to each other in place more than ${MaxInPlace} deep. Leave out some of the steps between`,
+        (_, bound) => `schemas refer to each other in place more than ${bound} deep`,
+        "leave out some of the steps between",
       )
     }
     let result: T
@@ -108,6 +105,7 @@ export class ScalarFormula<T> {
   /** At least one and no two: once and twice are carried along, so the work is linear in the branches. */
   private exactlyOne(branches: readonly T[]): T {
     const { algebra } = this
+    const { limits } = this.keywords
     // Single values are told apart at sight.
     const values = new Map<string | number, T>()
     const repeated: T[] = []
@@ -123,11 +121,15 @@ export class ScalarFormula<T> {
     let work = 0
     for (const branch of others) {
       work += algebra.size(once) * algebra.size(branch)
-      if (work > MaxMeets) {
-        throw new GrammarError(
-          "limit",
+      if (work > limits.oneOfSteps) {
+        throw limitError(
+          limits,
+          "oneOfSteps",
+          work,
           "",
-          `a oneOf of ${branches.length} branches about one value needs more than ${MaxMeets} comparisons. Use fewer, or anyOf`,
+          (_, bound) =>
+            `a oneOf of ${branches.length} branches about one value needs more than ${bound} comparisons`,
+          "use fewer, or anyOf",
         )
       }
       twice = algebra.or([twice, algebra.and(once, branch)])

@@ -5,7 +5,7 @@
  * repetition drops iterations that read nothing, as ECMAScript does, so its body is split into the part that reads
  * and the conditions under which it may stand idle.
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { and, anyText, concat, loop, or } from "./build.ts"
 import {
   Asserts,
@@ -38,9 +38,6 @@ import {
 } from "./nodes.ts"
 import { anyChar } from "./sets.ts"
 
-// Iterations that may be unrolled around an assertion.
-const MaxUnrolled = 64
-
 /**
  * A body with assertions N | E, where N consumes and E holds or not without consuming. Fewer than `min` iterations of N
  * are enough if E holds at some place between them.
@@ -53,13 +50,16 @@ export function repeat(body: ExprId, min: number, max: number): ExprId {
   const certain = isSurelyNullable(idle)
   if (min === 0 || certain) return loop(consuming, 0, max)
   if (idle === Never) return loop(consuming, min, max)
-  if (min > MaxUnrolled) {
-    throw new GrammarError(
-      "limit",
+  if (min > fixedBounds.unrolled)
+    throw limitError(
+      fixedBounds,
+      "unrolled",
+      min,
       "",
-      `a repetition of at least ${min} times over a lookaround that may stand alone is above the bound of ${MaxUnrolled}. Lower the count`,
+      (value, bound) =>
+        `a repetition of at least ${value} times over a lookaround that may stand alone is above the bound of ${bound}`,
+      "lower the count",
     )
-  }
   const options = [loop(consuming, min, max)]
   for (let before = 0; before < min; before++) {
     options.push(concat(loop(consuming, before, before), concat(idle, loop(consuming, 0, min - 1 - before))))

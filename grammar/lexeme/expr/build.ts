@@ -8,7 +8,7 @@
  * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
  * (they are re-associated and distributed over `or`); see `assertions.ts`.
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
   AndKind,
@@ -39,9 +39,6 @@ import { anyChar, anyTails, intersectSets, uniteSets } from "./sets.ts"
 
 /** Every text: any characters, any number. */
 export const anyText: ExprId = intern([LoopKind, anyChar, 0, Unbounded], Nullable | Universe)
-
-// Terms of a disjunctive form.
-const MaxTerms = 4096
 
 /**
  * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} = X{a+c,b+d};
@@ -314,13 +311,15 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
   const rest = parts.filter((id) => id !== choice)
   const terms = members(choice).map((member) => and([member, ...rest]))
   const result = or(terms)
-  if (length(result) > MaxTerms) {
-    throw new GrammarError(
-      "limit",
+  if (length(result) > fixedBounds.lookaroundTerms)
+    throw limitError(
+      fixedBounds,
+      "lookaroundTerms",
+      length(result),
       "",
-      `lookarounds inside repetitions combine in more than ${MaxTerms} ways. Move them out of the repetition`,
+      (_, bound) => `lookarounds inside repetitions combine in more than ${bound} ways`,
+      "move them out of the repetition",
     )
-  }
   return result
 }
 

@@ -8,14 +8,12 @@
  * Over bytes, a character is counted at its first byte; continuation bytes weigh nothing.
  */
 import { checkTime } from "../../deadline.ts"
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
 
 /** No upper bound. */
 export const Unbounded = 0x7fffffff
-const MaxStates = 50_000
-const MaxLayerBytes = 32 << 20
 
 /** A threshold above this many characters is not worth the search: no token is that long. */
 const MaxThreshold = 1_024
@@ -121,13 +119,15 @@ class Lengths {
       this.period = this.layers.length - earlier
       return
     }
-    if ((this.layers.length + 1) * count > MaxLayerBytes) {
-      throw new GrammarError(
-        "limit",
+    if ((this.layers.length + 1) * count > fixedBounds.lengthBytes)
+      throw limitError(
+        fixedBounds,
+        "lengthBytes",
+        (this.layers.length + 1) * count,
         "",
-        `the lengths of a pattern need more than ${MaxLayerBytes} bytes. Use a smaller repeat count or drop minLength and maxLength`,
+        (_, bound) => `the lengths of a pattern need more than ${bound} bytes`,
+        "use a smaller repeat count or drop minLength and maxLength",
       )
-    }
     // A layer that is not listed among the seen ones is only found to repeat one period later.
     this.layers.push(layer)
     this.seen.set(hash, [...alike, this.layers.length - 1])
@@ -137,13 +137,15 @@ class Lengths {
   private visit(state: ExprId): number {
     const known = this.index.get(state)
     if (known !== undefined) return known
-    if (this.states.length >= MaxStates) {
-      throw new GrammarError(
-        "limit",
+    if (this.states.length + 1 > fixedBounds.lengthStates)
+      throw limitError(
+        fixedBounds,
+        "lengthStates",
+        this.states.length + 1,
         "",
-        `a pattern with a length needs more than ${MaxStates} automaton states. Write a simpler pattern`,
+        (_, bound) => `a pattern with a length needs more than ${bound} automaton states`,
+        "write a simpler pattern",
       )
-    }
     this.index.set(state, this.states.length)
     this.states.push(state)
     return this.states.length - 1

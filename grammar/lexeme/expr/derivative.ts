@@ -12,7 +12,7 @@
  * a byte was read in front of it. Only expressions that look back change by a shift.
  */
 import { checkTime } from "../../deadline.ts"
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, loop, or } from "./build.ts"
@@ -105,12 +105,12 @@ function memoised(task: number): number {
   return (task & Shift ? shifts : derivatives).get(task >>> 1)
 }
 
-// Integers of the expressions that one derivative may make: long chains of optional parts are quadratic.
-const MaxWords = 4 << 20
-
-/** Computes the row of a task and of all that it needs, without recursion. */
+/**
+ * Computes the row of a task and of all that it needs, without recursion. Throws `limit` where that makes too many
+ * expressions: long chains of optional parts are quadratic.
+ */
 function evaluate(task: number): number {
-  const bound = exprWords() + MaxWords
+  const bound = exprWords() + fixedBounds.derivativeWords
   const stack = [task]
   const needs: number[] = []
   for (;;) {
@@ -134,10 +134,13 @@ function evaluate(task: number): number {
     stack.pop()
     if (stack.length === 0) return row
     if (exprWords() > bound) {
-      throw new GrammarError(
-        "limit",
+      throw limitError(
+        fixedBounds,
+        "derivativeWords",
+        exprWords() - bound + fixedBounds.derivativeWords,
         "",
-        `a pattern has too many ways to go on: they take more than ${MaxWords} words. Use fewer optional parts in a row`,
+        (_, most) => `a pattern has too many ways to go on: they take more than ${most} words`,
+        "use fewer optional parts in a row",
       )
     }
   }

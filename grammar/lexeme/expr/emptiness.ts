@@ -6,7 +6,7 @@
  * that a search has met: an expression is dead in every pattern or in none.
  */
 import { checkTime } from "../../deadline.ts"
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, type GrammarError, limitError } from "../../errors.ts"
 import { derivativeRow } from "./derivative.ts"
 import {
   AndKind,
@@ -24,18 +24,19 @@ import {
 // What is known of an expression.
 const Live = 1
 const Dead = 2
+// Why a search found out nothing: too many states were met, or too many expressions made.
+const ManyStates = 0
+const ManyMade = -1
 const verdicts = new ExprMemo()
-const MaxSearched = 40_000
 const MaxSearchedInPart = 2_000
-/** New expressions, most of them parts of states. */
-const MaxMade = 400_000
+const { emptinessStates, emptinessExprs } = fixedBounds
 
 /**
  * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
  * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached. Throws `limit`
- * when the search takes more than `maxMade` new expressions.
+ * when the search meets too many states, and what `manyMade` answers when it takes more than `maxMade` new expressions.
  */
-export function isNever(id: ExprId, maxMade = MaxMade): boolean {
+export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade = madeError): boolean {
   const known = verdictOf(id)
   if (known !== 0) return known === Dead
   // A factor that is empty by itself may be small where the whole intersection is not.
@@ -43,17 +44,32 @@ export function isNever(id: ExprId, maxMade = MaxMade): boolean {
     verdicts.set(id, Dead)
     return true
   }
-  const verdict = search(id, MaxSearched, maxMade)
-  if (verdict !== 0) return verdict === Dead
-  throw new GrammarError(
-    "limit",
+  const verdict = search(id, emptinessStates, maxMade)
+  if (verdict === ManyMade) throw manyMade()
+  if (verdict !== ManyStates) return verdict === Dead
+  throw limitError(
+    fixedBounds,
+    "emptinessStates",
+    emptinessStates + 1,
     "",
-    `the search for a text that a pattern accepts visited more than ${MaxSearched} automaton states. Use smaller repeat counts or fewer lookarounds`,
+    (_, bound) => `the search for a text that a pattern accepts visited more than ${bound} automaton states`,
+    "use smaller repeat counts or fewer lookarounds",
   )
 }
 
-/** Live, Dead, or 0 when more than `budget` expressions would have to be seen, or `maxMade` new ones made. */
-function search(id: ExprId, budget: number, maxMade = MaxMade): number {
+function madeError(): GrammarError {
+  return limitError(
+    fixedBounds,
+    "emptinessExprs",
+    emptinessExprs + 1,
+    "",
+    (_, bound) => `the search for a text that a pattern accepts made more than ${bound} expressions`,
+    "use smaller repeat counts or fewer lookarounds",
+  )
+}
+
+/** Live, Dead, or why that is not known: more than `budget` expressions would be seen, or `maxMade` new ones made. */
+function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): number {
   const made = exprCount()
   const known = verdictOf(id)
   if (known !== 0) return known
@@ -77,7 +93,8 @@ function search(id: ExprId, budget: number, maxMade = MaxMade): number {
       found.push(target)
       parents.push(i)
     }
-    if (found.length > budget || exprCount() - made > maxMade) return 0
+    if (found.length > budget) return ManyStates
+    if (exprCount() - made > maxMade) return ManyMade
   }
   for (const dead of found) verdicts.set(dead, Dead)
   return Dead

@@ -6,7 +6,7 @@
  * Intersections, complements, assertions and machines have no such form: there the derivatives are searched, guided by
  * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { machineLengths } from "./machine.ts"
@@ -29,20 +29,15 @@ import {
   SetKind,
 } from "./nodes.ts"
 
-/** Longest text that is written down, in bytes. */
-const MaxShortest = 1 << 20
-
 const MaxCost = 0x1fffffff
 
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
-const MaxSearched = 100_000
-const MaxRanges = 350_000
+const { shortestStates, shortestRanges } = fixedBounds
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
 
-/** Beginnings that are looked at between two texts, and expressions whose cheapest texts are looked for, in one list. */
-const MaxBetween = 30_000
+/** Expressions whose cheapest texts are looked for in one list. */
 const MaxMeasured = 2_000
 
 /** Digits and letters before control characters: among equals the first one is written. */
@@ -105,7 +100,15 @@ export class ShortestTexts {
     for (let bound = 0; bound < open.length; bound++) {
       for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
         if (++paths > maxPaths) return
-        if (++since > MaxBetween) throw tooFarApart()
+        if (++since > fixedBounds.textsBetween)
+          throw limitError(
+            fixedBounds,
+            "textsBetween",
+            since,
+            "",
+            (_, bound) => `the texts of a pattern lie more than ${bound} beginnings apart`,
+            "use fewer lookarounds, or lower the number of names or items",
+          )
         if (!this.isExact(path.id) && !exact.has(path.id) && exact.size < MaxMeasured) {
           if (isNever(path.id)) continue
           this.measureTexts(path.id, exact)
@@ -322,11 +325,18 @@ export class ShortestTexts {
           return
         }
         if (isNever(id)) continue
-        if (++searched > MaxSearched || ranges > MaxRanges) {
-          throw new GrammarError(
-            "limit",
+        if (++searched > shortestStates || ranges > shortestRanges) {
+          const visited = `${searched} automaton states and ${ranges} transitions`
+          const bounds = `${shortestStates} and ${shortestRanges}`
+          const isLong = searched > shortestStates
+          throw limitError(
+            fixedBounds,
+            isLong ? "shortestStates" : "shortestRanges",
+            isLong ? searched : ranges,
             "",
-            `the search for a shortest text of a pattern visited ${searched} automaton states and ${ranges} transitions, above the bounds of ${MaxSearched} and ${MaxRanges}. Use smaller repeat counts or fewer lookarounds`,
+            () =>
+              `the search for a shortest text of a pattern visited ${visited}, above the bounds of ${bounds}`,
+            "use smaller repeat counts or fewer lookarounds",
           )
         }
         // A copy: measuring what follows may ask for other rows.
@@ -355,21 +365,16 @@ export class ShortestTexts {
 /** Texts that are written as they are. */
 export const rawTexts = new ShortestTexts(new Uint8Array(256).fill(1))
 
-function tooFarApart(): GrammarError {
-  return new GrammarError(
-    "limit",
-    "",
-    `the texts of a pattern lie more than ${MaxBetween} beginnings apart. Use fewer lookarounds, or lower the number of names or items`,
-  )
-}
-
 function checkLength(bytes: number): void {
-  if (bytes <= MaxShortest) return
-  throw new GrammarError(
-    "limit",
-    "",
-    `the shortest text has at least ${bytes} bytes, above the bound of ${MaxShortest}. Lower minLength or the repeat counts`,
-  )
+  if (bytes > fixedBounds.shortestBytes)
+    throw limitError(
+      fixedBounds,
+      "shortestBytes",
+      bytes,
+      "",
+      (value, bound) => `the shortest text has at least ${value} bytes, above the bound of ${bound}`,
+      "lower minLength or the repeat counts",
+    )
 }
 
 function place(byte: number): number {

@@ -5,7 +5,7 @@
  * equal fields; zero is (0, 0n, 0). Comparing looks at the adjusted exponent (the place of the first digit) before it
  * aligns digits, hence every operation costs the digits that were written, not the size of the value.
  */
-import { GrammarError } from "../../errors.ts"
+import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 
 export interface Decimal {
   readonly sign: 1 | -1 | 0
@@ -15,9 +15,6 @@ export interface Decimal {
 }
 
 export const zero: Decimal = { sign: 0, digits: 0n, exponent: 0 }
-
-// Sums of a few exponents stay exact integers below this bound.
-const MaxExponent = 2 ** 50
 
 const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
@@ -29,9 +26,15 @@ export function parseDecimal(text: string): Decimal {
   const digits = BigInt(match[2] + fraction)
   if (digits === 0n) return zero
   const exponent = Number(match[4] ?? 0)
-  if (Math.abs(exponent) > MaxExponent) {
-    throw new GrammarError("limit", "", `the exponent of ${text} is beyond ±2^50. Write a smaller exponent`)
-  }
+  if (Math.abs(exponent) > fixedBounds.exponent)
+    throw limitError(
+      fixedBounds,
+      "exponent",
+      Math.abs(exponent),
+      "",
+      () => `the exponent of ${text} is beyond ±2^50`,
+      "write a smaller exponent",
+    )
   return makeDecimal(match[1] === "-" ? -digits : digits, exponent - fraction.length)
 }
 

@@ -70,6 +70,7 @@ class ParameterLanguage {
       language.policy.order === "schema",
       (conjunction, facts) => language.all.and(conjunction, facts),
       (conjunction) => this.hasText(conjunction),
+      language.limits,
     )
     this.tries = new KeyTries(
       written.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })),

@@ -2,7 +2,7 @@
  * What a request says of tools: OpenAI's tool objects and `tool_choice`, read into the tools that may be called and how many
  * calls there may be. Places are pointers into `tools`, or the field that is wrong.
  */
-import { GrammarError } from "../../errors.ts"
+import { checkLimit, fixedBounds, GrammarError } from "../../errors.ts"
 
 export interface Tool {
   readonly name: string
@@ -24,7 +24,6 @@ export interface Calls {
   readonly max: number
 }
 
-const MaxTools = 4_096
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
 
 type Fields = Readonly<Record<string, unknown>>
@@ -34,13 +33,7 @@ export const CustomArgument = "input"
 
 /** The tools of a request. Throws `syntax` with the tool's pointer, `unsupported` for what no grammar can honour. */
 export function readTools(tools: readonly unknown[]): Tool[] {
-  if (tools.length > MaxTools) {
-    throw new GrammarError(
-      "limit",
-      "",
-      `tools: ${tools.length} is above the bound of ${MaxTools}. Send fewer`,
-    )
-  }
+  checkLimit(fixedBounds, "tools", tools.length, "", "tools", "send fewer")
   const names = new Map<string, string>()
   return tools.map((value, i) => {
     const tool = readTool(value, `/${i}`)

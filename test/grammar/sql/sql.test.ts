@@ -1,7 +1,7 @@
 /** SQL over given tables: what is accepted and refused, and SQLite itself on random walks. */
 import initSqlJs from "sql.js"
 import { describe, expect, test } from "vitest"
-import { GrammarError, type SqlInput, sqlGrammar } from "../../../grammar/index.ts"
+import { GrammarError, type Limits, type SqlInput, sqlGrammar } from "../../../grammar/index.ts"
 import { DeadState, States } from "../../../grammar/state.ts"
 import { utf8 } from "../../../grammar/utf8.ts"
 import { randomOf } from "../../support/oracle.ts"
@@ -233,6 +233,21 @@ const mistakes: readonly [name: string, input: object, kind: string, path: strin
   ],
   ["half a table", { tables: [users], maxTables: 0.5 }, "syntax", "/maxTables"],
 ]
+
+const twoColumns = (name: string) => ({ name, columns: [{ name: "a" }, { name: "b" }] })
+const bounded: [limit: keyof Limits, input: Partial<SqlInput>][] = [
+  ["sqlColumns", { tables: [twoColumns("t")] }],
+  ["sqlLinks", { tables: [twoColumns("t"), twoColumns("u")] }],
+  ["sqlScopes", { tables: [twoColumns("t"), twoColumns("u")] }],
+  ["sqlScopes", { tables: [twoColumns("t"), twoColumns("u")], maxTables: 1 }],
+]
+
+test.each(bounded)("%s is an option", (limit, input) => {
+  const grammar = (limits: Partial<Limits>) =>
+    sqlGrammar({ dialect: "sqlite", ...input } as SqlInput, { limits })
+  expect(() => grammar({ [limit]: 1 })).toThrow(`above the bound of 1. Raise limits.${limit} or `)
+  expect(() => grammar({})).not.toThrow()
+})
 
 test.each(mistakes)("%s is refused", (_, input, kind, path) => {
   let error: unknown

@@ -1,6 +1,6 @@
 /** Machines that are closed ahead of time, against the lazy ones; and what has no end. */
 import { describe, expect, test } from "vitest"
-import { type CompileOptions, compile, type GrammarInput } from "../../../grammar/index.ts"
+import { type CompileOptions, compile, type GrammarInput, type Limits } from "../../../grammar/index.ts"
 import { DeadState } from "../../../grammar/state.ts"
 import { type ClosedFsm, precompile, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { expectSameWalks } from "../../support/machines.ts"
@@ -109,11 +109,15 @@ test.each(infinite)("refuses %s, and says what has no end", (_, schema, place, s
 })
 
 test("a text that ends far away is refused before it is searched for at every state", () => {
-  const fsm = new TokenFsm(
-    compile({ kind: "json", schema: { minLength: 400, type: "string" } }).grammar,
-    vocabulary,
-  )
-  expect(() => precompile(fsm)).toThrow(/characters are above the bound of 256/)
+  const close = (limits: Partial<Limits> = {}) =>
+    precompile(
+      new TokenFsm(
+        compile({ kind: "json", schema: { minLength: 400, type: "string" } }, { limits }).grammar,
+        vocabulary,
+      ),
+    )
+  expect(() => close()).toThrow(/characters are above the bound of 256 .* Raise limits\.storedEnding/)
+  expect(() => close({ storedEnding: 420, storedEndings: 10_000 })).toThrow(/Raise limits\.storedEndings/)
 })
 
 test("optional properties in schema order add states, they do not multiply them", () => {

@@ -6,7 +6,7 @@
  * the second may stand, hence there always is one, and the second is an item of its own position and "equals the first":
  * no reading is a dead end. One reading waits for each value that was marked.
  */
-import { GrammarError } from "../../../errors.ts"
+import { limitError } from "../../../errors.ts"
 import type { Frame, Step } from "../../../frame.ts"
 import { PairMap, TupleTable } from "../../../intern.ts"
 import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
@@ -40,9 +40,6 @@ interface ItemWay {
   readonly value: number
   readonly progress: Progress
 }
-
-/** Progress of one array that is looked at to find where twins may stand. */
-const MaxReached = 4_096
 
 /** Whether arrays of `spec` with twins exist, and what may come next in one. */
 class TwinRules {
@@ -170,17 +167,21 @@ class TwinRules {
     const reached = [start]
     const keys = new Set([keyOf(start)])
     const { items, contains } = this.spec
+    const { limits } = this.values
     const last = contains.length === 0 ? Math.max(start.index, items.length) : Infinite
     for (const at of reached) {
       for (const { progress } of this.waysOf(at)) {
         const key = keyOf(progress)
         if (progress.index > last || keys.has(key)) continue
         keys.add(key)
-        if (reached.push(progress) <= MaxReached) continue
-        throw new GrammarError(
-          "limit",
+        if (reached.push(progress) <= limits.equalItems) continue
+        throw limitError(
+          limits,
+          "equalItems",
+          reached.length,
           "",
-          `arrays with two equal items that contains counts need more than ${MaxReached} states. Lower the counts`,
+          (_, bound) => `arrays with two equal items that contains counts need more than ${bound} states`,
+          "lower the counts",
         )
       }
     }

@@ -4,7 +4,7 @@
  * Values are alike when the same positions allow them and the same `contains` count them, so only how many of each class
  * were used matters. Depth first over the classes that the next item may take, memoised by what was used.
  */
-import { GrammarError } from "../../../errors.ts"
+import { fixedBounds, type Limits, limitError } from "../../../errors.ts"
 import { Infinite } from "../../facts/conjunction.ts"
 import type { ItemValues } from "../../values.ts"
 import type { ArrayProgress } from "../arrayframe.ts"
@@ -25,15 +25,12 @@ export interface Bounds {
   after(index: number): number
 }
 
-/** Ways looked at from one progress, and items ahead. */
-const MaxSteps = 200_000
-const MaxAhead = 500
-
 const nothing: readonly number[] = []
 
 export class UniqueCounts {
   private readonly spec: ArraySpec
   private readonly bounds: Bounds
+  private readonly limits: Limits
   private readonly classes: ValueClass[] = []
   private readonly classOf = new Map<number, number>()
   private readonly known = new Map<string, boolean>()
@@ -47,13 +44,14 @@ export class UniqueCounts {
     index: number,
     taken: ReadonlySet<number>,
   ): UniqueCounts | null {
-    const counts = new UniqueCounts(spec, bounds)
+    const counts = new UniqueCounts(spec, bounds, values.limits)
     return counts.classify(values, index, taken) ? counts : null
   }
 
-  private constructor(spec: ArraySpec, bounds: Bounds) {
+  private constructor(spec: ArraySpec, bounds: Bounds, limits: Limits) {
     this.spec = spec
     this.bounds = bounds
+    this.limits = limits
   }
 
   private classify(values: ItemValues, index: number, taken: ReadonlySet<number>): boolean {
@@ -121,12 +119,14 @@ export class UniqueCounts {
     const known = this.known.get(key)
     if (known !== undefined) return known
     this.steps += 1 + this.classes.length
-    if (this.steps > MaxSteps || depth > MaxAhead) {
-      throw new GrammarError(
-        "limit",
-        "",
-        `unique items that several contains count need more than ${MaxSteps} steps or ${MaxAhead} items ahead. Use fewer of them`,
-      )
+    const { containsSteps } = this.limits
+    const { containsAhead } = fixedBounds
+    if (this.steps > containsSteps || depth > containsAhead) {
+      const what = () =>
+        `unique items that several contains count need more than ${containsSteps} steps or ${containsAhead} items ahead`
+      throw this.steps > containsSteps
+        ? limitError(this.limits, "containsSteps", this.steps, "", what, "use fewer of them")
+        : limitError(fixedBounds, "containsAhead", depth, "", what, "use fewer of them")
     }
     const result = this.hasEnough(counts, used) && this.someClass(index, counts, used, depth)
     this.known.set(key, result)
