@@ -23,7 +23,16 @@ test("health, ping, version and load", async () => {
   expect((await request("/ping")).status).toBe(200)
   const { version } = JSON.parse(readFileSync("package.json", "utf8"))
   expect(await (await request("/version")).json()).toEqual({ version })
-  expect(await (await request("/load")).json()).toMatchObject({ running: 0, waiting: 0, slots: 1 })
+  const kv = { used: 0, size: engine.model.contextLength }
+  expect(await (await request("/load")).json()).toEqual({ running: 0, waiting: 0, slots: 1, kv })
+})
+
+test("what there is to know of the tokenizer", async () => {
+  const info = await (await request("/tokenizer_info")).json()
+  const { tokenCount, width, endIds } = engine.model
+  expect(info).toMatchObject({ vocab_size: tokenCount, width, eos: [...endIds] })
+  expect(Object.values(info.special_tokens)).toContain(endIds[0])
+  expect(info.chat_template).toContain("messages")
 })
 
 test("an engine whose model is lost loads it again: health says so, and requests wait; lost twice it is dead", async () => {
@@ -123,9 +132,11 @@ test("while draining new work is turned away, with a time", async () => {
   const options: AppOptions = { status: () => "draining" }
   const response = await request("/v1/chat/completions", chat({}), options)
   expect([response.status, (await response.json()).error.code]).toEqual([503, "shutting_down"])
-  expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
   const health = await request("/health", {}, options)
   expect([health.status, await health.json()]).toEqual([503, { status: "draining" }])
+  for (const { headers } of [response, health]) {
+    expect([headers.get("retry-after"), headers.get("retry-after-ms")]).toEqual(["1", "1000"])
+  }
 })
 
 test("a full line is 429 with both retry headers, and the accepted requests finish", async () => {
