@@ -189,7 +189,7 @@ function compileWithin(
     case "tools": {
       const lark = (text: string) => inner({ kind: "lark", text })
       const { response_format: format = null } = input
-      const answer = format === null || format instanceof Grammar ? format : inner(format)
+      const answer = format === null || format instanceof Grammar ? format : answerOf(() => inner(format))
       return fromRules(`turn in the style ${input.style}`, (rules) => {
         return toolsRule({ ...input, response_format: answer }, rules, { ...json, lark })
       })
@@ -200,6 +200,18 @@ function compileWithin(
         "",
         `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex, choice, gbnf, lark, grammar, substring, tag or tools`,
       )
+  }
+}
+
+/** What an answer without calls is held to: its mistakes are told from those of the tools. */
+function answerOf(compileFormat: () => Grammar): Grammar {
+  try {
+    return compileFormat()
+  } catch (error) {
+    // Where a compilation was when its time was over says nothing about the answer.
+    if (!(error instanceof GrammarError) || error.constructor !== GrammarError) throw error
+    const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
+    throw new GrammarError(error.kind, `response_format${error.path}`, message)
   }
 }
 

@@ -84,6 +84,8 @@ export class Refusal extends Error {
 /** Where a constraint came from, so that the refusal of a grammar can name the request's field. */
 export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null
+  /** The request has tools, which the path of a refusal may lead into. */
+  hasTools?: boolean
   /** Seconds after which a full waiting line is worth another try. */
   retryAfterSeconds?: number
   /** Is told what the client will be told, and why. */
@@ -117,11 +119,7 @@ function classify(error: unknown, context: ErrorContext): HttpError {
     const { param, hint, headers } = error.details
     return assemble(error.code, error.message, { param, hint, headers }, context)
   }
-  if (error instanceof GrammarError) {
-    const { kind, path } = error
-    const code = context.constraint?.isSchema === false ? "invalid_grammar" : "invalid_json_schema"
-    return assemble(code, error.message, { param: context.constraint?.field, kind, path }, context)
-  }
+  if (error instanceof GrammarError) return assembleGrammar(error, context)
   if (error instanceof SamplingError) {
     return assemble("invalid_value", error.message, { param: error.param }, context)
   }
@@ -133,6 +131,24 @@ function classify(error: unknown, context: ErrorContext): HttpError {
   if (error instanceof ModelError) return assemble("server_error", error.message, {}, context)
   const message = error instanceof Error ? error.message : String(error)
   return assemble("server_error", `internal error: ${message}`, {}, context)
+}
+
+/** Where tools are called, a path leads into the answer's constraint, or into the tools, or it is a field of the turn. */
+const answerPath = "response_format"
+const turnFields = ["tool_choice", "max_tool_calls", "parallel_tool_calls", "tools"]
+
+function assembleGrammar({ kind, path, message }: GrammarError, context: ErrorContext): HttpError {
+  const { constraint } = context
+  if (context.hasTools && turnFields.includes(path)) {
+    return assemble("invalid_value", message, { param: path, kind, path: "" }, context)
+  }
+  const isTool = context.hasTools === true && !path.startsWith(answerPath)
+  const field = isTool ? "tools" : constraint?.field
+  const inner = path.startsWith(answerPath) ? path.slice(answerPath.length) : path
+  const said = path === inner ? message : message.replace(path, inner || (field ?? ""))
+  const isSchema = isTool ? !/^\/\d+\/custom\//.test(path) : constraint?.isSchema !== false
+  const code = isSchema ? "invalid_json_schema" : "invalid_grammar"
+  return assemble(code, said, { param: field, kind, path: inner }, context)
 }
 
 function assemble(

@@ -65,12 +65,13 @@ export class RequestBody {
     this.value = value
   }
 
-  /** The characters of the value at `path` (member names), or null when there is none. */
-  text(path: readonly string[]): string | null {
+  /** The characters of the value at `path` (names of members, numbers of items), or null when there is none. */
+  text(path: readonly (string | number)[]): string | null {
     let node: JsonNode | undefined = this.root
-    for (const name of path) {
-      if (node?.kind !== "object") return null
-      node = node.members.get(name)
+    for (const step of path) {
+      if (node?.kind === "object" && typeof step === "string") node = node.members.get(step)
+      else if (node?.kind === "array" && typeof step === "number") node = node.items[step]
+      else return null
     }
     return node ? this.source.slice(node.start, node.end) : null
   }

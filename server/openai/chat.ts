@@ -17,6 +17,7 @@ import type {
 } from "../../runtime/index.ts"
 import { errorResponse, toHttpError } from "../errors.ts"
 import { eventStream } from "../http/sse.ts"
+import { Deltas, finishReasonOf, messageOf } from "./answer.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import type { Constraint } from "./constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "./endpoint.ts"
@@ -31,9 +32,11 @@ import { counts, usageOf } from "./usage.ts"
 /** One chat completion. Never rejects: every failure is a response. */
 export async function chat(engine: Engine, request: Request, options: EndpointOptions): Promise<Response> {
   let constraint: Constraint | null = null
+  let hasTools = false
   try {
     const { chat: chatRequest, constraint: asked, policies } = await readRequest("chat", request, options)
     constraint = asked
+    hasTools = (chatRequest.options.tools ?? []).length > 0
     options.models.check(chatRequest.model)
     checkReply(chatRequest, engine.model.contextLength)
     const seed = BigInt(chatRequest.options.seed ?? randomSeed())
@@ -54,7 +57,12 @@ export async function chat(engine: Engine, request: Request, options: EndpointOp
     })
   } catch (error) {
     const { noted } = options.exchange
-    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds(), noted })
+    return errorResponse(error, {
+      constraint,
+      hasTools,
+      retryAfterSeconds: options.retryAfterSeconds(),
+      noted,
+    })
   }
 }
 
@@ -99,12 +107,16 @@ class Reply {
       refuseFailure(choice)
       return {
         index,
-        message: { role: "assistant", content: choice.text, refusal: null },
+        message: messageOf(choice, this.request),
         logprobs:
           this.request.topLogprobs === null
             ? null
             : { content: long.list(choice.logprobs ?? [], rows), refusal: null },
-        finish_reason: choice.finishReason,
+        finish_reason: finishReasonOf(
+          choice.finishReason,
+          choice.toolCalls.length,
+          this.request.options.toolChoice,
+        ),
         stop_reason: choice.stopReason,
       }
     })
@@ -133,22 +145,22 @@ class Reply {
       choices: [{ index, delta, logprobs: null, finish_reason: null, ...more }],
       ...usage(),
     })
-    for (let index = 0; index < (options.n ?? 1); index++) {
+    const deltas = Array.from({ length: options.n ?? 1 }, () => new Deltas(this.request))
+    for (let index = 0; index < deltas.length; index++) {
       const first = chunk(index, { role: "assistant", content: "" })
       yield index === 0 ? { ...first, tokenrail: this.extension } : first
     }
     for await (const event of this.generation) {
-      if (event.type === "text") {
+      if (event.type !== "finish") {
         completionTokens += event.tokens.length
-        if (event.text === "" && !event.logprobs?.length) continue
-        yield chunk(event.choice, { content: event.text }, this.eventLogprobs(event))
+        const delta = deltas[event.choice].of(event)
+        if (delta === null && !event.logprobs?.length) continue
+        yield chunk(event.choice, delta ?? { content: "" }, this.eventLogprobs(event))
       } else {
         refuseFailure(event)
-        const last = chunk(
-          event.choice,
-          {},
-          { finish_reason: event.finishReason, stop_reason: event.stopReason },
-        )
+        const { callCount } = deltas[event.choice]
+        const finish_reason = finishReasonOf(event.finishReason, callCount, options.toolChoice)
+        const last = chunk(event.choice, {}, { finish_reason, stop_reason: event.stopReason })
         const said = {
           ...(this.generation.isFinished ? warningsOf(await this.generation.result) : {}),
           ...closedOf([event]),
@@ -159,7 +171,7 @@ class Reply {
     if (includeUsage) yield { ...head, choices: [], usage: this.usage(await this.generation.result) }
   }
 
-  private eventLogprobs(event: GenerationEvent & { type: "text" }): object {
+  private eventLogprobs(event: Exclude<GenerationEvent, { type: "finish" }>): object {
     if (this.request.topLogprobs === null) return {}
     return { logprobs: { content: logprobRows(event.logprobs, this.vocabulary), refusal: null } }
   }

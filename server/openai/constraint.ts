@@ -36,7 +36,6 @@ export const constraintKeys: ReadonlySet<string> = new Set([
 
 /** The request's constraint and the policies beside it. Throws `Refusal`; the grammar is compiled elsewhere. */
 export function readConstraint(body: RequestBody): ConstraintRequest {
-  checkTools(body.value)
   const found = [...readResponseFormat(body), ...readStructuredOutputs(body), ...readAliases(body)]
   if (found.length > 1) {
     throw new Refusal("invalid_value", `${found[0].field} and ${found[1].field} both constrain the text`, {
@@ -184,25 +183,6 @@ function schemaAt(body: RequestBody, path: string[]): Constraint {
 
 function anyObject(field: string): Constraint {
   return { field, isSchema: true, input: { kind: "json", schema: '{"type":"object"}' } }
-}
-
-// ---- tools: without a grammar for calls they can only be left alone
-
-function checkTools(value: Record<string, unknown>): void {
-  const { tools, tool_choice: choice } = value
-  if (tools != null && !Array.isArray(tools)) {
-    throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
-  }
-  const present = Array.isArray(tools) && tools.length > 0
-  if (present && choice !== "none") {
-    throw new Refusal("unsupported_parameter", "tools are not supported here", {
-      param: "tools",
-      hint: 'Send the parameters of the function as response_format json_schema, or tool_choice: "none"',
-    })
-  }
-  if (!present && choice != null && choice !== "none" && choice !== "auto") {
-    throw new Refusal("invalid_value", "tool_choice needs tools", { param: "tool_choice" })
-  }
 }
 
 // ---- small readers

@@ -15,17 +15,17 @@ import { halfPair } from "./surrogates.ts"
 /** Accepted, and no effect is promised by anyone who offers them. */
 const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
-  ...["prompt_cache_retention", "include_reasoning", "priority", "request_id", "cache_salt"],
+  ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],
+  ...["moderation", "obfuscation", "context_management"],
 ])
 
 /** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
 const refused: Record<string, [unknown[], string]> = {
-  functions: [[[]], "Use response_format json_schema with the parameters of the function"],
-  function_call: [["none"], "Use response_format json_schema with the parameters of the function"],
+  functions: [[[]], "Send them as tools"],
+  function_call: [["none"], "Send the functions as tools, and tool_choice"],
   audio: [[], "This server writes text only: leave it out"],
   web_search_options: [[], "This server has no web search: leave it out"],
   modalities: [[["text"]], 'Only ["text"] is supported'],
-  thinking_token_budget: [[], "Leave it out, or bound the whole answer by max_completion_tokens"],
   contrastive: [[], "It needs a second model: leave it out"],
   best_of: [[1], "Use n and choose among the answers"],
   use_beam_search: [[false], "Use temperature 0"],

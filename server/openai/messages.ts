@@ -7,6 +7,7 @@
 import { z } from "zod"
 import type { Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
+import { quote } from "../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 
 type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
@@ -28,11 +29,22 @@ function isPart(value: unknown): value is Part {
   return type === "text" ? typeof text === "string" : type === "refusal" && typeof refusal === "string"
 }
 
-const toolCall = z.looseObject({
-  id: z.string(),
-  type: z.literal("function"),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
-})
+const toolCall = z.discriminatedUnion(
+  "type",
+  [
+    z.looseObject({
+      id: z.string(),
+      type: z.literal("function"),
+      function: z.looseObject({ name: z.string(), arguments: z.string() }),
+    }),
+    z.looseObject({
+      id: z.string(),
+      type: z.literal("custom"),
+      custom: z.looseObject({ name: z.string(), input: z.string() }),
+    }),
+  ],
+  { error: "type must be function or custom" },
+)
 const named = { name: z.string().nullish() }
 export const message = z.discriminatedUnion(
   "role",
@@ -50,14 +62,38 @@ export const message = z.discriminatedUnion(
   { error: "role must be system, developer, user, assistant, tool or function" },
 )
 
-/** What the template reads. `index` is the place in `messages`, for the refusal. Throws `Refusal`. */
-export function toMessage(raw: z.infer<typeof message>, index: number): Message {
+/** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */
+export function toMessages(raw: readonly z.infer<typeof message>[]): Message[] {
+  /** Names of the tools that were called, by the id of the call. */
+  const called = new Map<string, string>()
+  return raw.map((each, index) => {
+    const read = toMessage(each, index)
+    if (each.role === "assistant") {
+      for (const call of each.tool_calls ?? [])
+        called.set(call.id, call.type === "custom" ? call.custom.name : call.function.name)
+    }
+    if (each.role !== "tool") return read
+    const name = called.get(each.tool_call_id)
+    if (name !== undefined) return { name, ...read }
+    const param = `messages[${index}].tool_call_id`
+    const known = [...called.keys()].slice(-8)
+    throw new Refusal("invalid_value", `${param}: no call before has the id ${quote(each.tool_call_id)}`, {
+      param,
+      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
+    })
+  })
+}
+
+function toMessage(raw: z.infer<typeof message>, index: number): Message {
   if (raw.role === "assistant" && raw.content == null && !raw.tool_calls?.length) {
     const param = `messages[${index}].content`
     throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
   }
   const role = raw.role === "developer" ? "system" : raw.role
-  return { ...raw, role, content: flatten(raw.content) } as Message
+  const read = { ...raw, role, content: flatten(raw.content) } as Message
+  // Templates ask whether there are calls by whether there is a list.
+  if (raw.role === "assistant" && !raw.tool_calls?.length) delete read.tool_calls
+  return read
 }
 
 // Parts are joined by a newline, as vLLM does for templates that take strings.

@@ -29,6 +29,8 @@ const policyFields = z.strictObject({
   trace: z.boolean().nullish(),
   stream_granularity: z.enum(["token", "word"]).nullish(),
   draft_tokens: z.int().min(0).nullish(),
+  tools_in_prompt: z.boolean().nullish(),
+  reason: z.strictObject({ until: z.string().min(1) }).nullish(),
 })
 
 const vllmFlags = z.strictObject({
@@ -102,13 +104,15 @@ export function readPolicies(value: Record<string, unknown>): Policies {
     })
   }
   if (whitespace) options.whitespace = spacing[whitespace]
-  const { on_length, stream_granularity, draft_tokens, schema_in_prompt } = policies
+  const { on_length, stream_granularity, draft_tokens, schema_in_prompt, tools_in_prompt, reason } = policies
   return {
     compile: options,
     generate: {
       ...(on_length && { onLength: on_length }),
       ...(stream_granularity && { streamGranularity: stream_granularity }),
       ...(draft_tokens != null && { draftTokens: draft_tokens }),
+      ...(tools_in_prompt != null && { toolsInPrompt: tools_in_prompt }),
+      ...(reason && { reasonUntil: reason.until }),
       schemaInPrompt: schema_in_prompt ?? false,
     },
   }

@@ -15,13 +15,16 @@ import {
   generationRequest,
   readFields,
 } from "./fields.ts"
-import { message, prediction, readPrediction, toMessage } from "./messages.ts"
+import { message, prediction, readPrediction, toMessages } from "./messages.ts"
 import { checkTemplateKwargs } from "./templatekwargs.ts"
+import { readTools } from "./tools.ts"
 
 export interface ChatRequest extends GenerationRequest {
   messages: Message[]
   /** Alternatives a row, or null: no log-probabilities in the reply. */
   topLogprobs: number | null
+  /** Whether the reply holds what was thought before the answer. */
+  showsReasoning: boolean
 }
 
 const chatFields = z.object({
@@ -32,7 +35,14 @@ const chatFields = z.object({
   prediction: prediction.nullish(),
   logprobs: flag,
   top_logprobs: z.int().min(0).max(20).nullish(),
-  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).nullish(),
+  thinking_token_budget: z.int().min(0).nullish(),
+  include_reasoning: flag,
+  // Read by tools.ts.
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: flag,
+  max_tool_calls: count,
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
 })
 
@@ -54,14 +64,16 @@ export function parseChat(body: RequestBody): ChatRequest {
     maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
     prediction: fields.prediction && readPrediction(fields.prediction),
     logprobs: topLogprobs,
+    ...readTools(body),
+    reasoningEffort: fields.reasoning_effort,
+    thinkingTokenBudget: fields.thinking_token_budget,
     templateOptions: templateOptions(fields),
   })
-  return { ...request, messages: fields.messages.map(toMessage), topLogprobs }
+  const showsReasoning = fields.include_reasoning ?? true
+  return { ...request, messages: toMessages(fields.messages), topLogprobs, showsReasoning }
 }
 
 function templateOptions(fields: z.infer<typeof chatFields>): GenerateOptions["templateOptions"] | null {
-  const effort = fields.reasoning_effort
-  const reasoning = effort ? { reasoning_effort: effort, enable_thinking: effort !== "none" } : null
-  const variables = { ...reasoning, ...fields.chat_template_kwargs }
+  const variables = fields.chat_template_kwargs ?? {}
   return Object.keys(variables).length > 0 ? { variables } : null
 }

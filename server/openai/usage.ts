@@ -17,17 +17,44 @@ export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
     tpot_ms: usage.tpotMs,
   }
   return {
-    ...counts(promptTokens, completionTokens, cachedTokens, [acceptedTokens, draftedTokens - acceptedTokens]),
+    ...counts(promptTokens, completionTokens, {
+      cachedTokens,
+      reasoningTokens: usage.reasoningTokens,
+      acceptedTokens,
+      rejectedTokens: draftedTokens - acceptedTokens,
+    }),
     ...(timing && { tokenrail: times }),
   }
+}
+
+/** Of a request that the engine has taken for several. Times that have no sum are those of the slowest. */
+export function sumUsage(usages: readonly Usage[]): Usage {
+  return usages.reduce((a, b) => ({
+    promptTokens: a.promptTokens + b.promptTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    forcedTokens: a.forcedTokens + b.forcedTokens,
+    draftedTokens: a.draftedTokens + b.draftedTokens,
+    acceptedTokens: a.acceptedTokens + b.acceptedTokens,
+    compileMs: a.compileMs + b.compileMs,
+    maskUs: slowest(a.maskUs, b.maskUs),
+    acceptUs: slowest(a.acceptUs, b.acceptUs),
+    ttftMs: Math.max(a.ttftMs, b.ttftMs),
+    tpotMs: Math.max(a.tpotMs, b.tpotMs),
+  }))
+}
+
+function slowest(a: Usage["maskUs"], b: Usage["maskUs"]): Usage["maskUs"] {
+  return { p50: Math.max(a.p50, b.p50), p99: Math.max(a.p99, b.p99), total: a.total + b.total }
 }
 
 /** Of a request under way, or of one whose usage has been read. */
 export function counts(
   promptTokens: number,
   completionTokens: number,
-  cachedTokens = 0,
-  [accepted, rejected] = [0, 0],
+  { cachedTokens = 0, reasoningTokens = 0, acceptedTokens = 0, rejectedTokens = 0 } = {},
 ): object {
   return {
     prompt_tokens: promptTokens,
@@ -35,9 +62,9 @@ export function counts(
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: cachedTokens },
     completion_tokens_details: {
-      reasoning_tokens: 0,
-      accepted_prediction_tokens: accepted,
-      rejected_prediction_tokens: rejected,
+      reasoning_tokens: reasoningTokens,
+      accepted_prediction_tokens: acceptedTokens,
+      rejected_prediction_tokens: rejectedTokens,
     },
   }
 }

@@ -135,8 +135,8 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
   ],
   [
     "tools members",
-    { tools: times(1_024, () => ({})), tool_choice: "none" },
-    { tools: times(1_025, () => ({})), tool_choice: "none" },
+    { tools: times(1_024, (i) => ({ type: "function", function: { name: `t${i}` } })) },
+    { tools: times(1_025, () => ({})) },
   ],
   ["regex units", { regex: "x".repeat(65_536) }, { regex: "x".repeat(65_537) }],
   ["guided_regex units", { guided_regex: "x".repeat(65_536) }, { guided_regex: "x".repeat(65_537) }],

@@ -131,8 +131,6 @@ test.each([
   ],
   ["a structural tag that is a list", { structural_tag: [] }, /must be a structural tag/],
   ["a grammar and a tag", { grammar, structural_tag: tag }, /grammar and structural_tag/],
-  ["a tool", { tools: [{ type: "function", function: { name: "f" } }] }, /tools are not supported/],
-  ["a choice without tools", { tool_choice: "required" }, /needs tools/],
   ["an unknown policy", { tokenrail: { whitespaces: "any" } }, /whitespaces/],
   ["a policy's unknown value", { tokenrail: { order: "random" } }, /tokenrail.order/],
   ["a length's unknown rule", { tokenrail: { on_length: "stretch" } }, /on_length/],

@@ -74,9 +74,7 @@ test("a seed of 64 bits arrives as it was sent", async () => {
 
 test("reasoning effort and template arguments go to the template", async () => {
   const { options } = await parse({ reasoning_effort: "none", chat_template_kwargs: { a: 1 } })
-  expect(options.templateOptions).toEqual({
-    variables: { reasoning_effort: "none", enable_thinking: false, a: 1 },
-  })
+  expect([options.reasoningEffort, options.templateOptions]).toEqual(["none", { variables: { a: 1 } }])
 })
 
 test.each([
