@@ -1,4 +1,7 @@
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { outcome, start, tokenrail } from "../../support/program.ts"
@@ -103,6 +106,53 @@ test("--max-compile is the time that a constraint may take; what takes longer is
   expect((await ended).code).toBe(0)
 })
 
+test("flags, environment and a file bound a key, open the metrics and choose the log; nothing of a request is logged", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "serve-")), "serve.toml")
+  writeFileSync(
+    file,
+    'port = 0\nany-model = true\nrate-requests = 1\nmetrics-public = true\nlog-level = "error"\n',
+  )
+  const env = { TOKENRAIL_API_KEY: "secret", TOKENRAIL_LOG_LEVEL: "info", TOKENRAIL_RATE_REQUEST: "5" }
+  const child = start(["serve", "--config", file, "--rate-requests", "2"], env)
+  const ended = outcome(child)
+  const url = await address(child)
+  const ask = (content: string) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer secret" },
+      body: JSON.stringify({ model: "any", messages: [{ role: "user", content }], max_tokens: 2 }),
+    })
+  expect((await ask("a word")).status).toBe(200)
+  expect((await ask("a word")).headers.get("x-ratelimit-remaining-requests")).toBe("0")
+  const refused = await ask("a word")
+  expect([refused.status, (await refused.json()).error.code]).toEqual([429, "rate_limit_exceeded"])
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics).toContain('tokenrail_requests_total{endpoint="/v1/chat/completions",status="200"} 2')
+  expect((await fetch(`${url}/v1/models`)).status).toBe(401)
+  child.kill("SIGTERM")
+  const { code, err } = await ended
+  expect(code).toBe(0)
+  const lines = err
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  const requests = lines.filter(({ msg }) => msg === "request")
+  expect(requests.map(({ level, status }) => [level, status])).toEqual([
+    ...[
+      ["info", 200],
+      ["info", 200],
+    ],
+    ...[
+      ["warn", 429],
+      ["info", 401],
+    ],
+  ])
+  expect(lines.map(({ msg }) => msg)).toContain(
+    "TOKENRAIL_RATE_REQUEST is no setting of serve, and does nothing",
+  )
+  expect(err).not.toMatch(/word|secret/)
+})
+
 test("a port in use is 2 and names the way out", async () => {
   const blocker = createServer().listen(0, "127.0.0.1")
   await new Promise((resolve) => blocker.once("listening", resolve))
@@ -123,6 +173,10 @@ test.each<[flags: string, env: Record<string, string>, message: RegExp]>([
   ["--port -1", {}, /--port.*-1.*whole number/],
   ["--port abc", {}, /--port.*abc.*whole number/],
   ["--max-connections 0", {}, /--max-connections.*at least 1/],
+  ["--rate-tokens 0", {}, /--rate-tokens.*at least 1/],
+  ["--log-level loud", {}, /loud.*debug, info, warn, error, silent/s],
+  ["--quiet", { TOKENRAIL_PORT: "x" }, /TOKENRAIL_PORT: "x" is no value of it: must be a whole number/],
+  ["--config no/such.toml", {}, /cannot read no\/such\.toml/],
 ])("%s with %j is 2 before a model is loaded", async (flags, env, message) => {
   const child = start(["serve", "--model", "no/such/model", ...flags.split(" ")], env)
   const { code, err } = await outcome(child)
