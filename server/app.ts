@@ -17,9 +17,12 @@ import { RateLimits, type RateOptions } from "./http/ratelimits.ts"
 import { logOutcome, type RequestLogger } from "./http/requestlog.ts"
 import { type Line, ServiceTime } from "./http/servicetime.ts"
 import { chat } from "./openai/chat.ts"
+import { completions } from "./openai/completions.ts"
+import type { EndpointOptions } from "./openai/endpoint.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
 import { createBodyReader } from "./openai/read/bodyreader.ts"
 import type { BodyReader } from "./openai/read/readbody.ts"
+import { detokenize, tokenize } from "./openai/tokenize.ts"
 import { version } from "./version.ts"
 
 /**
@@ -94,15 +97,21 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     const counts = await metrics
     counts.record(outcome)
   }
+  const answer =
+    (endpoint: (engine: Engine, request: Request, options: EndpointOptions) => Promise<Response>): Handler =>
+    async (request, { exchange }) => {
+      observe()
+      const response = await endpoint(engine, request, { ...endpointOptions, exchange })
+      observe()
+      return response
+    }
   const routes: Routes = {
-    "/v1/chat/completions": {
-      POST: async (request, { exchange }) => {
-        observe()
-        const response = await chat(engine, request, { ...endpointOptions, exchange })
-        observe()
-        return response
-      },
-    },
+    "/v1/chat/completions": { POST: answer(chat) },
+    "/v1/completions": { POST: answer(completions) },
+    "/tokenize": { POST: answer(tokenize) },
+    "/detokenize": { POST: answer(detokenize) },
+    "/v1/tokenize": { POST: answer(tokenize) },
+    "/v1/detokenize": { POST: answer(detokenize) },
     "/v1/models": { GET: () => Response.json(models.list()) },
     "/v1/models/:id{.+}": {
       GET: (_, { id }) => {

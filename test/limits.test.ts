@@ -53,8 +53,8 @@ function number(value: number): string {
 const entries = (bounds: object) => Object.entries(bounds).map(([name, most]) => [name, number(most)])
 const ends = (table: string[][]) => table.map((row) => [row[0], row.at(-1)])
 
-test("fields of a chat request", () => {
-  expect(rows("Fields of a chat request")).toEqual(
+test("fields of a request", () => {
+  expect(rows("Fields of a request")).toEqual(
     requestBounds.map(({ field, measure, most }) => [field, measure, number(most)]),
   )
 })

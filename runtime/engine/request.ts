@@ -310,12 +310,14 @@ function checkContext(
   param: string | undefined,
 ): void {
   if (prompt + output <= contextLength) return
-  const sum = param ? `${prompt} prompt tokens and ${param} ${output} are` : `${prompt} prompt tokens are`
-  const room = param ? "" : ", which needs room for an answer"
+  // No budget is small enough behind a prompt that is too long by itself.
+  const blamed = prompt + Math.min(output, 1) > contextLength ? undefined : param
+  const sum = blamed ? `${prompt} prompt tokens and ${blamed} ${output} are` : `${prompt} prompt tokens are`
+  const room = blamed ? "" : ", which needs room for an answer"
   throw new RequestError(
     "context_length_exceeded",
-    `${sum} too many for the context of ${contextLength} tokens${room}: shorten the prompt${param ? ` or lower ${param}` : ""}`,
-    param ?? "prompt",
+    `${sum} too many for the context of ${contextLength} tokens${room}: shorten the prompt${blamed ? ` or lower ${blamed}` : ""}`,
+    blamed ?? "prompt",
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * How much a chat request may hold, checked before anything is done with it.
+ * How much a request may hold, checked before anything is done with it.
  *
  * The size of a body bounds what it can cost only where the work grows with it and no faster. A list of stop strings
  * becomes an automaton, a bad word is encoded twice, a seed becomes a big integer, a wrong list makes an error for each
@@ -51,6 +51,7 @@ const fieldBounds: readonly Bound[] = [
   row("seed", "units", 20, "A seed is an integer of 64 bits, in at most 20 digits"),
   row("prediction.content", "members", 1_024, "Join the parts"),
   row("chat_template_kwargs", "members", 64, fewer),
+  row("tokens", "members", 1 << 18, fewer),
   row("tools", "members", 1_024, fewer),
   row("regex", "units", 64 << 10, shorter),
   row("guided_regex", "units", 64 << 10, shorter),
@@ -92,6 +93,7 @@ export const wholeBounds = {
   kwargs: row("chat_template_kwargs", "values in all", 256, "Leave out what the chat template does not read"),
   kwargsUnits: row("chat_template_kwargs", "units in all", 4_096, "Put text into messages"),
   kwargsLevels: row("chat_template_kwargs", "levels", 4, "Leave out what the chat template does not read"),
+  prompts: row("prompt", "prompts in a list", 128, "Send the others in a request of their own"),
   unknownKeys: row("the body", "unknown keys", 1_000, "Leave out what is unknown"),
   keyUnits: row("the body", "units of an unknown key", 256, "Leave it out"),
   replyRows: row(
@@ -122,8 +124,11 @@ export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: I
   checkMessages(body.messages)
 }
 
-/** `prediction` holds only what has a bound of its own, and a text of messages is bounded by the context. */
-const listed: ReadonlySet<string> = new Set([...fieldBounds.map(({ field }) => field), "prediction"])
+/** `prediction` holds only what has a bound of its own, and the texts of messages and prompts are bounded by the context. */
+const listed: ReadonlySet<string> = new Set([
+  ...fieldBounds.map(({ field }) => field),
+  ...["prediction", "prompt"],
+])
 
 function valueAt(body: unknown, path: string): unknown {
   return path

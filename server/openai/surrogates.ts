@@ -26,12 +26,17 @@ export function halfPair(place: string): Refusal {
 function placeOfHalfPair(value: unknown): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : ""
   if (typeof value !== "object" || value === null) return null
-  const isList = Array.isArray(value)
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) {
+      const place = placeOfHalfPair(member)
+      if (place !== null) return `[${index}]${place}`
+    }
+    return null
+  }
   for (const [key, member] of Object.entries(value)) {
-    const step = isList ? `[${key}]` : `.${key}`
     if (!key.isWellFormed()) return `[${quote(key)}]`
     const place = placeOfHalfPair(member)
-    if (place !== null) return `${step}${place}`
+    if (place !== null) return `.${key}${place}`
   }
   return null
 }

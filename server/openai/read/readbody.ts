@@ -5,12 +5,17 @@
  * (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
  */
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
+import { parseCompletion } from "../completionfields.ts"
 import { readConstraint } from "../constraint.ts"
 import { parseChat } from "../schema.ts"
+import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
 /** What each endpoint makes of its body. */
 const parsers = {
   chat: (body: RequestBody) => ({ chat: parseChat(body), ...readConstraint(body) }),
+  completions: (body: RequestBody) => ({ completion: parseCompletion(body), ...readConstraint(body) }),
+  tokenize: parseTokenize,
+  detokenize: parseDetokenize,
 }
 
 export type Endpoint = keyof typeof parsers

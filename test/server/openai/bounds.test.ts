@@ -4,7 +4,7 @@ import { Refusal } from "../../../server/errors.ts"
 import { defaultBodyLimits } from "../../../server/http/body.ts"
 import { requestBounds } from "../../../server/openai/bounds.ts"
 import { ignoredHeader } from "../../../server/openai/keys.ts"
-import { type BodyRead, readBody } from "../../../server/openai/read/readbody.ts"
+import { type BodyRead, type Endpoint, readBody } from "../../../server/openai/read/readbody.ts"
 
 const messages = [{ role: "user", content: "hi" }]
 
@@ -13,9 +13,15 @@ function read(fields: object | string): BodyRead<"chat"> {
   return readBody("chat", new TextEncoder().encode(body), defaultBodyLimits)
 }
 
-function refusal(fields: object | string): Refusal {
+/** A field of an endpoint that has no messages. */
+function readOther(endpoint: Endpoint, fields: object): BodyRead<Endpoint> {
+  const body = JSON.stringify({ model: "m", ...fields })
+  return readBody(endpoint, new TextEncoder().encode(body), defaultBodyLimits)
+}
+
+function refusal(fields: object | string, reads: (fields: object | string) => unknown = read): Refusal {
   try {
-    read(fields)
+    reads(fields)
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error
@@ -212,7 +218,29 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
   ],
 ]
 
+const otherCases: [name: string, endpoint: Endpoint, passes: object, refused: object][] = [
+  [
+    "prompt prompts in a list",
+    "completions",
+    { prompt: times(128, () => "x") },
+    { prompt: times(129, () => "x") },
+  ],
+  [
+    "tokens members",
+    "detokenize",
+    { tokens: times(1 << 18, () => 1) },
+    { tokens: times((1 << 18) + 1, () => 1) },
+  ],
+]
+
 describe("the largest that passes, the smallest that does not", () => {
+  test.each(otherCases)("%s of %s", (name, endpoint, passes, refused) => {
+    const bound = requestBounds.find((each) => `${each.field} ${each.measure}` === name)!
+    expect(() => readOther(endpoint, passes)).not.toThrow()
+    const { code, message } = refusal(refused, (fields) => readOther(endpoint, fields as object))
+    expect([code, message.endsWith(`of ${bound.most}. ${bound.hint}`)]).toEqual(["invalid_value", true])
+  })
+
   test.each(cases)("%s", (name, passes, refused, field) => {
     const bound = requestBounds.find((each) => `${each.field} ${each.measure}` === name)!
     expect(() => read(passes)).not.toThrow()
@@ -227,7 +255,7 @@ describe("the largest that passes, the smallest that does not", () => {
   test("no bound is without a case", () => {
     const elsewhere = ["logprobs rows of one reply that is not a stream (n × tokens × (1 + alternatives))"]
     const names = requestBounds.map(({ field, measure }) => `${field} ${measure}`)
-    expect([...cases.map(([name]) => name), ...elsewhere].sort()).toEqual(names.sort())
+    expect([...[...cases, ...otherCases].map(([name]) => name), ...elsewhere].sort()).toEqual(names.sort())
   })
 })
 

@@ -1,0 +1,71 @@
+/**
+ * `POST /tokenize` and `/detokenize`: the tokens of a prompt, and the text of tokens.
+ *
+ * Both speak of what the model would be given: the tokens of `messages` are those of a chat request with the same fields,
+ * those of `prompt` are a completion's.
+ */
+import type { Engine, Vocabulary } from "../../runtime/index.ts"
+import { errorResponse, Refusal } from "../errors.ts"
+import { type EndpointOptions, readRequest } from "./endpoint.ts"
+import { ignoredHeaders } from "./keys.ts"
+import { spell, textOf } from "./legacylogprobs.ts"
+
+/** The tokens of a prompt. Never rejects: every failure is a response. */
+export async function tokenize(
+  engine: Engine,
+  request: Request,
+  options: EndpointOptions,
+): Promise<Response> {
+  return respond(options, async () => {
+    const asked = await readRequest("tokenize", request, options)
+    checkModel(asked.model, options)
+    const tokens = await engine.tokenize(asked.prompt, { ...asked.options, signal: request.signal })
+    const reply = {
+      count: tokens.length,
+      max_model_len: engine.model.contextLength,
+      tokens,
+      ...(asked.spells && { token_strs: tokens.map((id) => spell(id, engine.vocabulary)) }),
+    }
+    return Response.json(reply, { headers: ignoredHeaders(asked.ignored) })
+  })
+}
+
+/** The text of tokens, control tokens among it. Never rejects: every failure is a response. */
+export async function detokenize(
+  engine: Engine,
+  request: Request,
+  options: EndpointOptions,
+): Promise<Response> {
+  return respond(options, async () => {
+    const { model, tokens, ignored } = await readRequest("detokenize", request, options)
+    checkModel(model, options)
+    const { vocabulary } = engine
+    const foreign = tokens.findIndex((id) => !isToken(id, vocabulary))
+    if (foreign >= 0) {
+      const param = `tokens[${foreign}]`
+      const message = `${param}: ${JSON.stringify(tokens[foreign])} is no token of this model, whose ids end at ${vocabulary.width - 1}`
+      throw new Refusal("invalid_value", message, { param, hint: "Send ids that /tokenize gives" })
+    }
+    return Response.json({ prompt: textOf(tokens, vocabulary) }, { headers: ignoredHeaders(ignored) })
+  })
+}
+
+function isToken(id: unknown, vocabulary: Vocabulary): boolean {
+  if (typeof id !== "number" || !vocabulary.hasColumn(id)) return false
+  return vocabulary.isSpecial(id) || vocabulary.bytes(id).length > 0
+}
+
+function checkModel(name: string | null, { models }: EndpointOptions): void {
+  if (name !== null) models.check(name)
+}
+
+async function respond(
+  { retryAfterSeconds, exchange }: EndpointOptions,
+  run: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await run()
+  } catch (error) {
+    return errorResponse(error, { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted })
+  }
+}
