@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { createApp } from "../../../server/app.ts"
@@ -97,4 +98,11 @@ test("a key is needed unless the metrics are public", async () => {
   const open = createApp(engine, { apiKeys, metricsPublic: true })
   expect((await open.request("/metrics")).status).toBe(200)
   expect((await open.request("/v1/models")).status).toBe(401)
+})
+
+test("docs/operation.md lists the metrics, all of them", async () => {
+  const text = await (await createApp(engine).request("/metrics")).text()
+  const served = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+  const listed = [...readFileSync("docs/operation.md", "utf8").matchAll(/^\| `(tokenrail_\w+)`/gm)]
+  expect(listed.map(([, name]) => name).sort()).toEqual(served.sort())
 })
