@@ -14,21 +14,14 @@ export interface LegacyRow {
   offset: number
 }
 
-export interface LegacyLogprobs<List = unknown> {
-  tokens: List
-  token_logprobs: List
-  top_logprobs: List
-  text_offset: List
-}
+/** Makes one list of the rows; a long reply writes it piece by piece. */
+type ListMaker = (rows: readonly LegacyRow[], make: (rows: readonly LegacyRow[]) => unknown[]) => unknown
 
-/** The lists of some rows. `list` makes each of them; a long reply may write it piece by piece. */
+/** The lists of some rows, side by side. */
 export function legacyLogprobs(
   rows: readonly LegacyRow[],
-  list: (rows: readonly LegacyRow[], make: (rows: readonly LegacyRow[]) => unknown[]) => unknown = (
-    some,
-    make,
-  ) => make(some),
-): LegacyLogprobs {
+  list: ListMaker = (some, make) => make(some),
+): Record<"tokens" | "token_logprobs" | "top_logprobs" | "text_offset", unknown> {
   return {
     tokens: list(rows, (some) => some.map(({ token }) => token)),
     token_logprobs: list(rows, (some) => some.map(({ logprob }) => logprob)),
@@ -103,6 +96,7 @@ function judgedRow(row: TokenLogprobs, vocabulary: Vocabulary): Omit<LegacyRow, 
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
+/** A token's spelling: a control token's name, else its text, or its bytes where they are none. */
 export function spell(id: number, vocabulary: Vocabulary): string {
   const name = vocabulary.name(id)
   if (name !== undefined) return name
