@@ -1,6 +1,8 @@
 /** The server's public names: the application, its socket, and a fetch that needs no socket. */
 export { type AppOptions, createApp } from "./app.ts"
 export type { ErrorBody, ErrorCode } from "./errors.ts"
+export type { RateOptions } from "./http/ratelimits.ts"
+export type { RequestLogger } from "./http/requestlog.ts"
 export type { BodyReader } from "./openai/read/readbody.ts"
 export {
   type Application,

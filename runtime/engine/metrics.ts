@@ -21,6 +21,8 @@ export class EngineMetrics {
   /** Prompt tokens taken over from another request. */
   cachedTokens = 0
   completionTokens = 0
+  /** Of the completion tokens those of reasoning, once their request has ended. */
+  reasoningTokens = 0
   forcedTokens = 0
   /** Proposed tokens that were verified, and those of them that stayed. */
   draftedTokens = 0
@@ -64,6 +66,7 @@ export class EngineMetrics {
 
   /** A request has ended. Times of tokens that it did not have are left out. */
   answered({ usage, choices }: Answered): void {
+    this.reasoningTokens += usage.reasoningTokens
     for (const { stopReason } of choices) if (stopReason === "closed") this.closed++
     if (usage.completionTokens > 0) this.seconds.ttft.observe(usage.ttftMs / 1000)
     if (usage.tpotMs > 0) this.seconds.tpot.observe(usage.tpotMs / 1000)
@@ -72,7 +75,12 @@ export class EngineMetrics {
 
 /** Of a request's result. */
 interface Answered {
-  readonly usage: { readonly completionTokens: number; readonly ttftMs: number; readonly tpotMs: number }
+  readonly usage: {
+    readonly completionTokens: number
+    readonly reasoningTokens: number
+    readonly ttftMs: number
+    readonly tpotMs: number
+  }
   readonly choices: readonly { readonly stopReason: string | number | null }[]
 }
 

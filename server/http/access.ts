@@ -21,7 +21,10 @@ export function readKeys(keys: readonly string[]): string[] {
  */
 export async function checkKey(request: Request, keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return -1
-  const [, given = ""] = /^bearer +(.*\S)/i.exec(request.headers.get("authorization") ?? "") ?? []
+  const { headers } = request
+  const [, bearer] = /^bearer +(.*\S)/i.exec(headers.get("authorization") ?? "") ?? []
+  // Clients of Anthropic's API send the latter.
+  const given = bearer ?? headers.get("x-api-key") ?? ""
   const digests = await Promise.all([given, ...keys].map(sha256))
   // All keys are compared in full: the time tells nothing about them.
   const matches = digests.slice(1).map((digest) => equalBytes(digest, digests[0]))

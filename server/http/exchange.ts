@@ -26,7 +26,7 @@ export interface Outcome {
   readonly isAborted: boolean
 }
 
-export type Tokens = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens">
+type Tokens = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens">
 
 /** Why a request failed. */
 export interface Refused {

@@ -34,6 +34,7 @@ export class Metrics {
       prompt: metrics.promptTokens,
       cached: metrics.cachedTokens,
       completion: metrics.completionTokens,
+      reasoning: metrics.reasoningTokens,
       forced: metrics.forcedTokens,
       draft_accepted: metrics.acceptedTokens,
       draft_rejected: metrics.draftedTokens - metrics.acceptedTokens,

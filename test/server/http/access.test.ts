@@ -50,6 +50,14 @@ test.each([
   await expect(ask(given as string)).resolves.toBe(key)
 })
 
+test("a key may come as x-api-key as well", async () => {
+  const asked = (key: string) =>
+    checkKey(new Request("http://x/", { headers: { "x-api-key": key } }), ["a", "b"])
+  await expect(asked("b")).resolves.toBe(1)
+  for (const wrong of ["c", "", "Bearer b"])
+    await expect(asked(wrong)).rejects.toMatchObject({ code: "invalid_api_key" })
+})
+
 test("where no key is demanded, none is read", async () => {
   const headers = { authorization: "Bearer any" }
   await expect(checkKey(new Request("http://x/", { headers }), [])).resolves.toBe(-1)

@@ -31,7 +31,7 @@ test("the log has a line for each request, without a word of what it said", asyn
   const said = { messages: [{ role: "user", content: "a word of mine" }], user: "me" }
   await (await post({ ...said, structured_outputs: { choice: ["word"] } }, "a")).json()
   await (
-    await post({ ...said, stream: true, max_tokens: 2, structured_outputs: { regex: "[a-z]{9}" } }, "b")
+    await post({ ...said, stream: true, max_tokens: 2, structured_outputs: { regex: "[a-z]{90}" } }, "b")
   ).text()
   await post({ ...said, structured_outputs: { json: { type: "integer", minimum: 5, maximum: 3 } } }, "c")
   await post({ ...said, word: 1, temperature: "word" }, "d")
