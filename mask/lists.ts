@@ -15,6 +15,8 @@ export const NoList = 1
 const Quote = 0x22
 /** Longer lists have the children of all their nodes sorted by byte when one of them is asked for. */
 const ManyNodes = 256
+/** Unions and differences that are kept, of each kind. */
+const MaxKnown = 1 << 16
 
 export class NodeLists {
   private readonly trie: TokenTrie
@@ -30,6 +32,9 @@ export class NodeLists {
   private readonly differences = new PairMap()
   /** By list: whether some token goes on with a quote below it. */
   private readonly quotes: boolean[] = []
+  /** Lists of lists, ascending, and the list of all their nodes by the id of each. */
+  private groups = new TupleTable()
+  private groupUnions: number[] = []
   /** By list: the set of the bytes with which tokens go on there. */
   private readonly byteSets: number[] = []
 
@@ -47,11 +52,6 @@ export class NodeLists {
   /** The nodes of `list`; valid until the next list is made. */
   view(list: number): Int32Array {
     return this.table.view(list)
-  }
-
-  /** Node `index` of `list`. */
-  at(list: number, index: number): number {
-    return this.table.at(list, index)
   }
 
   /** How many nodes `list` has. */
@@ -82,12 +82,38 @@ export class NodeLists {
 
   /** The nodes of both lists, memoised. */
   union(list: number, other: number): number {
+    if (list === other || other === NoList) return list
+    if (list === NoList) return other
     const known = this.unions.get(list, other)
     if (known >= 0) return known
-    const nodes = new Set([...this.view(list), ...this.view(other)])
-    const union = this.intern([...nodes].sort((a, b) => a - b))
+    const union = this.internAll([list, other])
+    if (this.unions.size >= MaxKnown) this.unions.clear()
     this.unions.set(list, other, union)
     return union
+  }
+
+  /** The nodes of all `lists`, which are put in order; memoised. */
+  unionOf(lists: number[]): number {
+    if (lists.length <= 2) return lists.length === 1 ? lists[0] : this.union(lists[0], lists[1])
+    if (this.groups.count >= MaxKnown) {
+      this.groups = new TupleTable()
+      this.groupUnions = []
+    }
+    const group = this.groups.intern(ascending(lists))
+    this.groupUnions[group] ??= this.internAll(lists)
+    return this.groupUnions[group]
+  }
+
+  private internAll(lists: readonly number[]): number {
+    let count = 0
+    for (const list of lists) count += this.length(list)
+    const nodes = new Int32Array(count)
+    count = 0
+    for (const list of lists) {
+      nodes.set(this.view(list), count)
+      count += this.length(list)
+    }
+    return this.table.intern(nodes, distinct(nodes.sort()))
   }
 
   /** The bytes with which tokens go on below `list`, as a set of `bytesets.ts`; memoised. */
@@ -99,8 +125,7 @@ export class NodeLists {
   private bytesBelow(list: number): number {
     const { trie } = this
     const isNext = new Uint8Array(256)
-    for (let i = 0; i < this.length(list); i++) {
-      const node = this.at(list, i)
+    for (const node of this.view(list)) {
       const last = trie.firstPlace(node + Stride)
       for (let place = trie.firstPlace(node); place < last; place++) isNext[trie.byteAt(place)] = 1
     }
@@ -111,10 +136,17 @@ export class NodeLists {
 
   /** The nodes of `list` that are not in `other`, memoised. */
   without(list: number, other: number): number {
+    if (other === NoList) return list
     const known = this.differences.get(list, other)
     if (known >= 0) return known
-    const taken = new Set(this.view(other))
-    const rest = this.intern(this.view(list).filter((node) => !taken.has(node)))
+    const taken = this.view(other)
+    let at = 0
+    const nodes = this.view(list).filter((node) => {
+      while (at < taken.length && taken[at] < node) at++
+      return taken[at] !== node
+    })
+    const rest = this.intern(nodes)
+    if (this.differences.size >= MaxKnown) this.differences.clear()
     this.differences.set(list, other, rest)
     return rest
   }
@@ -220,8 +252,13 @@ export class NodeLists {
 /** `nodes` in order, each once: below two nodes of one list, one of which lies below the other, the same may be found. */
 function ascending(nodes: number[]): number[] {
   nodes.sort((a, b) => a - b)
+  nodes.length = distinct(nodes)
+  return nodes
+}
+
+/** Moves each of `nodes`, which ascend, to the front once. How many that are. */
+function distinct(nodes: number[] | Int32Array): number {
   let count = 0
   for (let i = 0; i < nodes.length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]
-  nodes.length = count
-  return nodes
+  return count
 }

@@ -9,6 +9,7 @@
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
+import { NoBytes } from "../grammar/lexeme/bytesets.ts"
 import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
@@ -16,6 +17,7 @@ import { CharacterSets } from "./fast/characters.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
 import { Generations, type Kept } from "./fast/generations.ts"
 import { VocabularyReach } from "./fast/reach.ts"
+import { Repeats } from "./fast/repeats.ts"
 import { RootSlices } from "./fast/rootslices.ts"
 import { type Group, Slices } from "./fast/slices.ts"
 import { type TextLocal, TextMasks } from "./fast/text.ts"
@@ -85,11 +87,14 @@ export class LocalMasks {
   private readonly slices: Slices
   private readonly rootSlices: RootSlices
   private readonly textEnds: TextEnds
+  private readonly repeats: Repeats
   private readonly minSliceNodes: number
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
+  /** What `quiet` answers; 0 = not known yet. */
+  private quieted = new Int32Array(1024)
   /** What `unnamed` answers; 0 = not known yet. */
   private plain = new Int32Array(1024)
   /** By node list and lexeme state, clamped and unnamed. */
@@ -110,7 +115,9 @@ export class LocalMasks {
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.rootSlices = new RootSlices(vocabulary, this.trie)
+    if (!this.isPlain) this.rootSlices.prepare()
     this.textEnds = new TextEnds(this.trie, this.lists, () => this.rootSlices.edgesByByte())
+    this.repeats = new Repeats(this.trie, this.lists)
     // Twice, see `makeRoom`.
     const room = 2 * this.trie.nodeCount + 1
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
@@ -141,13 +148,25 @@ export class LocalMasks {
   }
 
   /**
-   * The nodes below `list` where `lexemeState` may end with the plain tag and one of `bytes` goes on, or `NoEnds`; null where
+   * The nodes below `list` where `lexemeState` may end with the plain tag and one of the set `bytes` goes on, or `NoEnds`; null where
    * `local` had better list all its exits.
    */
-  endsBefore(list: number, lexemeState: number, bytes: readonly number[]): number | null {
-    if (bytes.length === 0) return NoEnds
+  endsBefore(list: number, lexemeState: number, bytes: number): number | null {
+    if (bytes === NoBytes) return NoEnds
     if (this.isPlain || this.lists.size(list) < this.minSliceNodes) return null
     return this.textEnds.before(list, this.clamp(lexemeState), bytes)
+  }
+
+  /** What `LexemeTable.quiet` answers, memoised. */
+  quiet(lexemeState: number): number {
+    if (lexemeState >= this.quieted.length) this.quieted = grown(this.quieted, moreThan(lexemeState))
+    if (this.quieted[lexemeState] === 0) this.quieted[lexemeState] = lexemes.quiet(lexemeState)
+    return this.quieted[lexemeState]
+  }
+
+  /** `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
+  repeated(list: number, lexemeState: number): number {
+    return this.repeats.of(list, lexemeState, this.found)
   }
 
   /** Bytes of entries and of what they share. */
@@ -183,7 +202,16 @@ export class LocalMasks {
     }
     if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
-    return text === null ? this.sliced(list, state) : this.closing(text)
+    if (text !== null) return this.closing(text)
+    // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
+    if (list !== RootList && this.isWord(state)) return this.walked(list, state)
+    return this.sliced(list, state)
+  }
+
+  /** Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. */
+  private isWord(state: number): boolean {
+    const { set, next } = this.characters.largest(state)
+    return set !== this.characters.none && this.characters.after(next, set) === next
   }
 
   /**

@@ -5,7 +5,7 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { TripleSet } from "../grammar/intern.ts"
-import { shareByte } from "../grammar/lexeme/bytesets.ts"
+import { bytesOf, NoBytes, shareByte, uniteSets } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
@@ -13,7 +13,7 @@ import { EmptyStack, type StackTable } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { NoEnds } from "./fast/ends.ts"
 import { firstBytes } from "./fast/firstbytes.ts"
-import { type NodeLists, RootList } from "./lists.ts"
+import { type NodeLists, NoList, RootList } from "./lists.ts"
 import type { Local, LocalMasks } from "./local.ts"
 import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
 
@@ -26,14 +26,11 @@ export interface Draft {
 
 /** So many bytes may follow free text, or all its exits are listed. */
 const MaxBytesBehind = 32
-const noBytes: readonly number[] = []
 /** Longer lists of nodes are read by themselves: they recur. */
-const MaxUnited = 256
+const MaxUnited = 1024
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
-/** (node, lexeme state, stack) triples that are in it by lists which were united: what comes back to them adds nothing. */
-const readBelow = new TripleSet()
 /** Those that end where they begin, and whose followers are in the mask. */
 const ended = new TripleSet()
 
@@ -44,7 +41,7 @@ export class MaskBuilder {
   private parts: Recipe[] = []
   private unknown: number[] = []
   /** What `bytesBehind` answers. By stack. */
-  private readonly behind: (readonly number[] | null | undefined)[] = []
+  private readonly behind: (number | null | undefined)[] = []
   /** What a lexeme of tokens allows, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
@@ -64,7 +61,7 @@ export class MaskBuilder {
   build(state: number, endIds: Int32Array, list = RootList): Draft {
     seen.clear()
     ended.clear()
-    readBelow.clear()
+    this.waves?.clear()
     this.parts = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
@@ -113,15 +110,32 @@ export class MaskBuilder {
    */
   private readWaves(waves: Waves): void {
     for (let wave = waves.take(); wave.length > 0; wave = waves.take()) {
-      for (let i = 0; i < wave.length; i += 3) this.read(wave[i], wave[i + 1], wave[i + 2])
+      for (let i = 0; i < wave.length; i += 3)
+        this.read(this.withRepeats(waves, wave[i], wave[i + 1], wave[i + 2]), wave[i + 1], wave[i + 2])
     }
+  }
+
+  /**
+   * `list`, and where the lexeme may follow itself without a change of the stack all nodes at which it would be read again. Tokens
+   * of a hundred equal signs, slashes or brackets would take a wave for each of them.
+   */
+  private withRepeats(waves: Waves, list: number, lexemeState: number, stack: number): number {
+    if (list === RootList || stack === EmptyStack || lexemes.base(lexemeState) !== Dead) return list
+    const { states, locals } = this
+    if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
+    const followers = states.followers(stack, PlainTag)
+    let i = 0
+    while (i < followers.length && (followers[i] !== lexemeState || followers[i + 1] !== stack)) i += 2
+    if (i === followers.length) return list
+    const others = waves.unread(locals.repeated(list, lexemeState), lexemeState, stack)
+    return locals.lists.union(list, others)
   }
 
   private read(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
     const ends = this.addTextEnds(list, lexemeState, stack)
-    const local = this.locals.local(list, ends ? lexemes.quiet(lexemeState) : lexemeState)
+    const local = this.locals.local(list, ends ? this.locals.quiet(lexemeState) : lexemeState)
     this.addPart(local)
     const { exits } = local
     for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
@@ -150,7 +164,7 @@ export class MaskBuilder {
    * listed. False for other lexemes, and where too much can follow.
    */
   private addTextEnds(list: number, lexemeState: number, stack: number): boolean {
-    if (lexemes.quiet(lexemeState) === lexemeState) return false
+    if (this.locals.quiet(lexemeState) === lexemeState) return false
     const bytes = this.bytesBehind(stack)
     const ends = bytes === null ? null : this.locals.endsBefore(list, lexemeState, bytes)
     if (ends === null) return false
@@ -159,36 +173,35 @@ export class MaskBuilder {
   }
 
   /**
-   * The bytes that may follow a lexeme under `stack` that ends with the plain tag, memoised; null: there are many, or they depend
-   * on a text. Tokens that are read by their ids have none: inside another token there is no room for one.
+   * The set of the bytes that may follow a lexeme under `stack` that ends with the plain tag, or of more, memoised; null: there
+   * are many, or they depend on a text. Tokens that are read by their ids have none: inside another token there is no room for one.
    */
-  private bytesBehind(stack: number): readonly number[] | null {
-    if (stack === EmptyStack) return noBytes
+  private bytesBehind(stack: number): number | null {
+    if (stack === EmptyStack) return NoBytes
     if (this.states.stacks.isSymbolic(stack)) return null
     let bytes = this.behind[stack]
     if (bytes === undefined) {
-      const found = new Set<number>()
-      bytes = this.addBytesBehind(stack, found) ? [...found].sort((a, b) => a - b) : null
+      bytes = this.findBytesBehind(stack)
       this.behind[stack] = bytes
     }
     return bytes
   }
 
-  /** False: there are too many. */
-  private addBytesBehind(stack: number, bytes: Set<number>): boolean {
+  private findBytesBehind(stack: number): number | null {
+    const parts: number[] = []
     const followers = this.states.followers(stack, PlainTag)
     for (let i = 0; i < followers.length; i += 2) {
       const next = followers[i]
       if (next === Dead || tokenIds(next) !== null) continue
-      for (let byte = 0; byte < 256 && bytes.size <= MaxBytesBehind; byte++)
-        if (lexemes.next(next, byte) !== Dead) bytes.add(byte)
+      parts.push(firstBytes(next))
       if (lexemes.tags[next] === 0) continue
       // A lexeme that may be empty lets through what is behind it.
       const inner = lexemes.tags[next] === PlainTag ? this.bytesBehind(followers[i + 1]) : null
-      if (inner === null) return false
-      for (const byte of inner) bytes.add(byte)
+      if (inner === null) return null
+      parts.push(inner)
     }
-    return bytes.size <= MaxBytesBehind
+    const bytes = uniteSets(parts)
+    return bytesOf(bytes).length > MaxBytesBehind ? null : bytes
   }
 
   /** Under several stacks the same lexeme state adds the same tokens: once is enough. */
@@ -242,6 +255,8 @@ class Waves {
   private triples: number[] = []
   /** Where the triple of (node list, lexeme state, frame) stands in `triples`; by node list, then by lexeme state and frame. */
   private places = new Map<number, Map<number, number>>()
+  /** The nodes from which lexemes are read, by lexeme state and stack: what comes back to them adds nothing. */
+  private readonly read = new Map<number, number>()
 
   constructor(stacks: StackTable, lists: NodeLists) {
     this.stacks = stacks
@@ -261,13 +276,27 @@ class Waves {
       ofList = new Map()
       this.places.set(list, ofList)
     }
-    // Both ids are below 2^26: an exact key.
-    const key = lexemeState * 2 ** 26 + frame.id
+    const key = keyOf(lexemeState, frame.id)
     const place = ofList.get(key)
     if (place === undefined) {
       ofList.set(key, triples.length + 2)
       triples.push(list, lexemeState, stack)
     } else triples[place] = stacks.unite(triples[place], stack)
+  }
+
+  /** Before another mask. */
+  clear(): void {
+    this.read.clear()
+  }
+
+  /** The nodes of `list` from which the lexeme has not been read under `stack`. From now on it has. */
+  unread(list: number, lexemeState: number, stack: number): number {
+    const { lists, read } = this
+    const key = keyOf(lexemeState, stack)
+    const before = read.get(key) ?? NoList
+    const fresh = lists.without(list, before)
+    if (fresh !== NoList) read.set(key, lists.union(before, fresh))
+    return fresh
   }
 
   /** All that was added since the last time. */
@@ -284,8 +313,7 @@ class Waves {
         united.push(list, lexemeState, stack)
         continue
       }
-      // Both ids are below 2^26: an exact key.
-      const key = lexemeState * 2 ** 26 + stack
+      const key = keyOf(lexemeState, stack)
       const group = groups.get(key)
       if (group === undefined) groups.set(key, [list])
       else group.push(list)
@@ -293,20 +321,14 @@ class Waves {
     for (const [key, group] of groups) {
       const lexemeState = Math.floor(key / 2 ** 26)
       const stack = key - lexemeState * 2 ** 26
-      const nodes: number[] = []
-      for (const list of group) {
-        for (let i = 0; i < lists.length(list); i++) {
-          const node = lists.at(list, i)
-          if (readBelow.add(node, lexemeState, stack)) nodes.push(node)
-        }
-      }
-      if (nodes.length > 0)
-        united.push(
-          lists.intern(group.length === 1 ? nodes : nodes.sort((a, b) => a - b)),
-          lexemeState,
-          stack,
-        )
+      const list = this.unread(lists.unionOf(group), lexemeState, stack)
+      if (list !== NoList) united.push(list, lexemeState, stack)
     }
     return united
   }
+}
+
+/** Both ids are below 2^26: an exact key. */
+function keyOf(lexemeState: number, id: number): number {
+  return lexemeState * 2 ** 26 + id
 }

@@ -38,6 +38,25 @@ export function sharedBytes(a: number, b: number): number {
 
 /** Whether some byte is in both sets. */
 export function shareByte(a: number, b: number): boolean {
-  for (let i = 0; i < Words; i++) if ((sets.at(a, i) & sets.at(b, i)) !== 0) return true
-  return false
+  const { values } = sets
+  let shared = 0
+  // Each set takes as many words.
+  for (let i = 0; i < Words; i++) shared |= values[Words * a + i] & values[Words * b + i]
+  return shared !== 0
+}
+
+/** The bytes of all `parts`. */
+export function uniteSets(parts: readonly number[]): number {
+  const { values } = sets
+  scratch.fill(0)
+  for (const part of parts) for (let i = 0; i < Words; i++) scratch[i] |= values[Words * part + i]
+  return sets.intern(scratch)
+}
+
+const members: (readonly number[])[] = []
+
+/** The bytes of `set`, ascending; memoised. */
+export function bytesOf(set: number): readonly number[] {
+  members[set] ??= Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => hasByte(set, byte))
+  return members[set]
 }

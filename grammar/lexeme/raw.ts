@@ -18,6 +18,7 @@ import { Dead, lexemes } from "./table.ts"
 
 /** A byte of many texts. */
 const SmallA = 0x61
+const Space = 0x20
 const scratch = new Int32Array(256)
 
 // A state is (content, 1 if it is quiet about where the text may end).
@@ -48,11 +49,19 @@ const RawKind = lexemes.register({
   shortest: (content, _b, _c, isSearched) => shortestContent(content, rawTexts, isSearched),
   clamp: (content, isQuiet, _c, reach) => rawState(clampedContent(content, reach), isQuiet),
   quiet(content, isQuiet, _c, state) {
-    // At its beginning a text that is not empty may not end, and then nearly everywhere.
-    const isTold = lexemes.tags[state] === PlainTag || lexemes.tags[lexemes.next(state, SmallA)] === PlainTag
-    return isQuiet === 0 && isTold ? rawState(content, 1) : state
+    if (isQuiet === 1) return state
+    // At its beginning, or before its last word, a text may not end, and then nearly everywhere.
+    const isTold = (at: number) => lexemes.tags[at] === PlainTag
+    const word = lexemes.next(state, SmallA)
+    const mayEnd = isTold(state) || isTold(word) || isTold(afterSpace(state)) || isTold(afterSpace(word))
+    return mayEnd ? rawState(content, 1) : state
   },
 })
+
+/** The state after a space and a word. */
+function afterSpace(state: number): number {
+  return lexemes.next(lexemes.next(state, Space), SmallA)
+}
 
 /** The texts of `content`, as they are. */
 export function rawLexeme(content: number): number {

@@ -5,6 +5,8 @@
  * milliseconds and a megabyte a state. But what follows begins with few bytes, `<` for the end of a tag, so only nodes with such
  * a child matter. Those are found from the edges by byte, and the lexeme is read along the ways to them alone.
  */
+import { QuadTable } from "../../grammar/intern.ts"
+import { bytesOf } from "../../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
@@ -20,7 +22,9 @@ export class TextEnds {
   private readonly trie: TokenTrie
   private readonly lists: NodeLists
   private readonly edges: () => Edges
-  private known = new Map<string, number>()
+  /** (list, lexeme state, set of bytes), and the answer by its id. */
+  private keys = new QuadTable()
+  private known: number[] = []
   /** The way to the node at hand, from the root of its list on: nodes, and the lexeme states after them. */
   private readonly path: Int32Array
   private readonly states: Int32Array
@@ -34,23 +38,24 @@ export class TextEnds {
   }
 
   /**
-   * The nodes below those of `list`, between two characters, where `lexemeState` may end with the plain tag and one of `bytes`,
-   * none of them within a character, goes on; `NoEnds` for none.
+   * The nodes below those of `list`, between two characters, where `lexemeState` may end with the plain tag and one of the set
+   * `bytes`, none of them within a character, goes on; `NoEnds` for none.
    */
-  before(list: number, lexemeState: number, bytes: readonly number[]): number {
-    const key = `${list} ${lexemeState} ${bytes}`
-    let ends = this.known.get(key)
-    if (ends === undefined) {
-      if (this.known.size >= MaxKnown) this.known.clear()
-      ends = this.find(this.lists.view(list).slice(), lexemeState, bytes)
-      this.known.set(key, ends)
+  before(list: number, lexemeState: number, bytes: number): number {
+    if (this.known.length >= MaxKnown) {
+      this.keys = new QuadTable()
+      this.known = []
     }
+    const key = this.keys.intern(list, lexemeState, bytes, 0)
+    if (key < this.known.length) return this.known[key]
+    const ends = this.find(this.lists.view(list).slice(), lexemeState, bytes)
+    this.known[key] = ends
     return ends
   }
 
-  private find(roots: Int32Array, lexemeState: number, bytes: readonly number[]): number {
+  private find(roots: Int32Array, lexemeState: number, bytes: number): number {
     const found = new Set<number>()
-    for (const byte of bytes) {
+    for (const byte of bytesOf(bytes)) {
       const nodes = this.edges().by(byte)
       for (const root of roots) this.addBelow(root, lexemeState, nodes, found)
     }

@@ -135,6 +135,12 @@ export class RootSlices {
     return slice
   }
 
+  /** Makes what every slice needs at once, not when a mask waits for it: 40 ms for 128,000 tokens. */
+  prepare(): void {
+    this.edgesByByte()
+    this.characters ??= new TokenCharacters(this.vocabulary)
+  }
+
   /** The edges of the trie, made when they are first asked for. */
   edgesByByte(): Edges {
     this.edges ??= new Edges(this.trie)
