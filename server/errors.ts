@@ -86,6 +86,10 @@ export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null
   /** The request has tools, which the path of a refusal may lead into. */
   hasTools?: boolean
+  /** Where a place in the tools of a turn stands in the request, if not there. */
+  toolPath?: (path: string) => string
+  /** Names of fields that the endpoint spells in its own way. */
+  fieldNames?: Readonly<Record<string, string>>
   /** Seconds after which a full waiting line is worth another try. */
   retryAfterSeconds?: number
   /** Is told what the client will be told, and why. */
@@ -125,7 +129,10 @@ function classify(error: unknown, context: ErrorContext): HttpError {
   }
   if (error instanceof RequestError) {
     const code = error.code in statuses ? (error.code as ErrorCode) : "invalid_value"
-    return assemble(code, error.message, { param: error.param }, context)
+    const { param = "" } = error
+    const own = context.fieldNames?.[param]
+    if (own === undefined) return assemble(code, error.message, { param: error.param }, context)
+    return assemble(code, error.message.replaceAll(param, own), { param: own }, context)
   }
   if (error instanceof AbortError) return assemble("server_error", "the request was aborted", {}, context)
   if (error instanceof ModelError) return assemble("server_error", error.message, {}, context)
@@ -144,7 +151,8 @@ function assembleGrammar({ kind, path, message }: GrammarError, context: ErrorCo
   }
   const isTool = context.hasTools === true && !path.startsWith(answerPath)
   const field = isTool ? "tools" : constraint?.field
-  const inner = path.startsWith(answerPath) ? path.slice(answerPath.length) : path
+  const place = isTool ? (context.toolPath?.(path) ?? path) : path
+  const inner = place.startsWith(answerPath) ? place.slice(answerPath.length) : place
   const said = path === inner ? message : message.replace(path, inner || (field ?? ""))
   const isSchema = isTool ? !/^\/\d+\/custom\//.test(path) : constraint?.isSchema !== false
   const code = isSchema ? "invalid_json_schema" : "invalid_grammar"

@@ -8,8 +8,12 @@
  */
 
 export interface EventStreamOptions {
-  /** Silence before a comment is sent. */
+  /** Each event is named by its value's `type`, and nothing follows the last one. */
+  isTyped?: boolean
+  /** Silence before a comment is sent, or `waiting`. */
   heartbeatMs?: number
+  /** A value that tells the reader nothing. */
+  waiting?: unknown
   headers?: Record<string, string>
   /** Ends the producer when the reader is gone, also while a value is awaited. */
   cancel?: () => void
@@ -17,10 +21,14 @@ export interface EventStreamOptions {
   describeError: (error: unknown) => unknown
 }
 
-/** `data: <json>` for every value, then `data: [DONE]`. */
+/** `data: <json>` for every value, then `data: [DONE]`; or `event: <type>` and its data. */
 export function eventStream(values: AsyncIterator<unknown>, options: EventStreamOptions): Response {
   const encoder = new TextEncoder()
-  const { heartbeatMs = 15_000, headers, cancel, describeError } = options
+  const { isTyped = false, heartbeatMs = 15_000, waiting, headers, cancel, describeError } = options
+  const spell = (value: unknown) => {
+    const data = `data: ${JSON.stringify(value)}\n\n`
+    return isTyped ? `event: ${(value as { type: string }).type}\n${data}` : data
+  }
   let pending: Promise<IteratorResult<unknown>> | null = null
   const write = (controller: ReadableStreamDefaultController<Uint8Array>, text: string) =>
     controller.enqueue(encoder.encode(text))
@@ -30,13 +38,13 @@ export function eventStream(values: AsyncIterator<unknown>, options: EventStream
         try {
           pending ??= values.next()
           const result = await within(pending, heartbeatMs)
-          if (result === null) return write(controller, ": waiting\n\n")
+          if (result === null) return write(controller, waiting ? spell(waiting) : ": waiting\n\n")
           pending = null
-          if (!result.done) return write(controller, `data: ${JSON.stringify(result.value)}\n\n`)
+          if (!result.done) return write(controller, spell(result.value))
         } catch (error) {
-          write(controller, `data: ${JSON.stringify(describeError(error))}\n\n`)
+          write(controller, spell(describeError(error)))
         }
-        write(controller, "data: [DONE]\n\n")
+        if (!isTyped) write(controller, "data: [DONE]\n\n")
         controller.close()
       },
       async cancel() {

@@ -34,9 +34,15 @@ export const constraintKeys: ReadonlySet<string> = new Set([
   ...["tools", "tool_choice", "parallel_tool_calls", "tokenrail"],
 ])
 
-/** The request's constraint and the policies beside it. Throws `Refusal`; the grammar is compiled elsewhere. */
-export function readConstraint(body: RequestBody): ConstraintRequest {
-  const found = [...readResponseFormat(body), ...readStructuredOutputs(body), ...readAliases(body)]
+/**
+ * The request's constraint and the policies beside it. `formatPath` is where the endpoint has OpenAI's format of an answer. Throws
+ * `Refusal`; the grammar is compiled elsewhere.
+ */
+export function readConstraint(
+  body: RequestBody,
+  formatPath: readonly string[] = ["response_format"],
+): ConstraintRequest {
+  const found = [...readFormat(body, formatPath), ...readStructuredOutputs(body), ...readAliases(body)]
   if (found.length > 1) {
     throw new Refusal("invalid_value", `${found[0].field} and ${found[1].field} both constrain the text`, {
       param: found[1].field,
@@ -48,44 +54,43 @@ export function readConstraint(body: RequestBody): ConstraintRequest {
 
 // ---- spellings
 
-function readResponseFormat(body: RequestBody): Constraint[] {
-  const format = objectAt(body, ["response_format"])
+function readFormat(body: RequestBody, path: readonly string[]): Constraint[] {
+  const format = objectAt(body, path)
   if (format === null) return []
+  const field = path.join(".")
   switch (format.type) {
     case "text":
-      onlyKeys(format, "response_format", ["type"])
+      onlyKeys(format, field, ["type"])
       return []
     case "json_object":
-      onlyKeys(format, "response_format", ["type", "schema"])
-      return format.schema == null
-        ? [anyObject("response_format")]
-        : [schemaAt(body, ["response_format", "schema"])]
+      onlyKeys(format, field, ["type", "schema"])
+      return format.schema == null ? [anyObject(field)] : [schemaAt(body, [...path, "schema"])]
     case "json_schema": {
       if (format.json_schema === undefined) {
-        onlyKeys(format, "response_format", ["type", ...schemaKeys])
-        return [schemaAt(body, ["response_format", "schema"])]
+        onlyKeys(format, field, ["type", ...schemaKeys])
+        return [schemaAt(body, [...path, "schema"])]
       }
-      onlyKeys(format, "response_format", ["type", "json_schema"])
-      const inner = objectAt(body, ["response_format", "json_schema"])
-      if (inner === null) throw missing("response_format.json_schema")
-      onlyKeys(inner, "response_format.json_schema", schemaKeys)
-      return [schemaAt(body, ["response_format", "json_schema", "schema"])]
+      onlyKeys(format, field, ["type", "json_schema"])
+      const inner = objectAt(body, [...path, "json_schema"])
+      if (inner === null) throw missing(`${field}.json_schema`)
+      onlyKeys(inner, `${field}.json_schema`, schemaKeys)
+      return [schemaAt(body, [...path, "json_schema", "schema"])]
     }
     case "grammar":
-      onlyKeys(format, "response_format", ["type", "grammar"])
-      return [readKind(body, "grammar", ["response_format", "grammar"])]
+      onlyKeys(format, field, ["type", "grammar"])
+      return [readKind(body, "grammar", [...path, "grammar"])]
     case "regex": {
       const key = format.pattern === undefined ? "regex" : "pattern"
-      onlyKeys(format, "response_format", ["type", key])
-      return [readKind(body, "regex", ["response_format", key])]
+      onlyKeys(format, field, ["type", key])
+      return [readKind(body, "regex", [...path, key])]
     }
     case "structural_tag":
-      return [readKind(body, "structural_tag", ["response_format"])]
+      return [readKind(body, "structural_tag", path)]
     default:
       throw new Refusal(
         "invalid_value",
-        `response_format.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
-        { param: "response_format.type", hint: "For a choice use structured_outputs" },
+        `${field}.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
+        { param: `${field}.type`, hint: "For a choice use structured_outputs" },
       )
   }
 }
@@ -129,7 +134,7 @@ function readAliases(body: RequestBody): Constraint[] {
     .map(([key, kind]) => readKind(body, kind, [key]))
 }
 
-function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
+function readKind(body: RequestBody, kind: string, path: readonly string[]): Constraint {
   const field = path.join(".")
   const value = valueAt(body.value, path)
   switch (kind) {
@@ -164,7 +169,7 @@ function readKind(body: RequestBody, kind: string, path: string[]): Constraint {
 
 // ---- schemas
 
-function schemaAt(body: RequestBody, path: string[]): Constraint {
+export function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
   const field = path.join(".")
   const value = valueAt(body.value, path)
   if (value == null) throw missing(field)
@@ -198,12 +203,12 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
 }
 
-function valueAt(value: unknown, path: string[]): unknown {
-  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value)
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value)
 }
 
 /** The object at `path`, null when there is none or it is null. */
-function objectAt(body: RequestBody, path: string[]): Record<string, unknown> | null {
+export function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
   const value = valueAt(body.value, path)
   if (value == null) return null
   if (typeof value !== "object" || Array.isArray(value)) {
@@ -212,7 +217,7 @@ function objectAt(body: RequestBody, path: string[]): Record<string, unknown> | 
   return value as Record<string, unknown>
 }
 
-function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
+export function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown === undefined) return
   throw new Refusal("unsupported_parameter", `unknown key ${quote(unknown)} in ${field}`, {

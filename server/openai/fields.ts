@@ -12,7 +12,7 @@ import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { cutText, quote } from "../http/quote.ts"
 import { checkBounds } from "./bounds.ts"
-import { checkKeys } from "./keys.ts"
+import { checkKeys, type RefusedKeys } from "./keys.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
 /** What every request says besides its prompt, its constraint and what is special to its endpoint. */
@@ -137,15 +137,16 @@ export interface ReadFields<Fields> {
 }
 
 /**
- * The checked fields of a body; what is no field of `object` is refused or ignored. Throws `Refusal`. The cost is linear
- * in what the bounds let through.
+ * The checked fields of a body; what is no field of `object` is refused or ignored, see keys.ts. Throws `Refusal`. The cost is
+ * linear in what the bounds let through.
  */
 export function readFields<Shape extends z.ZodRawShape>(
   body: RequestBody,
   object: z.ZodObject<Shape>,
+  refused: RefusedKeys = {},
 ): ReadFields<z.infer<z.ZodObject<Shape>>> {
   const names = Object.keys(object.shape)
-  const ignored = checkKeys(body.value, object.shape)
+  const ignored = checkKeys(body.value, object.shape, refused)
   checkBounds(body.value, names)
   for (const field of names) refuseHalfPairs(body.value[field], field)
   const seed = readSeed(body)

@@ -20,7 +20,9 @@ const inert = new Set([
 ])
 
 /** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
-const refused: Record<string, [unknown[], string]> = {
+export type RefusedKeys = Readonly<Record<string, readonly [defaults: readonly unknown[], hint: string]>>
+
+const refused: RefusedKeys = {
   functions: [[[]], "Send them as tools"],
   function_call: [["none"], "Send the functions as tools, and tool_choice"],
   audio: [[], "This server writes text only: leave it out"],
@@ -49,19 +51,25 @@ const refused: Record<string, [unknown[], string]> = {
 const constraintPrefix =
   /^(guided|structured|grammar|json_schema|response_schema|output_schema|regex|ebnf|lark|choice|constrain|format)/i
 
-/** Refuses what is known and not offered; returns the unknown keys that may be ignored. Throws `Refusal`. */
+/**
+ * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that may be ignored. Throws
+ * `Refusal`.
+ */
 export function checkKeys(
   body: Readonly<Record<string, unknown>>,
   honoured: Readonly<Record<string, unknown>>,
+  own: RefusedKeys = {},
 ): string[] {
   const ignored: string[] = []
+  const all = { ...refused, ...own }
   for (const [key, given] of Object.entries(body)) {
-    if (Object.hasOwn(honoured, key) || inert.has(key) || constraintKeys.has(key)) continue
-    if (Object.hasOwn(refused, key)) {
-      const [defaults, hint] = refused[key]
+    if (Object.hasOwn(honoured, key)) continue
+    if (Object.hasOwn(all, key)) {
+      const [defaults, hint] = all[key]
       if (given === null || defaults.some((one) => isSame(one, given))) continue
       throw new Refusal("unsupported_parameter", `${key} is not supported here`, { param: key, hint })
     }
+    if (inert.has(key) || constraintKeys.has(key)) continue
     ignored.push(key)
     checkBound(wholeBounds.unknownKeys, ignored.length)
     checkBound(wholeBounds.keyUnits, key.length, quote(key))

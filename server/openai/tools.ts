@@ -2,7 +2,8 @@
  * Tools of a chat request: from the wire to what the engine is told of a turn.
  *
  * The shape is checked here, so that each mistake is named by its field; what a tool's schema says is read by the compiler, from
- * the body's text, in which number spelling and key order survive.
+ * the body's text, in which number spelling and key order survive. What any shape of a tool holds (a name of its own, a schema)
+ * is checked by functions that /v1/responses shares, whose tools are flat.
  */
 import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -48,26 +49,39 @@ function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string
   if (!isFields(inner)) {
     throw new Refusal("missing_required_parameter", `${at}.${type} is missing`, { param: `${at}.${type}` })
   }
-  const field = `${at}.${type}.name`
-  checkName(inner.name, field)
-  if (names.has(inner.name)) {
-    throw new Refusal("invalid_value", `${field}: ${quote(inner.name)} is the name of another tool too`, {
-      param: field,
-      hint: "Rename one of them",
-    })
-  }
-  names.add(inner.name)
+  takeName(inner.name, `${at}.${type}.name`, names)
   refuseForeign(tool, at)
   refuseForeign(inner, `${at}.${type}`)
   if (type === "custom") return tool
-  const { parameters } = inner
-  if (parameters === undefined || parameters === null) return tool
+  const parameters = readParameters(body, inner, `${at}.function`, ["tools", i, "function"])
+  return parameters === null ? tool : { ...tool, function: { ...inner, parameters } }
+}
+
+/** A name that no other tool has. Throws `Refusal`. */
+export function takeName(name: unknown, param: string, names: Set<string>): asserts name is string {
+  checkName(name, param)
+  if (names.has(name)) {
+    throw new Refusal("invalid_value", `${param}: ${quote(name)} is the name of another tool too`, {
+      param,
+      hint: "Rename one of them",
+    })
+  }
+  names.add(name)
+}
+
+/** The text of a function's schema, which stands in the body at `path`; null: it takes no arguments. Throws `Refusal`. */
+export function readParameters(
+  body: RequestBody,
+  { parameters }: Record<string, unknown>,
+  at: string,
+  path: readonly (string | number)[],
+): string | null {
+  if (parameters === undefined || parameters === null) return null
   if (!isFields(parameters)) {
-    const param = `${at}.function.parameters`
+    const param = `${at}.parameters`
     throw new Refusal("invalid_value", `${param} must be a JSON Schema: an object`, { param })
   }
-  const text = body.text(["tools", i, "function", "parameters"])
-  return { ...tool, function: { ...inner, parameters: text } }
+  return body.text([...path, "parameters"])
 }
 
 /** Throws `Refusal` for a kind of tool that is not called by the model's text. */
@@ -111,7 +125,8 @@ export function refuseForeign(fields: Record<string, unknown>, at: string): void
   }
 }
 
-const choices = ["auto", "none", "required"]
+/** The choices that name no tool. */
+export const choices: readonly unknown[] = ["auto", "none", "required"]
 
 /** `tool_choice`, checked against the tools. Throws `Refusal`. */
 function readChoice(choice: unknown, tools: readonly unknown[]): unknown {
@@ -134,16 +149,19 @@ function readChoice(choice: unknown, tools: readonly unknown[]): unknown {
   const known = new Set(tools.map(nameOf))
   for (const [name, at] of namesIn(choice)) {
     checkName(name, at)
-    if (known.has(name)) continue
-    throw new Refusal("invalid_value", `${at}: no tool is named ${quote(name)}`, {
-      param: at,
-      hint: `There are: ${[...known].slice(0, 20).join(", ")}`,
-    })
+    if (!known.has(name)) throw noSuchTool(name, at, [...known])
   }
   return choice
 }
 
-function needsTools(): Refusal {
+export function noSuchTool(name: string, param: string, known: readonly unknown[]): Refusal {
+  return new Refusal("invalid_value", `${param}: no tool is named ${quote(name)}`, {
+    param,
+    hint: `There are: ${known.slice(0, 20).join(", ")}`,
+  })
+}
+
+export function needsTools(): Refusal {
   return new Refusal("invalid_value", "tool_choice needs tools", {
     param: "tool_choice",
     hint: "Send some, or leave it out",

@@ -5,17 +5,8 @@ import type { Usage } from "../../runtime/index.ts"
 
 /** Of a finished request. */
 export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
-  const { promptTokens, completionTokens, cachedTokens, forcedTokens, compileMs, maskUs } = usage
+  const { promptTokens, completionTokens, cachedTokens } = usage
   const { draftedTokens, acceptedTokens } = usage
-  const times = {
-    forced_tokens: forcedTokens,
-    compile_ms: compileMs,
-    mask_us: maskUs.total,
-    mask_us_p50: maskUs.p50,
-    mask_us_p99: maskUs.p99,
-    ttft_ms: usage.ttftMs,
-    tpot_ms: usage.tpotMs,
-  }
   return {
     ...counts(promptTokens, completionTokens, {
       cachedTokens,
@@ -23,7 +14,20 @@ export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
       acceptedTokens,
       rejectedTokens: draftedTokens - acceptedTokens,
     }),
-    ...(timing && { tokenrail: times }),
+    ...(timing && { tokenrail: timesOf(usage) }),
+  }
+}
+
+/** What `tokenrail.timing` asks for. */
+export function timesOf({ forcedTokens, compileMs, maskUs, ttftMs, tpotMs }: Usage): object {
+  return {
+    forced_tokens: forcedTokens,
+    compile_ms: compileMs,
+    mask_us: maskUs.total,
+    mask_us_p50: maskUs.p50,
+    mask_us_p99: maskUs.p99,
+    ttft_ms: ttftMs,
+    tpot_ms: tpotMs,
   }
 }
 
