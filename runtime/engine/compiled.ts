@@ -151,6 +151,13 @@ export class CompiledConstraints {
     return bytes
   }
 
+  /** Of all machines that are kept. Cost: a look at each constraint. */
+  get stateCount(): number {
+    let count = 0
+    for (const { machine } of this.entries.values()) count += machine?.states.count ?? 0
+    return count
+  }
+
   /** Drops what was used longest ago, until the rest fits. Machines grow by use, so this is asked from time to time. */
   trim(): void {
     let { bytes } = this

@@ -48,7 +48,7 @@ export interface EngineParts {
   readonly tokenizer: Tokenizer
   readonly prompts: PromptEncoder
   /** Where constraints are compiled and masks filled; null: in this thread. */
-  readonly guides: GuideHost | null
+  readonly guides: (GuideHost & { readonly stateCount: number }) | null
   readonly id: string
   readonly createdAt: number
   /** How the model writes calls and reasoning. */
@@ -281,6 +281,11 @@ export class Engine {
   load(): { running: number; waiting: number; slots: number } {
     const { running, waiting } = this.scheduler
     return { running: running.length, waiting: waiting.length, slots: this.parts.model.slotCount }
+  }
+
+  /** States of the machines of all constraints that are kept, about. Cost: a look at each of those of this thread. */
+  get stateCount(): number {
+    return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
   }
 
   /** Tokens that running sequences hold in the model's cache, and those that it has room for. */

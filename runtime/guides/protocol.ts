@@ -30,6 +30,8 @@ export const Unit = 2
 export const UnitOwner = 3
 /** What kind of work: an index of `unitKinds`. */
 export const UnitKind = 4
+/** States of the machines that the thread keeps, counted when a walk is opened or left. */
+export const StateCount = 5
 export const signalWords = 8
 
 /** Word of `shared`, which all threads have: ids of machines given out. */

@@ -9,6 +9,7 @@ import {
   Answered,
   Asked,
   type FromThread,
+  StateCount,
   signalWords,
   type ThreadData,
   type ToThread,
@@ -132,6 +133,11 @@ export class WalkThread {
     const owner = Atomics.load(this.signal, UnitOwner)
     const kind = unitKinds[Atomics.load(this.signal, UnitKind)]
     return { owner, kind, age: now - this.unitSince }
+  }
+
+  /** Of the machines that it keeps. */
+  get stateCount(): number {
+    return Atomics.load(this.signal, StateCount)
   }
 
   /** From now on others go first. */

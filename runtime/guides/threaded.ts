@@ -63,6 +63,11 @@ export class ThreadedGuides implements GuideHost {
     return { opening, guides: group!.guides }
   }
 
+  /** Of the machines of all threads, as they last told. */
+  get stateCount(): number {
+    return this.placement.threads.all.reduce((sum, thread) => sum + thread.stateCount, 0)
+  }
+
   begin(guide: Guide, slot: number): void {
     const own = guide as ThreadedGuide
     own.slot = slot

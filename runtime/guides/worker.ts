@@ -23,6 +23,7 @@ import {
   MachineCount,
   packError,
   packOpening,
+  StateCount,
   type ThreadData,
   type ToThread,
   timedWork,
@@ -96,6 +97,9 @@ class WalkServer {
         break
       default:
         question satisfies never
+    }
+    if (question.kind === "open" || question.kind === "release") {
+      Atomics.store(signal, StateCount, this.compiled.stateCount)
     }
     Atomics.store(signal, Unit, 0)
   }

@@ -30,6 +30,7 @@ export class Metrics {
     this.gauge("slots", "Answers that run at once.", () => engine.load().slots)
     this.gauge("kv_tokens", "Tokens that running answers hold in the cache.", () => engine.cacheLoad().used)
     this.gauge("kv_size_tokens", "Tokens that the cache has room for.", () => engine.cacheLoad().size)
+    this.gauge("states", "States of the constraints that are kept.", () => engine.stateCount)
     this.sums("tokens_total", "Tokens by kind.", "kind", () => ({
       prompt: metrics.promptTokens,
       cached: metrics.cachedTokens,

@@ -73,6 +73,7 @@ test("requests, refusals and what the engine did are counted; a client makes no 
   for (const name of ["queue_depth", "running", "slots", "kv_tokens", "aborts_total"]) {
     expect([...after.keys()]).toContain(`tokenrail_${name}`)
   }
+  expect(after.get("tokenrail_states")).toBeGreaterThan(10)
   const text = [...after.keys()].join("\n")
   expect(text).not.toMatch(/nowhere|mine-|gpt-9|\[a-f\]/)
 })
