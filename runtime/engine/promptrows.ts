@@ -5,7 +5,7 @@
  * event loop gets a turn whenever a few milliseconds have gone by.
  */
 
-import { describe } from "../../sampler/logprobs.ts"
+import { describeRow } from "../../sampler/logprobs.ts"
 import type { BatchEntry } from "./scheduler.ts"
 
 /** Milliseconds in one go. */
@@ -21,8 +21,7 @@ export async function readPromptRows(
   width: number,
 ): Promise<void> {
   const { options, promptCount, promptLogprobs, tokens } = sequence
-  const params = { ...options.params, logprobs: options.promptLogprobs ?? 0, logprobTokenIds: [] }
-  const alive = new Uint8Array(width).fill(1)
+  const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
   let since = performance.now()
   for (let index = 0; index < feed.tokens.length; index++) {
     // The row of a token speaks of the next one. A prompt that is computed again has been judged in part.
@@ -31,7 +30,7 @@ export async function readPromptRows(
     if (position < promptLogprobs.length) continue
     const row = promptRow + index
     const values = logits.subarray(row * width, (row + 1) * width)
-    const judged = describe({ values, alive }, tokens[position], params)
+    const judged = describeRow(values, tokens[position], params)
     if (Number.isNaN(judged.logprob)) throw new Error("model_output: the model's logits are not numbers")
     promptLogprobs.push(judged)
     if (performance.now() - since < turnMs) continue

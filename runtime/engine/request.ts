@@ -51,7 +51,7 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
   /** How many answers. */
   n?: number | null
   /**
-   * Log-probabilities of the prompt's own tokens, with so many alternatives each: what the model says of each after those
+   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: what the model says of each after those
    * before it, whatever the constraint. The prompt is computed anew, and `maxTokens: 0` is allowed. Default: none.
    */
   promptLogprobs?: number | null
@@ -175,7 +175,7 @@ export async function readRequest(
   // The whole turn is held to a grammar, the answer's constraint in it.
   const constraint = turn === null ? asked : turn.constraint
   const heals = readHeal(options.heal, constraint !== null)
-  const promptLogprobs = readPromptLogprobs(options.promptLogprobs, width)
+  const promptLogprobs = readPromptLogprobs(options.promptLogprobs)
   const isSaid = options.maxTokens !== undefined && options.maxTokens !== null
   const maxTokens =
     options.maxTokens === undefined || options.maxTokens === null
@@ -340,8 +340,8 @@ function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | nu
   throw new RequestError("invalid_value", message, "stop_when")
 }
 
-function readPromptLogprobs(value: number | null | undefined, width: number): number | null {
-  return value === undefined || value === null ? null : integer("prompt_logprobs", value, 0, width)
+function readPromptLogprobs(value: number | null | undefined): number | null {
+  return value === undefined || value === null ? null : integer("prompt_logprobs", value, 0, 20)
 }
 
 function readDraftTokens(value: number | null | undefined, max: number): number {

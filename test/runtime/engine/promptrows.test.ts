@@ -65,7 +65,7 @@ test("many at once", async () => {
 
 test.each([
   ["a fraction", { promptLogprobs: 0.5 }, "prompt_logprobs"],
-  ["more than there are tokens", { promptLogprobs: 1 << 20 }, "prompt_logprobs"],
+  ["more than twenty", { promptLogprobs: 21 }, "prompt_logprobs"],
   ["nothing to write, twice", { promptLogprobs: 0, maxTokens: 0, n: 2 }, "n"],
   ["nothing to write and nothing to judge", { maxTokens: 0 }, "max_tokens"],
 ])("%s is refused", async (_, options, param) => {
