@@ -24,6 +24,8 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM"),
 )
+// Nor is a log that nobody reads any more: a server goes on without it.
+process.stderr.on("error", () => {})
 
 const io: Io = {
   async stdin() {

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -151,6 +152,16 @@ test("flags, environment and a file bound a key, open the metrics and choose the
     "TOKENRAIL_RATE_REQUEST is no setting of serve, and does nothing",
   )
   expect(err).not.toMatch(/word|secret/)
+})
+
+test("a log that nobody reads any more does not end the server", async () => {
+  const child = start(["serve", "--port", "0", "--any-model"])
+  const url = await address(child)
+  child.stderr!.destroy()
+  for (let i = 0; i < 3; i++) expect((await post(url, { max_tokens: 1 })).status).toBe(200)
+  const ended = once(child, "exit")
+  child.kill("SIGTERM")
+  expect(await ended).toEqual([0, null])
 })
 
 test("a port in use is 2 and names the way out", async () => {
