@@ -30,12 +30,15 @@ export class GrammarError extends Error {
 
 /**
  * What a caller that knows the place throws on: `error` itself, or the same refusal at `path` where it names none.
- * Expressions and lexemes are shared by all constraints and know no places. The message stays, behind the path.
+ * Expressions and lexemes are shared by all constraints and know no places. The message stays, behind the path. A place that is
+ * searched for comes as a function.
  */
-export function placed(error: unknown, path: string): unknown {
+export function placed(error: unknown, path: string | (() => string)): unknown {
   // Other classes stay what they are: where a compilation was when its time was over says nothing about the schema.
   const isBare = error instanceof GrammarError && error.constructor === GrammarError && error.path === ""
-  return isBare && path !== "" ? new GrammarError(error.kind, path, error.message) : error
+  if (!isBare) return error
+  const place = typeof path === "string" ? path : path()
+  return place === "" ? error : new GrammarError(error.kind, place, error.message)
 }
 
 /** What is above its bound: what was counted, or a clause that holds the value and the bound. */

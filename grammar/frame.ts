@@ -46,6 +46,14 @@ export abstract class Frame {
 
   /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. */
   abstract expect(sample: string): Expectation
+
+  /**
+   * The pointer that asks for what is read above this frame, for refusals. `beganAs` says of a lexeme whether what is read may
+   * have begun as it: only containers know several values that end alike.
+   */
+  pathOf(_beganAs: (lexeme: number) => boolean): string {
+    return this.expect("").path
+  }
 }
 
 let frameCount = 0

@@ -63,4 +63,8 @@ class RespelledFrame extends Frame {
   expect(sample: string): Expectation {
     return this.frame.expect(sample)
   }
+
+  override pathOf(beganAs: (lexeme: number) => boolean): string {
+    return this.frame.pathOf(beganAs)
+  }
 }

@@ -9,7 +9,7 @@
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
 import { concatenate } from "./bytes.ts"
-import { checkLimit, limitError } from "./errors.ts"
+import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
@@ -243,6 +243,21 @@ export class States {
     return [...expectations.values()]
   }
 
+  /**
+   * The pointer that asks for what a thread reads, for refusals: that of the value where its container tells it by how it began,
+   * else that of what is around it. Empty where nothing knows one.
+   */
+  pathOf(lexemeState: number, stack: number): string {
+    let beganAs = (lexeme: number) => lexemes.leadsTo(lexeme, lexemeState)
+    for (let at = stack; at !== EmptyStack; at = this.stacks.pop(at)) {
+      if (this.stacks.isUnion(at)) at = this.stacks.members(at)[0]
+      const path = at === EmptyStack ? "" : this.stacks.top[at].pathOf(beganAs)
+      if (path !== "") return path
+      beganAs = () => false
+    }
+    return ""
+  }
+
   /** At most as many bytes as any completion has; 0 if the text is complete. Cost: the threads with their stacks. */
   least(state: number): number {
     if (this.isAccepting(state)) return 0
@@ -281,7 +296,12 @@ export class States {
   }
 
   private finishThread(thread: number): Uint8Array {
-    return concatenate([...this.finishing(thread, lexemes.shortest(this.threads.at(thread, 0)))])
+    const lexemeState = this.threads.at(thread, 0)
+    try {
+      return concatenate([...this.finishing(thread, lexemes.shortest(lexemeState))])
+    } catch (error) {
+      throw placed(error, () => this.pathOf(lexemeState, this.threads.at(thread, 1)))
+    }
   }
 
   /** What finishes a thread: the bytes of `completion`, which end its lexeme, then what each frame adds, from the top down. */
@@ -343,12 +363,17 @@ export class States {
     this.reading = before
     this.used = 0
     this.passed?.clear()
-    for (let i = 0; i < end; i += 3) {
-      const next = lexemes.next(before[i], byte)
-      if (next === Dead) continue
-      const stack = before[i + 1]
-      const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
-      this.add(next, stack, text)
+    let i = 0
+    try {
+      for (; i < end; i += 3) {
+        const next = lexemes.next(before[i], byte)
+        if (next === Dead) continue
+        const stack = before[i + 1]
+        const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
+        this.add(next, stack, text)
+      }
+    } catch (error) {
+      throw placed(error, () => this.pathOf(before[i], before[i + 1]))
     }
   }
 

@@ -4,10 +4,13 @@
  * States appear lazily and are integers; transitions and masks are memoised by state. One TokenFsm serves any number
  * of requests: nothing a request does can change what another one sees.
  */
+import { placed } from "../grammar/errors.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
+import { Dead } from "../grammar/lexeme/table.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
+import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { wordCount } from "./bits.ts"
@@ -176,9 +179,23 @@ export class TokenFsm implements TokenMachine {
   maskBelow(state: number, node: number): Recipe {
     if (this.budgets !== null) return this.budgets.mask(state, node, noIds)
     const { lists, trie } = this.locals
-    const { recipe, unknown } = this.builder.build(state, noIds, lists.intern([node]))
+    const { recipe, unknown } = this.build(state, noIds, lists.intern([node]))
     if (unknown.length === 0) return recipe
     return unite([recipe, idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))])
+  }
+
+  /** As `MaskBuilder.build`; a refusal has the place of what was read last: there the mask was given up. */
+  private build(state: number, endIds: Int32Array, list?: number): Draft {
+    try {
+      return this.builder.build(state, endIds, list)
+    } catch (error) {
+      const placeRead = () => {
+        let last: readonly [lexemeState: number, stack: number] = [Dead, EmptyStack]
+        for (const read of this.builder.reads()) last = read
+        return this.states.pathOf(...last)
+      }
+      throw placed(error, placeRead)
+    }
   }
 
   /** States with equal drafts share an entry, unless tokens had to be tried against the text. */
@@ -186,7 +203,7 @@ export class TokenFsm implements TokenMachine {
     const shape = this.states.shape(state)
     let draft = this.drafts[shape]
     if (draft === undefined) {
-      const { recipe, unknown } = this.builder.build(state, this.locals.endIds)
+      const { recipe, unknown } = this.build(state, this.locals.endIds)
       draft = { recipe, uses: 0, unknown }
       this.charge(96 + 8 * recipe.ids.length)
       this.drafts[shape] = draft

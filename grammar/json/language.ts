@@ -125,6 +125,10 @@ export class JsonLanguage implements Values, Containers {
     return steps
   }
 
+  knownSteps(conjunction: number): readonly Step[] {
+    return this.steps.get(conjunction) ?? noSpecs
+  }
+
   /** The ways to begin a value that satisfies `conjunction` and is of one of `types`, given by their bits. Not memoised. */
   stepsOfTypes(conjunction: number, types: number): readonly Step[] {
     try {

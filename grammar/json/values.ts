@@ -20,6 +20,8 @@ export interface Values {
   isProductive(conjunction: number): boolean
   /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
   valueSteps(conjunction: number): readonly Step[]
+  /** The same where they have been asked for; else none. */
+  knownSteps(conjunction: number): readonly Step[]
   /** A short text of `conjunction`, which must be productive. Throws `limit`. */
   witness(conjunction: number): string
   /** What array rules need to know of values, where `isProductive` says which have any. */
@@ -33,4 +35,16 @@ export interface ItemValues {
   isProductive: Lookup
   /** For each value of a finite conjunction, the fact "differs from it"; null: infinitely many values. */
   differences(conjunction: number): readonly number[] | null
+}
+
+/** The pointer of the one among these values that has begun as a lexeme of which `beganAs` is true; null: none, as far as is known. */
+export function pathOfBegun(
+  values: Values,
+  candidates: readonly number[],
+  beganAs: (lexeme: number) => boolean,
+): string | null {
+  const begun = candidates.find((value) =>
+    values.knownSteps(value).some(({ lexeme, frames }) => frames.length === 0 && beganAs(lexeme)),
+  )
+  return begun === undefined ? null : values.all.pathOf(begun)
 }

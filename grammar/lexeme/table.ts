@@ -203,6 +203,29 @@ export class LexemeTable {
     return target
   }
 
+  /** Whether `state` is `start`, or bytes that were asked for lead there from it. Makes nothing. O(states between them). */
+  leadsTo(start: number, state: number): boolean {
+    const met = new Set([start])
+    for (const at of met) {
+      if (at === state) return true
+      const row = this.rows[at]
+      if (row > 0) {
+        const wide = row - 1
+        const begin = (wide % ChunkRows) << 8
+        const chunk = this.chunks[Math.floor(wide / ChunkRows)]
+        for (let i = begin; i < begin + 256; i++) if (chunk[i] !== Dead) met.add(chunk[i])
+      } else if (row < 0) {
+        // Also the base itself, whose edges are its own but for those that are written over.
+        if (this.edges[-row] !== Dead) met.add(this.edges[-row])
+        for (let i = 0; i < this.edges[1 - row]; i++) {
+          const target = this.edges[3 - row + 2 * i]
+          if (target !== Dead && target !== Unmade) met.add(target)
+        }
+      }
+    }
+    return false
+  }
+
   /** Whether any byte leads on. */
   canContinue(state: number): boolean {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]

@@ -1,8 +1,8 @@
 /** The machine over tokens against the one over bytes, with caches of every size. */
 import { describe, expect, test } from "vitest"
-import { compile, type GrammarInput } from "../../grammar/index.ts"
+import { compile, type GrammarError, type GrammarInput } from "../../grammar/index.ts"
 import { DeadState, States } from "../../grammar/state.ts"
-import { type FsmOptions, isAllowed, TokenFsm, Vocabulary, wordCount } from "../../mask/index.ts"
+import { type FsmOptions, isAllowed, Matcher, TokenFsm, Vocabulary, wordCount } from "../../mask/index.ts"
 import { randomOf } from "../support/oracle.ts"
 
 const encoder = new TextEncoder()
@@ -82,6 +82,55 @@ describe.each(inputs)("%s", (_, input) => {
       }
     }
   })
+})
+
+/** Compiled, but more than the lexeme tables can follow: the length beside the pattern multiplies its states. */
+const hard = { pattern: "(a|b)*a(a|b){25}c", minLength: 100 }
+const easy = { type: "string", maxLength: 20 }
+const places: [name: string, schema: object, text: string, path: string][] = [
+  ["the value itself", hard, '"a', ""],
+  ["a property", { properties: { a: hard } }, '{"a":"a', "/properties/a"],
+  ["a property that begins", { properties: { a: hard } }, '{"a":', "/properties/a"],
+  [
+    "a property after others",
+    { properties: { b: easy, a: hard, c: easy } },
+    '{"b":"x","a":"c',
+    "/properties/a",
+  ],
+  [
+    "a property of no name",
+    { properties: { b: easy }, additionalProperties: hard },
+    '{"b":"x","q":"e',
+    "/additionalProperties",
+  ],
+  ["an item", { prefixItems: [easy, hard] }, '["a","a', "/prefixItems/1"],
+  [
+    "a property of an item, by reference",
+    { $defs: { h: { properties: { h: hard } } }, items: { $ref: "#/$defs/h" } },
+    '[{"h":"a',
+    "/$defs/h/properties/h",
+  ],
+  [
+    "a property of nested objects in the order of the schema",
+    { type: "object", properties: { o: { type: "object", properties: { a: easy, i: hard } } } },
+    '{"o":{"a":"","i":"i',
+    "/properties/o/properties/i",
+  ],
+]
+
+test.each(places)("a mask that meets a bound of the tables names the place: %s", (_, schema, text, path) => {
+  const { grammar } = compile({ kind: "json", schema })
+  const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+  expect(matcher.acceptBytes(encoder.encode(text))).toBe(true)
+  let error: unknown
+  try {
+    matcher.fillMask(new Uint32Array(wordCount(width)))
+  } catch (thrown) {
+    error = thrown
+  }
+  const says = "a pattern with a length needs more than 50000 automaton states"
+  expect(error).toMatchObject({ kind: "limit", message: expect.stringContaining(says) })
+  expect((error as GrammarError).path).toBe(path)
 })
 
 test("holes, control tokens, ends and ids past the width lead nowhere", () => {

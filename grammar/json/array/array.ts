@@ -14,7 +14,7 @@ import { lexemes } from "../../lexeme/table.ts"
 import type { Conjunctions } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { readJson } from "../read/reader.ts"
-import type { ItemValues, Values } from "../values.ts"
+import { type ItemValues, pathOfBegun, type Values } from "../values.ts"
 import { checkCompared, checkWitness } from "../witnesslength.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "./arrayframe.ts"
 import { ArrayRules, type ItemWay } from "./arrayrules.ts"
@@ -102,6 +102,10 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     if (phase === Phase.Start && this.rules.canClose(progress))
       steps.push({ lexeme: tokens.closeEmptyArray, frames: [] })
     return steps
+  }
+
+  itemPath(beganAs: (lexeme: number) => boolean): string | null {
+    return pathOfBegun(this.values, this.rules.spec.items, beganAs)
   }
 
   /** What completes the array after what was read above `frame` ended. */

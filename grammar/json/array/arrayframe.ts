@@ -19,6 +19,8 @@ export interface ArrayReader<P> {
   readonly path: string
   follow(frame: ArrayFrame<P>, text: Uint8Array | null): readonly Step[]
   finish(frame: ArrayFrame<P>, text: Uint8Array): string
+  /** Where an item that has begun as such a lexeme is asked for; null: not known. */
+  itemPath(beganAs: (lexeme: number) => boolean): string | null
 }
 
 export class ArrayFrame<P> extends Frame {
@@ -56,5 +58,10 @@ export class ArrayFrame<P> extends Frame {
 
   expect(sample: string): Expectation {
     return { what: describeSample(sample), example: sample, path: this.array.path }
+  }
+
+  override pathOf(beganAs: (lexeme: number) => boolean): string {
+    const isItem = this.phase === Phase.Item
+    return (isItem ? this.array.itemPath(beganAs) : null) ?? this.array.path
   }
 }

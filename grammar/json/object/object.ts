@@ -14,7 +14,7 @@ import { shortStrings, stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
-import type { Values } from "../values.ts"
+import { pathOfBegun, type Values } from "../values.ts"
 import { checkWitness } from "../witnesslength.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
@@ -104,6 +104,12 @@ export class ObjectLanguage {
       example: names[0],
       path,
     }
+  }
+
+  /** Where the value under `frame` is asked for, found by how it began: frames forget the last key. Else where the object is. */
+  pathOf({ phase, progress }: ObjectFrame, beganAs: (lexeme: number) => boolean): string {
+    const read = phase === Phase.Value ? this.rules.valuesRead(progress) : []
+    return pathOfBegun(this.values, read, beganAs) ?? this.path
   }
 
   /** What completes the object after the lexeme under `frame` ended with `tag`. */
@@ -310,5 +316,9 @@ class ObjectFrame extends Frame {
 
   expect(sample: string): Expectation {
     return this.object.expect(this, sample)
+  }
+
+  override pathOf(beganAs: (lexeme: number) => boolean): string {
+    return this.object.pathOf(this, beganAs)
   }
 }

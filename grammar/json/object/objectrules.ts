@@ -273,6 +273,15 @@ export class ObjectRules {
     return asked.length === 0 ? value : this.and(value, asked)
   }
 
+  /** What the values read so far may have had to satisfy; obligations that they met aside. */
+  valuesRead(progress: Progress): number[] {
+    // In schema order the last name is known where all are forgotten.
+    const named = this.spec.names.filter(
+      (_, i) => this.isSeen(progress, i) || (this.ordered && i === progress.next - 1),
+    )
+    return [...named, ...this.classes].map(({ value }) => value)
+  }
+
   private isSeen(progress: Progress, index: number): boolean {
     return ((progress.seen[index >>> 5] >>> (index & 31)) & 1) === 1
   }

@@ -12,7 +12,7 @@ import { PairMap, TupleTable } from "../../../intern.ts"
 import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
 import type { Lookup } from "../../facts/satisfiable.ts"
 import { readJson } from "../../read/reader.ts"
-import type { ItemValues, Values } from "../../values.ts"
+import { type ItemValues, pathOfBegun, type Values } from "../../values.ts"
 import { checkCompared, checkWitness } from "../../witnesslength.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "../arrayframe.ts"
 import { type ItemWay as ArrayItemWay, ArrayRules } from "../arrayrules.ts"
@@ -48,7 +48,7 @@ class TwinRules {
   private readonly values: ItemValues
   private readonly isValue: Lookup
   private readonly all: Conjunctions
-  private readonly spec: ArraySpec
+  readonly spec: ArraySpec
   /** By progress: all that items from there on may have to satisfy, each once. */
   private readonly rests = new Map<string, readonly number[]>()
   private readonly hopeful = new Map<string, boolean>()
@@ -237,6 +237,10 @@ export class TwinLanguage implements ArrayReader<Progress> {
         steps.push({ lexeme, frames: [below, ...frames] })
     }
     return steps
+  }
+
+  itemPath(beganAs: (lexeme: number) => boolean): string | null {
+    return pathOfBegun(this.values, this.rules.spec.items, beganAs)
   }
 
   /** What completes the array after what was read above `frame` ended: twins as soon as there can be. */
