@@ -10,6 +10,7 @@ import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import { flag, type GenerationRequest, generationFields, generationRequest, readFields } from "./fields.ts"
+import type { RefusedKeys } from "./keys.ts"
 import { prediction, readPrediction } from "./messages.ts"
 
 export type RawPrompt = string | readonly number[]
@@ -46,14 +47,20 @@ const completionFields = z.object({
   parse_special: flag,
   add_special_tokens: flag,
   prediction: prediction.nullish(),
-  suffix: z.unknown().optional(),
-  messages: z.unknown().optional(),
 })
+
+/** What belongs to chat, or what no model here has been taught. */
+const refused: RefusedKeys = {
+  suffix: [[""], "Write the prompt with the model's own tokens for a gap"],
+  messages: [[], "Send messages to /v1/chat/completions"],
+  tools: [[[]], "Send tools to /v1/chat/completions"],
+  tool_choice: [["none", "auto"], "Send tools to /v1/chat/completions"],
+  prompt_logprobs: [[], "Set echo: true and logprobs"],
+}
 
 /** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
 export function parseCompletion(body: RequestBody): CompletionRequest {
-  refuseOthers(body.value)
-  const read = readFields(body, completionFields)
+  const read = readFields(body, completionFields, refused)
   const { fields } = read
   const prompts = readPrompts(fields.prompt)
   const n = fields.n ?? 1
@@ -90,28 +97,6 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
     prompts,
     isList: Array.isArray(fields.prompt) && typeof fields.prompt[0] !== "number",
     ...{ n, bestOf, echo, topLogprobs },
-  }
-}
-
-/** Fields that belong to chat, or that no model here has been taught. */
-function refuseOthers({ suffix, messages, tools }: Readonly<Record<string, unknown>>): void {
-  if (messages !== undefined && messages !== null) {
-    throw new Refusal("unsupported_parameter", "messages: a completion has a prompt", {
-      param: "messages",
-      hint: "Send messages to /v1/chat/completions",
-    })
-  }
-  if (Array.isArray(tools) ? tools.length > 0 : tools !== undefined && tools !== null) {
-    throw new Refusal("unsupported_parameter", "tools: a completion calls none", {
-      param: "tools",
-      hint: "Send them to /v1/chat/completions",
-    })
-  }
-  if (suffix !== undefined && suffix !== null && suffix !== "") {
-    throw new Refusal("unsupported_parameter", "suffix is not supported here", {
-      param: "suffix",
-      hint: "Write the prompt with the model's own tokens for a gap",
-    })
   }
 }
 

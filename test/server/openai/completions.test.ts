@@ -332,6 +332,8 @@ describe("refusals", () => {
     ["a suffix", { suffix: "end" }, "suffix", "unsupported_parameter"],
     ["messages", { messages: [{ role: "user", content: "a" }] }, "messages", "unsupported_parameter"],
     ["tools", { tools: [{ type: "function", function: { name: "a" } }] }, "tools", "unsupported_parameter"],
+    ["a required tool", { tool_choice: "required" }, "tool_choice", "unsupported_parameter"],
+    ["prompt_logprobs", { prompt_logprobs: 1 }, "prompt_logprobs", "unsupported_parameter"],
     ["named log-probabilities", { logprob_token_ids: [1] }, "logprob_token_ids", "unsupported_parameter"],
     [
       "the schema in the prompt",
