@@ -228,22 +228,13 @@ class Reply {
         const writer = writers.get(index) ?? new RowWriter(this.engine.vocabulary, text.length)
         if (!writers.has(index)) {
           writers.set(index, writer)
-          if (this.request.echo)
-            yield chunk(
-              index,
-              text,
-              this.logprobs(() => this.promptRows(prompt)),
-            )
+          if (this.request.echo) yield chunk(index, text, this.logprobs(this.promptRows(prompt)))
         }
         if (event.type === "text") {
           completionTokens += event.tokens.length
           const rows = event.logprobs ?? []
           if (event.text === "" && rows.length === 0) continue
-          yield chunk(
-            index,
-            event.text,
-            this.logprobs(() => writer.write(rows)),
-          )
+          yield chunk(index, event.text, this.logprobs(writer.write(rows)))
         } else if (event.type === "finish") {
           const { finishReason, stopReason } = event
           const said = { ...(--unfinished === 0 ? await this.warnings() : {}), ...closedOf([event]) }
@@ -284,8 +275,8 @@ class Reply {
     return judged === null ? [] : promptRows(ids, judged, text, this.engine.vocabulary)
   }
 
-  private logprobs(rows: () => LegacyRow[]): object {
-    return this.request.topLogprobs === null ? {} : { logprobs: legacyLogprobs(rows()) }
+  private logprobs(rows: readonly LegacyRow[]): object {
+    return this.request.topLogprobs === null ? {} : { logprobs: legacyLogprobs(rows) }
   }
 
   private async usage(): Promise<object> {
