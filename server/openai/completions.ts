@@ -4,34 +4,20 @@
  * The life of a request is that of chat (chat.ts), once for each prompt: all of them are begun before the status line, and
  * one that is refused ends the others. The choice `index` is prompt · n + j. The j-th answer of the p-th prompt is drawn
  * with the seed of the request plus p, so that the same prompt twice has two answers.
- *
- * A chunk of a stream holds one choice: its prompt where that is echoed, then text, then its finish reason. The joined
- * chunks are the whole reply.
  */
-import type { Choice, Engine, GenerateOptions, Generation, GenerationEvent } from "../../runtime/index.ts"
+import type { Engine, GenerateOptions } from "../../runtime/index.ts"
 import { RequestError } from "../../runtime/index.ts"
 import { errorResponse, Refusal, toHttpError } from "../errors.ts"
 import { eventStream } from "../http/sse.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import { type CompletionRequest, defaultMaxTokens, type RawPrompt } from "./completionfields.ts"
+import { CompletionReply, cancelAll, type Prompted } from "./completionreply.ts"
 import type { Constraint } from "./constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "./endpoint.ts"
-import { closedOf, refuseFailure, warningsOf } from "./finish.ts"
 import { ignoredHeaders } from "./keys.ts"
-import { type LegacyRow, legacyLogprobs, promptRows, RowWriter, textOf } from "./legacylogprobs.ts"
-import { LongReply } from "./longreply.ts"
+import { textOf } from "./legacylogprobs.ts"
 import type { Policies } from "./policies.ts"
-import { randomSeed, spellSeed } from "./seed.ts"
-import { together } from "./together.ts"
-import { counts, sumUsage, usageOf } from "./usage.ts"
-
-/** One prompt under way. */
-interface Prompted {
-  ids: readonly number[]
-  /** Where it is echoed. */
-  text: string
-  generation: Generation
-}
+import { randomSeed } from "./seed.ts"
 
 /** The completions of one request. Never rejects: every failure is a response. */
 export async function completions(
@@ -54,7 +40,7 @@ export async function completions(
     })
     const generations = prompted.map(({ generation }) => generation)
     for (const generation of generations) options.exchange.follow(generation)
-    const reply = new Reply(engine, completion, prompted, seed)
+    const reply = new CompletionReply(engine, completion, prompted, seed)
     const headers = ignoredHeaders(completion.ignored)
     if (!completion.stream) return await reply.whole(headers)
     return eventStream(reply.chunks(), {
@@ -138,166 +124,4 @@ function checkReply(
   const answer = bestOf * Math.min(options.maxTokens ?? defaultMaxTokens, contextLength)
   const tokens = prompts.reduce((sum, ids) => sum + answer + (echo ? n * ids.length : 0), 0)
   checkBound(wholeBounds.replyRows, tokens * (1 + (topLogprobs ?? 0)))
-}
-
-function cancelAll(generations: readonly Generation[]): void {
-  for (const generation of generations) generation.cancel()
-}
-
-/** The two renderings of a request's generations. */
-class Reply {
-  private readonly engine: Engine
-  private readonly request: CompletionRequest
-  private readonly prompted: readonly Prompted[]
-  /** Seed and report, for the reply or its first chunk. */
-  private readonly extension: Record<string, unknown>
-  private readonly head: Record<string, unknown>
-
-  constructor(engine: Engine, request: CompletionRequest, prompted: readonly Prompted[], seed: bigint) {
-    this.engine = engine
-    this.request = request
-    this.prompted = prompted
-    this.extension = {
-      seed: spellSeed(seed),
-      ...(request.report && { report: prompted[0].generation.report }),
-    }
-    this.head = {
-      id: `cmpl-${crypto.randomUUID().replaceAll("-", "")}`,
-      object: "text_completion",
-      created: Math.floor(Date.now() / 1000),
-      model: request.model,
-      system_fingerprint: `fp_${engine.vocabulary.hash.slice(0, 12)}`,
-    }
-  }
-
-  async whole(headers: Record<string, string>): Promise<Response> {
-    const { n, bestOf, topLogprobs } = this.request
-    const long = new LongReply()
-    const results = await Promise.all(this.generations.map(({ result }) => result))
-    for (const choice of results.flatMap(({ choices }) => choices)) refuseFailure(choice)
-    const told = results.map(({ choices }) => (bestOf > n ? best(choices, n) : choices))
-    const choices = told.flatMap((answers, prompt) =>
-      answers.map((choice, j) => {
-        const { text } = this.prompted[prompt]
-        const rows = () => [
-          ...this.promptRows(prompt),
-          ...new RowWriter(this.engine.vocabulary, text.length).write(choice.logprobs ?? []),
-        ]
-        return {
-          index: prompt * n + j,
-          text: text + choice.text,
-          logprobs:
-            topLogprobs === null ? null : legacyLogprobs(rows(), (some, make) => long.list(some, make)),
-          finish_reason: choice.finishReason,
-          stop_reason: choice.stopReason,
-        }
-      }),
-    )
-    const whole = {
-      ...this.head,
-      choices,
-      usage: await this.usage(),
-      tokenrail: { ...this.extension, ...(await this.warnings()), ...closedOf(told.flat()) },
-    }
-    return long.response(whole, headers)
-  }
-
-  async *chunks(): AsyncGenerator<unknown> {
-    const { n, includeUsage, continuousUsage } = this.request
-    const promptTokens = this.generations.reduce((sum, each) => sum + each.promptTokens, 0)
-    let completionTokens = 0
-    let unsaid: Record<string, unknown> = this.extension
-    let unfinished = n * this.prompted.length
-    const chunk = (index: number, text: string, more: object = {}, said: object = {}) => {
-      const tokenrail = { ...unsaid, ...said }
-      unsaid = {}
-      const usage = continuousUsage ? counts(promptTokens, completionTokens) : null
-      return {
-        ...this.head,
-        choices: [{ index, text, logprobs: null, finish_reason: null, ...more }],
-        ...((includeUsage || continuousUsage) && { usage }),
-        ...(Object.keys(tokenrail).length > 0 && { tokenrail }),
-      }
-    }
-    const writers = new Map<number, RowWriter>()
-    try {
-      for await (const [prompt, event] of this.events()) {
-        const index = prompt * n + event.choice
-        const { text } = this.prompted[prompt]
-        if (event.type === "finish") refuseFailure(event)
-        const writer = writers.get(index) ?? new RowWriter(this.engine.vocabulary, text.length)
-        if (!writers.has(index)) {
-          writers.set(index, writer)
-          if (this.request.echo) yield chunk(index, text, this.logprobs(this.promptRows(prompt)))
-        }
-        if (event.type === "text") {
-          completionTokens += event.tokens.length
-          const rows = event.logprobs ?? []
-          if (event.text === "" && rows.length === 0) continue
-          yield chunk(index, event.text, this.logprobs(writer.write(rows)))
-        } else if (event.type === "finish") {
-          const { finishReason, stopReason } = event
-          const said = { ...(--unfinished === 0 ? await this.warnings() : {}), ...closedOf([event]) }
-          yield chunk(index, "", { finish_reason: finishReason, stop_reason: stopReason }, said)
-        }
-      }
-      if (includeUsage) yield { ...this.head, choices: [], usage: await this.usage() }
-    } finally {
-      cancelAll(this.generations)
-    }
-  }
-
-  private get generations(): Generation[] {
-    return this.prompted.map(({ generation }) => generation)
-  }
-
-  /** As they come; those of a judged prompt from the first of choice 0 on, which says that it is judged. */
-  private async *events(): AsyncGenerator<readonly [prompt: number, event: GenerationEvent]> {
-    const isJudged = this.request.options.promptLogprobs ?? null
-    const held = new Map(
-      isJudged === null ? [] : this.prompted.map((_, prompt) => [prompt, [] as GenerationEvent[]]),
-    )
-    for await (const [prompt, event] of together(this.generations)) {
-      const waiting = held.get(prompt)
-      if (waiting && event.choice > 0) {
-        waiting.push(event)
-        continue
-      }
-      yield [prompt, event]
-      held.delete(prompt)
-      for (const each of waiting ?? []) yield [prompt, each]
-    }
-  }
-
-  private promptRows(prompt: number): LegacyRow[] {
-    const { ids, text, generation } = this.prompted[prompt]
-    const judged = this.request.echo ? generation.promptLogprobs : null
-    return judged === null ? [] : promptRows(ids, judged, text, this.engine.vocabulary)
-  }
-
-  private logprobs(rows: readonly LegacyRow[]): object {
-    return this.request.topLogprobs === null ? {} : { logprobs: legacyLogprobs(rows) }
-  }
-
-  private async usage(): Promise<object> {
-    const results = await Promise.all(this.generations.map(({ result }) => result))
-    return usageOf(sumUsage(results.map(({ usage }) => usage)), this.request)
-  }
-
-  /** What the constraint overruled in any of the answers. */
-  private async warnings(): Promise<object> {
-    const results = await Promise.all(this.generations.map(({ result }) => result))
-    return warningsOf({ warnings: [...new Set(results.flatMap(({ warnings }) => warnings))] })
-  }
-}
-
-/** The `count` answers with the highest mean log-probability a token, the best first; one without a token is the last. */
-function best(choices: readonly Choice[], count: number): readonly Choice[] {
-  const mean = ({ logprobs }: Choice): number =>
-    logprobs?.length ? logprobs.reduce((sum, { logprob }) => sum + logprob, 0) / logprobs.length : -Infinity
-  return choices
-    .map((choice) => ({ choice, mean: mean(choice) }))
-    .sort((a, b) => (a.mean === b.mean ? a.choice.index - b.choice.index : b.mean - a.mean))
-    .slice(0, count)
-    .map(({ choice }) => choice)
 }
