@@ -26,8 +26,12 @@ export interface Draft {
 
 /** So many bytes may follow free text, or all its exits are listed. */
 const MaxBytesBehind = 32
-/** Longer lists of nodes are read by themselves: they recur. */
-const MaxUnited = 1024
+/**
+ * Longer lists, and for lexemes of many ways lists with more trie nodes below them, are read by themselves: they recur, and each
+ * list that is made with them would be read anew.
+ */
+const MaxUnited = 1_024
+const MaxBelow = 8_192
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
@@ -123,6 +127,8 @@ export class MaskBuilder {
     if (list === RootList || stack === EmptyStack || lexemes.base(lexemeState) !== Dead) return list
     const { states, locals } = this
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
+    // Other lexemes may end in ways that say what follows: of the frame of a key nobody asks what follows a text.
+    if (!locals.isSign(lexemeState)) return list
     const followers = states.followers(stack, PlainTag)
     let i = 0
     while (i < followers.length && (followers[i] !== lexemeState || followers[i + 1] !== stack)) i += 2
@@ -305,11 +311,12 @@ class Waves {
     this.triples = []
     this.places = new Map()
     const united: number[] = []
-    /** Short lists by lexeme state and stack. */
+    /** Small lists by lexeme state and stack. */
     const groups = new Map<number, number[]>()
     for (let i = 0; i < triples.length; i += 3) {
       const [list, lexemeState, stack] = [triples[i], triples[i + 1], triples[i + 2]]
-      if (list === RootList || lists.length(list) > MaxUnited) {
+      const mayUnite = lexemes.base(lexemeState) === Dead || lists.size(list) <= MaxBelow
+      if (list === RootList || !mayUnite || lists.length(list) > MaxUnited) {
         united.push(list, lexemeState, stack)
         continue
       }

@@ -18,7 +18,8 @@ import { Dead, lexemes } from "./table.ts"
 
 /** A byte of many texts. */
 const SmallA = 0x61
-const Space = 0x20
+/** A space and a full stop. */
+const beforeWords = [0x20, 0x2e]
 const scratch = new Int32Array(256)
 
 // A state is (content, 1 if it is quiet about where the text may end).
@@ -51,16 +52,21 @@ const RawKind = lexemes.register({
   quiet(content, isQuiet, _c, state) {
     if (isQuiet === 1) return state
     // At its beginning, or before its last word, a text may not end, and then nearly everywhere.
-    const isTold = (at: number) => lexemes.tags[at] === PlainTag
     const word = lexemes.next(state, SmallA)
-    const mayEnd = isTold(state) || isTold(word) || isTold(afterSpace(state)) || isTold(afterSpace(word))
+    const mayEnd = [state, word].some((at) => isEnd(at) || wordsAfter(at).some(isEnd))
     return mayEnd ? rawState(content, 1) : state
   },
 })
 
-/** The state after a space and a word. */
-function afterSpace(state: number): number {
-  return lexemes.next(lexemes.next(state, Space), SmallA)
+function isEnd(state: number): boolean {
+  return lexemes.tags[state] === PlainTag
+}
+
+/** The states after a word, and after one behind what stands before words. */
+function wordsAfter(state: number): number[] {
+  return [state, ...beforeWords.map((byte) => lexemes.next(state, byte))].map((at) =>
+    lexemes.next(at, SmallA),
+  )
 }
 
 /** The texts of `content`, as they are. */

@@ -6,17 +6,19 @@
  * a child matter. Those are found from the edges by byte, and the lexeme is read along the ways to them alone.
  */
 import { QuadTable } from "../../grammar/intern.ts"
-import { bytesOf } from "../../grammar/lexeme/bytesets.ts"
+import { bytesOf, hasByte } from "../../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
-import { End, type TokenTrie } from "../trie.ts"
+import { End, Stride, type TokenTrie } from "../trie.ts"
 import type { Edges } from "./edges.ts"
 
 /** In place of a list: the lexeme ends nowhere before one of the bytes. */
 export const NoEnds = -1
 /** Answers that are kept. */
 const MaxKnown = 1 << 12
+/** Below so many trie nodes a walk finds the ends sooner than a look at the edges by each byte. */
+const MaxWalkNodes = 512
 
 export class TextEnds {
   private readonly trie: TokenTrie
@@ -55,11 +57,34 @@ export class TextEnds {
 
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
     const found = new Set<number>()
+    const large = roots.filter((root) => this.trie.subtreeSize(root) > MaxWalkNodes)
     for (const byte of bytesOf(bytes)) {
       const nodes = this.edges().by(byte)
-      for (const root of roots) this.addBelow(root, lexemeState, nodes, found)
+      for (const root of large) this.addBelow(root, lexemeState, nodes, found)
     }
+    for (const root of roots)
+      if (this.trie.subtreeSize(root) <= MaxWalkNodes) this.addNear(root, lexemeState, bytes, found)
     return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
+  }
+
+  /** Adds the nodes below `root` where the lexeme may end and one of the set `bytes` goes on, by a walk. */
+  private addNear(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
+    const { trie, states } = this
+    states[trie.depth(root)] = lexemeState
+    trie.scan(root, (node, byte, depth) => {
+      const next = lexemes.next(states[depth - 1], byte)
+      states[depth] = next
+      if (lexemes.tags[next] === PlainTag && this.goesOn(node, bytes)) found.add(node)
+      return next !== Dead
+    })
+  }
+
+  private goesOn(node: number, bytes: number): boolean {
+    const { trie } = this
+    const last = trie.firstPlace(node + Stride)
+    for (let place = trie.firstPlace(node); place < last; place++)
+      if (hasByte(bytes, trie.byteAt(place))) return true
+    return false
   }
 
   /** Adds the parents of `nodes`, which ascend, that are below `root` and where the lexeme may end. */
