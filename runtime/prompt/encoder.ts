@@ -80,7 +80,7 @@ export class PromptEncoder {
       throw new RequestError(
         "context_length_exceeded",
         `the prompt has ${length} characters, and ${bound} are more than the context of ${contextLength} tokens can hold: shorten it`,
-        text.kind === "messages" ? "messages" : "prompt",
+        fieldOf(text),
       )
     }
     if (!thread || length <= shortLength) return encodeText(tokenizer, text)
@@ -153,7 +153,8 @@ export class PromptEncoder {
   private expire(): void {
     const { promptMs } = this.options
     const message = `the prompt takes more than ${promptMs} ms to be tokenised: shorten it, or raise promptMs`
-    if (this.current) this.drop(this.current, new RequestError("invalid_value", message, "messages"))
+    const { current } = this
+    if (current) this.drop(current, new RequestError("invalid_value", message, fieldOf(current.text)))
   }
 
   /** Nobody waits for a job any more: the thread is ended if it is at it. */
@@ -185,6 +186,11 @@ export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly num
     default:
       return text satisfies never
   }
+}
+
+/** What a request calls it. */
+function fieldOf({ kind }: PromptText): string {
+  return kind === "messages" ? "messages" : "prompt"
 }
 
 /** UTF-16 units of all strings: at most as many as bytes. */
