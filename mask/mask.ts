@@ -129,6 +129,8 @@ export class MaskBuilder {
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
     // Other lexemes may end in ways that say what follows: of the frame of a key nobody asks what follows a text.
     if (!locals.isSign(lexemeState)) return list
+    // Other lexemes may end in ways that say what follows: of the frame of a key nobody asks what follows a text.
+    if (!locals.isSign(lexemeState)) return list
     const followers = states.followers(stack, PlainTag)
     let i = 0
     while (i < followers.length && (followers[i] !== lexemeState || followers[i + 1] !== stack)) i += 2
