@@ -45,7 +45,7 @@ export { Engine, type ModelInfo } from "./engine/engine.ts"
 export type { Choice, GenerateResult, Generation, Usage } from "./engine/generation.ts"
 export { EngineMetrics } from "./engine/metrics.ts"
 export type { GenerateOptions, Prompt } from "./engine/request.ts"
-export type { FinishReason, GenerationEvent } from "./engine/sequence.ts"
+export type { FinishReason, GenerationEvent, StreamEvent } from "./engine/sequence.ts"
 export {
   AbortError,
   IncompleteError,

@@ -66,6 +66,8 @@ export interface Constraint {
   readonly policies: CompileOptions
   /** The option that it came from. */
   readonly title: string
+  /** The text is a JSON text. */
+  readonly isJson: boolean
   /** The value that a complete text stands for. */
   parse(text: string): unknown
   /** The value after the schema's own validator. Throws ValidationError. */
@@ -110,7 +112,7 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
     input: ConstraintInput,
     parse: (text: string) => unknown,
     validate = async (text: string) => parse(text),
-  ): Constraint => ({ input, policies, title: given[0][0], parse, validate })
+  ): Constraint => ({ input, policies, title: given[0][0], isJson: parse === parseJson, parse, validate })
   if (options.regex !== undefined) {
     const { regex } = options
     if (typeof regex === "string") return make({ kind: "regex", pattern: regex }, asText)

@@ -39,7 +39,7 @@ import {
   readRequest,
 } from "./request.ts"
 import { Scheduler } from "./scheduler.ts"
-import { type GenerationEvent, Sequence } from "./sequence.ts"
+import { type GenerationEvent, Sequence, type StreamEvent } from "./sequence.ts"
 import { Stepper } from "./step.ts"
 
 export interface EngineParts {
@@ -180,7 +180,8 @@ export class Engine {
       report,
       constraint,
       turn: request.turn,
-      nameOf: (token) => this.vocabulary.name(token),
+      fields: request.fields,
+      endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,
       seed: request.params.seed,
       cancel: (cancelled) => this.cancel(cancelled),
@@ -246,14 +247,26 @@ export class Engine {
     return { ...result, value: values[0] as ValueOf<Options>, choices }
   }
 
-  /** The events of an answer as they come. Leaving the loop ends the request. */
-  async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<GenerationEvent> {
-    yield* await this.start(prompt, options)
+  /**
+   * The events of an answer as they come, and behind each of them what happens to the values of a JSON text: they open, grow and
+   * close. Leaving the loop ends the request.
+   */
+  async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
+    const generation = await this.start(prompt, { fields: true, ...options })
+    for await (const { fields, ...event } of generation) {
+      // What a finished answer closes comes before its end.
+      const isLast = event.type === "finish"
+      if (!isLast) yield event as GenerationEvent
+      const call = event.type === "arguments" ? { call: event.index } : {}
+      for (const field of fields ?? []) yield { choice: event.choice, ...call, ...field }
+      if (isLast) yield event as GenerationEvent
+    }
   }
 
   /** The tokens that `start` would give to the model. Rejects with RequestError, AbortError and ModelError. */
-  tokenize(prompt: Prompt, options: GenerateOptions = {}): Promise<readonly number[]> {
-    return promptIdsOf(prompt, options, this.parts.prompts)
+  async tokenize(prompt: Prompt, options: GenerateOptions = {}): Promise<readonly number[]> {
+    const asked = readConstraint(options)
+    return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null)
   }
 
   /** A constraint, compiled and kept. Throws GrammarError. */

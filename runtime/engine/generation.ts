@@ -8,6 +8,7 @@
 
 import type { Report } from "../../grammar/index.ts"
 import type { TokenLogprobs } from "../../sampler/index.ts"
+import { AnswerFields } from "../fields/answer.ts"
 import type { Constraint } from "../schema.ts"
 import type { ToolCall } from "../turn/options.ts"
 import { TurnReading } from "../turn/reading.ts"
@@ -87,8 +88,10 @@ export interface GenerationOptions {
   readonly constraint: Constraint | null
   /** Null: the text is the answer. */
   readonly turn: RequestTurn | null
-  /** The spelling of a control token. */
-  readonly nameOf: (token: number) => string | undefined
+  /** Tell what happens to the values of the answer, if it is JSON, and of the arguments of calls. */
+  readonly fields: boolean
+  /** The spelling of a token that ends a text; undefined for all others. */
+  readonly endName: (token: number) => string | undefined
   readonly compileMs: number
   readonly seed: bigint
   readonly cancel: (generation: Generation) => void
@@ -110,6 +113,9 @@ export class Generation {
   private readonly unread = new UnreadEvents()
   /** By choice, where there is a turn to be read. */
   private readonly readings = new Map<number, TurnReading>()
+  private readonly fields = new Map<number, AnswerFields>()
+  /** Of answers that could not be read: it is told with their end, and the engine goes on. */
+  private readonly failures = new Map<number, Error>()
   private wakers: (() => void)[] = []
   private finishedCount = 0
   private readonly resolve: (result: GenerateResult) => void
@@ -165,7 +171,7 @@ export class Generation {
   /** An event of one of the sequences. */
   readonly push = (event: GenerationEvent): void => {
     this.firstAt ??= performance.now()
-    for (const said of this.read(event)) this.unread.push(said)
+    for (const said of this.readSafely(event)) this.unread.push(said)
     if (event.type === "finish") {
       this.finishedCount++
       // The last sequence is still in the middle of finishing.
@@ -174,6 +180,20 @@ export class Generation {
     const { wakers } = this
     this.wakers = []
     for (const wake of wakers) wake()
+  }
+
+  private readSafely(event: GenerationEvent): GenerationEvent[] {
+    const { choice } = event
+    try {
+      if (!this.failures.has(choice)) {
+        const said = this.read(event)
+        return this.options.fields ? said.map((each) => this.withFields(each)) : said
+      }
+    } catch (error) {
+      this.failures.set(choice, error as Error)
+    }
+    const error = this.failures.get(choice)!
+    return event.type === "finish" ? [{ ...event, finishReason: "error", message: error.message, error }] : []
   }
 
   /** What an event says: of a turn, its text is read. */
@@ -190,11 +210,30 @@ export class Generation {
     if (event.type !== "finish") return [event]
     const isWhole = event.finishReason === "stop"
     const last = this.sequences[choice]?.tokens.at(-1)
-    const pieces = reading.end(last === undefined ? undefined : this.options.nameOf(last), isWhole)
+    const pieces = reading.end(last === undefined ? undefined : this.options.endName(last), isWhole)
     const rest = reading.takeCarried()
     const events: GenerationEvent[] = pieces.map((piece) => ({ choice, ...piece }))
     if (rest.tokens.length > 0) events.push({ choice, type: "text", text: "", ...rest })
     return [...events, { ...event, ...this.ending(choice, event) }]
+  }
+
+  /** The event with what it does to the values of the answer. */
+  private withFields(event: GenerationEvent): GenerationEvent {
+    const { choice, type } = event
+    const isJson = this.options.constraint?.isJson ?? false
+    const fields = this.fields.get(choice) ?? new AnswerFields(isJson)
+    this.fields.set(choice, fields)
+    if (type === "call") fields.begin(event.index, event.isCustom)
+    const isWhole = type === "finish" && event.finishReason === "stop"
+    const events =
+      type === "text"
+        ? fields.push(event.text, null)
+        : type === "arguments"
+          ? fields.push(event.text, event.index)
+          : isWhole
+            ? fields.finish()
+            : []
+    return events.length > 0 ? { ...event, fields: events } : event
   }
 
   private readingOf(choice: number, { turn }: RequestTurn): TurnReading {
@@ -235,9 +274,11 @@ export class Generation {
   }
 
   private choice(sequence: Sequence, index: number): Choice {
-    const { message, error, logprobs } = sequence
+    const { logprobs } = sequence
+    const failure = this.failures.get(index)
+    const { message, error } = failure ? { message: failure.message, error: failure } : sequence
     const { finishReason, stopReason } = this.ending(index, {
-      finishReason: sequence.finishReason!,
+      finishReason: failure ? "error" : sequence.finishReason!,
       stopReason: sequence.stopReason,
     })
     const { constraint, turn } = this.options
@@ -315,6 +356,7 @@ class UnreadEvents {
     if (last?.type === event.type && !("index" in last && "index" in event && last.index !== event.index)) {
       last.text += event.text
       last.tokens.push(...event.tokens)
+      if (event.fields) last.fields = [...(last.fields ?? []), ...event.fields]
       if (event.logprobs) {
         last.logprobs ??= []
         last.logprobs.push(...event.logprobs)

@@ -81,6 +81,8 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
   addSpecialTokens?: boolean | null
   /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
   schemaInPrompt?: boolean | null
+  /** Tell with each event what happens to the values of a JSON text: of the answer, and of the arguments of calls. */
+  fields?: boolean | null
   /** The report will be read: it is made along with the compilation. Default: when it is read. */
   report?: boolean | null
   signal?: AbortSignal | undefined
@@ -98,6 +100,7 @@ export interface ReadRequest {
   readonly turn: RequestTurn | null
   /** Null: there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
+  readonly fields: boolean
   readonly hasPatterns: boolean
   readonly stopWhen: StopWhenKind | null
   readonly repetition: { min: number; max: number; count: number } | null
@@ -171,6 +174,7 @@ export async function readRequest(
         vocabulary: tokenizer.vocabulary,
         constraint: asked,
         closes: options.onLength === "close",
+        callsBefore: callsIn(prompt),
       })
   // The whole turn is held to a grammar, the answer's constraint in it.
   const constraint = turn === null ? asked : turn.constraint
@@ -218,6 +222,7 @@ export async function readRequest(
     stops,
     turn,
     walk: constraint || stopRegexes.length > 0 ? walk : null,
+    fields: options.fields ?? false,
     hasPatterns: stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, constraint !== null),
     repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
@@ -237,6 +242,15 @@ export async function readRequest(
         ? await prompts.encode({ kind: "part", text: options.prediction }, options.signal)
         : [],
   }
+}
+
+/** Calls that the messages of a prompt hold. */
+function callsIn(prompt: Prompt): number {
+  if (typeof prompt === "string") return 0
+  return (prompt as readonly (Message | number)[]).reduce<number>(
+    (count, each) => count + (typeof each === "number" ? 0 : (each.tool_calls?.length ?? 0)),
+    0,
+  )
 }
 
 /** How many answers are asked for. Throws RequestError. */

@@ -9,6 +9,7 @@
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
 import { TokenCounts } from "../../sampler/index.ts"
+import type { FieldEvent } from "../fields/reader.ts"
 import type { Guide } from "../guides/guide.ts"
 import { PatternPoints } from "../guides/points.ts"
 import { FreeMask, type Outlook, type Verdict } from "../guides/walk.ts"
@@ -28,13 +29,15 @@ export type FinishReason = "stop" | "length" | "abort" | "error"
 
 /**
  * A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last event. Each token of an answer
- * is among the `tokens` of one event. Without tools and reasoning there is text alone.
+ * is among the `tokens` of one event. Without tools and reasoning there is text alone. `fields`: what happens to the values of
+ * the JSON text, where that was asked for.
  */
 export type GenerationEvent =
-  | ({ choice: number } & TurnPiece & Carried)
+  | ({ choice: number; fields?: readonly FieldEvent[] } & TurnPiece & Carried)
   | {
       type: "finish"
       choice: number
+      fields?: readonly FieldEvent[]
       finishReason: FinishReason
       /**
        * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar ended; `closed`: it
@@ -45,6 +48,9 @@ export type GenerationEvent =
       /** Why it ended by `error`. */
       error?: Error
     }
+
+/** What `stream` yields. `call`: the value is in the arguments of this call, else in the text. */
+export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } & FieldEvent)
 
 type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
 

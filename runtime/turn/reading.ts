@@ -60,7 +60,8 @@ export class TurnReading {
    * grammar was complete, so what is open only lacks such a token.
    */
   end(end: string | undefined, isWhole: boolean): (TurnPiece & Carried)[] {
-    const own = end !== undefined && this.style.controls.includes(end) ? this.reader.feed(end) : []
+    const isOwn = end !== undefined && this.reader.waitsFor(end)
+    const own = isOwn ? this.reader.feed(end) : []
     const pieces = this.pieces([...own, ...this.reader.end()])
     if (!isWhole) return pieces
     const open = this.turn.toolCalls.flatMap(({ isComplete }, index): TurnEvent[] => {

@@ -85,7 +85,7 @@ function parseSchema(text: string): unknown {
 export function openTurn(
   options: TurnOptions,
   model: ModelStyle,
-  { promptIds, vocabulary, constraint, closes }: TurnContext,
+  { promptIds, vocabulary, constraint, closes, callsBefore }: TurnContext,
 ): RequestTurn | null {
   const section = sectionOf(options, model, tailOf(promptIds, vocabulary))
   const { messages } = styleOf(model.style)
@@ -100,6 +100,7 @@ export function openTurn(
     tool_choice: options.toolChoice,
     parallel_tool_calls: options.parallelToolCalls ?? null,
     max_tool_calls: options.maxToolCalls ?? null,
+    calls_before: callsBefore,
     ...(section !== undefined && { reasoning: section }),
   }
   const { calls } = planTurn(turn)
@@ -122,6 +123,8 @@ export interface TurnContext {
   readonly constraint: Constraint | null
   /** The request asks for the budget's rule. */
   readonly closes: boolean
+  /** Calls of the conversation so far. */
+  readonly callsBefore: number
 }
 
 function isNamedChoice(choice: unknown): boolean {
@@ -190,6 +193,7 @@ function turnConstraint(turn: Turn, constraint: Constraint | null): Constraint {
     input,
     policies: constraint?.policies ?? {},
     title: "turn",
+    isJson: false,
     parse: (text) => (constraint === null ? undefined : constraint.parse(text)),
     validate: async (text) => (constraint === null ? undefined : constraint.validate(text)),
   }

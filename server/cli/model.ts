@@ -13,6 +13,8 @@ export interface ModelFlags {
   slots?: number
   draft?: string
   draftTokens?: number
+  toolStyle?: string
+  reasoning?: string
 }
 
 /** Adds the flags to a command. */
@@ -28,11 +30,13 @@ export function modelFlags(command: Command): Command {
       "run ahead with drafts: ngram looks them up in the text, a directory holds a smaller model of the same vocabulary",
     )
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
+    .option("--tool-style <name>", "form in which the model writes calls of tools (default: its template's)")
+    .option("--reasoning <how>", "how it marks its reasoning: auto, none, or <begin>,<end>", "auto")
 }
 
 /** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
 export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
-  const { model, device, threads, context, slots } = flags
+  const { model, device, threads, context, slots, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)
   return open({
     log: (line) => io.err(`${line}\n`),
@@ -43,6 +47,8 @@ export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}):
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),
     ...(speculation && { speculation }),
+    ...(toolStyle !== undefined && { toolStyle }),
+    ...(reasoning !== undefined && { reasoning }),
   })
 }
 

@@ -63,6 +63,14 @@ export class Deltas {
   }
 }
 
+/** What an event does to the values of a JSON text, beside its delta. */
+export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readonly object[] } } {
+  const { fields = [] } = event
+  if (fields.length === 0) return {}
+  const place = event.type === "arguments" ? { tool_index: event.index } : {}
+  return { tokenrail: { fields: fields.map(({ type, ...rest }) => ({ event: type, ...rest, ...place })) } }
+}
+
 /** Why an answer ended, as OpenAI names it: a tool that the request named ends an answer by `stop`. */
 export function finishReasonOf(finishReason: string, callCount: number, choice: unknown): string {
   if (finishReason !== "stop" || callCount === 0) return finishReason

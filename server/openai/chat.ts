@@ -17,7 +17,7 @@ import type {
 } from "../../runtime/index.ts"
 import { errorResponse, toHttpError } from "../errors.ts"
 import { eventStream } from "../http/sse.ts"
-import { Deltas, finishReasonOf, messageOf } from "./answer.ts"
+import { Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import type { Constraint } from "./constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "./endpoint.ts"
@@ -155,12 +155,23 @@ class Reply {
         completionTokens += event.tokens.length
         const delta = deltas[event.choice].of(event)
         if (delta === null && !event.logprobs?.length) continue
-        yield chunk(event.choice, delta ?? { content: "" }, this.eventLogprobs(event))
+        yield chunk(event.choice, delta ?? { content: "" }, {
+          ...this.eventLogprobs(event),
+          ...fieldsOf(event),
+        })
       } else {
         refuseFailure(event)
         const { callCount } = deltas[event.choice]
         const finish_reason = finishReasonOf(event.finishReason, callCount, options.toolChoice)
-        const last = chunk(event.choice, {}, { finish_reason, stop_reason: event.stopReason })
+        const last = chunk(
+          event.choice,
+          {},
+          {
+            finish_reason,
+            stop_reason: event.stopReason,
+            ...fieldsOf(event),
+          },
+        )
         const said = {
           ...(this.generation.isFinished ? warningsOf(await this.generation.result) : {}),
           ...closedOf([event]),

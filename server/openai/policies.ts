@@ -44,7 +44,6 @@ const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   ["additional", "forbid", "Set additionalProperties: false in the schema"],
   ["prefill", "inside", "Leave it out"],
   ["lenient", true, "Remove the keyword from the schema"],
-  ["fields", true, "Parse the text as it arrives"],
   ["trace", true, "Leave it out"],
 ]
 
@@ -110,6 +109,7 @@ export function readPolicies(value: Record<string, unknown>): Policies {
     generate: {
       ...(on_length && { onLength: on_length }),
       ...(stream_granularity && { streamGranularity: stream_granularity }),
+      ...(policies.fields && { fields: true }),
       ...(draft_tokens != null && { draftTokens: draft_tokens }),
       ...(tools_in_prompt != null && { toolsInPrompt: tools_in_prompt }),
       ...(reason && { reasonUntil: reason.until }),

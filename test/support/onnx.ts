@@ -24,6 +24,10 @@ export interface TinyOptions {
   noise?: number
   /** Text tokens; ids after them: `<|user|>`, `<|assistant|>`, `<|end|>`. Default: all bytes. */
   tokens?: string[]
+  /** Further control tokens. */
+  controls?: readonly string[]
+  /** Its chat template. */
+  template?: string
 }
 
 const heads = 2
@@ -34,7 +38,7 @@ const hidden = heads * dim
 export function writeTinyModel(directory: string, options: TinyOptions = {}): string {
   const contextLength = options.contextLength ?? 512
   const pieces = options.tokens ?? byteLevelAlphabet()
-  const names = ["<|user|>", "<|assistant|>", "<|end|>"]
+  const names = ["<|user|>", "<|assistant|>", "<|end|>", ...(options.controls ?? [])]
   const width = options.width ?? pieces.length + names.length + 2
   mkdirSync(join(directory, "onnx"), { recursive: true })
   const json = (name: string, value: unknown) => writeFileSync(join(directory, name), JSON.stringify(value))
@@ -75,6 +79,7 @@ export function writeTinyModel(directory: string, options: TinyOptions = {}): st
   json("tokenizer_config.json", {
     eos_token: "<|end|>",
     chat_template:
+      options.template ??
       "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
   })
   return directory

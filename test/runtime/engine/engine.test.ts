@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
 import type { Distribution } from "../../../runtime/engine/distribution.ts"
 import { AbortError, IncompleteError, RequestError, ValidationError } from "../../../runtime/errors.ts"
-import type { Engine, GenerateOptions, GenerationEvent, StandardSchema } from "../../../runtime/index.ts"
+import type { Engine, GenerateOptions, StandardSchema, StreamEvent } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
 import { SamplingError } from "../../../sampler/index.ts"
 import { generator, writeTinyModel } from "../../support/onnx.ts"
@@ -106,7 +106,7 @@ describe("text without a constraint", () => {
   })
 
   test("events joined are the text; the last one says how it ended", async () => {
-    const events: GenerationEvent[] = []
+    const events: StreamEvent[] = []
     for await (const event of engine.stream("hi", { seed: 5n, maxTokens: 30, ignoreEos: true }))
       events.push(event)
     const texts = events.filter((event) => event.type === "text")

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { canonicalTokens, Matcher, TokenFsm } from "../../../mask/index.ts"
-import type { Engine, GenerateOptions, GenerationEvent } from "../../../runtime/index.ts"
+import type { Engine, GenerateOptions, StreamEvent } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
 
 const names = ["Frachtkostenpauschale", "net amount in euros", "lastInspectionBy"]
@@ -90,7 +90,7 @@ describe("keys", () => {
   ] as const)("a forced run is one event, with all its tokens, %s", async (_, speculation) => {
     const opened = speculation ? await open({ device: "cpu", slots: 1, threads: 1, speculation }) : engine
     const prompt = `Postage 12 euros. {"${names[0]}": 12, "${names[1]}": "12", "${names[2]}": "nobody at all"}`
-    const events: GenerationEvent[] = []
+    const events: StreamEvent[] = []
     for await (const event of opened.stream(prompt, { schema, temperature: 0 })) events.push(event)
     if (speculation) expect(opened.metrics.acceptedTokens).toBeGreaterThan(0)
     const texts = events.filter((event) => event.type === "text")

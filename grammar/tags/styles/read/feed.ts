@@ -16,6 +16,8 @@ export class Feed {
   /** Units before the buffer. */
   private passed = 0
   private isOver = false
+  /** Texts of which one must come next, or may end what is read. */
+  private awaited: readonly string[] = []
   /** What was taken since somebody asked to keep it; null: nobody did. */
   private kept: string | null = null
 
@@ -69,9 +71,16 @@ export class Feed {
     return false
   }
 
+  /** Whether `text` is all that lacks of what must come next. */
+  waitsFor(text: string): boolean {
+    return this.awaited.some((each) => each === this.buffer + text)
+  }
+
   /** Reads exactly `text`. */
   *literal(text: string): Parse {
+    this.awaited = [text]
     while (this.buffer.length < text.length && text.startsWith(this.buffer)) yield* this.more()
+    this.awaited = []
     if (!this.buffer.startsWith(text)) this.fail(JSON.stringify(text))
     this.take(text.length)
   }
@@ -125,7 +134,10 @@ export class Feed {
       // Half a surrogate pair waits for its other half.
       if (/[\ud800-\udbff]$/.test(buffer.slice(0, safe))) safe--
       if (safe > 0) emit(this.take(safe))
-      if (!(yield* this.hasMore())) {
+      this.awaited = marks
+      const isMore = yield* this.hasMore()
+      this.awaited = []
+      if (!isMore) {
         emit(this.take(this.buffer.length))
         return null
       }

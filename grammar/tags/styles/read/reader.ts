@@ -36,6 +36,11 @@ export class TurnReader {
     return this.go()
   }
 
+  /** Whether `mark` ends what has begun. */
+  waitsFor(mark: string): boolean {
+    return !this.isDone && this.feeding.waitsFor(mark)
+  }
+
   /** The text is over: returns what waited for more. */
   end(): TurnEvent[] {
     this.feeding.over()

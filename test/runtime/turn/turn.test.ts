@@ -1,0 +1,161 @@
+/**
+ * Turns of a model with random weights under templates of several kinds: reasoning in every way of asking for it, calls in several
+ * styles, and the values of what is written.
+ */
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import {
+  type Engine,
+  foldFields,
+  type GenerateOptions,
+  open,
+  type StreamEvent,
+} from "../../../runtime/index.ts"
+import { writeTinyModel } from "../../support/onnx.ts"
+
+const turns =
+  "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '<|end|>' }}{% endfor %}<|assistant|>"
+const thinkTemplate = `${turns}{% if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}`
+
+function engineOf(template: string, controls: readonly string[] = [], more: object = {}): Promise<Engine> {
+  const model = writeTinyModel(mkdtempSync(join(tmpdir(), "turn-")), { template, controls })
+  return open({ model, device: "cpu", isolation: "none", slots: 2, ...more })
+}
+
+const answer = { enum: ["yes", "no"] }
+const point = {
+  type: "object",
+  properties: { x: { type: "integer", minimum: 0, maximum: 99 }, s: { type: "string", maxLength: 5 } },
+  required: ["x", "s"],
+  additionalProperties: false,
+}
+const tool = (name: string, parameters?: object) => ({ type: "function", function: { name, parameters } })
+const tools = [tool("go", point), tool("stop")]
+
+describe("a model that thinks in tags", () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await engineOf(thinkTemplate, ["<think>", "</think>"])
+  })
+  afterAll(() => engine.close())
+
+  test.each<[name: string, options: GenerateOptions]>([
+    ["left to the model", {}],
+    ["bounded", { thinkingTokenBudget: 5 }],
+    ["off by effort", { reasoningEffort: "none" }],
+    ["off by a variable of the template", { templateOptions: { variables: { enable_thinking: false } } }],
+    ["begun in the text", { raw: true }],
+    ["closed in the text", { raw: true }],
+  ])("is held to its schema with reasoning %s", async (name, options) => {
+    const raw = name.startsWith("begun") ? "a<think>" : "a<think></think>"
+    for (const seed of [1n, 2n, 3n]) {
+      const asked = { thinkingTokenBudget: 20, ...options, schema: answer, seed, maxTokens: 60 }
+      const { text, reasoning, value, finishReason } = await engine.generate(options.raw ? raw : "hi", asked)
+      expect([finishReason, ["yes", "no"].includes(value as string)], text).toEqual(["stop", true])
+      expect(text + reasoning).not.toContain("think>")
+      if (name.startsWith("off") || name.startsWith("closed")) expect(reasoning).toBe("")
+    }
+  })
+
+  test("its reasoning is told apart without a constraint too, and counted", async () => {
+    let thought = ""
+    for (let seed = 1n; seed <= 6n; seed++) {
+      const asked = { raw: true, seed, maxTokens: 40, thinkingTokenBudget: 8, regex: "a{3}" }
+      const { reasoning, text, usage } = await engine.generate("a<think>", asked)
+      expect([text, usage.reasoningTokens > 0]).toEqual(["aaa", reasoning !== ""])
+      expect(usage.reasoningTokens).toBeLessThan(usage.completionTokens)
+      thought += reasoning
+    }
+    expect(thought).not.toBe("")
+    const free = await engine.generate("a<think>", { raw: true, seed: 4n, maxTokens: 10 })
+    expect([free.text, free.reasoning.length > 0]).toEqual(["", true])
+  })
+
+  test("calls follow the reasoning, and none of it is text", async () => {
+    for (const seed of [1n, 2n, 3n]) {
+      const asked = { tools, toolChoice: "required", seed, maxTokens: 200, thinkingTokenBudget: 10 }
+      const { toolCalls, text } = await engine.generate("hi", asked)
+      expect([toolCalls.length > 0, text]).toEqual([true, ""])
+    }
+  })
+})
+
+test("a model is told by options how it marks its reasoning, or that it does not", async () => {
+  const marked = await engineOf(turns, [], { reasoning: "<a>,</a>" })
+  for (let seed = 1n; seed <= 4n; seed++) {
+    const asked = { raw: true, schema: answer, seed, thinkingTokenBudget: 4 }
+    const { text, reasoning } = await marked.generate("x<a>", asked)
+    expect(['"yes"', '"no"']).toContain(text)
+    expect(reasoning).not.toContain("</a>")
+  }
+  await marked.close()
+  const silent = await engineOf(thinkTemplate, ["<think>", "</think>"], { reasoning: "none" })
+  expect((await silent.generate("hi", { schema: answer, seed: 1n })).reasoning).toBe("")
+  await silent.close()
+  await expect(engineOf(turns, [], { toolStyle: "none" })).rejects.toThrow(/no style is named "none"/)
+  await expect(engineOf(turns, [], { reasoning: "<a>" })).rejects.toThrow(/not auto, none, or two tags/)
+})
+
+describe.each([
+  ["hermes", "<tool_call>", ["<tool_call>", "</tool_call>"]],
+  ["hermes, its tags as text", "<tool_call>", []],
+  ["mistral", "[TOOL_CALLS]", ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"]],
+  ["qwen_xml", "<tool_call><function=", []],
+  [
+    "harmony",
+    "<|channel|> <|message|>",
+    ["<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|return|>", "<|call|>"],
+  ],
+  ["kimi_k2", "<|tool_calls_section_begin|>", []],
+  ["llama3_json", "<|python_tag|>", ["<|python_tag|>"]],
+] as const)("calls in the style %s", (_, sign, controls) => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await engineOf(`${turns}{# ${sign} #}`, controls)
+  })
+  afterAll(() => engine.close())
+
+  test("are valid whatever the model wants, once or several times", async () => {
+    for (let seed = 1n; seed <= 6n; seed++) {
+      const asked = { tools, seed, maxTokens: 300, temperature: 1.5 }
+      const required = await engine.generate("hi", {
+        ...asked,
+        toolChoice: "required",
+        parallelToolCalls: false,
+      })
+      expect([required.toolCalls.length, required.finishReason]).toEqual([1, "stop"])
+      const named = await engine.generate("hi", {
+        ...asked,
+        toolChoice: { type: "function", function: { name: "go" } },
+      })
+      expect(named.toolCalls.map(({ name, isComplete }) => [name, isComplete])).toEqual([["go", true]])
+      const { x, s } = JSON.parse(named.toolCalls[0].arguments)
+      expect([Number.isInteger(x), typeof s]).toEqual([true, "string"])
+    }
+  })
+
+  test("are the same in a stream, whose values fold to the arguments", async () => {
+    for (let seed = 1n; seed <= 4n; seed++) {
+      const asked: GenerateOptions = { tools, toolChoice: "required", seed, maxTokens: 300, maxToolCalls: 3 }
+      const whole = await engine.generate("hi", asked)
+      const events: StreamEvent[] = []
+      for await (const event of engine.stream("hi", asked)) events.push(event)
+      const calls = events.filter((event) => event.type === "call")
+      expect(calls.map(({ name }) => name)).toEqual(whole.toolCalls.map(({ name }) => name))
+      for (const [index, { arguments: args }] of whole.toolCalls.entries()) {
+        const pieces = events.filter((event) => event.type === "arguments" && event.index === index)
+        expect(pieces.map((event) => (event as { text: string }).text).join("")).toBe(args)
+        const fields = events.filter(
+          (event) =>
+            (event.type === "open" || event.type === "delta" || event.type === "close") &&
+            event.call === index,
+        )
+        expect(foldFields(fields as never)).toEqual(JSON.parse(args))
+      }
+      const tokens = events.flatMap((event) => ("tokens" in event ? event.tokens : []))
+      expect(tokens).toEqual(whole.choices[0].tokens.slice(0, tokens.length))
+    }
+  })
+})
