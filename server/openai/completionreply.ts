@@ -5,6 +5,7 @@
  * chunks are the whole reply, but that the best of several answers are known at their end alone.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../runtime/index.ts"
+import { fieldsOf } from "./answer.ts"
 import type { CompletionRequest } from "./completionfields.ts"
 import { closedOf, refuseFailure, warningsOf } from "./finish.ts"
 import { type LegacyRow, legacyLogprobs, promptRows, RowWriter } from "./legacylogprobs.ts"
@@ -110,12 +111,14 @@ export class CompletionReply {
         if (event.type === "text") {
           completionTokens += event.tokens.length
           const rows = event.logprobs ?? []
-          if (event.text === "" && rows.length === 0) continue
-          yield chunk(index, event.text, this.logprobs(writer.write(rows)))
+          const fields = fieldsOf(event)
+          if (event.text === "" && rows.length === 0 && !fields.tokenrail) continue
+          yield chunk(index, event.text, { ...this.logprobs(writer.write(rows)), ...fields })
         } else if (event.type === "finish") {
           const { finishReason, stopReason } = event
           const said = { ...(--unfinished === 0 ? await this.warnings() : {}), ...closedOf([event]) }
-          yield chunk(index, "", { finish_reason: finishReason, stop_reason: stopReason }, said)
+          const end = { finish_reason: finishReason, stop_reason: stopReason, ...fieldsOf(event) }
+          yield chunk(index, "", end, said)
         }
       }
       if (includeUsage) yield { ...this.head, choices: [], usage: await this.usage() }

@@ -36,6 +36,7 @@ interface Choice {
   logprobs: Logprobs | null
   finish_reason: string | null
   stop_reason: string | number | null
+  tokenrail?: { fields: { event: string; path: string; value?: unknown }[] }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
@@ -270,6 +271,20 @@ describe("a stream", () => {
       expect(usage).toBeNull()
       expect(chunk.tokenrail?.seed).toBe(i === 0 ? 21 : undefined)
     }
+  })
+
+  test("tells what happens to the values of a JSON text where that is asked for", async () => {
+    const all = await chunks({
+      response_format: { type: "json_schema", json_schema: { schema: { const: { name: ["Ada", 36] } } } },
+      tokenrail: { fields: true },
+      max_tokens: 60,
+    })
+    const events = all.flatMap((chunk) =>
+      chunk.choices.flatMap((choice: Choice) => choice.tokenrail?.fields ?? []),
+    )
+    const closed = events.filter(({ event }) => event === "close").map(({ path, value }) => [path, value])
+    expect(closed).toContainEqual(["/name/0", "Ada"])
+    expect(closed).toContainEqual(["/name/1", 36])
   })
 
   test("tells usage on every chunk where that is asked for", async () => {
