@@ -8,6 +8,7 @@ import { Dice } from "./samples/dice.ts"
 import { drafts, library } from "./samples/drafts.ts"
 import { lists } from "./samples/lists.ts"
 import { logic } from "./samples/logic.ts"
+import { type Notation, notations } from "./samples/notations.ts"
 import { numbers, spellings } from "./samples/numbers.ts"
 import { overlaps } from "./samples/overlaps.ts"
 import { anyObject, deepObject, dictionary, wideObject } from "./samples/records.ts"
@@ -20,7 +21,12 @@ export interface Sample {
   readonly texts: readonly string[]
 }
 
-/** The samples of a round. */
+/** The samples of a round that are no JSON. */
+export function grammars(round: number): Notation[] {
+  return notations(new Dice(round))
+}
+
+/** The samples of a round that are JSON. */
 export function samples(round: number): Sample[] {
   const dice = new Dice(round)
   return shapes(dice, round).map((shape, i) => ({

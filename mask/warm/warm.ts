@@ -3,14 +3,16 @@
  *
  * A JavaScript engine runs code it has not seen slowly, and compiles what is hot beside it, on the same cores. A few
  * hundred milliseconds spent on samples when a vocabulary is loaded take that out of the first requests, and fill the
- * caches that every schema shares: the plain string, punctuation, numbers, common character classes.
+ * caches that every schema shares: the plain string, punctuation, numbers, common character classes. Grammars in notations of their
+ * own run code of their own, so each round has a few of them.
  */
 import { compile } from "../../grammar/compile.ts"
+import type { Grammar } from "../../grammar/grammar.ts"
 import { TokenFsm } from "../fsm.ts"
 import type { LocalMasks } from "../local.ts"
 import { Matcher } from "../matcher.ts"
 import type { Vocabulary } from "../vocabulary.ts"
-import { samples } from "./samples.ts"
+import { grammars, samples } from "./samples.ts"
 
 const encoder = new TextEncoder()
 
@@ -26,14 +28,28 @@ export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
     for (const [i, { schema, texts }] of samples(round).entries()) {
       const surface = (i + round) % 2 === 0 ? "conform" : "generate"
       const { grammar } = compile({ kind: "json", schema: JSON.stringify(schema) }, { surface })
-      const fsm = new TokenFsm(grammar, vocabulary)
-      new Matcher(fsm).fillMask(row)
-      yield
-      for (const text of texts) {
-        write(fsm, text, row)
-        yield
-      }
+      yield* writeAll(grammar, texts, vocabulary, row)
     }
+    for (const { input, texts } of grammars(round)) {
+      const { grammar } = compile(input, { tokens: vocabulary })
+      yield
+      yield* writeAll(grammar, texts, vocabulary, row)
+    }
+  }
+}
+
+function* writeAll(
+  grammar: Grammar,
+  texts: readonly string[],
+  vocabulary: Vocabulary,
+  row: Uint32Array,
+): Generator<void> {
+  const fsm = new TokenFsm(grammar, vocabulary)
+  new Matcher(fsm).fillMask(row)
+  yield
+  for (const text of texts) {
+    write(fsm, text, row)
+    yield
   }
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { States } from "../../../grammar/state.ts"
-import { samples } from "../../../mask/warm/samples.ts"
+import { grammars, samples } from "../../../mask/warm/samples.ts"
 
 const encoder = new TextEncoder()
 
@@ -10,6 +10,16 @@ test.each([0, 1, 2, 3])("round %i: every text satisfies its schema", (round) => 
   for (const { schema, texts } of samples(round)) {
     const { grammar } = compile({ kind: "json", schema: JSON.stringify(schema) }, { surface: "conform" })
     const states = new States(grammar)
+    for (const text of texts) {
+      const end = states.advance(states.start, encoder.encode(text))
+      expect([text, states.isAccepting(end)]).toEqual([text, true])
+    }
+  }
+})
+
+test.each([0, 1, 2, 3])("round %i: every text is of its grammar", (round) => {
+  for (const { input, texts } of grammars(round)) {
+    const states = new States(compile(input).grammar)
     for (const text of texts) {
       const end = states.advance(states.start, encoder.encode(text))
       expect([text, states.isAccepting(end)]).toEqual([text, true])

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { sharedLocals, TokenFsm } from "../../../mask/fsm.ts"
 import { Matcher, Vocabulary, warmUp } from "../../../mask/index.ts"
-import { samples } from "../../../mask/warm/samples.ts"
+import { grammars, samples } from "../../../mask/warm/samples.ts"
 
 const encoder = new TextEncoder()
 const tokens: (Uint8Array | null)[] = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
@@ -16,7 +16,9 @@ test("a vocabulary that is warm walks less for an object with names of its own",
   const warm = fresh()
   let steps = 0
   for (const _ of warmUp(warm, 1)) steps++
-  expect(steps).toBe(samples(0).reduce((sum, { texts }) => sum + 1 + texts.length, 0))
+  const stepsOf = (all: readonly { texts: readonly string[] }[], own: number) =>
+    all.reduce((sum, { texts }) => sum + own + texts.length, 0)
+  expect(steps).toBe(stepsOf(samples(0), 1) + stepsOf(grammars(0), 2))
   const schema = { type: "object", properties: { [`new${steps}`]: { type: "string" } } }
   const { grammar } = compile({ kind: "json", schema })
   const walks = (vocabulary: Vocabulary) => {
