@@ -167,7 +167,9 @@ export async function readRequest(
   const stops = new StopStrings(listOf(options.stop))
   const stopRegexes = listOf(options.stopRegex)
   const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, asked?.input ?? null)
-  const turn = options.raw
+  // A text that goes on is no turn of an assistant, unless that is asked for.
+  const isText = options.raw && !options.tools?.length && !options.reasonUntil
+  const turn = isText
     ? null
     : openTurn(options, style, {
         promptIds,

@@ -46,31 +46,43 @@ describe("a model that thinks in tags", () => {
     ["bounded", { thinkingTokenBudget: 5 }],
     ["off by effort", { reasoningEffort: "none" }],
     ["off by a variable of the template", { templateOptions: { variables: { enable_thinking: false } } }],
-    ["begun in the text", { raw: true }],
-    ["closed in the text", { raw: true }],
   ])("is held to its schema with reasoning %s", async (name, options) => {
-    const raw = name.startsWith("begun") ? "a<think>" : "a<think></think>"
     for (const seed of [1n, 2n, 3n]) {
       const asked = { thinkingTokenBudget: 20, ...options, schema: answer, seed, maxTokens: 60 }
-      const { text, reasoning, value, finishReason } = await engine.generate(options.raw ? raw : "hi", asked)
+      const { text, reasoning, value, finishReason } = await engine.generate("hi", asked)
       expect([finishReason, ["yes", "no"].includes(value as string)], text).toEqual(["stop", true])
       expect(text + reasoning).not.toContain("think>")
-      if (name.startsWith("off") || name.startsWith("closed")) expect(reasoning).toBe("")
+      if (name.startsWith("off")) expect(reasoning).toBe("")
     }
   })
 
-  test("its reasoning is told apart without a constraint too, and counted", async () => {
+  test("goes on in a section that the prompt has begun, told apart and counted", async () => {
+    const begun = await engineOf(`${turns}{{ '<think>' }}{# </think> #}`, ["<think>", "</think>"])
     let thought = ""
     for (let seed = 1n; seed <= 6n; seed++) {
-      const asked = { raw: true, seed, maxTokens: 40, thinkingTokenBudget: 8, regex: "a{3}" }
-      const { reasoning, text, usage } = await engine.generate("a<think>", asked)
-      expect([text, usage.reasoningTokens > 0]).toEqual(["aaa", reasoning !== ""])
+      const asked = { seed, maxTokens: 40, thinkingTokenBudget: 8, regex: "a{3}" }
+      const { reasoning, text, usage } = await begun.generate("hi", asked)
+      expect(text).toBe("aaa")
       expect(usage.reasoningTokens).toBeLessThan(usage.completionTokens)
+      if (reasoning !== "") expect(usage.reasoningTokens).toBeGreaterThan(0)
       thought += reasoning
     }
     expect(thought).not.toBe("")
-    const free = await engine.generate("a<think>", { raw: true, seed: 4n, maxTokens: 10 })
-    expect([free.text, free.reasoning.length > 0]).toEqual(["", true])
+    const free = await begun.generate("hi", { seed: 4n, maxTokens: 10 })
+    expect([free.text, free.reasoning.length > 0, free.usage.reasoningTokens > 0]).toEqual(["", true, true])
+    const silent = await begun.generate("hi", {
+      seed: 4n,
+      schema: answer,
+      reasoningEffort: "none",
+      thinkingTokenBudget: 0,
+    })
+    expect(silent.reasoning).toBe("")
+    await begun.close()
+  })
+
+  test("a text that goes on is no turn", async () => {
+    const { text, reasoning } = await engine.generate("a<think>", { raw: true, seed: 4n, regex: "a{3}" })
+    expect([text, reasoning]).toEqual(["aaa", ""])
   })
 
   test("calls follow the reasoning, and none of it is text", async () => {
@@ -83,10 +95,9 @@ describe("a model that thinks in tags", () => {
 })
 
 test("a model is told by options how it marks its reasoning, or that it does not", async () => {
-  const marked = await engineOf(turns, [], { reasoning: "<a>,</a>" })
+  const marked = await engineOf(`${turns}<a>{# </a> #}`, [], { reasoning: "<a>,</a>" })
   for (let seed = 1n; seed <= 4n; seed++) {
-    const asked = { raw: true, schema: answer, seed, thinkingTokenBudget: 4 }
-    const { text, reasoning } = await marked.generate("x<a>", asked)
+    const { text, reasoning } = await marked.generate("hi", { schema: answer, seed, thinkingTokenBudget: 4 })
     expect(['"yes"', '"no"']).toContain(text)
     expect(reasoning).not.toContain("</a>")
   }
