@@ -181,6 +181,7 @@ export class Engine {
       constraint,
       turn: request.turn,
       fields: request.fields,
+      bytesOf: (token) => this.vocabulary.name(token)?.length ?? this.vocabulary.bytes(token).length,
       endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,
       seed: request.params.seed,

@@ -92,6 +92,8 @@ export interface GenerationOptions {
   readonly fields: boolean
   /** The spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
+  /** How many bytes of the text a token writes, control tokens as they are spelled. */
+  readonly bytesOf: (token: number) => number
   readonly compileMs: number
   readonly seed: bigint
   readonly cancel: (generation: Generation) => void
@@ -237,7 +239,7 @@ export class Generation {
   }
 
   private readingOf(choice: number, { turn }: RequestTurn): TurnReading {
-    const reading = this.readings.get(choice) ?? new TurnReading(turn)
+    const reading = this.readings.get(choice) ?? new TurnReading(turn, this.options.bytesOf)
     this.readings.set(choice, reading)
     return reading
   }

@@ -40,10 +40,15 @@ export class TurnReading {
   private carried: Carried = { tokens: [] }
   /** Tokens of which it is not known yet what they say. */
   private unread = 0
+  private readonly turnEnd: string
+  private readonly bytesOf: (token: number) => number
 
-  constructor(turn: Turn) {
+  /** `bytesOf`: how many bytes of the text a token writes. */
+  constructor(turn: Turn, bytesOf: (token: number) => number) {
     this.style = styleOf(turn.style)
     this.reader = new TurnReader(turn)
+    this.turnEnd = turn.reasoning?.end ?? this.style.messages?.reasoning.ends[0] ?? ""
+    this.bytesOf = bytesOf
   }
 
   /** Reads on. */
@@ -52,7 +57,12 @@ export class TurnReading {
     this.carried = { tokens: [...tokens, ...carried.tokens] }
     if (carried.logprobs) this.carried.logprobs = [...logprobs, ...carried.logprobs]
     this.unread += carried.tokens.length
-    return this.pieces(this.reader.feed(text))
+    const events = this.reader.feed(text)
+    const isMixed = events[0]?.type === "reasoning" && events.at(-1)?.type !== "reasoning"
+    const pieces = this.pieces(events)
+    // A forced run may hold the end of the reasoning and what follows it.
+    if (isMixed) this.reasoningTokens -= this.tokensBehind(text, carried.tokens)
+    return pieces
   }
 
   /**
@@ -75,6 +85,19 @@ export class TurnReading {
     const { carried } = this
     this.carried = { tokens: [] }
     return carried
+  }
+
+  /** How many of the tokens of `text` begin behind the end of the reasoning. */
+  private tokensBehind(text: string, tokens: readonly number[]): number {
+    const at = this.turnEnd === "" ? -1 : text.indexOf(this.turnEnd)
+    if (at < 0) return 0
+    let left = encoder.encode(text.slice(at + this.turnEnd.length)).length
+    let count = 0
+    while (count < tokens.length && left > 0) {
+      left -= this.bytesOf(tokens[tokens.length - 1 - count])
+      if (left >= 0) count++
+    }
+    return count
   }
 
   /** All that was said. */
@@ -104,6 +127,8 @@ export class TurnReading {
     return { type: "call", index, id, name, isCustom }
   }
 }
+
+const encoder = new TextEncoder()
 
 /** An id that no other call has, in the form that the style's templates want. */
 function newId({ blocks }: Style): string {
