@@ -62,7 +62,7 @@ export class ChatTemplate {
     const variables: Record<string, unknown> = {
       ...this.specials,
       ...options.variables,
-      messages,
+      messages: messages.map((message) => withCalls(message, takesObjects.test(this.allSources))),
       add_generation_prompt: options.addGenerationPrompt ?? true,
     }
     // Templates test `tools is defined` and `tools` alike: an empty list is no tools.
@@ -91,6 +91,35 @@ export class ChatTemplate {
       this.parsed.set(name, template)
     }
     return template
+  }
+}
+
+/** What a template does with arguments that are values. Others write them as the text that they are. */
+const takesObjects =
+  /arguments\s*(?:\|\s*(?:tojson|items|dictsort)|\.items|is\s+(?:not\s+)?(?:mapping|string))/
+
+/** The message with its calls as templates know them: functions, their arguments values where `areValues`. */
+function withCalls(message: Message, areValues: boolean): Message {
+  const { tool_calls: calls } = message
+  if (!calls?.length) return message
+  return { ...message, tool_calls: calls.map((call) => asFunction(call, areValues)) }
+}
+
+function asFunction(call: unknown, areValues: boolean): unknown {
+  if (typeof call !== "object" || call === null) return call
+  const { type, custom, function: func, ...rest } = call as Record<string, Record<string, unknown>>
+  if ((type as unknown) === "custom" && custom) {
+    const input = { input: custom.input }
+    const args = areValues ? input : JSON.stringify(input)
+    return { ...rest, type: "function", function: { name: custom.name, arguments: args } }
+  }
+  const text = func?.arguments
+  if (!areValues || typeof text !== "string") return call
+  try {
+    return { ...call, function: { ...func, arguments: JSON.parse(text) } }
+  } catch {
+    // What an earlier turn was cut off in stays the text that it is.
+    return call
   }
 }
 
