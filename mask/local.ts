@@ -10,7 +10,6 @@
  */
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
-import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
@@ -88,7 +87,6 @@ export class LocalMasks {
   private readonly slices: Slices
   private readonly rootSlices: RootSlices
   private readonly textEnds: TextEnds
-  private readonly signs = new Map<number, boolean>()
   private readonly repeats: Repeats
   private readonly minSliceNodes: number
   /** (node, state) → the base from which the state differs in nothing below the node. */
@@ -169,18 +167,6 @@ export class LocalMasks {
   /** `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
   repeated(list: number, lexemeState: number): number {
     return this.repeats.of(list, lexemeState, this.found)
-  }
-
-  /** Whether a single byte may be all that `lexemeState` reads, memoised. */
-  isSign(lexemeState: number): boolean {
-    let isSign = this.signs.get(lexemeState)
-    if (isSign === undefined) {
-      isSign = Array.from({ length: 256 }, (_, byte) => lexemes.next(lexemeState, byte)).some(
-        (next) => lexemes.tags[next] === PlainTag,
-      )
-      this.signs.set(lexemeState, isSign)
-    }
-    return isSign
   }
 
   /** Bytes of entries and of what they share. */

@@ -127,10 +127,9 @@ export class MaskBuilder {
     if (list === RootList || stack === EmptyStack || lexemes.base(lexemeState) !== Dead) return list
     const { states, locals } = this
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
-    // Other lexemes may end in ways that say what follows: of the frame of a key nobody asks what follows a text.
-    if (!locals.isSign(lexemeState)) return list
-    // Other lexemes may end in ways that say what follows: of the frame of a key nobody asks what follows a text.
-    if (!locals.isSign(lexemeState)) return list
+    // A frame is asked only what follows an end that there is: that of a key takes other tags.
+    const { exits } = locals.local(list, lexemeState)
+    if (exits.length === 0 || exits[0] !== PlainTag) return list
     const followers = states.followers(stack, PlainTag)
     let i = 0
     while (i < followers.length && (followers[i] !== lexemeState || followers[i + 1] !== stack)) i += 2

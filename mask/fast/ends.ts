@@ -57,14 +57,22 @@ export class TextEnds {
 
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
     const found = new Set<number>()
-    const large = roots.filter((root) => this.trie.subtreeSize(root) > MaxWalkNodes)
-    for (const byte of bytesOf(bytes)) {
-      const nodes = this.edges().by(byte)
-      for (const root of large) this.addBelow(root, lexemeState, nodes, found)
-    }
-    for (const root of roots)
-      if (this.trie.subtreeSize(root) <= MaxWalkNodes) this.addNear(root, lexemeState, bytes, found)
+    for (const root of roots) this.add(root, lexemeState, bytes, found)
     return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
+  }
+
+  private add(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
+    const { trie } = this
+    if (trie.subtreeSize(root) <= MaxWalkNodes) this.addNear(root, lexemeState, bytes, found)
+    else if (lexemes.base(lexemeState) === Dead) {
+      for (let i = 0; i < lexemes.edgeCount(lexemeState); i++) {
+        const child = trie.child(root, lexemes.edgeByte(lexemeState, i))
+        if (child === 0) continue
+        const next = lexemes.edgeTarget(lexemeState, i)
+        if (lexemes.tags[next] === PlainTag && this.goesOn(child, bytes)) found.add(child)
+        this.add(child, next, bytes, found)
+      }
+    } else for (const byte of bytesOf(bytes)) this.addBelow(root, lexemeState, this.edges().by(byte), found)
   }
 
   /** Adds the nodes below `root` where the lexeme may end and one of the set `bytes` goes on, by a walk. */
