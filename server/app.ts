@@ -7,6 +7,9 @@
 import { type Context, Hono } from "hono"
 import { matchedRoutes } from "hono/route"
 import type { Engine } from "../runtime/index.ts"
+import { countTokens } from "./anthropic/counttokens.ts"
+import { isMessagesPath, messagesErrorResponse } from "./anthropic/errors.ts"
+import { messages } from "./anthropic/messages.ts"
 import { errorResponse, Refusal, retryHeaders } from "./errors.ts"
 import { checkKey, readKeys } from "./http/access.ts"
 import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./http/body.ts"
@@ -108,6 +111,8 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   const routes: Routes = {
     "/v1/chat/completions": { POST: answer(chat) },
     "/v1/completions": { POST: answer(completions) },
+    "/v1/messages": { POST: answer(messages) },
+    "/v1/messages/count_tokens": { POST: answer(countTokens) },
     "/tokenize": { POST: answer(tokenize) },
     "/detokenize": { POST: answer(detokenize) },
     "/v1/tokenize": { POST: answer(tokenize) },
@@ -143,6 +148,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     const headers = {
       ...admission?.headers,
       "x-request-id": requestId,
+      ...(isMessagesPath(c.req.path) && { "request-id": requestId }),
       "openai-processing-ms": `${Math.round(ms)}`,
     }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
@@ -186,11 +192,17 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       .map((path) => path.replace(/\{.*\}/, ""))
       .join(", ")}`
     const refusal = new Refusal("unknown_url", `there is nothing at ${c.req.method} ${c.req.path}`, { hint })
-    return errorResponse(refusal, c.var.exchange)
+    return failed(refusal, c)
   })
-  app.onError((error, c) => errorResponse(error, c.var.exchange))
+  app.onError(failed)
   // What its handlers say to each other is nobody else's business.
   return app as unknown as Hono
+}
+
+/** An error in the form of the API that the path belongs to. */
+function failed(error: unknown, c: Context<Environment>): Response {
+  const form = isMessagesPath(c.req.path) ? messagesErrorResponse : errorResponse
+  return form(error, c.var.exchange)
 }
 
 /** The route that a request belongs to; one for all that belong to none. */

@@ -34,8 +34,11 @@ const fewer = "Send fewer"
 const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
   row("messages", "members", 4_096, "Send the latest ones"),
+  row("system", "members", 1_024, "Join the blocks"),
   row("stop", "members", 64, fewer),
   row("stop", "units in all", 4_096, "Send fewer or shorter stop strings"),
+  row("stop_sequences", "members", 64, fewer),
+  row("stop_sequences", "units in all", 4_096, "Send fewer or shorter stop sequences"),
   row("stop_regex", "members", 8, fewer),
   row("stop_regex", "units in all", 1_024, "Send fewer or shorter patterns"),
   row("stop_token_ids", "members", 128, fewer),

@@ -4,6 +4,8 @@
  * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
  * (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
  */
+import { readOutput } from "../../anthropic/constraint.ts"
+import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
 import { parseCompletion } from "../completionfields.ts"
 import { readConstraint } from "../constraint.ts"
@@ -14,6 +16,8 @@ import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 const parsers = {
   chat: (body: RequestBody) => ({ chat: parseChat(body), ...readConstraint(body) }),
   completions: (body: RequestBody) => ({ completion: parseCompletion(body), ...readConstraint(body) }),
+  messages: (body: RequestBody) => ({ messages: parseMessages(body), ...readOutput(body) }),
+  countTokens: (body: RequestBody) => ({ count: parseCount(body), ...readOutput(body) }),
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

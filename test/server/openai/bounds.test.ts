@@ -220,6 +220,24 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
 
 const otherCases: [name: string, endpoint: Endpoint, passes: object, refused: object][] = [
   [
+    "system members",
+    "messages",
+    { messages, max_tokens: 1, system: parts(1_024) },
+    { messages, max_tokens: 1, system: parts(1_025) },
+  ],
+  [
+    "stop_sequences members",
+    "messages",
+    { messages, max_tokens: 1, stop_sequences: times(64, () => "x") },
+    { messages, max_tokens: 1, stop_sequences: times(65, () => "x") },
+  ],
+  [
+    "stop_sequences units in all",
+    "messages",
+    { messages, max_tokens: 1, stop_sequences: ["x".repeat(4_095), "y"] },
+    { messages, max_tokens: 1, stop_sequences: ["x".repeat(4_096), "y"] },
+  ],
+  [
     "prompt prompts in a list",
     "completions",
     { prompt: times(128, () => "x") },

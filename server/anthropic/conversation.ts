@@ -1,0 +1,192 @@
+/**
+ * System text and messages: from Anthropic's blocks to what a chat template reads.
+ *
+ * Templates know one text a message, calls beside it, and a message for each result of a call. So the texts of a message are
+ * joined, calls and thoughts become fields of the assistant's message, and each result a message of its own. Neighbours of one
+ * role are one turn, as Anthropic says: many templates refuse two. What a block holds besides is left out.
+ */
+import type { Message } from "../../runtime/index.ts"
+import { Refusal } from "../errors.ts"
+import type { RequestBody } from "../http/body.ts"
+import { quote } from "../http/quote.ts"
+import { checkBound, wholeBounds } from "../openai/bounds.ts"
+import { isFields } from "../openai/wire.ts"
+import { templateId } from "./ids.ts"
+
+/** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */
+export function readConversation(body: RequestBody): Message[] {
+  const { system, messages } = body.value
+  const read: Message[] = []
+  const text = system === undefined || system === null ? "" : textOf(system, "system")
+  if (text !== "") read.push({ role: "system", content: text })
+  /** Names of the tools that were called, by the id of the call. */
+  const called = new Map<string, string>()
+  for (const [index, message] of (messages as unknown[]).entries()) {
+    for (const each of readMessage({ body, index, called }, message)) append(read, each)
+  }
+  return read
+}
+
+/** The continuation of an answer is no answer of its own. Throws `Refusal` where the last message asks for one. */
+export function refusePrefill(messages: readonly Message[]): void {
+  if (messages.at(-1)?.role !== "assistant") return
+  throw new Refusal(
+    "unsupported_parameter",
+    "messages: the last one is the assistant's, which asks for its continuation",
+    { param: "messages", hint: "End with a message of the user, or hold the answer to a constraint" },
+  )
+}
+
+interface Place {
+  body: RequestBody
+  /** Of the message. */
+  index: number
+  called: Map<string, string>
+}
+
+function readMessage(place: Place, message: unknown): Message[] {
+  const at = `messages[${place.index}]`
+  if (!isFields(message)) throw invalid(at, "must be an object")
+  const { role, content } = message
+  if (content === undefined || content === null) {
+    throw new Refusal("missing_required_parameter", `${at}.content is missing`, { param: `${at}.content` })
+  }
+  switch (role) {
+    case "system":
+      return [{ role, content: textOf(content, `${at}.content`) }]
+    case "user":
+      return readUser(place, blocksOf(content, `${at}.content`))
+    case "assistant":
+      return [readAssistant(place, blocksOf(content, `${at}.content`))]
+    default:
+      throw invalid(`${at}.role`, `is ${quote(role)}, it must be user or assistant`)
+  }
+}
+
+type Block = Record<string, unknown>
+
+/** Texts and results, in their order. */
+function readUser({ index, called }: Place, blocks: readonly Block[]): Message[] {
+  const at = `messages[${index}].content`
+  if (blocks.length === 0) throw invalid(at, "holds no block")
+  return blocks.map((block, i) => {
+    if (block.type === "text") return { role: "user", content: textField(block, "text", `${at}[${i}]`) }
+    if (block.type !== "tool_result") throw noBlock(block, `${at}[${i}]`, ["text", "tool_result"])
+    const param = `${at}[${i}].tool_use_id`
+    const id = textField(block, "tool_use_id", `${at}[${i}]`)
+    const name = called.get(id)
+    if (name === undefined) {
+      const known = [...called.keys()].slice(-8)
+      throw new Refusal("invalid_value", `${param}: no call before has the id ${quote(id)}`, {
+        param,
+        hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
+      })
+    }
+    const { content = "", is_error: isError } = block
+    const text = content === null ? "" : textOf(content, `${at}[${i}].content`)
+    const failed = isError === true ? { is_error: true } : {}
+    return { role: "tool", name, tool_call_id: templateId(id), content: text, ...failed }
+  })
+}
+
+/** What was said, thought and called. */
+function readAssistant({ body, index, called }: Place, blocks: readonly Block[]): Message {
+  const at = `messages[${index}].content`
+  const texts: string[] = []
+  const thoughts: string[] = []
+  const calls: object[] = []
+  for (const [i, block] of blocks.entries()) {
+    switch (block.type) {
+      case "text":
+        texts.push(textField(block, "text", `${at}[${i}]`))
+        break
+      case "thinking":
+        thoughts.push(textField(block, "thinking", `${at}[${i}]`))
+        break
+      case "redacted_thinking":
+        break
+      case "tool_use": {
+        const id = textField(block, "id", `${at}[${i}]`)
+        const name = textField(block, "name", `${at}[${i}]`)
+        if (!isFields(block.input)) throw invalid(`${at}[${i}].input`, "must be an object")
+        // From the text: numbers keep their spelling, and keys their order.
+        const args = body.text(["messages", index, "content", i, "input"])!
+        calls.push({ id: templateId(id), type: "function", function: { name, arguments: args } })
+        called.set(id, name)
+        break
+      }
+      default:
+        throw noBlock(block, `${at}[${i}]`, ["text", "thinking", "redacted_thinking", "tool_use"])
+    }
+  }
+  checkBound(wholeBounds.calls, calls.length, at)
+  return {
+    role: "assistant",
+    content: texts.join("\n"),
+    // Templates ask whether there are calls or thoughts by whether there are such fields.
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join("\n") }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+/** Appends a message, or what it holds to its neighbour. */
+function append(messages: Message[], message: Message): void {
+  const last = messages.at(-1)
+  const isTurn = message.role === "user" || message.role === "assistant"
+  if (last === undefined || last.role !== message.role || !isTurn) {
+    messages.push(message)
+    return
+  }
+  last.content = joined(last.content, message.content)
+  if (message.reasoning_content) {
+    last.reasoning_content = joined(last.reasoning_content, message.reasoning_content)
+  }
+  if (message.tool_calls) last.tool_calls = [...(last.tool_calls ?? []), ...message.tool_calls]
+}
+
+function joined(...texts: unknown[]): string {
+  return texts.filter((text) => typeof text === "string" && text !== "").join("\n")
+}
+
+// ---- blocks
+
+function blocksOf(content: unknown, at: string): readonly Block[] {
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  if (!Array.isArray(content)) throw invalid(at, "must be a string or a list of blocks")
+  for (const [i, block] of content.entries()) {
+    if (!isFields(block)) throw invalid(`${at}[${i}]`, "must be an object")
+  }
+  return content
+}
+
+/** Texts joined by a newline, as those of chat are. */
+function textOf(content: unknown, at: string): string {
+  return blocksOf(content, at)
+    .map((block, i) => {
+      if (block.type !== "text") throw noBlock(block, `${at}[${i}]`, ["text"])
+      return textField(block, "text", `${at}[${i}]`)
+    })
+    .join("\n")
+}
+
+function textField(block: Block, name: string, at: string): string {
+  const { [name]: value } = block
+  if (typeof value === "string") return value
+  const param = `${at}.${name}`
+  if (value === undefined) throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
+  throw invalid(param, "must be a string")
+}
+
+function noBlock({ type }: Block, at: string, known: readonly string[]): Refusal {
+  const param = `${at}.type`
+  const isMedium = type === "image" || type === "document"
+  const said = type === undefined ? "missing" : quote(type)
+  const message = isMedium
+    ? `${param} is ${said}: the model reads text only`
+    : `${param} is ${said}, it must be ${known.join(" or ")}`
+  return new Refusal("invalid_value", message, { param, ...(isMedium && { hint: "Send its text" }) })
+}
+
+function invalid(param: string, what: string): Refusal {
+  return new Refusal("invalid_value", `${param} ${what}`, { param })
+}

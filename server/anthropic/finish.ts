@@ -1,0 +1,50 @@
+/**
+ * Why an answer ended and what it took, in Anthropic's words.
+ */
+import type { Usage } from "../../runtime/index.ts"
+import { timesOf } from "../openai/usage.ts"
+
+interface Ended {
+  finishReason: string
+  stopReason: string | number | null
+}
+
+export interface Stop {
+  stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use"
+  stop_sequence: string | null
+}
+
+/** Of an answer that is no failure. */
+export function stopOf(
+  { finishReason, stopReason }: Ended,
+  { callCount, stopSequences }: { callCount: number; stopSequences: readonly string[] },
+): Stop {
+  if (finishReason === "length") return { stop_reason: "max_tokens", stop_sequence: null }
+  const text = stopSequences.find((each) => each === stopReason)
+  if (text !== undefined) return { stop_reason: "stop_sequence", stop_sequence: text }
+  return { stop_reason: callCount > 0 ? "tool_use" : "end_turn", stop_sequence: null }
+}
+
+/** At the beginning of a stream: which tokens of the prompt an earlier request had computed is not known yet. */
+export function firstUsage(promptTokens: number): object {
+  return counts(promptTokens, 0, 0)
+}
+
+/** Of a finished request. The tokens of the prompt are counted once: as read from the cache, or as input. */
+export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage
+  return {
+    ...counts(promptTokens, cachedTokens, completionTokens),
+    output_tokens_details: { thinking_tokens: reasoningTokens },
+    ...(timing && { tokenrail: timesOf(usage) }),
+  }
+}
+
+function counts(promptTokens: number, cachedTokens: number, completionTokens: number): object {
+  return {
+    input_tokens: promptTokens - cachedTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cachedTokens,
+    output_tokens: completionTokens,
+  }
+}

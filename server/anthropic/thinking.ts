@@ -1,0 +1,64 @@
+/**
+ * `thinking` and `output_config.effort`: how much is thought before the answer, and what the reply shows of it.
+ *
+ * Whether a model thinks where a request says nothing is the model's own affair, as Anthropic has it too: its template decides.
+ * A request that wants thoughts tells the template so; one that wants none gets a grammar without them.
+ */
+import { z } from "zod"
+import type { GenerateOptions } from "../../runtime/index.ts"
+import { Refusal } from "../errors.ts"
+
+const display = z.enum(["summarized", "omitted"]).nullish()
+
+export const thinking = z.discriminatedUnion(
+  "type",
+  [
+    z.looseObject({ type: z.literal("enabled"), budget_tokens: z.int().min(1), display }),
+    z.looseObject({ type: z.literal("adaptive"), display }),
+    z.looseObject({ type: z.literal("disabled") }),
+  ],
+  { error: "type must be enabled, adaptive or disabled" },
+)
+
+export const outputConfig = z.strictObject({
+  effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
+  // Read by constraint.ts.
+  format: z.unknown().optional(),
+  // How much a task of many requests may take is for the model to know.
+  task_budget: z.unknown().optional(),
+})
+
+export interface ThinkingRequest {
+  options: Pick<GenerateOptions, "reasoningEffort" | "thinkingTokenBudget">
+  /** For the chat template. */
+  variables: Readonly<Record<string, unknown>>
+  /** Whether the reply tells the thoughts; if not, it only says that there were some. */
+  showsThinking: boolean
+}
+
+/** Throws `Refusal` when the budget leaves nothing for the answer. */
+export function readThinking(
+  asked: z.infer<typeof thinking> | null | undefined,
+  effort: string | null,
+  maxTokens: number | null,
+): ThinkingRequest {
+  if (asked?.type === "disabled") {
+    return { options: { reasoningEffort: "none" }, variables: {}, showsThinking: true }
+  }
+  const budget = asked?.type === "enabled" ? asked.budget_tokens : null
+  if (budget !== null && maxTokens !== null && budget >= maxTokens) {
+    const param = "thinking.budget_tokens"
+    throw new Refusal("invalid_value", `${param}: ${budget} leaves nothing of max_tokens ${maxTokens}`, {
+      param,
+      hint: "Send a budget below max_tokens",
+    })
+  }
+  return {
+    options: {
+      ...(effort !== null && { reasoningEffort: effort }),
+      ...(budget !== null && { thinkingTokenBudget: budget }),
+    },
+    variables: asked ? { enable_thinking: true } : {},
+    showsThinking: asked?.display !== "omitted",
+  }
+}

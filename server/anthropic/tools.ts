@@ -1,0 +1,99 @@
+/**
+ * Tools and the choice among them: from Anthropic's names to what the engine is told of a turn.
+ *
+ * A tool is `{name, description, input_schema}`. Its schema is taken from the body's text, in which number spelling and key
+ * order survive. Tools that have a type of their own are run by a service, or have a schema that only its models know.
+ */
+import type { TurnOptions } from "../../runtime/index.ts"
+import { Refusal } from "../errors.ts"
+import type { RequestBody } from "../http/body.ts"
+import { quote } from "../http/quote.ts"
+import { checkName, needsTools, noSuchTool, refuseForeign, takeName } from "../openai/tools.ts"
+import { isFields } from "../openai/wire.ts"
+
+/** The fields of a turn that a request says. Throws `Refusal`. */
+export function readTools(body: RequestBody): TurnOptions {
+  const { tools, tool_choice: choice } = body.value
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
+    throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
+  }
+  const names = new Set<string>()
+  const list: readonly unknown[] = tools ?? []
+  const read = list.map((tool, i) => readTool(body, tool, i, names))
+  return { tools: read.length > 0 ? read : null, ...readChoice(choice, names) }
+}
+
+function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string>): unknown {
+  const at = `tools[${i}]`
+  if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  refuseTyped(tool, at)
+  const { name, description, strict, input_schema: schema } = tool
+  takeName(name, `${at}.name`, names)
+  refuseForeign(tool, at)
+  if (schema !== undefined && schema !== null && !isFields(schema)) {
+    const param = `${at}.input_schema`
+    throw new Refusal("invalid_value", `${param} must be a JSON Schema: an object`, { param })
+  }
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      ...(strict !== undefined && { strict }),
+      ...(schema && { parameters: body.text(["tools", i, "input_schema"]) }),
+    },
+  }
+}
+
+/** Throws `Refusal` for a tool that is none of the caller's own. */
+function refuseTyped({ type, parameters, input_schema: schema }: Record<string, unknown>, at: string): void {
+  const hint = 'Send {"name": …, "description": …, "input_schema": {"type": "object", …}}'
+  if (type === "function") {
+    throw new Refusal("invalid_value", `${at} is a tool in the shape of /v1/chat/completions`, {
+      param: at,
+      hint,
+    })
+  }
+  if (parameters !== undefined && schema === undefined) {
+    const param = `${at}.parameters`
+    throw new Refusal("unsupported_parameter", `${param} is input_schema here`, { param, hint })
+  }
+  if (type === undefined || type === null || type === "custom") return
+  const param = `${at}.type`
+  throw new Refusal("invalid_value", `${param} is ${quote(type)}: no tool is run or described here`, {
+    param,
+    hint: "Describe it by an input_schema and run it yourself",
+  })
+}
+
+const kinds = ["auto", "any", "tool", "none"]
+
+/** `tool_choice`, checked against the names of the tools. Throws `Refusal`. */
+function readChoice(choice: unknown, names: ReadonlySet<string>): TurnOptions {
+  const param = "tool_choice"
+  if (choice === undefined || choice === null) return {}
+  if (!isFields(choice)) {
+    throw new Refusal("invalid_value", `${param} must be an object`, {
+      param,
+      hint: 'Send {"type": "auto"}, "any" or "none", or {"type": "tool", "name": …}',
+    })
+  }
+  const { type, name, disable_parallel_tool_use: isSingle } = choice
+  if (typeof type !== "string" || !kinds.includes(type)) {
+    const said = type === undefined ? "missing" : quote(type)
+    throw new Refusal("invalid_value", `${param}.type is ${said}, it must be ${kinds.join(", ")}`, {
+      param: `${param}.type`,
+    })
+  }
+  if (isSingle !== undefined && isSingle !== null && typeof isSingle !== "boolean") {
+    const field = `${param}.disable_parallel_tool_use`
+    throw new Refusal("invalid_value", `${field} must be true or false`, { param: field })
+  }
+  const turn = isSingle ? { parallelToolCalls: false } : {}
+  if (type === "auto" || type === "none") return { ...turn, toolChoice: type }
+  if (names.size === 0) throw needsTools()
+  if (type === "any") return { ...turn, toolChoice: "required" }
+  checkName(name, `${param}.name`)
+  if (!names.has(name)) throw noSuchTool(name, `${param}.name`, [...names])
+  return { ...turn, toolChoice: { type: "function", function: { name } } }
+}
