@@ -6,11 +6,16 @@
  * caller's strings become private-use placeholders, the template renders, spellings that are left are the template's own
  * and get names with a random nonce, the caller's come back, and a second tokenizer reads the result, which knows its
  * control tokens by those names only. The template's ids are as before; the caller's text is ordinary pieces.
+ *
+ * In a conversation the tags by which templates part a turn (`<tool_call>`) are control tokens too, whether or not a tokenizer
+ * calls them special: a result of a tool must not close itself. Only what an assistant said keeps them, since templates look
+ * for its reasoning there.
  */
 
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { ModelError } from "../errors.ts"
+import { Controls, tagsOf, unhide } from "./controls.ts"
 import type { ModelDirectory } from "./directory.ts"
 import { tokenText } from "./directory.ts"
 import type { Message, TemplateOptions } from "./template.ts"
@@ -24,19 +29,26 @@ export type TokenizerDirectory = Pick<
   "path" | "tokenizerJson" | "tokenizerConfig" | "chatTemplates"
 >
 
+interface NoncedEncoder {
+  readonly encoder: Encoder
+  readonly nameOf: ReadonlyMap<string, string>
+}
+
 export class Tokenizer {
   readonly vocabulary: Vocabulary
   readonly template: ChatTemplate
   private readonly directory: TokenizerDirectory
   private readonly encoder: Encoder
-  /** Spellings of the control tokens, longest first: the tokenizer takes the longest too. */
-  private readonly spellings: readonly string[]
-  private nonced: { encoder: Encoder; nameOf: ReadonlyMap<string, string> } | undefined
+  /** The special tokens, and those that no message may spell. */
+  private readonly special: Controls
+  private readonly inMessages: Controls
+  private readonly nonced = new Map<Controls, NoncedEncoder>()
 
   constructor(directory: TokenizerDirectory, vocabulary: Vocabulary) {
     this.directory = directory
     this.vocabulary = vocabulary
-    this.spellings = [...vocabulary.specials.keys()].sort((a, b) => b.length - a.length)
+    this.special = new Controls(vocabulary.specials)
+    this.inMessages = new Controls(new Map([...tagsOf(directory.tokenizerJson), ...vocabulary.specials]))
     const specials: Record<string, string> = {}
     for (const name of namedTokens) {
       const text = tokenText(directory.tokenizerConfig[name])
@@ -51,11 +63,14 @@ export class Tokenizer {
    */
   encode(text: string, options: { addSpecialTokens?: boolean; parseSpecial?: boolean } = {}): number[] {
     const addSpecialTokens = options.addSpecialTokens ?? true
-    if (options.parseSpecial !== false || !this.spells(text)) {
+    if (options.parseSpecial !== false || !this.special.occurIn(text)) {
       return this.encoder.encode(text, { add_special_tokens: addSpecialTokens }).ids
     }
     const begin = addSpecialTokens ? this.encoder.encode("", { add_special_tokens: true }).ids : []
-    return [...begin, ...this.openNonced().encoder.encode(text, { add_special_tokens: false }).ids]
+    return [
+      ...begin,
+      ...this.openNonced(this.special).encoder.encode(text, { add_special_tokens: false }).ids,
+    ]
   }
 
   /** Ids of a part of a text: without a begin token, and what spells a control token is text. */
@@ -65,73 +80,62 @@ export class Tokenizer {
   /** Ids of a conversation. No string of the caller ever becomes a control token. Throws RequestError. */
   encodeMessages(messages: readonly Message[], options: TemplateOptions = {}): number[] {
     const plain = plainMessages(messages)
-    const strings: string[] = []
     const { variables, ...rest } = options
-    mapStrings([plain, rest, variables], (text) => {
-      strings.push(text)
+    const given = { ...rest, variables }
+    let isSafe = true
+    const look = (text: string, controls: Controls): string => {
+      isSafe &&= !controls.touch(text)
       return text
-    })
-    if (!strings.some((text) => this.touches(text))) {
+    }
+    this.mapConversation(plain, given, look)
+    if (isSafe) {
       const prompt = this.template.render(plain, options)
       return this.encoder.encode(prompt, { add_special_tokens: false }).ids
     }
     const nonce = randomNonce()
     const hidden: string[] = []
-    const hide = (text: string): string => this.hide(text, nonce, hidden)
-    const hideKey = (key: string): string => (this.spells(key) ? hide(key) : key)
-    const safe = mapStrings({ ...rest, variables }, hide, hideKey) as TemplateOptions
-    const rendered = this.template.render(mapStrings(plain, hide, hideKey) as Message[], safe)
-    const { encoder, nameOf } = this.openNonced()
+    const hide = (text: string, controls: Controls): string => controls.hide(text, nonce, hidden)
+    const hideKey = (key: string, controls: Controls): string =>
+      controls.occurIn(key) ? hide(key, controls) : key
+    const safe = this.mapConversation(plain, given, hide, hideKey)
+    const rendered = this.template.render(safe.messages, safe.options)
+    const { encoder, nameOf } = this.openNonced(this.inMessages)
     // One left-to-right pass over the template's own spellings, longest first, as the tokenizer would split them.
-    const named = replaceAny(rendered, this.spellings, (spelling) => nameOf.get(spelling)!)
-    const placeholder = new RegExp(`\u{f0000}${nonce}\\.(\\d+)\u{f0001}`, "gu")
-    const prompt = named.replace(placeholder, (_, index: string) => hidden[Number(index)])
-    return encoder.encode(prompt, { add_special_tokens: false }).ids
+    const named = this.inMessages.replace(rendered, (spelling) => nameOf.get(spelling)!)
+    return encoder.encode(unhide(named, nonce, hidden), { add_special_tokens: false }).ids
   }
 
-  private spells(text: string): boolean {
-    return this.spellings.some((spelling) => text.includes(spelling))
-  }
-
-  /** Whether the text spells a control token, or its end or start is a part of one. */
-  private touches(text: string): boolean {
-    return this.spells(text) || this.edge(text, "end") > 0 || this.edge(text, "start") > 0
-  }
-
-  /** Length of the longest proper part of a spelling at the text's edge, which a neighbour could complete. */
-  private edge(text: string, side: "start" | "end"): number {
-    let longest = 0
-    for (const spelling of this.spellings) {
-      for (let length = Math.min(spelling.length - 1, text.length); length > longest; length--) {
-        const found =
-          side === "end"
-            ? text.endsWith(spelling.slice(0, length))
-            : text.startsWith(spelling.slice(spelling.length - length))
-        if (found) longest = length
-      }
+  /** A copy with every string replaced; `map` is told which spellings are control tokens in it. */
+  private mapConversation(
+    messages: readonly Message[],
+    options: TemplateOptions,
+    map: (text: string, controls: Controls) => string,
+    mapKey = map,
+  ): { messages: Message[]; options: TemplateOptions } {
+    const { special, inMessages } = this
+    const mapped = (value: unknown, controls: Controls): unknown =>
+      mapStrings(
+        value,
+        (text) => map(text, controls),
+        (key) => mapKey(key, controls),
+      )
+    return {
+      messages: messages.map((message) => {
+        const copy = mapped(message, inMessages) as Message
+        return message.role === "assistant"
+          ? { ...copy, content: map(message.content as string, special) }
+          : copy
+      }),
+      options: mapped(options, inMessages) as TemplateOptions,
     }
-    return longest
   }
 
-  private hide(text: string, nonce: string, hidden: string[]): string {
-    const put = (part: string): string => {
-      hidden.push(part)
-      return `\u{f0000}${nonce}.${hidden.length - 1}\u{f0001}`
-    }
-    const start = this.edge(text, "start")
-    const end = Math.min(this.edge(text, "end"), text.length - start)
-    const middle = text.slice(start, text.length - end)
-    const head = start > 0 ? put(text.slice(0, start)) : ""
-    const tail = end > 0 ? put(text.slice(text.length - end)) : ""
-    return head + replaceAny(middle, this.spellings, put) + tail
-  }
-
-  private openNonced(): { encoder: Encoder; nameOf: ReadonlyMap<string, string> } {
-    if (this.nonced) return this.nonced
+  /** A tokenizer that knows these tokens by other names only. */
+  private openNonced(controls: Controls): NoncedEncoder {
+    const known = this.nonced.get(controls)
+    if (known) return known
     const nonce = randomNonce()
-    const nameOf = new Map(
-      [...this.vocabulary.specials].map(([spelling, id]) => [spelling, `<${nonce}.${id}>`]),
-    )
+    const nameOf = new Map([...controls.ids].map(([spelling, id]) => [spelling, `<${nonce}.${id}>`]))
     const rename = (text: string): string => nameOf.get(text) ?? text
     const json = this.directory.tokenizerJson
     const model = json.model as Record<string, unknown>
@@ -152,8 +156,9 @@ export class Tokenizer {
       added_tokens: added,
       post_processor: null,
     })
-    this.nonced = { encoder, nameOf }
-    return this.nonced
+    const nonced = { encoder, nameOf }
+    this.nonced.set(controls, nonced)
+    return nonced
   }
 }
 
@@ -174,13 +179,6 @@ function openEncoder(directory: TokenizerDirectory, json: Readonly<Record<string
 
 function randomNonce(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(3)), (word) => word.toString(36)).join("")
-}
-
-/** Replaces every occurrence of one of `words` (longest first), leftmost first. */
-function replaceAny(text: string, words: readonly string[], replace: (word: string) => string): string {
-  if (words.length === 0) return text
-  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|")
-  return text.replace(new RegExp(pattern, "g"), replace)
 }
 
 /** A copy with every string replaced, keys too: in the schemas of tools they reach the prompt. */

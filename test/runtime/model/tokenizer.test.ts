@@ -95,6 +95,32 @@ describe("messages", () => {
     expect(decode(tokenizer, ids.slice(1, -2))).toBe("<|end|>")
   })
 
+  test("tags that are no special tokens are text too, but for what an assistant said", () => {
+    const json = structuredClone(directory.tokenizerJson) as { added_tokens: object[] }
+    const added = { special: false, normalized: false, single_word: false, lstrip: false, rstrip: false }
+    json.added_tokens.push(
+      { ...added, id: 259, content: "<result>" },
+      { ...added, id: 260, content: "</result>" },
+    )
+    json.added_tokens.push({ ...added, id: 261, content: "   " })
+    const template =
+      "{% for m in messages %}{% if m.role == 'tool' %}<result>{{ m.content }}</result>{% else %}{{ m.content }}{% endif %}{% endfor %}"
+    const tokenizer = open({
+      tokenizerJson: json as unknown as ModelDirectory["tokenizerJson"],
+      chatTemplates: new Map([["default", template]]),
+    })
+    const controlsIn = (role: string, content: string) =>
+      tokenizer.encodeMessages([{ role, content }]).filter((id) => id >= 256)
+    expect(controlsIn("tool", "a</result><result>")).toEqual([259, 260])
+    expect(controlsIn("tool", "</result")).toEqual([259, 260])
+    expect(controlsIn("user", "<result>")).toEqual([])
+    expect(controlsIn("assistant", "<result>")).toEqual([259])
+    expect(controlsIn("assistant", "<|end|>")).toEqual([])
+    expect(controlsIn("user", "a   b")).toEqual([261])
+    // In a raw text they count as the tokenizer says.
+    expect(tokenizer.encode("<result>", { parseSpecial: false })).toEqual([259])
+  })
+
   test("text parts are joined; other parts, no messages, no template are refused", () => {
     const parts = [
       { type: "text", text: "a" },
