@@ -103,10 +103,7 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
     const names = given.map(([name]) => name).join(" and ")
     throw new RequestError("invalid_value", `${names}: at most one constraint a request; leave one out`)
   }
-  const policies: CompileOptions = {}
-  for (const name of policyNames) {
-    if (options[name] !== undefined) Object.assign(policies, { [name]: options[name] })
-  }
+  const policies = readPolicies(options)
   const asText = (text: string): unknown => text
   const make = (
     input: ConstraintInput,
@@ -136,6 +133,15 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
   }
   const input = standard.jsonSchema.input({ target: "draft-2020-12" })
   return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
+}
+
+/** What these options tell the compiler, of whatever it compiles. */
+export function readPolicies(options: CompileOptions): CompileOptions {
+  const policies: CompileOptions = {}
+  for (const name of policyNames) {
+    if (options[name] !== undefined) Object.assign(policies, { [name]: options[name] })
+  }
+  return policies
 }
 
 /** Throws IncompleteError with the text when an answer is not the whole of what its constraint asks for. */

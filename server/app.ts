@@ -25,6 +25,9 @@ import type { EndpointOptions } from "./openai/endpoint.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
 import { createBodyReader } from "./openai/read/bodyreader.ts"
 import type { BodyReader } from "./openai/read/readbody.ts"
+import { countInput, createResponse } from "./openai/responses/create.ts"
+import { ResponseStore } from "./openai/responses/store.ts"
+import { cancelResponse, deleteResponse, getResponse, listInput } from "./openai/responses/stored.ts"
 import { detokenize, tokenize } from "./openai/tokenize.ts"
 import { version } from "./version.ts"
 
@@ -64,8 +67,9 @@ const unavailable = {
 
 /** Routes by path: method → handler. A path that is not here is 404, a method that is not here 405. */
 type Routes = Record<string, Record<string, Handler>>
-type Handler = (request: Request, call: { id: string; exchange: Exchange }) => Response | Promise<Response>
-type Environment = { Variables: { exchange: Exchange } }
+type Handler = (request: Request, call: Call) => Response | Promise<Response>
+type Call = Pick<EndpointOptions, "exchange" | "key"> & { id: string }
+type Environment = { Variables: { exchange: Exchange; key: number } }
 
 /** Throws RangeError on an option that no server can have. */
 export function createApp(engine: Engine, options: AppOptions = {}): Hono {
@@ -102,17 +106,32 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   }
   const answer =
     (endpoint: (engine: Engine, request: Request, options: EndpointOptions) => Promise<Response>): Handler =>
-    async (request, { exchange }) => {
+    async (request, { exchange, key }) => {
       observe()
-      const response = await endpoint(engine, request, { ...endpointOptions, exchange })
+      const response = await endpoint(engine, request, { ...endpointOptions, exchange, key })
       observe()
       return response
     }
+  const responses = new ResponseStore()
   const routes: Routes = {
     "/v1/chat/completions": { POST: answer(chat) },
     "/v1/completions": { POST: answer(completions) },
     "/v1/messages": { POST: answer(messages) },
     "/v1/messages/count_tokens": { POST: answer(countTokens) },
+    "/v1/responses": {
+      POST: answer((engine, request, options) => createResponse(engine, request, options, responses)),
+    },
+    "/v1/responses/input_tokens": {
+      POST: answer((engine, request, options) => countInput(engine, request, options, responses)),
+    },
+    "/v1/responses/:id": {
+      GET: (request, { id, key }) => getResponse(request, id, responses.of(key)),
+      DELETE: (_, { id, key }) => deleteResponse(id, responses.of(key)),
+    },
+    "/v1/responses/:id/cancel": { POST: (_, { id, key }) => cancelResponse(id, responses.of(key)) },
+    "/v1/responses/:id/input_items": {
+      GET: (request, { id, key }) => listInput(request, id, responses.of(key)),
+    },
     "/tokenize": { POST: answer(tokenize) },
     "/detokenize": { POST: answer(detokenize) },
     "/v1/tokenize": { POST: answer(tokenize) },
@@ -165,6 +184,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   const open = new Set(["/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
   app.use(async (c, next) => {
     const key = open.has(c.req.path) ? -1 : await checkKey(c.req.raw, apiKeys)
+    c.set("key", key)
     if (c.req.method === "POST") {
       const state = status()
       if (state !== "ok") {
@@ -179,7 +199,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     const allow = Object.keys(methods).join(", ")
     for (const [method, handle] of Object.entries(methods)) {
       app.on(method, path, (c) =>
-        handle(c.req.raw, { id: c.req.param("id") ?? "", exchange: c.var.exchange }),
+        handle(c.req.raw, { id: c.req.param("id") ?? "", exchange: c.var.exchange, key: c.var.key }),
       )
     }
     app.all(path, (c) => {

@@ -21,6 +21,7 @@ import { requestBounds } from "../server/openai/bounds.ts"
 import { maxHeaderUnits, maxNamed } from "../server/openai/keys.ts"
 import { maxInlineBytes } from "../server/openai/read/bodyreader.ts"
 import { defaultReaderLimits } from "../server/openai/read/readerthread.ts"
+import { maxResponseBytes, maxResponses } from "../server/openai/responses/store.ts"
 import { ioOf } from "./support/io.ts"
 
 const page = readFileSync("docs/limits.md", "utf8")
@@ -69,7 +70,10 @@ test("bodies and the thread that reads them", () => {
 
 test("replies", () => {
   expect(rows("Replies").map((row) => row[2])).toEqual(
-    [maxQuotedUnits, maxMessageUnits, maxPlaceUnits, maxNamed, maxHeaderUnits].map(number),
+    [
+      ...[maxQuotedUnits, maxMessageUnits, maxPlaceUnits, maxNamed, maxHeaderUnits],
+      ...[maxResponses, maxResponseBytes],
+    ].map(number),
   )
 })
 

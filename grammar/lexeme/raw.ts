@@ -53,7 +53,7 @@ const RawKind = lexemes.register({
     if (isQuiet === 1) return state
     // At its beginning, or before its last word, a text may not end, and then nearly everywhere.
     const word = lexemes.next(state, SmallA)
-    const mayEnd = [state, word].some((at) => isEnd(at) || wordsAfter(at).some(isEnd))
+    const mayEnd = isEnd(state) || isEnd(word) || wordMayFollow(state) || wordMayFollow(word)
     return mayEnd ? rawState(content, 1) : state
   },
 })
@@ -62,11 +62,14 @@ function isEnd(state: number): boolean {
   return lexemes.tags[state] === PlainTag
 }
 
-/** The states after a word, and after one behind what stands before words. */
-function wordsAfter(state: number): number[] {
-  return [state, ...beforeWords.map((byte) => lexemes.next(state, byte))].map((at) =>
-    lexemes.next(at, SmallA),
-  )
+/** Whether the text may end in a word behind what stands before words. */
+function wordMayFollow(state: number): boolean {
+  if (state === Dead) return false
+  for (const byte of beforeWords) {
+    const before = lexemes.next(state, byte)
+    if (before !== Dead && isEnd(lexemes.next(before, SmallA))) return true
+  }
+  return false
 }
 
 /** The texts of `content`, as they are. */

@@ -11,7 +11,7 @@ import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import type { PromptEncoder } from "../prompt/encoder.ts"
 import { showSchema } from "../prompt/shownschema.ts"
-import type { Constraint, ConstraintInput, ConstraintOptions } from "../schema.ts"
+import { type Constraint, type ConstraintInput, type ConstraintOptions, readPolicies } from "../schema.ts"
 import type { Verify } from "../speculation/draft.ts"
 import { checkRepetition, type RepetitionOptions } from "../stops/repetition.ts"
 import { StopStrings } from "../stops/stops.ts"
@@ -175,6 +175,7 @@ export async function readRequest(
         promptIds,
         vocabulary: tokenizer.vocabulary,
         constraint: asked,
+        policies: readPolicies(options),
         closes: options.onLength === "close",
         callsBefore: callsIn(prompt),
       })

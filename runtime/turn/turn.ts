@@ -4,7 +4,7 @@
  * A turn is made where there are tools, or where the model may think before it answers: then the constraint of the answer stands
  * in the turn's grammar, so that it can neither begin early nor be left out.
  */
-import { GrammarError, type GrammarInput } from "../../grammar/index.ts"
+import { type CompileOptions, GrammarError, type GrammarInput } from "../../grammar/index.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
 import { planTurn, type Turn } from "../../grammar/tags/styles/plan.ts"
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
@@ -85,7 +85,7 @@ function parseSchema(text: string): unknown {
 export function openTurn(
   options: TurnOptions,
   model: ModelStyle,
-  { promptIds, vocabulary, constraint, closes, callsBefore }: TurnContext,
+  { promptIds, vocabulary, constraint, policies, closes, callsBefore }: TurnContext,
 ): RequestTurn | null {
   const section = sectionOf(options, model, tailOf(promptIds, vocabulary))
   const { messages } = styleOf(model.style)
@@ -108,7 +108,7 @@ export function openTurn(
   const { toolChoice } = options
   return {
     turn,
-    constraint: isHeld ? turnConstraint(turn, constraint) : null,
+    constraint: isHeld ? turnConstraint(turn, constraint, policies) : null,
     hasCalls: calls.tools.length > 0,
     closes,
     isFree: constraint === null && !calls.isRequired,
@@ -121,6 +121,8 @@ export interface TurnContext {
   readonly vocabulary: Vocabulary
   /** What the answer is held to. */
   readonly constraint: Constraint | null
+  /** What the compiler is told of tools and answer. */
+  readonly policies: CompileOptions
   /** The request asks for the budget's rule. */
   readonly closes: boolean
   /** Calls of the conversation so far. */
@@ -187,11 +189,11 @@ function tailOf(promptIds: readonly number[], vocabulary: Vocabulary): string {
 }
 
 /** The turn's grammar, with the answer's constraint in it. */
-function turnConstraint(turn: Turn, constraint: Constraint | null): Constraint {
+function turnConstraint(turn: Turn, constraint: Constraint | null, policies: CompileOptions): Constraint {
   const input: GrammarInput = { kind: "tools", ...turn, response_format: answerInput(constraint) }
   return {
     input,
-    policies: constraint?.policies ?? {},
+    policies,
     title: "turn",
     isJson: false,
     parse: (text) => (constraint === null ? undefined : constraint.parse(text)),

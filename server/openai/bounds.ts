@@ -34,6 +34,7 @@ const fewer = "Send fewer"
 const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
   row("messages", "members", 4_096, "Send the latest ones"),
+  row("input", "members", 4_096, "Send the latest items"),
   row("system", "members", 1_024, "Join the blocks"),
   row("stop", "members", 64, fewer),
   row("stop", "units in all", 4_096, "Send fewer or shorter stop strings"),
@@ -61,11 +62,14 @@ const fieldBounds: readonly Bound[] = [
   row("structured_outputs.regex", "units", 64 << 10, shorter),
   row("response_format.regex", "units", 64 << 10, shorter),
   row("response_format.pattern", "units", 64 << 10, shorter),
+  row("text.format.regex", "units", 64 << 10, shorter),
+  row("text.format.pattern", "units", 64 << 10, shorter),
   row("grammar", "units", 1 << 20, shorter),
   row("ebnf", "units", 1 << 20, shorter),
   row("guided_grammar", "units", 1 << 20, shorter),
   row("structured_outputs.grammar", "units", 1 << 20, shorter),
   row("response_format.grammar", "units", 1 << 20, shorter),
+  row("text.format.grammar", "units", 1 << 20, shorter),
   row("guided_choice", "members", 200_000, "Send fewer choices, or a regular expression"),
   row("guided_choice", "units in all", 4 << 20, "Send fewer or shorter choices"),
   row("structured_outputs.choice", "members", 200_000, "Send fewer choices, or a regular expression"),
@@ -97,6 +101,15 @@ export const wholeBounds = {
   kwargsUnits: row("chat_template_kwargs", "units in all", 4_096, "Put text into messages"),
   kwargsLevels: row("chat_template_kwargs", "levels", 4, "Leave out what the chat template does not read"),
   prompts: row("prompt", "prompts in a list", 128, "Send the others in a request of their own"),
+  items: row(
+    "previous_response_id",
+    "items with those of the input",
+    4_096,
+    "Send the latest items as input, without previous_response_id",
+  ),
+  namespaces: row("tools", "tools in all namespaces", 1_024, fewer),
+  metadata: row("metadata", "pairs of a response", 16, fewer),
+  metadataUnits: row("metadata", "units of a value of a response", 512, shorter),
   unknownKeys: row("the body", "unknown keys", 1_000, "Leave out what is unknown"),
   keyUnits: row("the body", "units of an unknown key", 256, "Leave it out"),
   replyRows: row(
@@ -124,13 +137,14 @@ export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: I
     if (listed.has(field)) continue
     for (const bound of otherBounds) checkBound(bound, measured(bound.measure, valueAt(body, field)), field)
   }
-  checkMessages(body.messages)
+  checkConversation(body.messages, "messages")
+  checkConversation(body.input, "input")
 }
 
 /** `prediction` holds only what has a bound of its own, and the texts of messages and prompts are bounded by the context. */
 const listed: ReadonlySet<string> = new Set([
   ...fieldBounds.map(({ field }) => field),
-  ...["prediction", "prompt"],
+  ...["prediction", "prompt", "instructions"],
 ])
 
 function valueAt(body: unknown, path: string): unknown {
@@ -164,14 +178,14 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
-/** Of messages all is counted but the texts, which the context bounds. */
-function checkMessages(messages: unknown): void {
+/** Of messages, and of items, all is counted but the texts, which the context bounds. */
+function checkConversation(messages: unknown, list: string): void {
   if (!Array.isArray(messages)) return
   const { parts, calls, values, levels } = wholeBounds
   let partCount = 0
   let valueCount = 0
   for (const [index, message] of messages.entries()) {
-    const field = `messages[${index}]`
+    const field = `${list}[${index}]`
     if (isObject(message)) {
       if (Array.isArray(message.content)) partCount += message.content.length
       checkBound(parts, partCount, `${field}.content`)

@@ -24,6 +24,8 @@ export interface EndpointOptions {
   compileMs: number
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
+  /** Which of the server's keys the request carries; −1 where there are none. */
+  key: number
   /** Is told of the generations that a request begins, and of what its client is told instead. */
   exchange: Exchange
 }
@@ -51,7 +53,8 @@ export function engineOptions(
 ): GenerateOptions {
   return {
     ...options,
-    ...(constraint && { constraint: constraint.input, limits: { compileMs } }),
+    ...(constraint && { constraint: constraint.input }),
+    limits: { compileMs },
     ...policies.compile,
     ...(constraint && onLength && { onLength }),
     ...policies.generate,

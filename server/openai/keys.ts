@@ -49,7 +49,7 @@ const refused: RefusedKeys = {
 }
 
 const constraintPrefix =
-  /^(guided|structured|grammar|json_schema|response_schema|output_schema|regex|ebnf|lark|choice|constrain|format)/i
+  /^(guided|structured|grammar|json_schema|response_schema|output_(schema|format|config)|regex|ebnf|lark|choice|constrain|format)/i
 
 /**
  * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that may be ignored. Throws

@@ -91,9 +91,20 @@ function toMessage(raw: z.infer<typeof message>, index: number): Message {
   }
   const role = raw.role === "developer" ? "system" : raw.role
   const read = { ...raw, role, content: flatten(raw.content) } as Message
+  if (raw.role !== "assistant") return read
   // Templates ask whether there are calls by whether there is a list.
-  if (raw.role === "assistant" && !raw.tool_calls?.length) delete read.tool_calls
+  if (!raw.tool_calls?.length) delete read.tool_calls
+  else {
+    read.tool_calls = raw.tool_calls.map((call) =>
+      call.type === "custom" ? customCallShown(call.id, call.custom.name, call.custom.input) : call,
+    )
+  }
   return read
+}
+
+/** The call of a custom tool as templates know it, to which the tool is a function of one text. */
+export function customCallShown(id: string, name: string, input: string): object {
+  return { id, type: "function", function: { name, arguments: JSON.stringify({ input }) } }
 }
 
 // Parts are joined by a newline, as vLLM does for templates that take strings.

@@ -4,7 +4,7 @@
  * What chat shares with the other endpoints is in fields.ts, and what a message may hold in messages.ts.
  */
 import { z } from "zod"
-import type { GenerateOptions, Message } from "../../runtime/index.ts"
+import type { Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import {
@@ -16,7 +16,7 @@ import {
   readFields,
 } from "./fields.ts"
 import { message, prediction, readPrediction, toMessages } from "./messages.ts"
-import { checkTemplateKwargs } from "./templatekwargs.ts"
+import { checkTemplateKwargs, templateOptionsOf } from "./templatekwargs.ts"
 import { readTools } from "./tools.ts"
 
 export interface ChatRequest extends GenerationRequest {
@@ -27,6 +27,9 @@ export interface ChatRequest extends GenerationRequest {
   showsReasoning: boolean
 }
 
+/** How much a model may be asked to think. */
+export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+
 const chatFields = z.object({
   ...generationFields,
   messages: z.array(message).min(1),
@@ -35,7 +38,7 @@ const chatFields = z.object({
   prediction: prediction.nullish(),
   logprobs: flag,
   top_logprobs: z.int().min(0).max(20).nullish(),
-  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).nullish(),
+  reasoning_effort: z.enum(efforts).nullish(),
   thinking_token_budget: z.int().min(0).nullish(),
   include_reasoning: flag,
   // Read by tools.ts.
@@ -67,13 +70,8 @@ export function parseChat(body: RequestBody): ChatRequest {
     ...readTools(body),
     reasoningEffort: fields.reasoning_effort,
     thinkingTokenBudget: fields.thinking_token_budget,
-    templateOptions: templateOptions(fields),
+    ...templateOptionsOf(fields.chat_template_kwargs),
   })
   const showsReasoning = fields.include_reasoning ?? true
   return { ...request, messages: toMessages(fields.messages), topLogprobs, showsReasoning }
-}
-
-function templateOptions(fields: z.infer<typeof chatFields>): GenerateOptions["templateOptions"] | null {
-  const variables = fields.chat_template_kwargs ?? {}
-  return Object.keys(variables).length > 0 ? { variables } : null
 }

@@ -6,6 +6,7 @@
  * request may not choose (the template itself) cannot be set here. Values are few and short, since a template may repeat
  * them as often as it likes.
  */
+import type { GenerateOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
 import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
@@ -62,6 +63,14 @@ export function checkTemplateKwargs(kwargs: object): void {
     unitCount += key.length + unitsOf(value, field)
     checkBound(units, unitCount, field)
   }
+}
+
+/** What the template is given of them. */
+export function templateOptionsOf(
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): Pick<GenerateOptions, "templateOptions"> {
+  if (variables === null || variables === undefined || Object.keys(variables).length === 0) return {}
+  return { templateOptions: { variables } }
 }
 
 /** Units of the strings and keys in a value. Throws `Refusal` on a number that is none. */

@@ -42,9 +42,12 @@ const asked = [
 let failures = 0
 for (const { name, controls } of styles.filter((style) => (flags.style ?? style.name) === style.name)) {
   const directory = mkdtempSync(join(tmpdir(), "turns-"))
+  // In messages `<|end|>` is followed by more.
+  const end = controls.includes("<|end|>") ? "<|return|>" : "<|end|>"
   const model = writeTinyModel(directory, {
     template,
-    controls: controls.filter((each) => each !== "<|end|>"),
+    end,
+    controls: controls.filter((each) => each !== end),
     contextLength: 2_048,
   })
   const engine = await open({

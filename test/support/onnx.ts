@@ -26,6 +26,8 @@ export interface TinyOptions {
   tokens?: string[]
   /** Further control tokens. */
   controls?: readonly string[]
+  /** The token that ends a text. Default `<|end|>`. */
+  end?: string
   /** Its chat template. */
   template?: string
 }
@@ -38,7 +40,7 @@ const hidden = heads * dim
 export function writeTinyModel(directory: string, options: TinyOptions = {}): string {
   const contextLength = options.contextLength ?? 512
   const pieces = options.tokens ?? byteLevelAlphabet()
-  const names = ["<|user|>", "<|assistant|>", "<|end|>", ...(options.controls ?? [])]
+  const names = ["<|user|>", "<|assistant|>", options.end ?? "<|end|>", ...(options.controls ?? [])]
   const width = options.width ?? pieces.length + names.length + 2
   mkdirSync(join(directory, "onnx"), { recursive: true })
   const json = (name: string, value: unknown) => writeFileSync(join(directory, name), JSON.stringify(value))
@@ -77,7 +79,7 @@ export function writeTinyModel(directory: string, options: TinyOptions = {}): st
     },
   })
   json("tokenizer_config.json", {
-    eos_token: "<|end|>",
+    eos_token: options.end ?? "<|end|>",
     chat_template:
       options.template ??
       "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",

@@ -9,6 +9,7 @@ import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
 import { parseCompletion } from "../completionfields.ts"
 import { readConstraint } from "../constraint.ts"
+import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseChat } from "../schema.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
@@ -18,6 +19,8 @@ const parsers = {
   completions: (body: RequestBody) => ({ completion: parseCompletion(body), ...readConstraint(body) }),
   messages: (body: RequestBody) => ({ messages: parseMessages(body), ...readOutput(body) }),
   countTokens: (body: RequestBody) => ({ count: parseCount(body), ...readOutput(body) }),
+  responses: parseResponse,
+  countResponse: parseCountResponse,
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

@@ -20,7 +20,9 @@ const turns =
 const thinkTemplate = `${turns}{% if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}`
 
 function engineOf(template: string, controls: readonly string[] = [], more: object = {}): Promise<Engine> {
-  const model = writeTinyModel(mkdtempSync(join(tmpdir(), "turn-")), { template, controls })
+  // In messages `<|end|>` is followed by more.
+  const end = controls.includes("<|end|>") ? "<|return|>" : "<|end|>"
+  const model = writeTinyModel(mkdtempSync(join(tmpdir(), "turn-")), { template, controls, end })
   return open({ model, device: "cpu", isolation: "none", slots: 2, ...more })
 }
 
@@ -94,6 +96,21 @@ describe("a model that thinks in tags", () => {
   })
 })
 
+test("what the compiler is told holds for tools alone", async () => {
+  const engine = await engineOf(turns)
+  const loose = { type: "object", properties: { a: { enum: [1] }, b: { enum: [2] } }, required: ["a", "b"] }
+  const asked = { tools: [tool("go", { ...loose, additionalProperties: false })], toolChoice: "required" }
+  for (let seed = 1n; seed <= 4n; seed++) {
+    const compact = await engine.generate("hi", { ...asked, seed, maxTokens: 200, whitespace: "compact" })
+    for (const call of compact.toolCalls) expect(call.arguments).toBe('{"a":1,"b":2}')
+  }
+  const hard = Array.from({ length: 400 }, (_, i) => ({ not: { multipleOf: 101 + i } }))
+  const heavy = tool("go", { type: "object", properties: { n: { type: "integer", allOf: hard } } })
+  const bounded = { tools: [heavy], maxTokens: 50, limits: { compileMs: 1 } }
+  await expect(engine.generate("hi", bounded)).rejects.toMatchObject({ kind: "limit" })
+  await engine.close()
+})
+
 test("a model is told by options how it marks its reasoning, or that it does not", async () => {
   const marked = await engineOf(`${turns}<a>{# </a> #}`, [], { reasoning: "<a>,</a>" })
   for (let seed = 1n; seed <= 4n; seed++) {
@@ -117,7 +134,7 @@ describe.each([
   [
     "harmony",
     "<|channel|> <|message|>",
-    ["<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|return|>", "<|call|>"],
+    ["<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>", "<|call|>"],
   ],
   ["kimi_k2", "<|tool_calls_section_begin|>", []],
   ["llama3_json", "<|python_tag|>", ["<|python_tag|>"]],

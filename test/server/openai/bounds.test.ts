@@ -35,6 +35,11 @@ const users = (count: number) => times(count, () => messages[0])
 const parts = (count: number) => times(count, () => ({ type: "text", text: "x" }))
 const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } }
 const calls = (count: number) => [...messages, { role: "assistant", tool_calls: times(count, () => call) }]
+const namespace = (name: string, count: number) => ({
+  type: "namespace",
+  name,
+  tools: times(count, (i) => ({ type: "function", name: `t${i}` })),
+})
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
 const keys = (count: number) => Object.fromEntries(times(count, (i) => [`x_favourite_${i}`, 1]))
 
@@ -244,6 +249,48 @@ const otherCases: [name: string, endpoint: Endpoint, passes: object, refused: ob
     { prompt: times(129, () => "x") },
   ],
   [
+    "input members",
+    "responses",
+    { input: times(4_096, () => messages[0]) },
+    { input: times(4_097, () => messages[0]) },
+  ],
+  [
+    "text.format.regex units",
+    "responses",
+    { input: "x", text: { format: { type: "regex", regex: "x".repeat(65_536) } } },
+    { input: "x", text: { format: { type: "regex", regex: "x".repeat(65_537) } } },
+  ],
+  [
+    "text.format.pattern units",
+    "responses",
+    { input: "x", text: { format: { type: "regex", pattern: "x".repeat(65_536) } } },
+    { input: "x", text: { format: { type: "regex", pattern: "x".repeat(65_537) } } },
+  ],
+  [
+    "text.format.grammar units",
+    "responses",
+    { input: "x", text: { format: { type: "grammar", grammar: "x".repeat(1 << 20) } } },
+    { input: "x", text: { format: { type: "grammar", grammar: "x".repeat((1 << 20) + 1) } } },
+  ],
+  [
+    "tools tools in all namespaces",
+    "responses",
+    { input: "x", tools: [namespace("a", 512), namespace("b", 512)] },
+    { input: "x", tools: [namespace("a", 512), namespace("b", 513)] },
+  ],
+  [
+    "metadata pairs of a response",
+    "responses",
+    { input: "x", metadata: Object.fromEntries(times(16, (i) => [`k${i}`, "x"])) },
+    { input: "x", metadata: Object.fromEntries(times(17, (i) => [`k${i}`, "x"])) },
+  ],
+  [
+    "metadata units of a value of a response",
+    "responses",
+    { input: "x", metadata: { a: "x".repeat(512) } },
+    { input: "x", metadata: { a: "x".repeat(513) } },
+  ],
+  [
     "tokens members",
     "detokenize",
     { tokens: times(1 << 18, () => 1) },
@@ -271,7 +318,10 @@ describe("the largest that passes, the smallest that does not", () => {
   })
 
   test("no bound is without a case", () => {
-    const elsewhere = ["logprobs rows of one reply that is not a stream (n × tokens × (1 + alternatives))"]
+    const elsewhere = [
+      "logprobs rows of one reply that is not a stream (n × tokens × (1 + alternatives))",
+      "previous_response_id items with those of the input",
+    ]
     const names = requestBounds.map(({ field, measure }) => `${field} ${measure}`)
     expect([...[...cases, ...otherCases].map(([name]) => name), ...elsewhere].sort()).toEqual(names.sort())
   })
