@@ -14,6 +14,7 @@ import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
 import { RoutedGuides } from "../guides/routed.ts"
 import type { Model } from "../model/model.ts"
+import type { Message } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import type { PromptEncoder } from "../prompt/encoder.ts"
 import {
@@ -26,6 +27,7 @@ import {
 import { Speculation } from "../speculation/draft.ts"
 import { canSpeculate } from "../speculation/speculation.ts"
 import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
+import { type RunOptions, type RunResult, run } from "../turn/run.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
@@ -268,6 +270,14 @@ export class Engine {
   async tokenize(prompt: Prompt, options: GenerateOptions = {}): Promise<readonly number[]> {
     const asked = readConstraint(options)
     return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null)
+  }
+
+  /**
+   * The tool loop: the model answers, its calls are run, and it answers again, until it calls no more. Rejects as `generate` does,
+   * and with RequestError when `maxSteps` is no number of steps.
+   */
+  run(prompt: string | readonly Message[], options: RunOptions): Promise<RunResult> {
+    return run(this, prompt, options)
   }
 
   /** A constraint, compiled and kept. Throws GrammarError. */

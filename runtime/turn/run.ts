@@ -1,0 +1,113 @@
+/**
+ * The tool loop: answer, call, answer again, until the model has said what it has to say.
+ *
+ * The calls of a turn run at the same time. What a tool throws is told to the model, as the tool's result: it may do better the
+ * next time. Arguments are what the tool's schema allows, and what its own validator makes of them.
+ */
+import type { GenerateResult } from "../engine/generation.ts"
+import type { GenerateOptions } from "../engine/request.ts"
+import { RequestError } from "../errors.ts"
+import type { Message } from "../model/template.ts"
+import { readConstraint, type StandardSchema } from "../schema.ts"
+import type { ToolCall } from "./options.ts"
+
+/** A tool as a function: what it is for, what it takes, and what it does. */
+export interface Tool {
+  readonly description?: string
+  /** Of its arguments: JSON Schema, or any object with `~standard`. Default: it takes none. */
+  readonly schema?: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments are typed where the tool is written
+  execute(args: any): unknown
+}
+
+/** A tool whose arguments have the type that its schema makes of them. */
+export function tool<Args>(
+  made: Omit<Tool, "schema" | "execute"> & {
+    readonly schema: StandardSchema<Args>
+    execute(args: Args): unknown
+  },
+): Tool {
+  return made
+}
+
+/** What a run asks for beside its messages. */
+export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
+  readonly tools: Readonly<Record<string, Tool>>
+  /** Turns of the model; the last one may not call. Default 8. */
+  readonly maxSteps?: number
+}
+
+/** The last answer, and how it came about. */
+export interface RunResult extends GenerateResult {
+  /** The conversation with all calls, results and the answer. */
+  readonly messages: readonly Message[]
+  readonly steps: number
+}
+
+/** Who answers: an engine. */
+interface Answering {
+  generate(messages: readonly Message[], options: GenerateOptions): Promise<GenerateResult>
+}
+
+/** Rejects as `generate` does, and with RequestError when `maxSteps` is no number of steps. */
+export async function run(
+  engine: Answering,
+  prompt: string | readonly Message[],
+  { tools, maxSteps = 8, ...options }: RunOptions,
+): Promise<RunResult> {
+  if (!Number.isSafeInteger(maxSteps) || maxSteps < 1)
+    throw new RequestError("invalid_value", `maxSteps: ${maxSteps} is not an integer from 1 on`, "maxSteps")
+  const messages: Message[] = typeof prompt === "string" ? [{ role: "user", content: prompt }] : [...prompt]
+  const described = Object.entries(tools).map(([name, { description, schema }]) => ({
+    type: "function",
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      ...(schema !== undefined && { parameters: schemaOf(schema) }),
+    },
+  }))
+  for (let steps = 1; ; steps++) {
+    // A choice is for the first turn: a call that is required would never end.
+    const toolChoice = steps === maxSteps ? "none" : steps === 1 ? options.toolChoice : "auto"
+    const result = await engine.generate(messages, { ...options, tools: described, toolChoice })
+    const { text, toolCalls } = result
+    messages.push(assistantMessage(text, toolCalls))
+    if (toolCalls.length === 0) return { ...result, messages, steps }
+    messages.push(...(await Promise.all(toolCalls.map((call) => answerOf(call, tools)))))
+    // With one step alone the calls are the answer.
+    if (steps === maxSteps) return { ...result, messages, steps }
+  }
+}
+
+function schemaOf(schema: unknown): unknown {
+  const { input } = readConstraint({ schema })!
+  return "kind" in input && input.kind === "json" ? input.schema : schema
+}
+
+function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
+  if (calls.length === 0) return { role: "assistant", content: text }
+  return {
+    role: "assistant",
+    content: text,
+    tool_calls: calls.map(({ id, name, arguments: args }) => {
+      return { id, type: "function", function: { name, arguments: args } }
+    }),
+  }
+}
+
+/** What a call came to, for the model. */
+async function answerOf(
+  { id, name, arguments: args }: ToolCall,
+  tools: RunOptions["tools"],
+): Promise<Message> {
+  let content: string
+  try {
+    const { schema, execute } = tools[name]
+    const value = schema === undefined ? JSON.parse(args) : await readConstraint({ schema })!.validate(args)
+    const said = await execute(value)
+    content = typeof said === "string" ? said : (JSON.stringify(said) ?? "")
+  } catch (error) {
+    content = `error: ${(error as Error).message}`
+  }
+  return { role: "tool", tool_call_id: id, name, content }
+}
