@@ -1,0 +1,129 @@
+/**
+ * A conversation: from the items of a request, and of the responses that it goes on from, to what a chat template reads.
+ *
+ * A turn of the assistant is several items here (a reasoning, a message, calls) and one message there. A new message begins
+ * where an item could not follow the last one in a turn.
+ */
+import type { Message } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+import { checkBound, wholeBounds } from "../bounds.ts"
+import { customCallShown } from "../messages.ts"
+import type { InputItem, Item, Part, ResultItem } from "./items.ts"
+import { notFound, type ResponseScope, type StoredResponse } from "./store.ts"
+import { turnName } from "./tools.ts"
+
+export interface Asked {
+  instructions: string | null
+  input: readonly InputItem[]
+  previousResponseId: string | null
+}
+
+export interface Conversation {
+  messages: Message[]
+  /** What the request itself brought, references resolved. */
+  input: Item[]
+}
+
+/** What a request says and goes on from. Throws `Refusal`. */
+export function conversationOf(
+  { instructions, input: asked, previousResponseId }: Asked,
+  scope: ResponseScope,
+): Conversation {
+  const before = previousResponseId === null ? [] : replay(previousResponseId, scope)
+  const input = asked.map((item, i): Item => {
+    if (item.type !== "item_reference") return item
+    const found = scope.item(item.id)
+    if (found === undefined) throw notFound("item", item.id, `input[${i}].id`)
+    return found
+  })
+  checkBound(wholeBounds.items, before.length + input.length, "previous_response_id")
+  const messages = new Messages()
+  if (instructions !== null) messages.push({ role: "system", content: instructions })
+  for (const item of before) messages.add(item, "input")
+  for (const [i, item] of input.entries()) messages.add(item, `input[${i}]`)
+  return { messages: messages.all, input }
+}
+
+/** The items of a response and of those before it, the oldest first. */
+function replay(id: string, scope: ResponseScope): Item[] {
+  const param = "previous_response_id"
+  const chain: StoredResponse[] = []
+  for (let at: string | null = id; at !== null; ) {
+    const found: StoredResponse | undefined = scope.get(at)
+    if (found === undefined) throw notFound("response", at, param)
+    chain.push(found)
+    at = found.previousId
+  }
+  return chain.reverse().flatMap(({ input, response }) => [...input, ...response.output])
+}
+
+/** In a turn nothing follows what ranks higher, and one message nothing of its rank. */
+const ranks = { reasoning: 0, message: 1, function_call: 2, custom_tool_call: 2 } as const
+
+class Messages {
+  readonly all: Message[] = []
+  /** Rank of the last item of the assistant's turn; null: no turn is open. */
+  private rank: number | null = null
+  /** Names of the tools that were called, by the id of the call. */
+  private readonly called = new Map<string, string>()
+
+  push(message: Message): void {
+    this.all.push(message)
+    this.rank = null
+  }
+
+  /** `at` is the field of the item. */
+  add(item: Item, at: string): void {
+    if ("output" in item) {
+      const { call_id: id, output } = item
+      const name = this.called.get(id)
+      if (name === undefined) throw this.noCall(id, `${at}.call_id`)
+      this.push({ role: "tool", tool_call_id: id, name, content: flatten(output) })
+    } else if (item.type === "message" && item.role !== "assistant") {
+      const role = item.role === "developer" ? "system" : item.role
+      this.push({ role, content: flatten(item.content) })
+    } else this.addToTurn(item)
+  }
+
+  private addToTurn(item: Exclude<Item, ResultItem>): void {
+    const rank = ranks[item.type]
+    const follows = this.rank !== null && (rank > this.rank || (rank === this.rank && rank === 2))
+    if (!follows) this.push({ role: "assistant", content: "" })
+    this.rank = rank
+    const turn = this.all[this.all.length - 1]
+    switch (item.type) {
+      case "message":
+        turn.content = flatten(item.content)
+        if (item.phase !== undefined) turn.phase = item.phase
+        return
+      case "reasoning":
+        turn.reasoning_content = (item.content ?? item.summary).map(({ text }) => text).join("\n")
+        return
+      default: {
+        const { type, call_id: id, input = "", arguments: args = "" } = item
+        const name = turnName(item)
+        this.called.set(id, name)
+        const call =
+          type === "custom_tool_call"
+            ? customCallShown(id, name, input)
+            : { id, type: "function", function: { name, arguments: args } }
+        turn.tool_calls = [...(turn.tool_calls ?? []), call]
+      }
+    }
+  }
+
+  private noCall(id: string, param: string): Refusal {
+    const known = [...this.called.keys()].slice(-8)
+    return new Refusal("invalid_value", `${param}: no call before has the id ${quote(id)}`, {
+      param,
+      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
+    })
+  }
+}
+
+// Parts are joined by a newline, as in chat.
+function flatten(content: string | readonly Part[]): string {
+  if (typeof content === "string") return content
+  return content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("\n")
+}

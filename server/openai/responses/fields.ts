@@ -1,0 +1,231 @@
+/**
+ * The fields of `POST /v1/responses` and `/v1/responses/input_tokens`: from a JSON object to a checked request.
+ *
+ * What responses share with the other endpoints is in fields.ts one folder up, items are read in items.ts and tools in tools.ts.
+ * The request is plain data, so that it can be read in a thread; what it refers to is looked up afterwards.
+ */
+import { z } from "zod"
+import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import { checkBound, wholeBounds } from "../bounds.ts"
+import { type ConstraintRequest, readConstraint } from "../constraint.ts"
+import {
+  count,
+  flag,
+  type GenerationRequest,
+  generationFields,
+  generationRequest,
+  readFields,
+} from "../fields.ts"
+import type { RefusedKeys } from "../keys.ts"
+import { efforts } from "../schema.ts"
+import { refuseHalfPairs } from "../surrogates.ts"
+import { checkTemplateKwargs, templateOptionsOf } from "../templatekwargs.ts"
+import { isFields } from "../wire.ts"
+import type { Asked } from "./conversation.ts"
+import { readInput } from "./items.ts"
+import { readFlatChoice } from "./toolchoice.ts"
+import { echoedTools, type FlatTools, readFlatTools } from "./tools.ts"
+
+export interface ResponsesRequest extends GenerationRequest, Asked {
+  /** Alternatives a row, or null: no log-probabilities in the reply. */
+  topLogprobs: number | null
+  tools: FlatTools
+  /** Whether the response is kept for later requests. */
+  stores: boolean
+  /** What the reply repeats of the request. */
+  echo: Readonly<Record<string, unknown>>
+}
+
+/** A request whose tokens are counted. */
+export interface CountRequest extends Asked {
+  model: string | null
+  tools: FlatTools
+  options: GenerateOptions
+  ignored: string[]
+}
+
+/** What is spelt in another way here, or not offered. */
+const refused: RefusedKeys = {
+  response_format: [[], "Use text.format"],
+  messages: [[], "Send them as input"],
+  background: [[false], "Leave it out: the reply comes when the response is there"],
+  conversation: [[], "Use previous_response_id, or send its items as input"],
+  prompt: [[], "Send its text as instructions and input"],
+  max_tokens: [[], "Use max_output_tokens"],
+  max_completion_tokens: [[], "Use max_output_tokens"],
+  reasoning_effort: [[], "Use reasoning.effort"],
+  logprobs: [[false], 'Use include: ["message.output_text.logprobs"], and top_logprobs'],
+  n: [[1], "Send a request for each answer"],
+}
+
+/** What decides about the prompt. */
+const promptFields = {
+  // Read by items.ts.
+  input: z.unknown().optional(),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().nullish(),
+  reasoning: z.looseObject({ effort: z.enum(efforts).nullish(), summary: z.string().nullish() }).nullish(),
+  // Its format is read by constraint.ts.
+  text: z.looseObject({}).nullish(),
+  truncation: z.enum(["auto", "disabled"]).nullish(),
+  // Read by tools.ts and toolchoice.ts.
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: flag,
+  max_tool_calls: count,
+  thinking_token_budget: z.int().min(0).nullish(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+}
+
+const { n: _, ...shared } = generationFields
+const responseFields = z.object({
+  ...shared,
+  ...promptFields,
+  max_output_tokens: count,
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  include: z.array(z.string()).nullish(),
+  store: flag,
+  // Repeated in the reply.
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+})
+
+const countFields = z.object({ ...promptFields, model: z.string().min(1).nullish() })
+
+type PromptFields = z.infer<z.ZodObject<typeof promptFields>>
+
+/** The checked request, its constraint and the policies beside it. Throws `Refusal`. */
+export function parseResponse(body: RequestBody): { response: ResponsesRequest } & ConstraintRequest {
+  const read = readFields(body, responseFields, refused)
+  const { fields } = read
+  const metadata = readMetadata(body.value.metadata)
+  const topLogprobs = readLogprobs(fields)
+  const { asked, tools, options } = readPrompt(body, fields)
+  const request = generationRequest(
+    body,
+    { ...read, fields: { ...fields, n: null } },
+    {
+      ...options,
+      maxTokens: fields.max_output_tokens,
+      logprobs: topLogprobs,
+    },
+  )
+  const response = {
+    ...request,
+    ...asked,
+    topLogprobs,
+    tools,
+    stores: fields.store ?? true,
+    echo: echoOf(body, fields, metadata),
+  }
+  return { response, ...readConstraint(body, formatPath) }
+}
+
+/** Throws `Refusal`. */
+export function parseCountResponse(body: RequestBody): CountRequest {
+  const { fields, ignored } = readFields(body, countFields, refused)
+  const { generate } = readConstraint(body, formatPath).policies
+  const { asked, tools, options } = readPrompt(body, fields)
+  const { toolsInPrompt = null } = generate
+  return { ...asked, model: fields.model ?? null, tools, options: { ...options, toolsInPrompt }, ignored }
+}
+
+const formatPath = ["text", "format"]
+
+function readPrompt(
+  body: RequestBody,
+  fields: PromptFields,
+): { asked: Asked; tools: FlatTools; options: TurnOptions & Pick<GenerateOptions, "templateOptions"> } {
+  // zod leaves out a key that is named `__proto__`.
+  checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
+  const tools = readFlatTools(body)
+  return {
+    asked: {
+      input: readInput(body.value.input),
+      instructions: fields.instructions ?? null,
+      previousResponseId: fields.previous_response_id ?? null,
+    },
+    tools,
+    options: {
+      tools: tools.nested.length > 0 ? tools.nested : null,
+      toolChoice: readFlatChoice(body.value.tool_choice, tools),
+      parallelToolCalls: fields.parallel_tool_calls ?? null,
+      maxToolCalls: fields.max_tool_calls ?? null,
+      reasoningEffort: fields.reasoning?.effort ?? null,
+      thinkingTokenBudget: fields.thinking_token_budget ?? null,
+      ...templateOptionsOf(fields.chat_template_kwargs),
+    },
+  }
+}
+
+/** Log-probabilities are asked for by `include`; alternatives alone ask for them as well. */
+function readLogprobs({
+  include,
+  top_logprobs: top,
+  logprob_token_ids: ids,
+}: z.infer<typeof responseFields>): number | null {
+  const isAsked = include?.includes("message.output_text.logprobs") || (top ?? 0) > 0
+  if (isAsked) return top ?? 0
+  if (ids?.length) {
+    const param = "logprob_token_ids"
+    throw new Refusal("invalid_value", `${param} needs include: ["message.output_text.logprobs"]`, { param })
+  }
+  return null
+}
+
+/** Texts by names, as OpenAI bounds them. Throws `Refusal`. */
+function readMetadata(metadata: unknown): object {
+  if (metadata === undefined || metadata === null) return {}
+  if (!isFields(metadata)) {
+    throw new Refusal("invalid_value", "metadata must be an object", { param: "metadata" })
+  }
+  const pairs = Object.entries(metadata)
+  checkBound(wholeBounds.metadata, pairs.length)
+  for (const [key, value] of pairs) {
+    checkBound(wholeBounds.metadataUnits, key.length)
+    const param = `metadata.${key}`
+    if (typeof value !== "string") {
+      throw new Refusal("invalid_value", `${param} must be a string`, { param })
+    }
+    checkBound(wholeBounds.metadataUnits, value.length, param)
+  }
+  refuseHalfPairs(metadata, "metadata")
+  return metadata
+}
+
+function echoOf(
+  { value }: RequestBody,
+  fields: z.infer<typeof responseFields>,
+  metadata: object,
+): Record<string, unknown> {
+  const { effort = null, summary = null } = fields.reasoning ?? {}
+  return {
+    instructions: fields.instructions ?? null,
+    max_output_tokens: fields.max_output_tokens ?? null,
+    max_tool_calls: fields.max_tool_calls ?? null,
+    metadata,
+    parallel_tool_calls: fields.parallel_tool_calls ?? true,
+    previous_response_id: fields.previous_response_id ?? null,
+    prompt_cache_key: fields.prompt_cache_key ?? null,
+    reasoning: { effort, summary },
+    safety_identifier: fields.safety_identifier ?? null,
+    service_tier: "default",
+    store: fields.store ?? true,
+    temperature: fields.temperature ?? 1,
+    text: echoedText(fields.text ?? {}),
+    tool_choice: value.tool_choice ?? "auto",
+    tools: echoedTools(value.tools),
+    top_logprobs: fields.top_logprobs ?? 0,
+    top_p: fields.top_p ?? 1,
+    truncation: fields.truncation ?? "disabled",
+    user: fields.user ?? null,
+    background: false,
+  }
+}
+
+function echoedText({ format, ...rest }: Record<string, unknown>): object {
+  return { format: format ?? { type: "text" }, ...rest }
+}

@@ -1,0 +1,71 @@
+/**
+ * The routes of a response that is there: `GET` and `DELETE /v1/responses/{id}`, `POST …/cancel`, `GET …/input_items`.
+ *
+ * A response under way is found as well, as far as it has come.
+ */
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+import { listedItem } from "./items.ts"
+import { notFound, type ResponseObject, type ResponseScope } from "./store.ts"
+
+/** The response. Throws `Refusal`. */
+export function getResponse(request: Request, id: string, scope: ResponseScope): Response {
+  if (new URL(request.url).searchParams.get("stream") === "true") {
+    throw new Refusal("unsupported_parameter", "stream: the events of a response are sent once", {
+      param: "stream",
+      hint: "Leave it out",
+    })
+  }
+  return Response.json(find(id, scope))
+}
+
+/** Forgets the response; one under way goes on. Throws `Refusal`. */
+export function deleteResponse(id: string, scope: ResponseScope): Response {
+  if (!scope.delete(id)) throw notFound("response", id, "response_id")
+  return Response.json({ id, object: "response", deleted: true })
+}
+
+/** Ends the response where it is. Throws `Refusal` where it has ended by itself. */
+export function cancelResponse(id: string, scope: ResponseScope): Response {
+  scope.running(id)?.cancel()
+  const response = find(id, scope)
+  if (response.status === "cancelled") return Response.json(response)
+  throw new Refusal("invalid_value", `the response ${quote(id)} has ended: it is ${response.status}`, {
+    param: "response_id",
+  })
+}
+
+/** What the response was asked with, the latest first unless the query says otherwise, a page at a time. Throws `Refusal`. */
+export function listInput(request: Request, id: string, scope: ResponseScope): Response {
+  const { searchParams: query } = new URL(request.url)
+  const order = query.get("order") ?? "desc"
+  if (order !== "asc" && order !== "desc") {
+    throw new Refusal("invalid_value", `order is ${quote(order)}, it must be asc or desc`, { param: "order" })
+  }
+  const limit = Number(query.get("limit") ?? 20)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
+    throw new Refusal("invalid_value", `limit is ${quote(query.get("limit"))}, it must be from 1 to 100`, {
+      param: "limit",
+    })
+  }
+  const stored = scope.get(id)
+  if (stored === undefined) throw notFound("response", id, "response_id")
+  const items = order === "asc" ? stored.input : [...stored.input].reverse()
+  const after = query.get("after")
+  const start = after === null ? 0 : items.findIndex((item) => item.id === after) + 1
+  if (after !== null && start === 0) throw notFound("item", after, "after")
+  const data = items.slice(start, start + limit)
+  return Response.json({
+    object: "list",
+    data: data.map(listedItem),
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < items.length,
+  })
+}
+
+function find(id: string, scope: ResponseScope): ResponseObject {
+  const found = scope.running(id)?.response ?? scope.get(id)?.response
+  if (found === undefined) throw notFound("response", id, "response_id")
+  return found
+}

@@ -1,0 +1,84 @@
+/**
+ * `tool_choice` of a response: flat on the wire, nested in a turn.
+ *
+ * A tool is named by its own name where no other tool has it, by its namespace and name, or as a turn names it,
+ * `namespace.name`.
+ */
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+import { checkName, choices, needsTools, noSuchTool, noTool } from "../tools.ts"
+import { isFields } from "../wire.ts"
+import { type FlatTools, turnName } from "./tools.ts"
+
+const param = "tool_choice"
+
+/** What a turn is told. Throws `Refusal`. */
+export function readFlatChoice(choice: unknown, tools: FlatTools): unknown {
+  if (choice === undefined || choice === null) return null
+  if (typeof choice === "string") {
+    if (!choices.includes(choice)) {
+      throw new Refusal("invalid_value", `${param}: ${quote(choice)} is not auto, none or required`, {
+        param,
+        hint: 'A tool is named by {"type": "function", "name": …}',
+      })
+    }
+    if (choice === "required" && tools.nested.length === 0) throw needsTools()
+    return choice
+  }
+  if (!isFields(choice)) {
+    throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
+  }
+  if (tools.nested.length === 0) throw needsTools()
+  if (choice.type !== "allowed_tools") return namedTool(choice, tools, param)
+  const { mode, tools: listed } = choice
+  if (mode === undefined && isFields(choice.allowed_tools)) throw nested(param, "allowed_tools")
+  if (mode !== "auto" && mode !== "required") {
+    throw new Refusal("invalid_value", `${param}.mode must be auto or required`, { param: `${param}.mode` })
+  }
+  if (!Array.isArray(listed)) {
+    const at = `${param}.tools`
+    throw new Refusal("invalid_value", `${at} must be a list of tools`, { param: at })
+  }
+  const allowed = listed.map((each, i) => namedTool(each, tools, `${param}.tools[${i}]`))
+  return { type: "allowed_tools", allowed_tools: { mode, tools: allowed } }
+}
+
+/** `{type: "function", name}` → `{type: "function", function: {name}}`, of a tool that there is. */
+function namedTool(each: unknown, { nested: all, flat }: FlatTools, at: string): object {
+  if (!isFields(each)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  const { type, name, namespace } = each
+  if (type !== "function" && type !== "custom") {
+    if (type === undefined) {
+      throw new Refusal(
+        "invalid_value",
+        `${at}.type is missing, it must be function, custom or allowed_tools`,
+        {
+          param: `${at}.type`,
+        },
+      )
+    }
+    throw noTool(type, `${at}.type`)
+  }
+  if (name === undefined && isFields(each[type])) throw nested(at, type)
+  checkName(name, `${at}.name`)
+  const own = all.map((tool, i) => ({ tool, ...flat[i] })).filter(({ tool }) => tool.type === type)
+  const full = typeof namespace === "string" ? turnName({ name, namespace }) : name
+  const exact = own.find((tool) => turnName(tool) === full)
+  const bare = typeof namespace === "string" ? [] : own.filter((tool) => tool.name === name)
+  const found = exact ?? (bare.length === 1 ? bare[0] : undefined)
+  if (found !== undefined) return { type, [type]: { name: turnName(found) } }
+  if (bare.length > 1) {
+    throw new Refusal("invalid_value", `${at}.name: ${bare.length} tools are named ${quote(name)}`, {
+      param: `${at}.name`,
+      hint: `Use ${bare.map(turnName).slice(0, 20).join(" or ")}`,
+    })
+  }
+  throw noSuchTool(name, `${at}.name`, own.map(turnName))
+}
+
+function nested(at: string, type: string): Refusal {
+  return new Refusal("invalid_value", `${at} is a nested choice, which /v1/chat/completions takes`, {
+    param: at,
+    hint: `Put the fields of "${type}" beside its type`,
+  })
+}

@@ -1,0 +1,153 @@
+/**
+ * Tools of a response: flat on the wire, nested in a turn.
+ *
+ * A tool is checked by the fields that it has here, then given the shape that a turn knows, which is that of chat. Tools of a
+ * namespace join the others under `namespace.name`, so that each namespace has names of its own; calls are told apart
+ * again by a list of all tools as the request has them.
+ */
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import { checkBound, wholeBounds } from "../bounds.ts"
+import { checkName, noTool, readParameters, refuseForeign, takeName } from "../tools.ts"
+import { isFields } from "../wire.ts"
+
+/** A tool as the request has it. */
+export interface FlatTool {
+  name: string
+  namespace: string | null
+  /** Pointer into `tools`. */
+  path: string
+}
+
+export interface FlatTools {
+  /** As a turn has them. */
+  nested: { type: "function" | "custom"; [fields: string]: unknown }[]
+  /** The same tools as the request has them, in the same order. */
+  flat: FlatTool[]
+}
+
+type Path = readonly (string | number)[]
+type Fields = Record<string, unknown>
+
+/** The name of a tool in a turn. */
+export function turnName({
+  name,
+  namespace,
+}: {
+  name: string
+  namespace?: string | null | undefined
+}): string {
+  return namespace === undefined || namespace === null ? name : `${namespace}.${name}`
+}
+
+/** The tools of a request. Throws `Refusal`. */
+export function readFlatTools(body: RequestBody): FlatTools {
+  const { tools } = body.value
+  const read: FlatTools = { nested: [], flat: [] }
+  if (tools === undefined || tools === null) return read
+  if (!Array.isArray(tools)) throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
+  const scope: Scope = { body, read, namespace: null, about: "", names: new Set() }
+  const namespaces = new Set<string>()
+  for (const [i, tool] of tools.entries()) {
+    const path = ["tools", i]
+    if (isFields(tool) && tool.type === "namespace") readNamespace(scope, tool, path, namespaces)
+    else readFlatTool(scope, tool, path)
+  }
+  checkTurnNames(read)
+  return read
+}
+
+/** What the tools of one list share. */
+interface Scope {
+  body: RequestBody
+  read: FlatTools
+  namespace: string | null
+  /** What is said of all of them. */
+  about: string
+  names: Set<string>
+}
+
+function readNamespace(
+  scope: Scope,
+  { name, description, tools }: Fields,
+  path: Path,
+  known: Set<string>,
+): void {
+  const at = fieldAt(path)
+  takeName(name, `${at}.name`, known)
+  if (!Array.isArray(tools)) {
+    throw new Refusal("invalid_value", `${at}.tools must be a list`, { param: `${at}.tools` })
+  }
+  checkBound(wholeBounds.namespaces, scope.read.nested.length + tools.length, `${at}.tools`)
+  const about = typeof description === "string" ? description : ""
+  const inner = { ...scope, namespace: name, about, names: new Set<string>() }
+  for (const [i, tool] of tools.entries()) readFlatTool(inner, tool, [...path, "tools", i])
+}
+
+function readFlatTool({ body, read, namespace, about, names }: Scope, tool: unknown, path: Path): void {
+  const at = fieldAt(path)
+  if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  const { type, name, description, strict, format } = tool
+  if (type !== "function" && type !== "custom") throw noTool(type, `${at}.type`)
+  if (name === undefined && isFields(tool[type])) {
+    throw new Refusal("invalid_value", `${at} is a nested tool, which /v1/chat/completions takes`, {
+      param: at,
+      hint: `Put the fields of "${type}" beside its type: {"type": "${type}", "name": …}`,
+    })
+  }
+  takeName(name, `${at}.name`, names)
+  refuseForeign(tool, at)
+  const parameters = type === "function" ? readParameters(body, tool, at, path) : null
+  const texts = [about, description].filter((text) => typeof text === "string" && text !== "")
+  read.flat.push({ name, namespace, path: pointer(path) })
+  read.nested.push({
+    type,
+    [type]: {
+      name: turnName({ name, namespace }),
+      ...(texts.length > 0 && { description: texts.join("\n") }),
+      ...(parameters !== null && { parameters }),
+      ...(type === "custom" && format !== undefined && { format }),
+      ...(typeof strict === "boolean" && { strict }),
+    },
+  })
+}
+
+/** Names that differ in their namespaces are to differ in a turn as well, and to be names there. */
+function checkTurnNames({ flat }: FlatTools): void {
+  const names = new Set<string>()
+  for (const tool of flat) {
+    const param = `tools${tool.path.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".")}.name`
+    const name = turnName(tool)
+    if (tool.namespace !== null) checkName(name, param)
+    takeName(name, param, names)
+  }
+}
+
+/** Where a place in the tools of a turn stands in those of the request: `/3/function/parameters` → `/1/tools/2/parameters`. */
+export function requestPath(path: string, { flat }: FlatTools): string {
+  const [, index, rest = ""] = /^\/(\d+)(?:\/(?:function|custom))?(\/.*)?$/.exec(path) ?? []
+  const tool = flat[Number(index)]
+  return tool === undefined ? path : `${tool.path}${rest}`
+}
+
+/** `["tools", 1, "tools", 0]` → `tools[1].tools[0]`. */
+function fieldAt(path: Path): string {
+  return path.reduce<string>(
+    (field, step) =>
+      typeof step === "number" ? `${field}[${step}]` : field === "" ? step : `${field}.${step}`,
+    "",
+  )
+}
+
+function pointer([, ...path]: Path): string {
+  return path.map((step) => `/${step}`).join("")
+}
+
+/** Tools as a response repeats them: the fields that every tool has there are there. */
+export function echoedTools(tools: unknown): unknown[] {
+  if (!Array.isArray(tools)) return []
+  return tools.map((tool: Fields) => {
+    if (tool.type !== "function") return tool
+    return { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? true }
+  })
+}
