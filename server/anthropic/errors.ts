@@ -17,6 +17,11 @@ const types: Readonly<Record<number, string>> = {
   503: "overloaded_error",
 }
 
+/** By the field that is refused: what tells the client to send the same request in another way, which it does by itself. */
+const detailsOf: Readonly<Record<string, object>> = {
+  thread: { error_code: "thread_unsupported_request" },
+}
+
 export interface MessagesErrorContext extends ErrorContext {
   requestId?: string
 }
@@ -24,7 +29,8 @@ export interface MessagesErrorContext extends ErrorContext {
 /** The body of a reply that is no success, and of the event that ends a stream by an error. */
 export function messagesErrorBody({ status, body }: HttpError, requestId: string | null): object {
   const type = types[status] ?? "invalid_request_error"
-  return { type: "error", error: { ...body.error, type }, request_id: requestId }
+  const details = detailsOf[body.error.param ?? ""]
+  return { type: "error", error: { ...body.error, type, ...(details && { details }) }, request_id: requestId }
 }
 
 /** Every error as a finished reply. Never throws. */

@@ -54,6 +54,7 @@ const refused: RefusedKeys = {
   parallel_tool_calls: [[true], "Send tool_choice.disable_parallel_tool_use"],
   container: [[], "No code is run here: leave it out"],
   mcp_servers: [[[]], "No tool is run here: leave it out"],
+  thread: [[], "Send the whole conversation without it"],
 }
 
 /** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */

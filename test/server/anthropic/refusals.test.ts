@@ -98,6 +98,7 @@ describe("fields", () => {
     ["stop", { stop: "x" }, "stop", /stop_sequences/],
     ["two answers", { n: 2 }, "n"],
     ["a service", { mcp_servers: [{ type: "url", url: "https://example.com" }] }, "mcp_servers"],
+    ["a thread", { thread: { type: "create" } }, "thread", /whole conversation/],
     ["a container", { container: "c_1" }, "container"],
     ["half a surrogate pair", user("x\ud800"), "messages[0].content"],
   ])("%s", (_, fields, param, message = /./) => {
@@ -233,6 +234,13 @@ describe("over the wire", () => {
       400,
       "invalid_request_error",
       { param: "max_tokens" },
+    ],
+    [
+      "a thread, as clients know it",
+      { thread: { type: "create" } },
+      400,
+      "invalid_request_error",
+      { details: { error_code: "thread_unsupported_request" } },
     ],
     [
       "a prompt above the context",
