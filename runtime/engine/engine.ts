@@ -348,14 +348,14 @@ export class Engine {
 
   private wake(): void {
     if (!this.loop) this.busySince = performance.now()
-    this.loop ??= this.run().finally(() => {
+    this.loop ??= this.keepStepping().finally(() => {
       this.loop = undefined
       // A request may have come between the last look and here.
       if (this.scheduler.hasWork && !this.isClosing) this.wake()
     })
   }
 
-  private async run(): Promise<void> {
+  private async keepStepping(): Promise<void> {
     this.guides.isBusy(true)
     while (this.scheduler.hasWork && !this.isClosing) {
       try {
