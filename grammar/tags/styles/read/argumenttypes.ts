@@ -17,6 +17,21 @@ import type { Tool } from "../tools.ts"
 /** Every spelling: what is read back was accepted already. */
 const anySpelling = { order: "any", whitespace: "any", escapes: "all", numbers: "all" } as const
 
+/** Types of tools that were read under default options, by what the tool is; the one used longest ago first. */
+const known = new Map<string, ArgumentTypes>()
+const maxKnown = 64
+
+/** The types of a tool's arguments; of the same tool the same. */
+export function argumentTypesOf(tool: Tool, options: Partial<ArgumentOptions>): ArgumentTypes {
+  if (Object.keys(options).length > 0) return new ArgumentTypes(tool, options)
+  const key = JSON.stringify([tool.name, tool.schema, tool.lark])
+  const types = known.get(key) ?? new ArgumentTypes(tool, options)
+  known.delete(key)
+  known.set(key, types)
+  if (known.size > maxKnown) known.delete(known.keys().next().value as string)
+  return types
+}
+
 export class ArgumentTypes {
   private readonly args: Arguments
   private madeStates: States | null = null

@@ -3,7 +3,7 @@ import type { ArgumentOptions } from "../arguments.ts"
 import type { Plan } from "../plan.ts"
 import type { Block } from "../style.ts"
 import { beginnings, firstText, type Part, type Wire } from "../wire.ts"
-import { ArgumentTypes } from "./argumenttypes.ts"
+import { type ArgumentTypes, argumentTypesOf } from "./argumenttypes.ts"
 import { idOf, type TurnEvent } from "./events.ts"
 import type { Feed, Parse } from "./feed.ts"
 import { InputText } from "./inputtext.ts"
@@ -144,7 +144,7 @@ export class CallReader {
     if (types === undefined) {
       const tool = this.plan.tools.find((each) => each.name === name)
       if (tool === undefined) throw new Error(`internal: a call of ${JSON.stringify(name)}, which is no tool`)
-      types = new ArgumentTypes(tool, this.options)
+      types = argumentTypesOf(tool, this.options)
       this.types.set(name, types)
     }
     return types
