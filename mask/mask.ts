@@ -261,7 +261,7 @@ class Waves {
   /** Node list, lexeme state, stack. Shape [count, 3]. */
   private triples: number[] = []
   /** Where the triple of (node list, lexeme state, frame) stands in `triples`; by node list, then by lexeme state and frame. */
-  private places = new Map<number, Map<number, number>>()
+  private readonly places = new Map<number, Map<number, number>>()
   /** The nodes from which lexemes are read, by lexeme state and stack: what comes back to them adds nothing. */
   private readonly read = new Map<number, number>()
 
@@ -309,8 +309,10 @@ class Waves {
   /** All that was added since the last time. */
   take(): readonly number[] {
     const { triples, lists } = this
+    if (triples.length === 0) return triples
     this.triples = []
-    this.places = new Map()
+    this.places.clear()
+    if (triples.length === 3 && triples[0] === RootList) return triples
     const united: number[] = []
     /** Small lists by lexeme state and stack. */
     const groups = new Map<number, number[]>()
