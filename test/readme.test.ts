@@ -64,7 +64,7 @@ test("every block is one that is run, and none is left to be filled in", () => {
   expect(
     blocks.map(({ language }) => language).filter((language) => !["sh", "js", "text"].includes(language)),
   ).toEqual([])
-  expect([programs.length, commands.length]).toEqual([4, 11])
+  expect([programs.length, commands.length]).toEqual([4, 15])
   expect(readme.match(/‹.*?›|TODO|TBD/g) ?? []).toEqual([])
 })
 
@@ -81,7 +81,7 @@ const schema = (value: object) => ({ structured_outputs: { json: value } })
 test.each<[what: string, fields: object]>([
   ["references to documents", schema({ $ref: "http://example.com/other" })],
   ["back-references", { structured_outputs: { regex: "(a|b)\\1" } }],
-  ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
+  ["tools that a service runs itself", { tools: [{ type: "web_search" }] }],
   ["image", content({ type: "image_url", image_url: { url: "data:," } })],
   ["audio", content({ type: "input_audio", input_audio: { data: "", format: "wav" } })],
 ])("not supported, and refused: %s", async (what, fields) => {
@@ -124,6 +124,28 @@ const expected: [begins: string, code: number, check: (out: string) => void][] =
       const { answer, confidence } = JSON.parse(JSON.parse(out).choices[0].message.content)
       expect(["yes", "no", "it depends"]).toContain(answer)
       expect(confidence).toBeLessThanOrEqual(10)
+    },
+  ],
+  [
+    "curl",
+    0,
+    (out) => {
+      const [{ function: called }] = JSON.parse(out).choices[0].message.tool_calls
+      expect([called.name, Object.keys(JSON.parse(called.arguments))]).toEqual([
+        "get_weather",
+        ["city", "unit"],
+      ])
+    },
+  ],
+  ["curl", 0, (out) => expect(JSON.parse(out).output[0].input).toMatch(/^\d{3}-\d{4}$/)],
+  ["curl", 0, (out) => expect(JSON.parse(out).choices.length).toBe(2)],
+  [
+    "curl",
+    0,
+    (out) => {
+      const { content, stop_reason } = JSON.parse(out)
+      expect([stop_reason, content[0].name]).toEqual(["tool_use", "get_weather"])
+      expect(["c", "f"]).toContain(content[0].input.unit)
     },
   ],
   [
