@@ -186,6 +186,13 @@ describe("thinking and constraints", () => {
   })
 })
 
+test("other endpoints refuse what would be a constraint here", () => {
+  for (const fields of [{ output_config: { format: schema } }, { output_format: schema }]) {
+    const body = new TextEncoder().encode(JSON.stringify({ model: "m", messages, ...fields }))
+    expect(() => readBody("chat", body, defaultBodyLimits)).toThrow(/looks like a constraint/)
+  }
+})
+
 describe("over the wire", () => {
   let engine: Engine
   beforeAll(async () => {
