@@ -10,7 +10,7 @@ import { type Engine, open } from "../../runtime/index.ts"
 import { createApp, createFetch } from "../../server/index.ts"
 import { writeThinkingModel } from "./thinkingmodel.ts"
 
-export type CheckedModel = "plain" | "thinking"
+type CheckedModel = "plain" | "thinking"
 export const messages = [{ role: "user", content: "What is the weather in Paris?" }]
 export const place = {
   type: "object",
@@ -23,7 +23,6 @@ export const now = { type: "function", function: { name: "now" } }
 export const named = (name: string) => ({ type: "function", function: { name } })
 
 export interface Checked {
-  readonly engine: Engine
   /** Posts to any path. */
   send(path: string, body: object, model?: CheckedModel): Promise<Response>
   /** The whole reply of a chat, which has to be one, without a field that was ignored. */
@@ -71,9 +70,6 @@ export function serveChecks(): Checked {
     return body
   }
   return {
-    get engine() {
-      return engine
-    },
     send,
     reply,
     refusal: async (fields, model) => {
