@@ -19,7 +19,7 @@ export interface Asked {
   previousResponseId: string | null
 }
 
-export interface Conversation {
+interface Conversation {
   messages: Message[]
   /** What the request itself brought, references resolved. */
   input: Item[]

@@ -39,7 +39,7 @@ export interface ResponsesRequest extends GenerationRequest, Asked {
 }
 
 /** A request whose tokens are counted. */
-export interface CountRequest extends Asked {
+interface CountRequest extends Asked {
   model: string | null
   tools: FlatTools
   options: GenerateOptions

@@ -14,7 +14,7 @@ export type Part =
   | { type: "output_text"; text: string; annotations: readonly []; logprobs: unknown }
   | { type: "refusal"; refusal: string }
 
-export type Status = "in_progress" | "completed" | "incomplete"
+type Status = "in_progress" | "completed" | "incomplete"
 
 export interface MessageItem {
   type: "message"
@@ -54,7 +54,7 @@ export interface ReasoningItem {
   content?: readonly { type: "reasoning_text"; text: string }[]
 }
 
-export interface ReferenceItem {
+interface ReferenceItem {
   type: "item_reference"
   id: string
 }
@@ -79,8 +79,9 @@ export function readInput(input: unknown): InputItem[] {
 
 function readItem(item: unknown, at: string): InputItem {
   if (!isFields(item)) throw wrong(at, "must be an object")
-  const { type = isFields(item) && item.role !== undefined ? "message" : "item_reference" } = item
-  switch (type ?? "item_reference") {
+  // Clients leave it out of messages, and of references.
+  const type = item.type ?? (item.role === undefined ? "item_reference" : "message")
+  switch (type) {
     case "message":
       return readMessage(item, at)
     case "function_call":

@@ -9,7 +9,7 @@ import type { LogprobRow } from "../logprobs.ts"
 import type { CallItem, MessageItem, Part, ReasoningItem } from "./items.ts"
 import type { FlatTool } from "./tools.ts"
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Rows of the reply; null: there are none. */
   rowsOf: ((logprobs: readonly TokenLogprobs[]) => LogprobRow[]) | null
   /** A tool as the request has it, by its name in the turn. */

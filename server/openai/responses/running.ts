@@ -19,7 +19,7 @@ import { turnName } from "./tools.ts"
 
 type Finish = Extract<GenerationEvent, { type: "finish" }>
 
-export interface RunningOptions {
+interface RunningOptions {
   engine: Engine
   request: ResponsesRequest
   generation: Generation
