@@ -169,7 +169,7 @@ function readKind(body: RequestBody, kind: string, path: readonly string[]): Con
 
 // ---- schemas
 
-export function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
+function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
   const field = path.join(".")
   const value = valueAt(body.value, path)
   if (value == null) throw missing(field)
@@ -208,7 +208,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /** The object at `path`, null when there is none or it is null. */
-export function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
+function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
   const value = valueAt(body.value, path)
   if (value == null) return null
   if (typeof value !== "object" || Array.isArray(value)) {
@@ -217,7 +217,7 @@ export function objectAt(body: RequestBody, path: readonly string[]): Record<str
   return value as Record<string, unknown>
 }
 
-export function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
+function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown === undefined) return
   throw new Refusal("unsupported_parameter", `unknown key ${quote(unknown)} in ${field}`, {

@@ -13,7 +13,7 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
 
 // A predicate, which ends at the first part that is none: a union makes an error for each branch of each part.
-export const content = z.custom<string | Part[]>(
+const content = z.custom<string | Part[]>(
   (value) => typeof value === "string" || (Array.isArray(value) && value.length > 0 && value.every(isPart)),
   {
     error: (issue) =>
