@@ -12,7 +12,7 @@ import { readConstraint, type StandardSchema } from "../schema.ts"
 import type { ToolCall } from "./options.ts"
 
 /** A tool as a function: what it is for, what it takes, and what it does. */
-export interface Tool {
+export interface RunTool {
   readonly description?: string
   /** Of its arguments: JSON Schema, or any object with `~standard`. Default: it takes none. */
   readonly schema?: unknown
@@ -22,17 +22,17 @@ export interface Tool {
 
 /** A tool whose arguments have the type that its schema makes of them. */
 export function tool<Args>(
-  made: Omit<Tool, "schema" | "execute"> & {
+  made: Omit<RunTool, "schema" | "execute"> & {
     readonly schema: StandardSchema<Args>
     execute(args: Args): unknown
   },
-): Tool {
+): RunTool {
   return made
 }
 
 /** What a run asks for beside its messages. */
 export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
-  readonly tools: Readonly<Record<string, Tool>>
+  readonly tools: Readonly<Record<string, RunTool>>
   /** Turns of the model; the last one may not call. Default 8. */
   readonly maxSteps?: number
 }
