@@ -4,8 +4,8 @@
  */
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
-import { type ConstraintRequest, readConstraint } from "../openai/constraint.ts"
-import { isFields } from "../openai/wire.ts"
+import { type ConstraintRequest, readConstraint } from "../openai/request/constraint.ts"
+import { isFields } from "../openai/request/wire.ts"
 
 /** The request's constraint and the policies beside it. Throws `Refusal`; the schema is compiled elsewhere. */
 export function readOutput(body: RequestBody): ConstraintRequest {

@@ -9,8 +9,8 @@ import type { Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
-import { checkBound, wholeBounds } from "../openai/bounds.ts"
-import { isFields } from "../openai/wire.ts"
+import { checkBound, wholeBounds } from "../openai/request/bounds.ts"
+import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
 /** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */

@@ -2,8 +2,8 @@
  * `POST /v1/messages/count_tokens`: how many tokens the prompt of a message would have.
  */
 import type { Engine } from "../../runtime/index.ts"
-import { type EndpointOptions, readRequest } from "../openai/endpoint.ts"
-import { ignoredHeaders } from "../openai/keys.ts"
+import { type EndpointOptions, readRequest } from "../openai/request/endpoint.ts"
+import { ignoredHeaders } from "../openai/request/keys.ts"
 import { messagesErrorResponse } from "./errors.ts"
 
 /** The count. Never rejects: every failure is a response. */

@@ -2,15 +2,20 @@
  * The fields of `POST /v1/messages` and `/v1/messages/count_tokens`: from a JSON object to a checked request.
  *
  * The two have one shape, since a client counts the tokens of what it is about to send. What they share with the other endpoints
- * is in ../openai/fields.ts: sampling and stops by our names too, and what becomes of an unknown key.
+ * is in ../openai/request/fields.ts: sampling and stops by our names too, and what becomes of an unknown key.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
-import { type GenerationRequest, generationFields, generationRequest, readFields } from "../openai/fields.ts"
-import type { RefusedKeys } from "../openai/keys.ts"
-import { checkTemplateKwargs } from "../openai/templatekwargs.ts"
+import {
+  type GenerationRequest,
+  generationFields,
+  generationRequest,
+  readFields,
+} from "../openai/request/fields.ts"
+import type { RefusedKeys } from "../openai/request/keys.ts"
+import { checkTemplateKwargs } from "../openai/request/templatekwargs.ts"
 import { readConversation, refusePrefill } from "./conversation.ts"
 import { outputConfig, readThinking, thinking } from "./thinking.ts"
 import { readTools } from "./tools.ts"

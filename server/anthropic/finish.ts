@@ -2,7 +2,7 @@
  * Why an answer ended and what it took, in Anthropic's words.
  */
 import type { Usage } from "../../runtime/index.ts"
-import { timesOf } from "../openai/usage.ts"
+import { timesOf } from "../openai/reply/usage.ts"
 
 interface Ended {
   finishReason: string

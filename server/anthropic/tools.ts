@@ -8,8 +8,8 @@ import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
-import { checkName, needsTools, noSuchTool, refuseForeign, takeName } from "../openai/tools.ts"
-import { isFields } from "../openai/wire.ts"
+import { checkName, needsTools, noSuchTool, refuseForeign, takeName } from "../openai/request/tools.ts"
+import { isFields } from "../openai/request/wire.ts"
 
 /** The fields of a turn that a request says. Throws `Refusal`. */
 export function readTools(body: RequestBody): TurnOptions {

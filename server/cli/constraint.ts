@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
-import { readPolicies } from "../openai/policies.ts"
+import { readPolicies } from "../openai/request/policies.ts"
 import { type Io, UsageError } from "./exit.ts"
 
 export interface ConstraintFlags {

@@ -6,9 +6,9 @@
  */
 import type { Engine, Vocabulary } from "../../runtime/index.ts"
 import { errorResponse, Refusal } from "../errors.ts"
-import { type EndpointOptions, readRequest } from "./endpoint.ts"
-import { ignoredHeaders } from "./keys.ts"
-import { spell, textOf } from "./legacylogprobs.ts"
+import { spell, textOf } from "./completions/legacylogprobs.ts"
+import { type EndpointOptions, readRequest } from "./request/endpoint.ts"
+import { ignoredHeaders } from "./request/keys.ts"
 
 /** The tokens of a prompt. Never rejects: every failure is a response. */
 export async function tokenize(

@@ -7,11 +7,11 @@ import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
-import { flag, readFields } from "./fields.ts"
-import { message, toMessages } from "./messages.ts"
-import { readPolicies } from "./policies.ts"
-import { checkTemplateKwargs } from "./templatekwargs.ts"
-import { readTools } from "./tools.ts"
+import { flag, readFields } from "./request/fields.ts"
+import { message, toMessages } from "./request/messages.ts"
+import { readPolicies } from "./request/policies.ts"
+import { checkTemplateKwargs } from "./request/templatekwargs.ts"
+import { readTools } from "./request/tools.ts"
 
 export interface TokenizeRequest {
   model: string | null

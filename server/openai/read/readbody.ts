@@ -7,10 +7,10 @@
 import { readOutput } from "../../anthropic/constraint.ts"
 import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
-import { parseCompletion } from "../completionfields.ts"
-import { readConstraint } from "../constraint.ts"
+import { parseChat } from "../chat/schema.ts"
+import { parseCompletion } from "../completions/completionfields.ts"
+import { readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
-import { parseChat } from "../schema.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
 /** What each endpoint makes of its body. */

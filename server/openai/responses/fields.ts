@@ -1,15 +1,16 @@
 /**
  * The fields of `POST /v1/responses` and `/v1/responses/input_tokens`: from a JSON object to a checked request.
  *
- * What responses share with the other endpoints is in fields.ts one folder up, items are read in items.ts and tools in tools.ts.
+ * What responses share with the other endpoints is in ../request/fields.ts, items are read in items.ts and tools in tools.ts.
  * The request is plain data, so that it can be read in a thread; what it refers to is looked up afterwards.
  */
 import { z } from "zod"
 import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
-import { checkBound, wholeBounds } from "../bounds.ts"
-import { type ConstraintRequest, readConstraint } from "../constraint.ts"
+import { efforts } from "../chat/schema.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
+import { type ConstraintRequest, readConstraint } from "../request/constraint.ts"
 import {
   count,
   flag,
@@ -17,12 +18,11 @@ import {
   generationFields,
   generationRequest,
   readFields,
-} from "../fields.ts"
-import type { RefusedKeys } from "../keys.ts"
-import { efforts } from "../schema.ts"
-import { refuseHalfPairs } from "../surrogates.ts"
-import { checkTemplateKwargs, templateOptionsOf } from "../templatekwargs.ts"
-import { isFields } from "../wire.ts"
+} from "../request/fields.ts"
+import type { RefusedKeys } from "../request/keys.ts"
+import { refuseHalfPairs } from "../request/surrogates.ts"
+import { checkTemplateKwargs, templateOptionsOf } from "../request/templatekwargs.ts"
+import { isFields } from "../request/wire.ts"
 import type { Asked } from "./conversation.ts"
 import { readInput } from "./items.ts"
 import { readFlatChoice } from "./toolchoice.ts"

@@ -6,7 +6,7 @@
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
-import { isFields } from "../wire.ts"
+import { isFields } from "../request/wire.ts"
 
 /** A piece of a message or of a result. */
 export type Part =

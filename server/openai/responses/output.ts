@@ -4,8 +4,8 @@
  * A whole reply and a stream are made by the same walk: the reply has the items that the events have built.
  */
 import type { GenerationEvent, TokenLogprobs } from "../../../runtime/index.ts"
-import { fieldsOf } from "../answer.ts"
-import type { LogprobRow } from "../logprobs.ts"
+import { fieldsOf } from "../chat/answer.ts"
+import type { LogprobRow } from "../reply/logprobs.ts"
 import type { CallItem, MessageItem, Part, ReasoningItem } from "./items.ts"
 import type { FlatTool } from "./tools.ts"
 

@@ -6,8 +6,8 @@
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
-import { checkName, choices, needsTools, noSuchTool, noTool } from "../tools.ts"
-import { isFields } from "../wire.ts"
+import { checkName, choices, needsTools, noSuchTool, noTool } from "../request/tools.ts"
+import { isFields } from "../request/wire.ts"
 import { type FlatTools, turnName } from "./tools.ts"
 
 const param = "tool_choice"

@@ -7,9 +7,9 @@
  */
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
-import { checkBound, wholeBounds } from "../bounds.ts"
-import { checkName, noTool, readParameters, refuseForeign, takeName } from "../tools.ts"
-import { isFields } from "../wire.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
+import { checkName, noTool, readParameters, refuseForeign, takeName } from "../request/tools.ts"
+import { isFields } from "../request/wire.ts"
 
 /** A tool as the request has it. */
 export interface FlatTool {

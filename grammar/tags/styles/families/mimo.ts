@@ -1,0 +1,15 @@
+/** MiMo V2: as Qwen3-Coder, without line ends. */
+import { everyType, type Style } from "../style.ts"
+import { key, name, parameters, value, wire } from "../wire.ts"
+
+export const mimo: Style = {
+  name: "mimo",
+  controls: ["<tool_call>", "</tool_call>"],
+  blocks: [
+    {
+      call: wire`<tool_call><function=${name}>${parameters}</function></tool_call>`,
+      parameter: { forms: [{ types: everyType, wire: wire`<parameter=${key}>${value}</parameter>` }] },
+    },
+  ],
+  reasoning: { begin: "<think>", end: "</think>" },
+}

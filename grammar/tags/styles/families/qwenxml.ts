@@ -1,0 +1,19 @@
+/** Qwen3-Coder and Qwen 3.5: an element for each argument, its value on lines of its own. */
+import { everyType, type Style } from "../style.ts"
+import { key, name, parameters, value, wire } from "../wire.ts"
+
+export const qwenXml: Style = {
+  name: "qwen_xml",
+  controls: ["<tool_call>", "</tool_call>"],
+  blocks: [
+    {
+      call: wire`<tool_call>\n<function=${name}>\n${parameters}</function>\n</tool_call>`,
+      between: wire`\n`,
+      parameter: {
+        forms: [{ types: everyType, wire: wire`<parameter=${key}>${value}</parameter>\n` }],
+        padding: "\n",
+      },
+    },
+  ],
+  reasoning: { begin: "<think>", end: "</think>", suffix: "\n\n" },
+}

@@ -1,0 +1,193 @@
+/**
+ * `POST /v1/chat/completions`.
+ *
+ * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last two happen before the
+ * status line, so that whatever can be refused is a status and not an event. A stream and a whole reply are two
+ * renderings of the same generation: the joined deltas are the whole text.
+ *
+ * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
+ */
+import type {
+  Engine,
+  GenerateResult,
+  Generation,
+  GenerationEvent,
+  TokenLogprobs,
+  Vocabulary,
+} from "../../../runtime/index.ts"
+import { errorResponse, toHttpError } from "../../errors.ts"
+import { eventStream } from "../../http/sse.ts"
+import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
+import { logprobRows } from "../reply/logprobs.ts"
+import { LongReply } from "../reply/longreply.ts"
+import { randomSeed, spellSeed } from "../reply/seed.ts"
+import { counts, usageOf } from "../reply/usage.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
+import type { Constraint } from "../request/constraint.ts"
+import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
+import { ignoredHeaders } from "../request/keys.ts"
+import { Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
+import type { ChatRequest } from "./schema.ts"
+
+/** One chat completion. Never rejects: every failure is a response. */
+export async function chat(engine: Engine, request: Request, options: EndpointOptions): Promise<Response> {
+  let constraint: Constraint | null = null
+  let hasTools = false
+  try {
+    const { chat: chatRequest, constraint: asked, policies } = await readRequest("chat", request, options)
+    constraint = asked
+    hasTools = (chatRequest.options.tools ?? []).length > 0
+    options.models.check(chatRequest.model)
+    checkReply(chatRequest, engine.model.contextLength)
+    const seed = BigInt(chatRequest.options.seed ?? randomSeed())
+    const generation = await engine.start(chatRequest.messages, {
+      ...engineOptions(chatRequest, { constraint, policies }, options),
+      seed,
+      signal: request.signal,
+    })
+    options.exchange.follow(generation)
+    const reply = new Reply(engine, chatRequest, generation, seed)
+    const headers = ignoredHeaders(chatRequest.ignored)
+    if (!chatRequest.stream) return await reply.whole(headers)
+    return eventStream(reply.chunks(), {
+      heartbeatMs: options.heartbeatMs,
+      headers,
+      cancel: () => generation.cancel(),
+      describeError: (error) => toHttpError(error).body,
+    })
+  } catch (error) {
+    const { noted } = options.exchange
+    return errorResponse(error, {
+      constraint,
+      hasTools,
+      retryAfterSeconds: options.retryAfterSeconds(),
+      noted,
+    })
+  }
+}
+
+/** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
+function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength: number): void {
+  if (stream || topLogprobs === null) return
+  const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)
+  const rows = 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
+  checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * rows)
+}
+
+/** The two renderings of a generation. */
+class Reply {
+  private readonly request: ChatRequest
+  private readonly generation: Generation
+  private readonly vocabulary: Vocabulary
+  /** Seed and report, for the reply or its first chunk. */
+  private readonly extension: Record<string, unknown>
+  private readonly head: { id: string; created: number; model: string; system_fingerprint: string }
+
+  constructor(engine: Engine, request: ChatRequest, generation: Generation, seed: bigint) {
+    this.request = request
+    this.generation = generation
+    this.vocabulary = engine.vocabulary
+    this.extension = {
+      seed: spellSeed(seed),
+      ...(request.report && { report: generation.report }),
+    }
+    this.head = {
+      id: `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`,
+      created: Math.floor(Date.now() / 1000),
+      model: request.model,
+      system_fingerprint: `fp_${engine.vocabulary.hash.slice(0, 12)}`,
+    }
+  }
+
+  async whole(headers: Record<string, string>): Promise<Response> {
+    const result = await this.generation.result
+    const long = new LongReply()
+    const rows = (some: readonly TokenLogprobs[]) => logprobRows(some, this.vocabulary)
+    const choices = result.choices.map((choice, index) => {
+      refuseFailure(choice)
+      return {
+        index,
+        message: messageOf(choice, this.request),
+        logprobs:
+          this.request.topLogprobs === null
+            ? null
+            : { content: long.list(choice.logprobs ?? [], rows), refusal: null },
+        finish_reason: finishReasonOf(
+          choice.finishReason,
+          choice.toolCalls.length,
+          this.request.options.toolChoice,
+        ),
+        stop_reason: choice.stopReason,
+      }
+    })
+    const whole = {
+      ...this.head,
+      object: "chat.completion",
+      choices,
+      usage: this.usage(result),
+      service_tier: "default",
+      tokenrail: { ...this.extension, ...warningsOf(result), ...closedOf(result.choices) },
+    }
+    return long.response(whole, headers)
+  }
+
+  async *chunks(): AsyncGenerator<unknown> {
+    const { includeUsage, continuousUsage, options } = this.request
+    const head = { ...this.head, object: "chat.completion.chunk" }
+    const promptTokens = this.generation.promptTokens
+    let completionTokens = 0
+    const usage = () => {
+      if (continuousUsage) return { usage: counts(promptTokens, completionTokens) }
+      return includeUsage ? { usage: null } : {}
+    }
+    const chunk = (index: number, delta: object, more: object = {}) => ({
+      ...head,
+      choices: [{ index, delta, logprobs: null, finish_reason: null, ...more }],
+      ...usage(),
+    })
+    const deltas = Array.from({ length: options.n ?? 1 }, () => new Deltas(this.request))
+    for (let index = 0; index < deltas.length; index++) {
+      const first = chunk(index, { role: "assistant", content: "" })
+      yield index === 0 ? { ...first, tokenrail: this.extension } : first
+    }
+    for await (const event of this.generation) {
+      if (event.type !== "finish") {
+        completionTokens += event.tokens.length
+        const delta = deltas[event.choice].of(event)
+        if (delta === null && !event.logprobs?.length) continue
+        yield chunk(event.choice, delta ?? { content: "" }, {
+          ...this.eventLogprobs(event),
+          ...fieldsOf(event),
+        })
+      } else {
+        refuseFailure(event)
+        const { callCount } = deltas[event.choice]
+        const finish_reason = finishReasonOf(event.finishReason, callCount, options.toolChoice)
+        const last = chunk(
+          event.choice,
+          {},
+          {
+            finish_reason,
+            stop_reason: event.stopReason,
+            ...fieldsOf(event),
+          },
+        )
+        const said = {
+          ...(this.generation.isFinished ? warningsOf(await this.generation.result) : {}),
+          ...closedOf([event]),
+        }
+        yield Object.keys(said).length > 0 ? { ...last, tokenrail: said } : last
+      }
+    }
+    if (includeUsage) yield { ...head, choices: [], usage: this.usage(await this.generation.result) }
+  }
+
+  private eventLogprobs(event: Exclude<GenerationEvent, { type: "finish" }>): object {
+    if (this.request.topLogprobs === null) return {}
+    return { logprobs: { content: logprobRows(event.logprobs, this.vocabulary), refusal: null } }
+  }
+
+  private usage({ usage }: GenerateResult): unknown {
+    return usageOf(usage, this.request)
+  }
+}

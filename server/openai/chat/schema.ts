@@ -1,0 +1,77 @@
+/**
+ * The fields of `POST /v1/chat/completions`: from a JSON object to a checked request.
+ *
+ * What chat shares with the other endpoints is in request/fields.ts, and what a message may hold in request/messages.ts.
+ */
+import { z } from "zod"
+import type { Message } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import {
+  count,
+  flag,
+  type GenerationRequest,
+  generationFields,
+  generationRequest,
+  readFields,
+} from "../request/fields.ts"
+import { message, prediction, readPrediction, toMessages } from "../request/messages.ts"
+import { checkTemplateKwargs, templateOptionsOf } from "../request/templatekwargs.ts"
+import { readTools } from "../request/tools.ts"
+
+export interface ChatRequest extends GenerationRequest {
+  messages: Message[]
+  /** Alternatives a row, or null: no log-probabilities in the reply. */
+  topLogprobs: number | null
+  /** Whether the reply holds what was thought before the answer. */
+  showsReasoning: boolean
+}
+
+/** How much a model may be asked to think. */
+export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
+
+const chatFields = z.object({
+  ...generationFields,
+  messages: z.array(message).min(1),
+  max_completion_tokens: count,
+  max_tokens: count,
+  prediction: prediction.nullish(),
+  logprobs: flag,
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  reasoning_effort: z.enum(efforts).nullish(),
+  thinking_token_budget: z.int().min(0).nullish(),
+  include_reasoning: flag,
+  // Read by tools.ts.
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: flag,
+  max_tool_calls: count,
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+})
+
+/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
+export function parseChat(body: RequestBody): ChatRequest {
+  const read = readFields(body, chatFields)
+  const { fields } = read
+  // zod leaves out a key that is named `__proto__`.
+  checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
+  if (fields.top_logprobs != null && !fields.logprobs) {
+    throw new Refusal("invalid_value", "top_logprobs needs logprobs: true", { param: "top_logprobs" })
+  }
+  if (fields.logprob_token_ids?.length && !fields.logprobs) {
+    const param = "logprob_token_ids"
+    throw new Refusal("invalid_value", `${param} needs logprobs: true`, { param })
+  }
+  const topLogprobs = fields.logprobs ? (fields.top_logprobs ?? 0) : null
+  const request = generationRequest(body, read, {
+    maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
+    prediction: fields.prediction && readPrediction(fields.prediction),
+    logprobs: topLogprobs,
+    ...readTools(body),
+    reasoningEffort: fields.reasoning_effort,
+    thinkingTokenBudget: fields.thinking_token_budget,
+    ...templateOptionsOf(fields.chat_template_kwargs),
+  })
+  const showsReasoning = fields.include_reasoning ?? true
+  return { ...request, messages: toMessages(fields.messages), topLogprobs, showsReasoning }
+}

@@ -1,0 +1,201 @@
+/**
+ * The fields of `POST /v1/completions`: from a JSON object to a checked request.
+ *
+ * What it shares with the other endpoints is in request/fields.ts. A prompt is raw: text, or token ids, or a list of either, each
+ * of which gets `n` answers.
+ */
+import { z } from "zod"
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import { quote } from "../../http/quote.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
+import {
+  flag,
+  type GenerationRequest,
+  generationFields,
+  generationRequest,
+  readFields,
+} from "../request/fields.ts"
+import type { RefusedKeys } from "../request/keys.ts"
+import { prediction, readPrediction } from "../request/messages.ts"
+
+export type RawPrompt = string | readonly number[]
+
+export interface CompletionRequest extends GenerationRequest {
+  prompts: readonly RawPrompt[]
+  /** `prompt` is a list of them, so that each has a place of its own to be named by. */
+  isList: boolean
+  /** Answers of each prompt that are told. */
+  n: number
+  /** Answers of each prompt that are written; the best of them are told. */
+  bestOf: number
+  /** The prompt's text comes before the answer's, and its log-probabilities before those of the answer. */
+  echo: boolean
+  /** Alternatives a token, or null: no log-probabilities in the reply. */
+  topLogprobs: number | null
+}
+
+/** Where nothing is said, and the context has room for them. OpenAI's default. */
+export const defaultMaxTokens = 16
+
+const completionFields = z.object({
+  ...generationFields,
+  // Read below: a list of two million ids makes no error for each of them.
+  prompt: z.unknown().optional(),
+  max_tokens: z.int().min(0).nullish(),
+  best_of: z.int().min(1).max(128).nullish(),
+  echo: flag,
+  logprobs: z
+    .int({ error: "is the number of alternatives here, from 0 to 5" })
+    .min(0)
+    .max(5, { error: "is at most 5 here; /v1/chat/completions has top_logprobs up to 20" })
+    .nullish(),
+  parse_special: flag,
+  add_special_tokens: flag,
+  prediction: prediction.nullish(),
+})
+
+/** What belongs to chat, or what no model here has been taught. */
+const refused: RefusedKeys = {
+  suffix: [[""], "Write the prompt with the model's own tokens for a gap"],
+  messages: [[], "Send messages to /v1/chat/completions"],
+  tools: [[[]], "Send tools to /v1/chat/completions"],
+  tool_choice: [["none", "auto"], "Send tools to /v1/chat/completions"],
+  prompt_logprobs: [[], "Set echo: true and logprobs"],
+}
+
+/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
+export function parseCompletion(body: RequestBody): CompletionRequest {
+  const read = readFields(body, completionFields, refused)
+  const { fields } = read
+  const prompts = readPrompts(fields.prompt)
+  const n = fields.n ?? 1
+  const bestOf = fields.best_of ?? n
+  const echo = fields.echo ?? false
+  const maxTokens = fields.max_tokens ?? null
+  const topLogprobs = fields.logprobs ?? null
+  checkBest({ n, bestOf, stream: fields.stream ?? false, mode: fields.logprobs_mode ?? "" })
+  checkNothing({ maxTokens, echo, count: bestOf })
+  if (fields.logprob_token_ids?.length) {
+    throw new Refusal(
+      "unsupported_parameter",
+      "logprob_token_ids has no place in the log-probabilities here",
+      {
+        param: "logprob_token_ids",
+        hint: "Use /v1/chat/completions, or leave it out",
+      },
+    )
+  }
+  const judgesPrompt = echo && (topLogprobs !== null || maxTokens === 0)
+  const request = generationRequest(body, read, {
+    maxTokens,
+    prediction: fields.prediction && readPrediction(fields.prediction),
+    // The best are those of the highest mean log-probability.
+    logprobs: topLogprobs ?? (bestOf > n ? 0 : null),
+    promptLogprobs: judgesPrompt ? (topLogprobs ?? 0) : null,
+    raw: true,
+    parseSpecial: fields.parse_special,
+    addSpecialTokens: fields.add_special_tokens,
+    n: bestOf,
+  })
+  return {
+    ...request,
+    prompts,
+    isList: Array.isArray(fields.prompt) && typeof fields.prompt[0] !== "number",
+    ...{ n, bestOf, echo, topLogprobs },
+  }
+}
+
+function checkBest({
+  n,
+  bestOf,
+  stream,
+  mode,
+}: {
+  n: number
+  bestOf: number
+  stream: boolean
+  mode: string
+}) {
+  const param = "best_of"
+  if (bestOf < n) {
+    throw new Refusal("invalid_value", `best_of: ${bestOf} answers are fewer than n, ${n}`, {
+      param,
+      hint: "Raise best_of, or lower n",
+    })
+  }
+  if (bestOf === n) return
+  if (stream) {
+    throw new Refusal("invalid_value", "best_of: which answers are the best is known at their end", {
+      param,
+      hint: "Set stream: false, or leave best_of out",
+    })
+  }
+  if (mode.endsWith("logits")) {
+    throw new Refusal(
+      "invalid_value",
+      `best_of compares log-probabilities, and logprobs_mode is ${quote(mode)}`,
+      {
+        param: "logprobs_mode",
+        hint: "Leave it out",
+      },
+    )
+  }
+}
+
+/** No token may be asked for where the prompt is told, and that once. */
+function checkNothing({
+  maxTokens,
+  echo,
+  count,
+}: {
+  maxTokens: number | null
+  echo: boolean
+  count: number
+}): void {
+  if (maxTokens !== 0 || (echo && count === 1)) return
+  const what = echo ? `and ${count} answers are all the same` : "and without echo there is nothing to tell"
+  throw new Refusal("invalid_value", `max_tokens: 0 writes nothing, ${what}`, {
+    param: "max_tokens",
+    hint: echo ? "Set n: 1" : "Set echo: true, or ask for at least one token",
+  })
+}
+
+/** The prompts of a request. Throws `Refusal` naming the first that is none. */
+function readPrompts(value: unknown): RawPrompt[] {
+  if (value === undefined || value === null) {
+    throw new Refusal("missing_required_parameter", "prompt is missing", { param: "prompt" })
+  }
+  if (typeof value === "string") return [value]
+  if (!Array.isArray(value)) throw noPrompt("prompt", value)
+  if (value.length === 0 || typeof value[0] === "number") return [readIds(value, "prompt")]
+  checkBound(wholeBounds.prompts, value.length)
+  const kind = typeof value[0]
+  return value.map((each, index) => {
+    const field = `prompt[${index}]`
+    if (typeof each !== kind) throw noPrompt(field, each)
+    return typeof each === "string" ? each : readIds(each, field)
+  })
+}
+
+function readIds(value: unknown, field: string): readonly number[] {
+  if (!Array.isArray(value)) throw noPrompt(field, value)
+  if (value.length === 0) throw new Refusal("invalid_value", `${field}: it has no token`, { param: field })
+  const index = value.findIndex((id) => !Number.isSafeInteger(id) || id < 0)
+  if (index < 0) return value
+  const param = `${field}[${index}]`
+  throw new Refusal(
+    "invalid_value",
+    `${param}: ${quote(value[index])} is not a token id, which is a whole number`,
+    {
+      param,
+    },
+  )
+}
+
+function noPrompt(param: string, value: unknown): Refusal {
+  return new Refusal("invalid_value", `${param}: ${quote(value)} is no prompt`, {
+    param,
+    hint: "A prompt is a string or a list of token ids; prompt holds one of them, or a list of one kind",
+  })
+}

@@ -1,0 +1,127 @@
+/**
+ * `POST /v1/completions`: raw prompts, and text that goes on with them.
+ *
+ * The life of a request is that of chat (chat.ts), once for each prompt: all of them are begun before the status line, and
+ * one that is refused ends the others. The choice `index` is prompt · n + j. The j-th answer of the p-th prompt is drawn
+ * with the seed of the request plus p, so that the same prompt twice has two answers.
+ */
+import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
+import { RequestError } from "../../../runtime/index.ts"
+import { errorResponse, Refusal, toHttpError } from "../../errors.ts"
+import { eventStream } from "../../http/sse.ts"
+import { randomSeed } from "../reply/seed.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
+import type { Constraint } from "../request/constraint.ts"
+import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
+import { ignoredHeaders } from "../request/keys.ts"
+import type { Policies } from "../request/policies.ts"
+import { type CompletionRequest, defaultMaxTokens, type RawPrompt } from "./completionfields.ts"
+import { CompletionReply, cancelAll, type Prompted } from "./completionreply.ts"
+import { textOf } from "./legacylogprobs.ts"
+
+/** The completions of one request. Never rejects: every failure is a response. */
+export async function completions(
+  engine: Engine,
+  request: Request,
+  options: EndpointOptions,
+): Promise<Response> {
+  let constraint: Constraint | null = null
+  try {
+    const { completion, constraint: asked, policies } = await readRequest("completions", request, options)
+    constraint = asked
+    options.models.check(completion.model)
+    refusePolicies(policies)
+    engine.checkLine(completion.bestOf * completion.prompts.length)
+    const seed = BigInt(completion.options.seed ?? randomSeed())
+    const prompted = await start(engine, completion, {
+      ...engineOptions(completion, { constraint, policies }, options),
+      seed,
+      signal: request.signal,
+    })
+    const generations = prompted.map(({ generation }) => generation)
+    for (const generation of generations) options.exchange.follow(generation)
+    const reply = new CompletionReply(engine, completion, prompted, seed)
+    const headers = ignoredHeaders(completion.ignored)
+    if (!completion.stream) return await reply.whole(headers)
+    return eventStream(reply.chunks(), {
+      heartbeatMs: options.heartbeatMs,
+      headers,
+      cancel: () => cancelAll(generations),
+      describeError: (error) => toHttpError(error).body,
+    })
+  } catch (error) {
+    const { noted } = options.exchange
+    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds(), noted })
+  }
+}
+
+/** What is about turns of a conversation. Throws `Refusal`. */
+function refusePolicies({ generate }: Policies): void {
+  if (generate.reasonUntil === undefined || generate.reasonUntil === null) return
+  throw new Refusal("unsupported_parameter", "tokenrail.reason: a raw prompt has no reasoning of its own", {
+    param: "tokenrail.reason",
+    hint: "Use /v1/chat/completions, or write the reasoning into the grammar",
+  })
+}
+
+/** Begins all prompts, or none. */
+async function start(
+  engine: Engine,
+  completion: CompletionRequest,
+  options: GenerateOptions & { seed: bigint },
+): Promise<Prompted[]> {
+  const { prompts, isList } = completion
+  const named = <Result>(index: number, run: () => Promise<Result>) =>
+    isList ? withPlace(index, run) : run()
+  const tokenized: (readonly number[])[] = []
+  for (const [index, prompt] of prompts.entries())
+    tokenized.push(await named(index, () => engine.tokenize(prompt, options)))
+  checkReply(completion, tokenized, engine.model.contextLength)
+  const prompted: Prompted[] = []
+  try {
+    for (const [index, ids] of tokenized.entries()) {
+      const seed = BigInt.asIntN(64, options.seed + BigInt(index))
+      const room = Math.max(1, engine.model.contextLength - ids.length)
+      const maxTokens = options.maxTokens ?? Math.min(defaultMaxTokens, room)
+      const generation = await named(index, () => engine.start(ids, { ...options, maxTokens, seed }))
+      prompted.push({ ids, text: echoOf(prompts[index], ids, completion, engine), generation })
+    }
+    return prompted
+  } catch (error) {
+    cancelAll(prompted.map(({ generation }) => generation))
+    throw error
+  }
+}
+
+function echoOf(
+  prompt: RawPrompt,
+  ids: readonly number[],
+  { echo }: CompletionRequest,
+  engine: Engine,
+): string {
+  if (!echo) return ""
+  return typeof prompt === "string" ? prompt : textOf(ids, engine.vocabulary)
+}
+
+/** A prompt is refused by its place in the list. */
+async function withPlace<Result>(index: number, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.param !== "prompt") throw error
+    const field = `prompt[${index}]`
+    throw new RequestError(error.code, `${field}: ${error.message.replace(/^prompt: /, "")}`, field)
+  }
+}
+
+/** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
+function checkReply(
+  { options, stream, topLogprobs, n, bestOf, echo }: CompletionRequest,
+  prompts: readonly (readonly number[])[],
+  contextLength: number,
+): void {
+  if (stream || options.logprobs === null || options.logprobs === undefined) return
+  const answer = bestOf * Math.min(options.maxTokens ?? defaultMaxTokens, contextLength)
+  const tokens = prompts.reduce((sum, ids) => sum + answer + (echo ? n * ids.length : 0), 0)
+  checkBound(wholeBounds.replyRows, tokens * (1 + (topLogprobs ?? 0)))
+}

@@ -1,0 +1,109 @@
+/**
+ * Log-probabilities in the shape of `/v1/completions`: four lists that run side by side, one entry a token.
+ *
+ * A token that is no whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have different names. `text_offset` counts
+ * UTF-16 units of the choice's text: where the token begins, or, inside a character, where that begins.
+ */
+import { Detokenizer, type TokenLogprobs, type Vocabulary } from "../../../runtime/index.ts"
+
+/** One entry of the four lists. A prompt's first token has no log-probability. */
+export interface LegacyRow {
+  token: string
+  logprob: number | null
+  top: Record<string, number> | null
+  offset: number
+}
+
+/** Makes one list of the rows; a long reply writes it piece by piece. */
+type ListMaker = (rows: readonly LegacyRow[], make: (rows: readonly LegacyRow[]) => unknown[]) => unknown
+
+/** The lists of some rows, side by side. */
+export function legacyLogprobs(
+  rows: readonly LegacyRow[],
+  list: ListMaker = (some, make) => make(some),
+): Record<"tokens" | "token_logprobs" | "top_logprobs" | "text_offset", unknown> {
+  return {
+    tokens: list(rows, (some) => some.map(({ token }) => token)),
+    token_logprobs: list(rows, (some) => some.map(({ logprob }) => logprob)),
+    top_logprobs: list(rows, (some) => some.map(({ top }) => top)),
+    text_offset: list(rows, (some) => some.map(({ offset }) => offset)),
+  }
+}
+
+/** The tokens of one text in their order, as rows. */
+export class RowWriter {
+  private readonly vocabulary: Vocabulary
+  private readonly detokenizer: Detokenizer
+  private offset: number
+
+  /** The tokens go on with a text of `start` units. */
+  constructor(vocabulary: Vocabulary, start = 0) {
+    this.vocabulary = vocabulary
+    this.detokenizer = new Detokenizer(vocabulary, { continues: true })
+    this.offset = start
+  }
+
+  write(rows: readonly TokenLogprobs[]): LegacyRow[] {
+    return rows.map((row) => {
+      const { offset } = this
+      this.offset += this.detokenizer.push(row.token).length
+      return { ...judgedRow(row, this.vocabulary), offset }
+    })
+  }
+}
+
+/**
+ * The tokens of a prompt, which is `text`. A control token that the tokenizer has added takes no place in it, and where a
+ * tokenizer does not keep its text (case, accents) the places are those of what it kept, at most the end.
+ */
+export function promptRows(
+  ids: readonly number[],
+  judged: readonly (TokenLogprobs | null)[],
+  text: string,
+  vocabulary: Vocabulary,
+): LegacyRow[] {
+  const detokenizer = new Detokenizer(vocabulary)
+  let offset = 0
+  return ids.map((id, index) => {
+    const row = judged[index]
+    const start = Math.min(offset, text.length)
+    const name = vocabulary.name(id)
+    if (name === undefined) offset += detokenizer.push(id).length
+    else if (text.startsWith(name, offset)) offset += name.length
+    const said = row ? judgedRow(row, vocabulary) : { token: spell(id, vocabulary), logprob: null, top: null }
+    return { ...said, offset: start }
+  })
+}
+
+/** The text of a prompt that came as tokens, control tokens among it. */
+export function textOf(ids: readonly number[], vocabulary: Vocabulary): string {
+  const detokenizer = new Detokenizer(vocabulary, { rendersSpecials: true })
+  return ids.map((id) => detokenizer.push(id)).join("")
+}
+
+/** The likeliest tokens by name, and the token itself. Of two with one name the likelier stands. */
+function judgedRow(row: TokenLogprobs, vocabulary: Vocabulary): Omit<LegacyRow, "offset"> {
+  const top: [string, number][] = []
+  const names = new Set<string>()
+  for (const { token, logprob } of [...row.top, row]) {
+    const name = spell(token, vocabulary)
+    if (!names.has(name)) top.push([name, logprob])
+    names.add(name)
+  }
+  // Not by assignment: a token may be named `__proto__`.
+  return { token: spell(row.token, vocabulary), logprob: row.logprob, top: Object.fromEntries(top) }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** A token's spelling: a control token's name, else its text, or its bytes where they are none. */
+export function spell(id: number, vocabulary: Vocabulary): string {
+  const name = vocabulary.name(id)
+  if (name !== undefined) return name
+  const bytes = vocabulary.bytes(id)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return `bytes:${Array.from(bytes, (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")}`
+  }
+}

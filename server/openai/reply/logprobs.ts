@@ -1,0 +1,50 @@
+/**
+ * Log-probabilities as OpenAI's rows: text and bytes of each token, and its alternatives.
+ *
+ * The text of a token may be half a character; its bytes are exact, so the bytes of all rows joined are the answer.
+ */
+import type { TokenLogprobs, Vocabulary } from "../../../runtime/index.ts"
+
+export interface LogprobRow {
+  token: string
+  logprob: number
+  bytes: number[]
+  top_logprobs: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
+  /** Of the request's `logprob_token_ids`, in their order; absent without them. */
+  named_logprobs?: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
+}
+
+/** JSON has no infinity; OpenAI writes this for it. */
+const Impossible = -9999
+
+export function logprobRows(
+  rows: readonly TokenLogprobs[] | null | undefined,
+  vocabulary: Vocabulary,
+): LogprobRow[] {
+  return (rows ?? []).map((row) => ({
+    ...entry(row.token, row.logprob, vocabulary),
+    top_logprobs: withChosen(row.top, row).map((other) => entry(other.token, other.logprob, vocabulary)),
+    ...(row.named.length > 0 && {
+      named_logprobs: row.named.map((other) => entry(other.token, other.logprob, vocabulary)),
+    }),
+  }))
+}
+
+// Where alternatives are asked for the chosen token is always among them, last if it is none of the likeliest.
+function withChosen<Entry extends { token: number }>(top: readonly Entry[], chosen: Entry): readonly Entry[] {
+  return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+function entry(id: number, logprob: number, vocabulary: Vocabulary): LogprobRow["top_logprobs"][number] {
+  const bytes = vocabulary.bytes(id)
+  const name = vocabulary.isSpecial(id)
+    ? [...vocabulary.specials].find(([, special]) => special === id)?.[0]
+    : undefined
+  return {
+    token: name ?? decoder.decode(bytes),
+    logprob: Number.isFinite(logprob) ? logprob : Impossible,
+    bytes: [...bytes],
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * All the ways in which a client asks for structured output, as one constraint.
+ *
+ * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and SGLang top-level keys. Each
+ * spelling found is read into the same `Constraint`; two of them in one request are refused by name, since obeying one
+ * would ignore the other. Inside a constraint object an unknown key is refused too: it might have been meant to constrain.
+ *
+ * Schemas and structural tags are taken from the body's text, not from its parsed view (see body.ts).
+ */
+import type { GrammarInput } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import { quote } from "../../http/quote.ts"
+import { type Policies, policyKeys, readPolicies } from "./policies.ts"
+import { refuseHalfPairs } from "./surrogates.ts"
+
+export interface Constraint {
+  /** Where the request said it, for error messages: `response_format.json_schema.schema`. */
+  field: string
+  input: GrammarInput
+  isSchema: boolean
+}
+
+export interface ConstraintRequest {
+  constraint: Constraint | null
+  policies: Policies
+}
+
+/** Top-level keys that constrain. Keys of the request that resemble one of them are refused as misspelt. */
+export const constraintKeys: ReadonlySet<string> = new Set([
+  ...["response_format", "structured_outputs", "json_schema", "grammar", "regex", "ebnf", "structural_tag"],
+  ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_json_object"],
+  ...["guided_whitespace_pattern", "guided_decoding_backend"],
+  ...["tools", "tool_choice", "parallel_tool_calls", "tokenrail"],
+])
+
+/**
+ * The request's constraint and the policies beside it. `formatPath` is where the endpoint has OpenAI's format of an answer. Throws
+ * `Refusal`; the grammar is compiled elsewhere.
+ */
+export function readConstraint(
+  body: RequestBody,
+  formatPath: readonly string[] = ["response_format"],
+): ConstraintRequest {
+  const found = [...readFormat(body, formatPath), ...readStructuredOutputs(body), ...readAliases(body)]
+  if (found.length > 1) {
+    throw new Refusal("invalid_value", `${found[0].field} and ${found[1].field} both constrain the text`, {
+      param: found[1].field,
+      hint: "Send one of them",
+    })
+  }
+  return { constraint: found[0] ?? null, policies: readPolicies(body.value) }
+}
+
+// ---- spellings
+
+function readFormat(body: RequestBody, path: readonly string[]): Constraint[] {
+  const format = objectAt(body, path)
+  if (format === null) return []
+  const field = path.join(".")
+  switch (format.type) {
+    case "text":
+      onlyKeys(format, field, ["type"])
+      return []
+    case "json_object":
+      onlyKeys(format, field, ["type", "schema"])
+      return format.schema == null ? [anyObject(field)] : [schemaAt(body, [...path, "schema"])]
+    case "json_schema": {
+      if (format.json_schema === undefined) {
+        onlyKeys(format, field, ["type", ...schemaKeys])
+        return [schemaAt(body, [...path, "schema"])]
+      }
+      onlyKeys(format, field, ["type", "json_schema"])
+      const inner = objectAt(body, [...path, "json_schema"])
+      if (inner === null) throw missing(`${field}.json_schema`)
+      onlyKeys(inner, `${field}.json_schema`, schemaKeys)
+      return [schemaAt(body, [...path, "json_schema", "schema"])]
+    }
+    case "grammar":
+      onlyKeys(format, field, ["type", "grammar"])
+      return [readKind(body, "grammar", [...path, "grammar"])]
+    case "regex": {
+      const key = format.pattern === undefined ? "regex" : "pattern"
+      onlyKeys(format, field, ["type", key])
+      return [readKind(body, "regex", [...path, key])]
+    }
+    case "structural_tag":
+      return [readKind(body, "structural_tag", path)]
+    default:
+      throw new Refusal(
+        "invalid_value",
+        `${field}.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
+        { param: `${field}.type`, hint: "For a choice use structured_outputs" },
+      )
+  }
+}
+
+const schemaKeys = ["name", "description", "schema", "strict"]
+const structuredKinds = ["json", "regex", "choice", "grammar", "json_object", "structural_tag"]
+
+function readStructuredOutputs(body: RequestBody): Constraint[] {
+  const name = "structured_outputs"
+  const outputs = objectAt(body, [name])
+  if (outputs === null) return []
+  onlyKeys(outputs, name, [...structuredKinds, ...policyKeys])
+  const given = structuredKinds.filter((kind) => outputs[kind] != null && outputs[kind] !== false)
+  if (given.length !== 1) {
+    throw new Refusal("invalid_value", `${name} holds ${given.join(" and ") || "no constraint"}`, {
+      param: name,
+      hint: `Give exactly one of ${structuredKinds.join(", ")}`,
+    })
+  }
+  return [readKind(body, given[0], [name, given[0]])]
+}
+
+function readAliases(body: RequestBody): Constraint[] {
+  const aliases: Record<string, string> = {
+    guided_json: "json",
+    guided_regex: "regex",
+    guided_choice: "choice",
+    guided_grammar: "grammar",
+    guided_json_object: "json_object",
+    json_schema: "json",
+    grammar: "grammar",
+    regex: "regex",
+    ebnf: "grammar",
+    structural_tag: "structural_tag",
+  }
+  // llama.cpp reads an empty grammar as none.
+  const isGiven = (key: string, value: unknown) =>
+    value != null && value !== false && !(key === "grammar" && value === "")
+  return Object.entries(aliases)
+    .filter(([key]) => isGiven(key, body.value[key]))
+    .map(([key, kind]) => readKind(body, kind, [key]))
+}
+
+function readKind(body: RequestBody, kind: string, path: readonly string[]): Constraint {
+  const field = path.join(".")
+  const value = valueAt(body.value, path)
+  switch (kind) {
+    case "json":
+      return schemaAt(body, path)
+    case "json_object":
+      return anyObject(field)
+    case "regex":
+      return { field, isSchema: false, input: { kind: "regex", pattern: textAt(value, field) } }
+    case "grammar":
+      return { field, isSchema: false, input: { kind: "grammar", text: textAt(value, field) } }
+    case "structural_tag":
+      if (typeof value === "string")
+        return { field, isSchema: false, input: { kind: "tag", format: textAt(value, field) } }
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        throw new Refusal("invalid_value", `${field} must be a structural tag: an object or its JSON text`, {
+          param: field,
+        })
+      }
+      return { field, isSchema: false, input: { kind: "tag", format: body.text(path)! } }
+    case "choice": {
+      if (!isTexts(value)) {
+        throw new Refusal("invalid_value", `${field} must be a list of at least one string`, { param: field })
+      }
+      refuseHalfPairs(value, field)
+      return { field, isSchema: false, input: { kind: "choice", options: value } }
+    }
+    default:
+      throw new Error(`internal: a constraint of kind ${kind}`)
+  }
+}
+
+// ---- schemas
+
+function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
+  const field = path.join(".")
+  const value = valueAt(body.value, path)
+  if (value == null) throw missing(field)
+  if (typeof value === "string") return { field, isSchema: true, input: { kind: "json", schema: value } }
+  if (typeof value !== "boolean" && (typeof value !== "object" || Array.isArray(value))) {
+    throw new Refusal(
+      "invalid_value",
+      `${field} must be a JSON Schema: an object, a boolean or their JSON text`,
+      {
+        param: field,
+      },
+    )
+  }
+  return { field, isSchema: true, input: { kind: "json", schema: body.text(path)! } }
+}
+
+function anyObject(field: string): Constraint {
+  return { field, isSchema: true, input: { kind: "json", schema: '{"type":"object"}' } }
+}
+
+// ---- small readers
+
+function textAt(value: unknown, field: string): string {
+  if (typeof value !== "string")
+    throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
+  refuseHalfPairs(value, field)
+  return value
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value)
+}
+
+/** The object at `path`, null when there is none or it is null. */
+function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
+  const value = valueAt(body.value, path)
+  if (value == null) return null
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new Refusal("invalid_value", `${path.join(".")} must be an object`, { param: path.join(".") })
+  }
+  return value as Record<string, unknown>
+}
+
+function onlyKeys(value: Record<string, unknown>, field: string, known: string[]): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  throw new Refusal("unsupported_parameter", `unknown key ${quote(unknown)} in ${field}`, {
+    param: `${field}.${unknown}`,
+    hint: `Known keys: ${known.join(", ")}`,
+  })
+}
+
+function missing(field: string): Refusal {
+  return new Refusal("missing_required_parameter", `${field} is missing`, { param: field })
+}

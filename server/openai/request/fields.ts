@@ -1,0 +1,248 @@
+/**
+ * What the endpoints that generate text share: fields, how they are checked, and what the engine is told of them.
+ *
+ * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by `readFields`, and hands
+ * what it got to `generationRequest`. How much a field may hold is checked first (bounds.ts), so that whatever follows is
+ * done with little. Constraints are read in constraint.ts, and what else a body may hold in keys.ts.
+ * Ranges of sampling parameters are the sampler's business; here only types are checked.
+ */
+import { z } from "zod"
+import type { GenerateOptions } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import type { RequestBody } from "../../http/body.ts"
+import { cutText, quote } from "../../http/quote.ts"
+import { checkBounds } from "./bounds.ts"
+import { checkKeys, type RefusedKeys } from "./keys.ts"
+import { refuseHalfPairs } from "./surrogates.ts"
+
+/** What every request says besides its prompt, its constraint and what is special to its endpoint. */
+export interface GenerationRequest {
+  model: string
+  /** All that the engine is told besides the constraint and the signal. */
+  options: GenerateOptions
+  stream: boolean
+  includeUsage: boolean
+  /** Usage on every chunk. */
+  continuousUsage: boolean
+  /** Of the request's `tokenrail` object. */
+  report: boolean
+  timing: boolean
+  /** Unknown keys without effect, as the caller spelt them. */
+  ignored: string[]
+}
+
+export const count = z.int().min(1).nullish()
+const number = z.number().nullish()
+export const flag = z.boolean().nullish()
+// One error for all members.
+const tokenIds = z
+  .array(z.unknown())
+  .superRefine((ids, context) => {
+    const index = ids.findIndex((id) => !Number.isSafeInteger(id) || (id as number) < 0)
+    if (index < 0) return
+    const message = `${quote(ids[index])} is not a token id, which is a whole number`
+    context.addIssue({ code: "custom", path: [index], message })
+  })
+  .transform((ids) => ids as number[])
+  .nullish()
+
+/** Parameters of the sampler under their wire names: types here, ranges there. */
+const samplingFields = {
+  temperature: number,
+  top_p: number,
+  top_k: z.int().nullish(),
+  min_p: number,
+  typical_p: number,
+  top_n_sigma: number,
+  epsilon_cutoff: number,
+  eta_cutoff: number,
+  xtc_probability: number,
+  xtc_threshold: number,
+  mirostat: z.int().nullish(),
+  mirostat_tau: number,
+  mirostat_eta: number,
+  dynatemp_range: number,
+  dynatemp_exponent: number,
+  repetition_penalty: number,
+  frequency_penalty: number,
+  presence_penalty: number,
+  penalty_window: z.int().nullish(),
+  no_repeat_ngram_size: z.int().nullish(),
+  sampler_order: z.union([z.string(), z.array(z.string())]).nullish(),
+  penalty_exempt: z.string().nullish(),
+  dry_multiplier: number,
+  dry_base: number,
+  dry_allowed_length: z.int().nullish(),
+  dry_last_n: z.int().nullish(),
+  dry_sequence_breakers: z.array(z.string().min(1)).nullish(),
+  allowed_token_ids: tokenIds,
+  bad_words: z.array(z.string()).nullish(),
+  min_tokens: z.int().min(0).nullish(),
+  logprobs_mode: z.string().nullish(),
+  logprob_token_ids: tokenIds,
+}
+
+/** By our names, and by vLLM's. */
+const repetition = z.union([
+  z.strictObject({ min: z.number().nullish(), max: z.number(), count: z.number() }),
+  z
+    .strictObject({
+      min_pattern_size: z.number().nullish(),
+      max_pattern_size: z.number(),
+      min_count: z.number(),
+    })
+    .transform(({ min_pattern_size, max_pattern_size, min_count }) => ({
+      min: min_pattern_size,
+      max: max_pattern_size,
+      count: min_count,
+    })),
+])
+
+/** Where a text ends besides the end of its grammar. */
+const stopFields = {
+  stop: z
+    .union([z.string(), z.array(z.string())], { error: "must be a string or a list of strings" })
+    .nullish(),
+  stop_regex: z.union([z.string(), z.array(z.string())]).nullish(),
+  stop_when: z.string().nullish(),
+  stop_token_ids: tokenIds,
+  include_stop_str_in_output: flag,
+  ignore_eos: flag,
+  repetition_detection: repetition.nullish(),
+}
+
+/** Fields of every endpoint that generates text. */
+export const generationFields = {
+  ...samplingFields,
+  ...stopFields,
+  model: z.string().min(1),
+  logit_bias: z.record(z.string(), z.number()).nullish(),
+  // Read from the text of the body.
+  seed: z.unknown().optional(),
+  n: z.int().min(1).max(128).nullish(),
+  stream_granularity: z.string().nullish(),
+  verify: z.string().nullish(),
+  stream: flag,
+  stream_options: z
+    .object({ include_usage: flag, continuous_usage_stats: flag, include_obfuscation: flag })
+    .nullish(),
+}
+
+type GenerationFields = z.infer<z.ZodObject<typeof generationFields>>
+
+export interface ReadFields<Fields> {
+  fields: Fields
+  seed: bigint | null
+  ignored: string[]
+}
+
+/**
+ * The checked fields of a body; what is no field of `object` is refused or ignored, see keys.ts. Throws `Refusal`. The cost is
+ * linear in what the bounds let through.
+ */
+export function readFields<Shape extends z.ZodRawShape>(
+  body: RequestBody,
+  object: z.ZodObject<Shape>,
+  refused: RefusedKeys = {},
+): ReadFields<z.infer<z.ZodObject<Shape>>> {
+  const names = Object.keys(object.shape)
+  const ignored = checkKeys(body.value, object.shape, refused)
+  checkBounds(body.value, names)
+  for (const field of names) refuseHalfPairs(body.value[field], field)
+  const seed = readSeed(body)
+  const parsed = object.safeParse(body.value)
+  if (!parsed.success) throw fieldError(parsed.error)
+  return { fields: parsed.data, seed, ignored }
+}
+
+/** What the shared fields ask for. `own` is what the engine is told of the endpoint's own fields. Throws `Refusal`. */
+export function generationRequest(
+  body: RequestBody,
+  { fields, seed, ignored }: ReadFields<GenerationFields>,
+  own: Nullable<GenerateOptions>,
+): GenerationRequest {
+  if (fields.stream_options && !fields.stream) {
+    throw new Refusal("invalid_value", "stream_options needs stream: true", { param: "stream_options" })
+  }
+  const tokenrail = (body.value.tokenrail ?? {}) as Record<string, unknown>
+  return {
+    model: fields.model,
+    options: defined<GenerateOptions>({
+      ...samplingOptions(fields),
+      logitBias: fields.logit_bias && biasById(fields.logit_bias),
+      seed,
+      n: fields.n,
+      stop: fields.stop,
+      stopRegex: fields.stop_regex,
+      // The engine names the values that there are.
+      stopWhen: fields.stop_when as GenerateOptions["stopWhen"],
+      repetitionDetection: fields.repetition_detection,
+      streamGranularity: fields.stream_granularity as GenerateOptions["streamGranularity"],
+      verify: fields.verify as GenerateOptions["verify"],
+      stopTokenIds: fields.stop_token_ids,
+      includeStopStrInOutput: fields.include_stop_str_in_output,
+      ignoreEos: fields.ignore_eos,
+      ...own,
+    }),
+    stream: fields.stream ?? false,
+    includeUsage: fields.stream_options?.include_usage ?? false,
+    continuousUsage: fields.stream_options?.continuous_usage_stats ?? false,
+    report: tokenrail.report === true,
+    timing: tokenrail.timing === true,
+    ignored,
+  }
+}
+
+/** The first issue as a refusal whose param is the path as one would write it in code. */
+function fieldError(error: z.ZodError): Refusal {
+  const [issue] = error.issues
+  const param = issue.path
+    .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i ? "." : ""}${String(step)}`))
+    .join("")
+  if (issue.code === "unrecognized_keys") {
+    return new Refusal("invalid_value", `${param}: unknown key ${quote(issue.keys[0])}`, { param })
+  }
+  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined")
+  if (missing) return new Refusal("missing_required_parameter", `${param} is missing`, { param })
+  return new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
+}
+
+/** `top_n_sigma` → `topNSigma`. */
+function samplingOptions(fields: GenerationFields): Partial<GenerateOptions> {
+  const names = Object.keys(samplingFields) as (keyof typeof samplingFields)[]
+  const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(names.map((name) => [camel(name), fields[name]]))
+}
+
+function biasById(bias: Record<string, number>): Record<number, number> {
+  for (const id of Object.keys(bias)) {
+    if (!/^\d+$/.test(id)) {
+      throw new Refusal("invalid_value", `logit_bias: ${quote(id)} is not a token id`, {
+        param: "logit_bias",
+      })
+    }
+  }
+  return bias
+}
+
+// Through the body's text: 2^63 does not survive JSON.parse.
+function readSeed(body: RequestBody): bigint | null {
+  const spelling = body.text(["seed"])
+  if (spelling === null || spelling === "null") return null
+  const [, digits] = /^"?(-?\d{1,19})"?$/.exec(spelling) ?? []
+  if (digits === undefined || BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {
+    throw new Refusal("invalid_value", `seed must be an integer of 64 bits, got ${cutText(spelling, 40)}`, {
+      param: "seed",
+      hint: "Send one from -9223372036854775808 to 9223372036854775807, in decimal digits",
+    })
+  }
+  return BigInt(digits)
+}
+
+/** Members that are null or undefined mean "default" on the wire. */
+type Nullable<T> = { [K in keyof T]?: T[K] | null | undefined }
+
+/** Without the members that mean "default". */
+function defined<T extends object>(fields: Nullable<T>): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T
+}

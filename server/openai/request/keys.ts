@@ -1,0 +1,137 @@
+/**
+ * The top-level keys of a request that are no honoured fields.
+ *
+ * A key is accepted without effect because no effect is promised (`inert`), known and refused with a way out (`refused`,
+ * unless its value is the default, which asks for nothing), or unknown. An unknown one is refused when its name looks
+ * like a constraint, because an ignored constraint is the one bug this server must not have; else it is ignored, and a
+ * header says so.
+ */
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+import { checkBound, wholeBounds } from "./bounds.ts"
+import { constraintKeys } from "./constraint.ts"
+import { halfPair } from "./surrogates.ts"
+
+/** Accepted, and no effect is promised by anyone who offers them. */
+const inert = new Set([
+  ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
+  ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],
+  ...["moderation", "obfuscation", "context_management"],
+])
+
+/** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
+export type RefusedKeys = Readonly<Record<string, readonly [defaults: readonly unknown[], hint: string]>>
+
+const refused: RefusedKeys = {
+  functions: [[[]], "Send them as tools"],
+  function_call: [["none"], "Send the functions as tools, and tool_choice"],
+  audio: [[], "This server writes text only: leave it out"],
+  web_search_options: [[], "This server has no web search: leave it out"],
+  modalities: [[["text"]], 'Only ["text"] is supported'],
+  contrastive: [[], "It needs a second model: leave it out"],
+  best_of: [[1], "Use n and choose among the answers"],
+  use_beam_search: [[false], "Use temperature 0"],
+  beam_width: [[], "Use temperature 0"],
+  length_penalty: [[1], "Leave it out"],
+  early_stopping: [[false], "Leave it out"],
+  prompt_logprobs: [[], "Leave it out"],
+  return_token_ids: [[false], "Leave it out"],
+  return_tokens_as_token_ids: [[false], "Leave it out"],
+  skip_special_tokens: [[true], "Leave it out: special tokens are never part of the text"],
+  spaces_between_special_tokens: [[true], "Leave it out"],
+  add_generation_prompt: [[true], "Leave it out"],
+  continue_final_message: [[false], "Send the text so far in a user message"],
+  add_special_tokens: [[false], "Leave it out: the chat template writes them"],
+  echo: [[false], "Leave it out"],
+  chat_template: [[], "The server renders with the model's own template: leave it out"],
+  documents: [[[]], "Put the documents into a message"],
+  truncate_prompt_tokens: [[], "Shorten the messages"],
+}
+
+const constraintPrefix =
+  /^(guided|structured|grammar|json_schema|response_schema|output_(schema|format|config)|regex|ebnf|lark|choice|constrain|format)/i
+
+/**
+ * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that may be ignored. Throws
+ * `Refusal`.
+ */
+export function checkKeys(
+  body: Readonly<Record<string, unknown>>,
+  honoured: Readonly<Record<string, unknown>>,
+  own: RefusedKeys = {},
+): string[] {
+  const ignored: string[] = []
+  const all = { ...refused, ...own }
+  for (const [key, given] of Object.entries(body)) {
+    if (Object.hasOwn(honoured, key)) continue
+    if (Object.hasOwn(all, key)) {
+      const [defaults, hint] = all[key]
+      if (given === null || defaults.some((one) => isSame(one, given))) continue
+      throw new Refusal("unsupported_parameter", `${key} is not supported here`, { param: key, hint })
+    }
+    if (inert.has(key) || constraintKeys.has(key)) continue
+    ignored.push(key)
+    checkBound(wholeBounds.unknownKeys, ignored.length)
+    checkBound(wholeBounds.keyUnits, key.length, quote(key))
+    if (!key.isWellFormed()) throw halfPair(`the key ${quote(key)}`)
+  }
+  for (const key of ignored) refuseConstraint(key)
+  return ignored
+}
+
+/** Throws `Refusal` for a name that looks like a constraint's. */
+function refuseConstraint(key: string): void {
+  const meant = [...constraintKeys].find((known) => editDistance(key.toLowerCase(), known, 2) <= 2)
+  if (meant === undefined && !constraintPrefix.test(key)) return
+  throw new Refusal("unsupported_parameter", `unknown field ${quote(key)} looks like a constraint`, {
+    param: key,
+    hint: meant ? `Did you mean ${meant}?` : "Use response_format or structured_outputs",
+  })
+}
+
+/** The header of a reply that says which keys had no effect. */
+export function ignoredHeaders(ignored: readonly string[]): Record<string, string> {
+  return ignored.length > 0 ? { "x-tokenrail-ignored": ignoredHeader(ignored) } : {}
+}
+
+export const maxNamed = 20
+export const maxHeaderUnits = 1_000
+
+/** The value of `x-tokenrail-ignored`: some names, and how many more there are. At most 1 kB. */
+export function ignoredHeader(ignored: readonly string[]): string {
+  const names: string[] = []
+  let units = 0
+  for (const key of ignored.slice(0, maxNamed)) {
+    const name = encodeURIComponent(key)
+    units += name.length + 2
+    if (units > maxHeaderUnits) break
+    names.push(name)
+  }
+  const more = ignored.length - names.length
+  return more === 0 ? names.join(", ") : [...names, `and ${more} more`].join(", ")
+}
+
+/** Whether a value is a default: a scalar, or a list of scalars. */
+function isSame(known: unknown, given: unknown): boolean {
+  if (!Array.isArray(known)) return known === given
+  return Array.isArray(given) && given.length === known.length && known.every((each, i) => each === given[i])
+}
+
+/** Levenshtein distance, or `most + 1` when it is larger. */
+function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    let least = i
+    for (let j = 1; j <= b.length; j++) {
+      const distance = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+      next.push(distance)
+      least = Math.min(least, distance)
+    }
+    // No later row holds less than the least of this one.
+    if (least > most) return most + 1
+    row = next
+  }
+  return Math.min(row[b.length], most + 1)
+}

@@ -1,0 +1,139 @@
+/**
+ * Policies: how a constrained text may be spelt, as the wire names them, and as the compiler does.
+ *
+ * A policy narrows spellings, never values. They come in the request's `tokenrail` object, or inside
+ * `structured_outputs` together with the two switches that vLLM has there, or from the flags of the command line.
+ * A value that asks for more than today's engine does is refused with a way out.
+ */
+import { z } from "zod"
+import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+
+const policyFields = z.strictObject({
+  order: z.enum(["schema", "any"]).nullish(),
+  escapes: z.enum(["canonical", "json"]).nullish(),
+  numbers: z.enum(["plain", "json"]).nullish(),
+  formats: z.enum(["assert", "annotate"]).nullish(),
+  whitespace: z
+    .union([z.enum(["bounded", "none", "spaced", "any"]), z.looseObject({ indent: z.unknown() })])
+    .nullish(),
+  additional: z.enum(["schema", "forbid"]).nullish(),
+  on_length: z.enum(["truncate", "close"]).nullish(),
+  schema_in_prompt: z.boolean().nullish(),
+  prefill: z.enum(["outside", "inside"]).nullish(),
+  lenient: z.boolean().nullish(),
+  report: z.boolean().nullish(),
+  timing: z.boolean().nullish(),
+  fields: z.boolean().nullish(),
+  trace: z.boolean().nullish(),
+  stream_granularity: z.enum(["token", "word"]).nullish(),
+  draft_tokens: z.int().min(0).nullish(),
+  tools_in_prompt: z.boolean().nullish(),
+  reason: z.strictObject({ until: z.string().min(1) }).nullish(),
+})
+
+const vllmFlags = z.strictObject({
+  disable_any_whitespace: z.boolean().nullish(),
+  disable_additional_properties: z.boolean().nullish(),
+  whitespace_pattern: z.string().nullish(),
+})
+
+/** Policies that ask for more than today's engine does: the value, the way out. */
+const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
+  ["additional", "forbid", "Set additionalProperties: false in the schema"],
+  ["prefill", "inside", "Leave it out"],
+  ["lenient", true, "Remove the keyword from the schema"],
+  ["trace", true, "Leave it out"],
+]
+
+const spacing = { bounded: "flexible", none: "compact", spaced: "tight", any: "any" } as const
+
+/** Keys that `structured_outputs` may hold besides its constraint. */
+export const policyKeys: readonly string[] = [
+  ...Object.keys(policyFields.shape),
+  ...Object.keys(vllmFlags.shape),
+]
+
+/** What a request says beside its constraint. */
+export interface Policies {
+  compile: CompileOptions
+  /** What the engine is told besides: length, drafts, granularity, the schema in the prompt. */
+  generate: GenerateOptions
+}
+
+/** The policies of a request's body. Throws `Refusal`. */
+export function readPolicies(value: Record<string, unknown>): Policies {
+  const outputs = (value.structured_outputs ?? {}) as Record<string, unknown>
+  const pick = (keys: string[]) =>
+    Object.fromEntries(keys.filter((k) => outputs[k] != null).map((k) => [k, outputs[k]]))
+  const inside = check(policyFields, pick(Object.keys(policyFields.shape)), "structured_outputs")
+  const flags = check(vllmFlags, pick(Object.keys(vllmFlags.shape)), "structured_outputs")
+  const beside = check(policyFields, value.tokenrail ?? {}, "tokenrail")
+  for (const [key, given] of Object.entries(inside)) {
+    if (beside[key as keyof typeof beside] != null && beside[key as keyof typeof beside] !== given) {
+      throw new Refusal("invalid_value", `tokenrail.${key} and structured_outputs.${key} differ`, {
+        param: `structured_outputs.${key}`,
+        hint: "Send one of them",
+      })
+    }
+  }
+  const policies = { ...beside, ...inside }
+  for (const [key, unsupported, hint] of notYet) {
+    const asked =
+      policies[key] === unsupported || (key === "additional" && flags.disable_additional_properties)
+    if (asked) {
+      throw new Refusal("unsupported_parameter", `${key}: ${quote(unsupported)} is not supported here`, {
+        param: key in beside ? `tokenrail.${key}` : `structured_outputs.${key}`,
+        hint,
+      })
+    }
+  }
+  const options: CompileOptions = {}
+  if (policies.order) options.order = policies.order
+  if (policies.escapes) options.escapes = policies.escapes === "json" ? "all" : "minimal"
+  if (policies.numbers) options.numbers = policies.numbers === "json" ? "all" : "plain"
+  if (policies.formats) options.formats = policies.formats
+  const pattern = flags.whitespace_pattern ?? value.guided_whitespace_pattern
+  const whitespace = policies.whitespace ?? (flags.disable_any_whitespace ? "spaced" : fromPattern(pattern))
+  if (typeof whitespace === "object" && whitespace !== null) {
+    throw new Refusal("unsupported_parameter", "whitespace: {indent} is not supported here", {
+      param: "tokenrail.whitespace",
+      hint: "Use bounded, none, spaced or any",
+    })
+  }
+  if (whitespace) options.whitespace = spacing[whitespace]
+  const { on_length, stream_granularity, draft_tokens, schema_in_prompt, tools_in_prompt, reason } = policies
+  return {
+    compile: options,
+    generate: {
+      ...(on_length && { onLength: on_length }),
+      ...(stream_granularity && { streamGranularity: stream_granularity }),
+      ...(policies.fields && { fields: true }),
+      ...(draft_tokens != null && { draftTokens: draft_tokens }),
+      ...(tools_in_prompt != null && { toolsInPrompt: tools_in_prompt }),
+      ...(reason && { reasonUntil: reason.until }),
+      schemaInPrompt: schema_in_prompt ?? false,
+    },
+  }
+}
+
+function fromPattern(pattern: unknown): keyof typeof spacing | null {
+  if (pattern == null) return null
+  if (pattern === "") return "none"
+  // A class of white space, repeated: the letters may be escapes or the characters themselves.
+  if (typeof pattern === "string" && /^(\\s|\[( |\n|\t|\r|\\n|\\t|\\r|\\s)+\])\*$/.test(pattern)) return "any"
+  throw new Refusal("unsupported_parameter", `whitespace pattern ${quote(pattern)} is not supported here`, {
+    param: "guided_whitespace_pattern",
+    hint: 'Use "" for none, [ \\n\\t]* for any, or tokenrail.whitespace',
+  })
+}
+
+function check<T extends z.ZodType>(type: T, value: unknown, field: string): z.infer<T> {
+  const parsed = type.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const param = [field, ...issue.path].join(".")
+  const what = issue.code === "unrecognized_keys" ? `unknown key ${quote(issue.keys[0])}` : issue.message
+  throw new Refusal("invalid_value", `${param}: ${what}`, { param })
+}

@@ -1,0 +1,89 @@
+/**
+ * `chat_template_kwargs`: further variables for the model's own chat template.
+ *
+ * They are a way to say what a template asks for by a name of its own (`enable_thinking`, `builtin_tools`), and no way
+ * around the request: what the server gives the template (the messages, the tools, the special tokens) and what a
+ * request may not choose (the template itself) cannot be set here. Values are few and short, since a template may repeat
+ * them as often as it likes.
+ */
+import type { GenerateOptions } from "../../../runtime/index.ts"
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
+
+/** What the server sets, what the caller may not choose, and what Jinja has of its own. */
+const reserved = new Set([
+  ...[
+    "messages",
+    "tools",
+    "documents",
+    "conversation",
+    "chat_template",
+    "tokenize",
+    "additional_special_tokens",
+  ],
+  ...["add_generation_prompt", "continue_final_message", "return_dict", "return_tensors"],
+  ...["return_assistant_tokens_mask", "padding", "truncation", "max_length"],
+  ...[
+    "true",
+    "false",
+    "none",
+    "True",
+    "False",
+    "None",
+    "range",
+    "namespace",
+    "raise_exception",
+    "strftime_now",
+  ],
+  ...["loop", "self", "caller", "varargs", "kwargs", "__proto__"],
+])
+
+/** Checks an object whose number of keys has been checked, see bounds.ts. Throws `Refusal` naming the key. */
+export function checkTemplateKwargs(kwargs: object): void {
+  const { kwargs: values, kwargsUnits: units, kwargsLevels: levels } = wholeBounds
+  let valueCount = 0
+  let unitCount = 0
+  for (const [key, value] of Object.entries(kwargs)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(key)) {
+      throw refusal(
+        "chat_template_kwargs",
+        `${quote(key)} is not the name of a variable`,
+        "Use a name of letters, digits and _, at most 64 of them",
+      )
+    }
+    const field = `chat_template_kwargs.${key}`
+    if (reserved.has(key) || key.endsWith("_token")) {
+      throw refusal(field, "this variable is not the request's to set", "Leave it out")
+    }
+    const extent = extentOf(value, values.most - valueCount, levels.most)
+    valueCount += extent.values
+    checkBound(values, valueCount, field)
+    checkBound(levels, extent.levels, field)
+    unitCount += key.length + unitsOf(value, field)
+    checkBound(units, unitCount, field)
+  }
+}
+
+/** What the template is given of them. */
+export function templateOptionsOf(
+  variables: Readonly<Record<string, unknown>> | null | undefined,
+): Pick<GenerateOptions, "templateOptions"> {
+  if (variables === null || variables === undefined || Object.keys(variables).length === 0) return {}
+  return { templateOptions: { variables } }
+}
+
+/** Units of the strings and keys in a value. Throws `Refusal` on a number that is none. */
+function unitsOf(value: unknown, field: string): number {
+  if (typeof value === "string") return value.length
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw refusal(field, "the number is too large", "Send one below 1.8e308")
+  }
+  if (typeof value !== "object" || value === null) return 0
+  const names = Array.isArray(value) ? [] : Object.keys(value)
+  return [...names, ...Object.values(value)].reduce((sum: number, each) => sum + unitsOf(each, field), 0)
+}
+
+function refusal(field: string, what: string, hint: string): Refusal {
+  return new Refusal("invalid_value", `${field}: ${what}`, { param: field, hint })
+}
