@@ -27,8 +27,6 @@ export interface RequestTurn {
   readonly closes: boolean
   /** Whether text alone, without a call and a constraint, is an answer that a budget may cut. */
   readonly isFree: boolean
-  /** Which call it is was said beforehand. */
-  readonly isNamed: boolean
 }
 
 /** Tokens at the end of a prompt in which the beginning of a reasoning section is looked for. */
@@ -105,14 +103,12 @@ export function openTurn(
   }
   const { calls } = planTurn(turn)
   const isHeld = hasTools(options) || constraint !== null || messages !== undefined
-  const { toolChoice } = options
   return {
     turn,
     constraint: isHeld ? turnConstraint(turn, constraint, policies) : null,
     hasCalls: calls.tools.length > 0,
     closes,
     isFree: constraint === null && !calls.isRequired,
-    isNamed: isNamedChoice(toolChoice),
   }
 }
 
@@ -127,12 +123,6 @@ export interface TurnContext {
   readonly closes: boolean
   /** Calls of the conversation so far. */
   readonly callsBefore: number
-}
-
-function isNamedChoice(choice: unknown): boolean {
-  if (typeof choice !== "object" || choice === null) return false
-  const { type } = choice as { type?: unknown }
-  return type === "function" || type === "custom"
 }
 
 /** Clients send the other fields with every request; this one asks for what cannot be. */
