@@ -101,7 +101,7 @@ test("the template writes system, user, assistant and tool turns", () => {
     [
       "<|im_start|>system\nBe brief.<|im_end|>",
       "<|im_start|>user\nWeather in Bern?<|im_end|>",
-      '<|im_start|>assistant\n<tool_call>\n{"name": "get_weather", "arguments": {"city":"Bern"}}\n</tool_call><|im_end|>',
+      '<|im_start|>assistant\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bern"}}\n</tool_call><|im_end|>',
       "<|im_start|>user\n<tool_response>\nsunny\n</tool_response><|im_end|>",
       "<|im_start|>assistant\nIt is sunny.<|im_end|>",
       "<|im_start|>user\nThanks<|im_end|>",
