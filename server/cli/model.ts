@@ -31,7 +31,7 @@ export function modelFlags(command: Command): Command {
     )
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
     .option("--tool-style <name>", "form in which the model writes calls of tools (default: its template's)")
-    .option("--reasoning <how>", "how it marks its reasoning: auto, none, or <begin>,<end>", "auto")
+    .option("--reasoning <how>", "how it marks its reasoning: auto (default), none, or <begin>,<end>")
 }
 
 /** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
