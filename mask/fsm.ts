@@ -8,9 +8,7 @@ import { placed } from "../grammar/errors.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
-import { Dead } from "../grammar/lexeme/table.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
-import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { wordCount } from "./bits.ts"
@@ -189,10 +187,10 @@ export class TokenFsm implements TokenMachine {
     try {
       return this.builder.build(state, endIds, list)
     } catch (error) {
+      // What was read last met the bound. Where that is not a value's own (white space before it), what was read before it tells.
       const placeRead = () => {
-        let last: readonly [lexemeState: number, stack: number] = [Dead, EmptyStack]
-        for (const read of this.builder.reads()) last = read
-        return this.states.pathOf(...last)
+        const paths = [...this.builder.reads()].reverse().map((read) => this.states.pathOf(...read))
+        return paths.find((path) => path !== "") ?? ""
       }
       throw placed(error, placeRead)
     }
