@@ -242,6 +242,11 @@ export class Placement {
   private readonly isIdle = (thread: WalkThread): boolean =>
     this.groupsOn(thread).length === 0 && thread.work(performance.now()) === undefined
 
+  /** Whether no other program wants the cores: beside others a thread that gives way to all would hardly run. */
+  private get isAlone(): boolean {
+    return this.crowding.factor === 1
+  }
+
   /** Compilations that have a thread of their own. */
   private get slowCount(): number {
     return [...this.groups.values()].filter(
@@ -259,7 +264,7 @@ export class Placement {
   /** Gives threads of their own to those that wait for one. */
   private pump(): void {
     while (this.slow.length > 0 && this.slowCount < this.options.maxSlow && !this.isClosing) {
-      const thread = this.threads.take(this.isIdle)
+      const thread = this.threads.take(this.isIdle, this.isAlone)
       if (!thread) return
       const group = this.slow.shift()!
       this.threads.own(group.key, thread)
@@ -316,7 +321,7 @@ export class Placement {
     this.known.clear()
     this.threads.own(culprit.key, thread)
     // An answer that has begun may only seem slow, where the machine is.
-    if (!isRunning) thread.makePatient()
+    if (!isRunning && this.isAlone) thread.makePatient()
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
       this.leaveThread(group)

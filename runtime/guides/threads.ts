@@ -87,9 +87,9 @@ export class WalkThreads {
 
   /**
    * A thread for one constraint: one that keeps nothing for another, or a fresh one, or one of those that `isIdle` where there
-   * are enough.
+   * are enough. `isPatient`: others go before a fresh one.
    */
-  take(isIdle: (thread: WalkThread) => boolean): WalkThread | undefined {
+  take(isIdle: (thread: WalkThread) => boolean, isPatient: boolean): WalkThread | undefined {
     const idle = [...this.owners].filter(([, thread]) => !this.isShared(thread) && isIdle(thread))
     const isFull = this.ownedThreads().size >= maxOwnedThreads
     const reused = idle.find(
@@ -100,7 +100,7 @@ export class WalkThreads {
       this.idleSince.delete(reused[1])
       return reused[1]
     }
-    return this.makeRoom(isIdle, maxOwnedThreads) ? this.start(true) : undefined
+    return this.makeRoom(isIdle, maxOwnedThreads) ? this.start(isPatient) : undefined
   }
 
   /**
