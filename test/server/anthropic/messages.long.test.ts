@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { createApp } from "../../../server/app.ts"
 import { createFetch } from "../../../server/serve.ts"
+import { bodyOf } from "../../support/replies.ts"
 
 let engine: Engine
 let fetchApp: typeof fetch
@@ -36,10 +37,7 @@ function post(fields: object, path = "/v1/messages"): Promise<Response> {
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
 async function reply(fields: object): Promise<any> {
-  const response = await post(fields)
-  const body = await response.json()
-  expect(response.status, JSON.stringify(body)).toBe(200)
-  return body
+  return bodyOf(await post(fields))
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: events are compared field by field

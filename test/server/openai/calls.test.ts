@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { createApp } from "../../../server/app.ts"
 import { createFetch } from "../../../server/serve.ts"
+import { bodyOf, chunksOf } from "../../support/replies.ts"
 
 let engine: Engine
 let fetchApp: typeof fetch
@@ -43,19 +44,12 @@ function post(fields: object): Promise<Response> {
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
 async function reply(fields: object): Promise<any> {
-  const response = await post(fields)
-  const body = await response.json()
-  expect(response.status, JSON.stringify(body)).toBe(200)
-  return body
+  return bodyOf(await post(fields))
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: chunks are compared field by field
 async function chunks(fields: object): Promise<any[]> {
-  const response = await post({ stream: true, ...fields })
-  expect(response.status).toBe(200)
-  const lines = (await response.text()).split("\n\n").filter((line) => line.startsWith("data: "))
-  expect(lines.at(-1)).toBe("data: [DONE]")
-  return lines.slice(0, -1).map((line) => JSON.parse(line.slice("data: ".length)))
+  return chunksOf(await post({ stream: true, ...fields }))
 }
 
 /** The message that the deltas of a stream add up to. */
