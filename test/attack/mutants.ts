@@ -89,7 +89,13 @@ function faultOf({ isHead, mayWait }: Mutant, raw: string, isLate: boolean): str
     const error = /"error":\{"message":"((?:[^"\\]|\\.)*)"/.exec(body)
     return error === null ? null : `a stream died: ${error[1].slice(0, 300)}`
   }
-  if (body.startsWith("# HELP tokenrail_")) return null
+  // Metrics are lines of text, by Prometheus' format.
+  if (
+    status === "200" &&
+    /content-type: text\/plain; version=/i.test(head) &&
+    body.startsWith("# HELP tokenrail_")
+  )
+    return null
   if (!/content-type: application\/json/i.test(head))
     return `status ${status} is not JSON: ${JSON.stringify(body.slice(0, 80))}`
   try {
