@@ -53,9 +53,11 @@ export class TurnReading {
 
   /** Reads on. */
   feed(text: string, carried: Carried): (TurnPiece & Carried)[] {
-    const { tokens, logprobs = [] } = this.carried
-    this.carried = { tokens: [...tokens, ...carried.tokens] }
-    if (carried.logprobs) this.carried.logprobs = [...logprobs, ...carried.logprobs]
+    this.carried.tokens.push(...carried.tokens)
+    if (carried.logprobs) {
+      this.carried.logprobs ??= []
+      this.carried.logprobs.push(...carried.logprobs)
+    }
     this.unread += carried.tokens.length
     const events = this.reader.feed(text)
     const isMixed = events[0]?.type === "reasoning" && events.at(-1)?.type !== "reasoning"
