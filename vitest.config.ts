@@ -35,6 +35,8 @@ export default defineConfig({
           name: "app",
           include: ["test/**/*.test.ts"],
           exclude: [`${pure}/*.test.ts`, "test/**/*.{gpu,long,full}*.test.ts"],
+          // Every file would import onnxruntime, hono and the rest anew: 100 s of the whole run.
+          isolate: false,
           ...parallel,
         },
       },
