@@ -11,7 +11,7 @@ import { TimeError } from "../deadline.ts"
 import { GrammarError, type Limits, limitError, placed } from "../errors.ts"
 import { ArrayRules } from "./array/arrayrules.ts"
 import type { ArraySpec } from "./array/arrayspec.ts"
-import type { Conjunctions } from "./facts/conjunction.ts"
+import { type Conjunctions, Infinite } from "./facts/conjunction.ts"
 import { ObjectRules, type Progress } from "./object/objectrules.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import type { JsonNode } from "./read/reader.ts"
@@ -41,6 +41,9 @@ const MaxRounds = 8
 
 /** Steps for a value that rules decide on; one that is looked at takes one. */
 const RulesWork = 16
+
+/** Items that are copied in a step. */
+const CopiedItems = 16
 
 const range = { start: 0, end: 0 }
 
@@ -192,6 +195,8 @@ export class FiniteValues {
     const itemAt = (index: number) => items[Math.min(index, items.length - 1)]
     if (min > max) return []
     for (let i = 0; i < Math.min(min, items.length); i++) if (!this.hasValue(items[i])) return []
+    // One value is enough: there is an array of each length.
+    if (max === Infinite && items.every((item) => this.hasValue(item))) return null
     const result: JsonNode[] = []
     let rows: JsonNode[][] = [[]]
     for (let length = 0; ; length++) {
@@ -204,7 +209,7 @@ export class FiniteValues {
         result.length > this.limits.finiteValues
       )
         return null
-      this.spend(rows.length * values.length)
+      this.spend(rows.length * values.length * (1 + Math.floor(length / CopiedItems)))
       rows = rows.flatMap((row) => values.map((item) => [...row, item]))
     }
   }

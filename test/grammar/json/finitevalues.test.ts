@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import type { GrammarError } from "../../../grammar/errors.ts"
 import { compile } from "../../../grammar/index.ts"
 import { States } from "../../../grammar/state.ts"
+import { refusalOf } from "../../support/cases.ts"
 import { Validator } from "../../support/validate.ts"
 
 const flag = { type: "boolean" }
@@ -85,6 +86,7 @@ const infinite: [name: string, item: object][] = [
   ["pairs of anything", two({}, { uniqueItems: true })],
   ["other names", { type: "object", properties: { a: flag, b: flag }, maxProperties: 2 }],
   ["one place that is free", { type: "array", contains: { const: 1 }, maxItems: 2 }],
+  ["one value over and over", { type: "array", items: { const: 1 } }],
   ["towers", { $ref: "#/$defs/tower" }],
   ["sets of sets", { $ref: "#/$defs/set" }],
   [
@@ -112,6 +114,11 @@ describe("values of unique items", () => {
   })
 
   test.each(infinite)("%s: no end", (_name, item) => expectValid(item, 9))
+
+  test("arrays of one value up to 20,000 are counted by what they hold", () => {
+    const refused = refusalOf(() => statesOf({ type: "array", items: { const: 1 }, maxItems: 20_000 }, 2))
+    expect([refused.kind, refused.path]).toEqual(["limit", "/items"])
+  })
 
   test("two definitions that need each other's values end in a limit or are told apart", () => {
     const one = {
