@@ -32,10 +32,11 @@ type Fields = Readonly<Record<string, unknown>>
 export const CustomArgument = "input"
 
 /** The tools of a request. Throws `syntax` with the tool's pointer, `unsupported` for what no grammar can honour. */
-export function readTools(tools: readonly unknown[]): Tool[] {
+export function readTools(tools: unknown): Tool[] {
+  if (!Array.isArray(tools)) throw new GrammarError("syntax", "tools", "tools are a list. Write [] for none")
   checkLimit(fixedBounds, "tools", tools.length, "", "tools", "send fewer")
   const names = new Map<string, string>()
-  return tools.map((value, i) => {
+  return Array.from(tools, (value: unknown, i) => {
     const tool = readTool(value, `/${i}`)
     const place = `${tool.path.slice(0, tool.path.lastIndexOf("/"))}/name`
     const known = names.get(tool.name)

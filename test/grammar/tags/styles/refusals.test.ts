@@ -10,6 +10,15 @@ const custom = (format: unknown) => ({ type: "custom", custom: { name: "own", fo
 
 const table: [what: string, turn: Partial<Turn>, kind: string, path: string, message: string][] = [
   ["a style that is not there", { style: "herms" }, "syntax", "style", '"herms". There are: hermes,'],
+  [
+    "tools that are no list",
+    { tools: "fine" as unknown as unknown[] },
+    "syntax",
+    "tools",
+    "tools are a list",
+  ],
+  // biome-ignore lint/suspicious/noSparseArray: a hole is what is read
+  ["a list of tools with a hole", { tools: [, fine] }, "syntax", "/0", "a tool is an object"],
   ["a tool that is no object", { tools: [fine, 5] }, "syntax", "/1", "a tool is an object"],
   ["a hosted tool", { tools: [{ type: "web_search" }] }, "unsupported", "/0/type", '"web_search"'],
   [
