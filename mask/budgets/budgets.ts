@@ -91,7 +91,9 @@ export class Budgets {
       for (const each of this.counter.stacks.lefts(this.states.threadStack(thread)))
         left = Math.min(left, each)
     }
-    return left >= this.requiredAt(uncounted) ? uncounted : DeadState
+    const required = this.requiredAt(uncounted)
+    // A budget that begins inside a token may not have enough, however little is counted before it.
+    return required < Number.POSITIVE_INFINITY && left >= required ? uncounted : DeadState
   }
 
   /** The mask of `state`, each token tried: those below `node` whose rest may follow. */

@@ -146,3 +146,16 @@ describe.each(grammars)("%s", (_name, grammar, maxTokens) => {
     expect(shared).toBeGreaterThan(10)
   })
 })
+
+test("a part that begins inside a token has its budget there, where nothing was counted before", () => {
+  const part = (t: Terms) =>
+    t.concat(t.text("a"), t.budget(t.or([t.text(""), t.text("abc")]), 2), t.text(";"))
+  const fsm = new TokenFsm(
+    grammarOf((t) => part(t)),
+    vocabulary,
+  )
+  const mask = new Uint32Array(vocabulary.words)
+  new Matcher(fsm).fillMask(mask)
+  // Behind "aa" one token is left for "bc".
+  expect(allowedIds(mask, vocabulary.width)).toEqual(["a".charCodeAt(0)])
+})
