@@ -63,7 +63,7 @@ const end = performance.now() + 60_000 * Number(flags.minutes)
 while (performance.now() < end && (counts.grammar ?? 0) < Number(flags.distinct)) {
   const input = make()
   const text = JSON.stringify(input)
-  const id = createHash("sha1").update(text).digest("latin1").slice(0, 8)
+  const id = createHash("sha1").update(text).digest("base64").slice(0, 12)
   if (seen.has(id)) continue
   seen.add(id)
   if (flags.last !== undefined) writeFileSync(flags.last, text)
