@@ -45,6 +45,37 @@ function topIds(capture: Candidates, count: number): number[] {
   return Array.from(ranked.ids.subarray(0, ranked.count))
 }
 
+/**
+ * How likely a token is among those that a mask lets through, and how likely those are among all: natural logarithms. Shape of
+ * `values` [V]. They add up to the token's own log-probability. O(V).
+ */
+export function certaintyOf(
+  values: Float32Array,
+  mask: Uint32Array,
+  token: number,
+): { logprob: number; logMass: number } {
+  let max = Number.NEGATIVE_INFINITY
+  let allowedMax = Number.NEGATIVE_INFINITY
+  // hot
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id]
+    if (value > max) max = value
+    if (value > allowedMax && (mask[id >>> 5] & (1 << (id & 31))) !== 0) allowedMax = value
+  }
+  // Each sum has its own maximum: what is allowed may lie below all that a float64 can tell beside the likeliest.
+  let sum = 0
+  let allowedSum = 0
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id]
+    if (!(value > Number.NEGATIVE_INFINITY)) continue
+    sum += Math.exp(value - max)
+    if ((mask[id >>> 5] & (1 << (id & 31))) !== 0) allowedSum += Math.exp(value - allowedMax)
+  }
+  const all = max + Math.log(sum)
+  const allowed = allowedMax + Math.log(allowedSum)
+  return { logprob: values[token] - allowed, logMass: Math.min(0, allowed - all) }
+}
+
 /** Place in the pinned order, from 1. */
 function rankOf({ values, alive }: Candidates, token: number): number {
   const value = values[token]

@@ -183,6 +183,7 @@ export class Engine {
       constraint,
       turn: request.turn,
       fields: request.fields,
+      confidence: request.confidence,
       bytesOf: (token) => this.vocabulary.name(token)?.length ?? this.vocabulary.bytes(token).length,
       endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,

@@ -8,7 +8,7 @@
 
 import type { Report } from "../../grammar/index.ts"
 import type { TokenLogprobs } from "../../sampler/index.ts"
-import { AnswerFields } from "../fields/answer.ts"
+import { AnswerFields, type ClosedField } from "../fields/answer.ts"
 import type { Constraint } from "../schema.ts"
 import type { ToolCall } from "../turn/options.ts"
 import { TurnReading } from "../turn/reading.ts"
@@ -33,6 +33,8 @@ export interface Choice {
   /** Why it ended by `error`. */
   readonly error: Error | undefined
   readonly logprobs: readonly TokenLogprobs[] | null
+  /** The values that have closed and how sure the model was of them; null without `confidence`. */
+  readonly fields: readonly ClosedField[] | null
 }
 
 interface Spread {
@@ -90,6 +92,8 @@ export interface GenerationOptions {
   readonly turn: RequestTurn | null
   /** Tell what happens to the values of the answer, if it is JSON, and of the arguments of calls. */
   readonly fields: boolean
+  /** And how sure the model was of those that close. */
+  readonly confidence: boolean
   /** The spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
   /** How many bytes of the text a token writes, control tokens as they are spelled. */
@@ -205,8 +209,8 @@ export class Generation {
     const { choice } = event
     const reading = this.readingOf(choice, turn)
     if (event.type === "text") {
-      const { text, tokens, logprobs } = event
-      const carried = logprobs ? { tokens, logprobs } : { tokens }
+      const { text, tokens, logprobs, certainty } = event
+      const carried = { tokens, ...(logprobs && { logprobs }), ...(certainty && { certainty }) }
       return reading.feed(text, carried).map((piece) => ({ choice, ...piece }))
     }
     if (event.type !== "finish") return [event]
@@ -220,20 +224,20 @@ export class Generation {
   }
 
   /** The event with what it does to the values of the answer. */
-  private withFields(event: GenerationEvent): GenerationEvent {
+  private withFields({ certainty, ...event }: GenerationEvent): GenerationEvent {
     const { choice, type } = event
     const isJson = this.options.constraint?.isJson ?? false
-    const fields = this.fields.get(choice) ?? new AnswerFields(isJson)
+    const fields = this.fields.get(choice) ?? new AnswerFields(isJson, this.options.confidence)
     this.fields.set(choice, fields)
     if (type === "call") fields.begin(event.index, event.isCustom)
     const isWhole = type === "finish" && event.finishReason === "stop"
     const events =
       type === "text"
-        ? fields.push(event.text, null)
+        ? fields.push(event.text, null, certainty)
         : type === "arguments"
-          ? fields.push(event.text, event.index)
+          ? fields.push(event.text, event.index, certainty)
           : isWhole
-            ? fields.finish()
+            ? fields.finish(certainty)
             : []
     return events.length > 0 ? { ...event, fields: events } : event
   }
@@ -296,6 +300,7 @@ export class Generation {
       message,
       error,
       logprobs: sequence.options.params.logprobs === null ? null : logprobs,
+      fields: this.options.confidence ? (this.fields.get(index)?.closed ?? []) : null,
     }
   }
 

@@ -83,6 +83,11 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
   schemaInPrompt?: boolean | null
   /** Tell with each event what happens to the values of a JSON text: of the answer, and of the arguments of calls. */
   fields?: boolean | null
+  /**
+   * Tell with each value that closes how sure the model was of it. Forced tokens are run through the model then. Default false;
+   * true implies `fields`.
+   */
+  confidence?: boolean | null
   /** The report will be read: it is made along with the compilation. Default: when it is read. */
   report?: boolean | null
   signal?: AbortSignal | undefined
@@ -101,6 +106,7 @@ export interface ReadRequest {
   /** Null: there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
   readonly fields: boolean
+  readonly confidence: boolean
   readonly hasPatterns: boolean
   readonly stopWhen: StopWhenKind | null
   readonly repetition: { min: number; max: number; count: number } | null
@@ -199,6 +205,7 @@ export async function readRequest(
     options.maxTokens ? "max_tokens" : undefined,
   )
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
+  const confidence = readConfidence(options)
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
   const onLength = options.onLength ?? (turn?.hasCalls ? "close" : null)
   const closes = oneOf("on_length", onLength, ["truncate", "close"]) === "close"
@@ -211,7 +218,7 @@ export async function readRequest(
     closes,
     maxTokens,
     room: contextLength - promptIds.length,
-    takesForced: !needsLogits(params),
+    takesForced: !needsLogits(params) && !confidence,
     allowed: params.allowed,
     stopTokenIds: [...(options.stopTokenIds ?? [])],
     hasStops: stops.strings.length > 0,
@@ -225,7 +232,8 @@ export async function readRequest(
     stops,
     turn,
     walk: constraint || stopRegexes.length > 0 ? walk : null,
-    fields: options.fields ?? false,
+    fields: (options.fields ?? false) || confidence,
+    confidence,
     hasPatterns: stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, constraint !== null),
     repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
@@ -355,6 +363,12 @@ function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | nu
   if (!isConstrained) return kind
   const message = `stop_when: ${kind} ends text without a constraint, and a constraint ends by itself: leave one out`
   throw new RequestError("invalid_value", message, "stop_when")
+}
+
+function readConfidence({ confidence, fields }: GenerateOptions): boolean {
+  if (!confidence || fields !== false) return confidence ?? false
+  const message = "confidence: it is told with the values that close, and fields is false: leave one out"
+  throw new RequestError("invalid_value", message, "confidence")
 }
 
 function readPromptLogprobs(value: number | null | undefined): number | null {

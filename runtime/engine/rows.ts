@@ -9,8 +9,10 @@
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { SampleResult, Sampler } from "../../sampler/index.ts"
-import { describeForced } from "../../sampler/logprobs.ts"
+import { certaintyOf, describeForced } from "../../sampler/logprobs.ts"
+import { logitsOf } from "../../sampler/sampler.ts"
 import { RequestError } from "../errors.ts"
+import type { Certainty } from "../fields/certainty.ts"
 import { type Awaited, type GuideHost, hasArrived } from "../guides/guide.ts"
 import { isMisfit, type Misfit, type Outlook, type Verdict } from "../guides/walk.ts"
 import { draftFrom } from "../speculation/draft.ts"
@@ -38,6 +40,8 @@ export interface Cursor {
   readonly logits: Float32Array
   /** What has been drawn, and waits for its verdict. */
   result: (SampleResult & { status: "ok" }) | undefined
+  /** How sure the model was of it, where that was asked for. */
+  certainty: Certainty | undefined
   redraws: number
   taken: number
   accepted: number
@@ -273,6 +277,14 @@ export class Rows {
       )
     } else {
       cursor.result = result as SampleResult & { status: "ok" }
+      if (sequence.options.confidence) {
+        const row = logitsOf(
+          cursor.logits,
+          this.parts.vocabulary.width,
+          cursor.entry.logitsRow + cursor.taken,
+        )
+        cursor.certainty = certaintyOf(row, sequence.mask, result.token)
+      }
       return true
     }
     return false
@@ -348,7 +360,7 @@ export class Rows {
     cursor.redraws = 0
     this.alone(sequence, () => {
       for (const param of relaxed ?? []) sequence.lifted.add(param)
-      this.accept(sequence, token, { logprobs, verdict })
+      this.accept(sequence, token, { logprobs, verdict, certainty: cursor.certainty })
     })
     if (token !== draft.tokens[cursor.taken]) return false
     cursor.accepted++
@@ -382,6 +394,7 @@ export class Rows {
     const end = row + 1 + draft.tokens.length
     const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.slice(row * width, end * width))
     kept.result = result
+    kept.certainty = cursor.certainty
     kept.redraws = redraws
     kept.waitsSince = waitsSince
     entry.sequence.isLate = true
@@ -394,7 +407,7 @@ const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
 function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
   return {
-    ...{ entry, logits, result: undefined, redraws: 0, taken: 0, accepted: 0 },
+    ...{ entry, logits, result: undefined, certainty: undefined, redraws: 0, taken: 0, accepted: 0 },
     ...{ waitsSince: 0, isRepeated: false },
   }
 }

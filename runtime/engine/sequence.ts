@@ -9,6 +9,7 @@
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
 import type { SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
 import { TokenCounts } from "../../sampler/index.ts"
+import { type Certainty, type CertaintySpan, CertaintyTrail } from "../fields/certainty.ts"
 import type { FieldEvent } from "../fields/reader.ts"
 import type { Guide } from "../guides/guide.ts"
 import { PatternPoints } from "../guides/points.ts"
@@ -47,10 +48,19 @@ export type GenerationEvent =
       message?: string
       /** Why it ended by `error`. */
       error?: Error
+      /** Of the tokens that no text came of. */
+      certainty?: CertaintySpan
     }
 
 /** What `stream` yields. `call`: the value is in the arguments of this call, else in the text. */
 export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } & FieldEvent)
+
+/** What is known of a token that is taken. */
+interface TokenTold {
+  readonly logprobs?: TokenLogprobs | undefined
+  readonly verdict?: Verdict | undefined
+  readonly certainty?: Certainty | undefined
+}
 
 type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
 
@@ -85,6 +95,8 @@ export interface SequenceOptions {
   readonly ignoresEnd: boolean
   readonly minTokens: number
   readonly maxTokens: number
+  /** Events say how sure the model was of their tokens. */
+  readonly confidence?: boolean
   /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
   readonly promptLogprobs?: number | null
   readonly contextLength: number
@@ -153,6 +165,7 @@ export class Sequence {
   private readonly repetition: Repetition | null
   private readonly words: WordBuffer | null
   private readonly points: PatternPoints | null
+  private readonly trail: CertaintyTrail | null
   /** The text so far satisfies the constraint. */
   private isComplete: boolean
   /** Bytes written, those of the healed prompt among them, and after how many of them the text was complete. */
@@ -186,6 +199,7 @@ export class Sequence {
     this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
     this.repetition = options.repetition ? new Repetition(options.repetition) : null
     this.words = options.byWords ? new WordBuffer() : null
+    this.trail = options.confidence ? new CertaintyTrail() : null
   }
 
   get promptCount(): number {
@@ -275,17 +289,10 @@ export class Sequence {
    * Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. `verdict`: what
    * the guide says of the token; none is needed for one that ends the output.
    */
-  accept(
-    token: number,
-    {
-      logprobs,
-      isForced = false,
-      verdict,
-    }: { logprobs?: TokenLogprobs | undefined; isForced?: boolean; verdict?: Verdict | undefined } = {},
-  ): void {
+  accept(token: number, { isForced = false, ...told }: TokenTold & { isForced?: boolean } = {}): void {
     if (isForced) this.counts.pushForced(token)
     else this.counts.push(token)
-    const end = this.advance(token, logprobs, verdict)
+    const end = this.advance(token, told)
     if (!end) return
     const [finishReason, stopReason, message] = end
     // What the budget's rule led to its end was closed, even if a token was left.
@@ -294,17 +301,14 @@ export class Sequence {
   }
 
   /** How the output ends by this token; undefined when it goes on. */
-  private advance(
-    token: number,
-    logprobs: TokenLogprobs | undefined,
-    verdict: Verdict | undefined,
-  ): Ending | undefined {
+  private advance(token: number, { logprobs, verdict, certainty }: TokenTold): Ending | undefined {
     const { isConstrained, minTokens } = this.options
     const isEnd = this.isEnd(token)
     const isStop = this.isStop(token)
     this.outlook = undefined
     this.isNarrowed = false
     this.tokens.push(token)
+    if (certainty && (isEnd || isStop)) this.trail?.push(certainty, this.written.length)
     if (isEnd) return ["stop", null]
     if (isStop) {
       if (this.options.includesStop) {
@@ -321,6 +325,7 @@ export class Sequence {
     }
     const piece = this.detokenizer.push(token)
     this.written += piece
+    if (certainty) this.trail?.push(certainty, this.written.length)
     if (isConstrained && verdict?.isExhausted) {
       this.send(this.watch.flush() + piece)
       return ["stop", "complete"]
@@ -391,7 +396,10 @@ export class Sequence {
     this.stopReason = stopReason
     this.message = message
     this.error = error
-    const event = { type: "finish" as const, choice: this.options.choice, finishReason, stopReason }
+    const event = {
+      ...{ type: "finish" as const, choice: this.options.choice, finishReason, stopReason },
+      ...(this.trail && { certainty: this.trail.take(Number.POSITIVE_INFINITY) }),
+    }
     this.options.emit({ ...event, ...(message !== undefined && { message }), ...(error && { error }) })
   }
 
@@ -405,7 +413,10 @@ export class Sequence {
     const text = this.waiting
     this.waiting = ""
     this.text += text
-    const event = { type: "text" as const, choice: this.options.choice, text, tokens: this.unsent }
+    const event = {
+      ...{ type: "text" as const, choice: this.options.choice, text, tokens: this.unsent },
+      ...(this.trail && { certainty: this.trail.take(this.text.length) }),
+    }
     this.options.emit(this.unsentLogprobs.length > 0 ? { ...event, logprobs: this.unsentLogprobs } : event)
     this.unsent = []
     this.unsentLogprobs = []

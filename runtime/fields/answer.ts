@@ -1,31 +1,70 @@
 /** The field events of one answer: those of its JSON text, and those of the arguments of each call. */
+import { type CertaintySpan, FieldCertainty } from "./certainty.ts"
 import { type FieldEvent, FieldReader } from "./reader.ts"
 
+/** What a closed value is, and in which call; in none: in the text. */
+export type ClosedField = FieldEvent & { readonly type: "close"; readonly call?: number }
+
+/** The reader of one JSON text. */
+class JsonFields {
+  private readonly reader = new FieldReader()
+  /** Null: nobody asked how sure the model was. */
+  private readonly certainty: FieldCertainty | null
+
+  constructor(isJudged: boolean) {
+    this.certainty = isJudged ? new FieldCertainty() : null
+  }
+
+  push(text: string, span: CertaintySpan | undefined): readonly FieldEvent[] {
+    return this.judged(this.reader.push(text), span)
+  }
+
+  finish(span: CertaintySpan | undefined): readonly FieldEvent[] {
+    return this.judged(this.reader.finish(), span)
+  }
+
+  private judged(events: readonly FieldEvent[], span: CertaintySpan | undefined): readonly FieldEvent[] {
+    return this.certainty?.judge(events, span) ?? events
+  }
+}
+
 export class AnswerFields {
-  private readonly text: FieldReader | null
-  private readonly calls: FieldReader[] = []
+  /** Values that have closed, where it was asked how sure the model was. */
+  readonly closed: ClosedField[] | null
+  private readonly text: JsonFields | null
+  private readonly calls: JsonFields[] = []
   /** Which calls have arguments that are no JSON. */
   private readonly areCustom: boolean[] = []
+  private readonly isJudged: boolean
 
-  /** `isJson`: the text of the answer is a JSON text. */
-  constructor(isJson: boolean) {
-    this.text = isJson ? new FieldReader() : null
+  /** `isJson`: the text of the answer is a JSON text. `isJudged`: closing values are told with how sure the model was. */
+  constructor(isJson: boolean, isJudged: boolean) {
+    this.isJudged = isJudged
+    this.closed = isJudged ? [] : null
+    this.text = isJson ? new JsonFields(isJudged) : null
   }
 
   begin(call: number, isCustom: boolean): void {
     this.areCustom[call] = isCustom
   }
 
-  /** More of the text, or of the arguments of `call`. */
-  push(text: string, call: number | null): readonly FieldEvent[] {
-    if (call === null) return text === "" ? [] : (this.text?.push(text) ?? [])
+  /** More of the text, or of the arguments of `call`. `span`: the tokens that wrote it. */
+  push(text: string, call: number | null, span?: CertaintySpan): readonly FieldEvent[] {
+    if (call === null) return text === "" ? [] : this.kept(this.text?.push(text, span) ?? [], null)
     if (this.areCustom[call]) return []
-    this.calls[call] ??= new FieldReader()
-    return this.calls[call].push(text)
+    this.calls[call] ??= new JsonFields(this.isJudged)
+    return this.kept(this.calls[call].push(text, span), call)
   }
 
   /** The text is whole. */
-  finish(): readonly FieldEvent[] {
-    return this.text?.finish() ?? []
+  finish(span?: CertaintySpan): readonly FieldEvent[] {
+    return this.kept(this.text?.finish(span) ?? [], null)
+  }
+
+  private kept(events: readonly FieldEvent[], call: number | null): readonly FieldEvent[] {
+    if (this.closed === null) return events
+    for (const event of events)
+      if (event.type === "close") this.closed.push({ ...(call !== null && { call }), ...event })
+    return events
   }
 }

@@ -16,12 +16,20 @@ export type FieldKind = "object" | "array" | "string" | "number" | "boolean" | "
 
 /**
  * What happened to a value. `open` comes with its first character. `delta` is more of a string, decoded, whole characters only.
- * `close` comes with its last character, but for numbers, which the character behind them ends.
+ * `close` comes with its last character, but for numbers, which the character behind them ends. `logprob` and `mass`, where
+ * that was asked for, are over the tokens that wrote the value: the sum of their log-probabilities among what could be written,
+ * and the product of the shares that this had of the model's probability.
  */
 export type FieldEvent =
   | { readonly type: "open"; readonly path: string; readonly kind: FieldKind }
   | { readonly type: "delta"; readonly path: string; readonly delta: string }
-  | { readonly type: "close"; readonly path: string; readonly value: unknown }
+  | {
+      readonly type: "close"
+      readonly path: string
+      readonly value: unknown
+      readonly logprob?: number
+      readonly mass?: number
+    }
 
 /** An open object or array. */
 interface Level {

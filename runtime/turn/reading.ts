@@ -11,6 +11,7 @@ import { TurnReader } from "../../grammar/tags/styles/read/reader.ts"
 import type { Style } from "../../grammar/tags/styles/style.ts"
 import { letterCount } from "../../grammar/tags/styles/wire.ts"
 import type { TokenLogprobs } from "../../sampler/index.ts"
+import type { CertaintySpan } from "../fields/certainty.ts"
 import type { ToolCall } from "./options.ts"
 
 /** What an answer says, as its stream has it. */
@@ -28,6 +29,8 @@ export type TurnPiece =
 export interface Carried {
   tokens: number[]
   logprobs?: TokenLogprobs[]
+  /** How sure the model was of the tokens; all pieces of a text have it. */
+  certainty?: CertaintySpan
 }
 
 export class TurnReading {
@@ -58,12 +61,19 @@ export class TurnReading {
       this.carried.logprobs ??= []
       this.carried.logprobs.push(...carried.logprobs)
     }
+    const { certainty } = carried
+    if (certainty) {
+      const { before } = this.carried.certainty ?? certainty
+      this.carried.certainty = { before, after: certainty.after }
+    }
     this.unread += carried.tokens.length
     const events = this.reader.feed(text)
     const isMixed = events[0]?.type === "reasoning" && events.at(-1)?.type !== "reasoning"
     const pieces = this.pieces(events)
     // A forced run may hold the end of the reasoning and what follows it.
     if (isMixed) this.reasoningTokens -= this.tokensBehind(text, carried.tokens)
+    // What stands behind the last piece in these tokens is still to be said.
+    if (certainty && pieces.length > 0 && !endsAlike(text, pieces)) this.carried.certainty = certainty
     return pieces
   }
 
@@ -113,10 +123,11 @@ export class TurnReading {
 
   private pieces(events: readonly TurnEvent[]): (TurnPiece & Carried)[] {
     this.said.push(...events)
+    const { certainty } = this.carried
     return events.map((event) => {
       if (event.type === "reasoning") this.reasoningTokens += this.unread
       this.unread = 0
-      return { ...this.piece(event), ...this.takeCarried() }
+      return { ...this.piece(event), ...this.takeCarried(), ...(certainty && { certainty }) }
     })
   }
 
@@ -131,6 +142,13 @@ export class TurnReading {
 }
 
 const encoder = new TextEncoder()
+
+/** Whether the last of the pieces that a text gave ends as the text does. */
+function endsAlike(text: string, pieces: readonly TurnPiece[]): boolean {
+  const last = pieces.at(-1)
+  if (last === undefined || !("text" in last)) return true
+  return text.endsWith(last.text) || last.text.endsWith(text)
+}
 
 /** An id that no other call has, in the form that the style's templates want. */
 function newId({ blocks }: Style): string {

@@ -8,7 +8,7 @@
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../runtime/index.ts"
 import { toHttpError } from "../errors.ts"
 import { eventStream } from "../http/sse.ts"
-import { fieldsOf } from "../openai/chat/answer.ts"
+import { closedFieldsOf, fieldsOf } from "../openai/chat/answer.ts"
 import { closedOf, refuseFailure, warningsOf } from "../openai/reply/finish.ts"
 import { randomSeed, spellSeed } from "../openai/reply/seed.ts"
 import type { Constraint } from "../openai/request/constraint.ts"
@@ -90,7 +90,7 @@ class Reply {
     const rest = {
       ...stop,
       usage: usageOf(result.usage, this.request),
-      tokenrail: { ...this.extension, ...said(result) },
+      tokenrail: { ...this.extension, ...said(result), ...closedFieldsOf(result.choices[0]).tokenrail },
     }
     // The blocks are JSON already, in which the arguments of calls stand as they were written.
     const text = `${JSON.stringify(this.head).slice(0, -1)},"content":${this.blocks.json},${JSON.stringify(rest).slice(1)}`

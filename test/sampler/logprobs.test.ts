@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { resolveParams } from "../../sampler/index.ts"
-import { describe, describeRow, Impossible } from "../../sampler/logprobs.ts"
+import { certaintyOf, describe, describeRow, Impossible } from "../../sampler/logprobs.ts"
 
 const width = 700
 const params = (options: object) => resolveParams(options, { width, endIds: [0], seed: 1n })
@@ -30,3 +30,21 @@ test("a logit of −∞ is impossible, and no alternative", () => {
 test("what is no number is seen", () => {
   expect(describeRow(Float32Array.of(1, Number.NaN), 0, params({ logprobs: 0 })).logprob).toBeNaN()
 })
+
+test.each([
+  ["all", [0xffffffff]],
+  ["some", [0b101]],
+  ["one", [0b100]],
+] as const)("a token's certainty adds up to its log-probability among all tokens: %s allowed", (_, words) => {
+  const few = Float32Array.of(3, -1, 0.5, 1000, Number.NEGATIVE_INFINITY)
+  const { logprob, logMass } = certaintyOf(few, Uint32Array.from(words), 2)
+  const among = [...few.keys()].filter((id) => words[0] & (1 << id))
+  expect(logprob).toBeCloseTo(0.5 - logSum(among.map((id) => few[id])), 12)
+  expect(logprob + logMass).toBeCloseTo(0.5 - 1000, 12)
+  expect(logMass <= 0 && (words[0] & 8) === 0).toBe(logMass < 0)
+})
+
+function logSum(values: readonly number[]): number {
+  const max = Math.max(...values)
+  return max + Math.log(values.reduce((sum, value) => sum + Math.exp(value - max), 0))
+}

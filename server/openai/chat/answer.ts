@@ -71,6 +71,15 @@ export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readon
   return { tokenrail: { fields: fields.map(({ type, ...rest }) => ({ event: type, ...rest, ...place })) } }
 }
 
+/** The values of a choice that have closed, for a whole reply, where it was asked how sure the model was of them. */
+export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: readonly object[] } } {
+  if (fields === null) return {}
+  const told = fields.map(({ type, call, ...rest }) => {
+    return { event: type, ...rest, ...(call !== undefined && { tool_index: call }) }
+  })
+  return { tokenrail: { fields: told } }
+}
+
 /** Why an answer ended, as OpenAI names it: a tool that the request named ends an answer by `stop`. */
 export function finishReasonOf(finishReason: string, callCount: number, choice: unknown): string {
   if (finishReason !== "stop" || callCount === 0) return finishReason

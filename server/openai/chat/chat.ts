@@ -26,7 +26,7 @@ import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Constraint } from "../request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
 import { ignoredHeaders } from "../request/keys.ts"
-import { Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
+import { closedFieldsOf, Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
 import type { ChatRequest } from "./schema.ts"
 
 /** One chat completion. Never rejects: every failure is a response. */
@@ -118,6 +118,7 @@ class Reply {
           this.request.options.toolChoice,
         ),
         stop_reason: choice.stopReason,
+        ...closedFieldsOf(choice),
       }
     })
     const whole = {

@@ -5,7 +5,7 @@
  * chunks are the whole reply, but that the best of several answers are known at their end alone.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../../runtime/index.ts"
-import { fieldsOf } from "../chat/answer.ts"
+import { closedFieldsOf, fieldsOf } from "../chat/answer.ts"
 import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { spellSeed } from "../reply/seed.ts"
@@ -68,6 +68,7 @@ export class CompletionReply {
             topLogprobs === null ? null : legacyLogprobs(rows(), (some, make) => long.list(some, make)),
           finish_reason: choice.finishReason,
           stop_reason: choice.stopReason,
+          ...closedFieldsOf(choice),
         }
       }),
     )

@@ -26,6 +26,7 @@ const policyFields = z.strictObject({
   report: z.boolean().nullish(),
   timing: z.boolean().nullish(),
   fields: z.boolean().nullish(),
+  confidence: z.boolean().nullish(),
   trace: z.boolean().nullish(),
   stream_granularity: z.enum(["token", "word"]).nullish(),
   draft_tokens: z.int().min(0).nullish(),
@@ -109,7 +110,8 @@ export function readPolicies(value: Record<string, unknown>): Policies {
     generate: {
       ...(on_length && { onLength: on_length }),
       ...(stream_granularity && { streamGranularity: stream_granularity }),
-      ...(policies.fields && { fields: true }),
+      ...(policies.fields != null && { fields: policies.fields }),
+      ...(policies.confidence && { confidence: true }),
       ...(draft_tokens != null && { draftTokens: draft_tokens }),
       ...(tools_in_prompt != null && { toolsInPrompt: tools_in_prompt }),
       ...(reason && { reasonUntil: reason.until }),

@@ -6,6 +6,7 @@
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../../runtime/index.ts"
 import { type ErrorContext, toHttpError } from "../../errors.ts"
+import { closedFieldsOf } from "../chat/answer.ts"
 import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { logprobRows } from "../reply/logprobs.ts"
 import { LongReply } from "../reply/longreply.ts"
@@ -148,6 +149,7 @@ export class Running implements RunningResponse {
       ...(request.report && { report: generation.report }),
       ...(this.finish !== null && { stop_reason: this.finish.stopReason }),
       ...(result !== null && { ...warningsOf(result), ...closedOf(result.choices) }),
+      ...(result !== null && closedFieldsOf(result.choices[0]).tokenrail),
     }
     return {
       ...this.head,

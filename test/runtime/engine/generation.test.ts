@@ -11,6 +11,7 @@ function generationOf(count: number): Generation {
     constraint: null,
     turn: null,
     fields: false,
+    confidence: false,
     bytesOf: () => 1,
     endName: () => undefined,
     compileMs: 0,
