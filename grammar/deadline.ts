@@ -6,7 +6,7 @@
  */
 import { GrammarError } from "./errors.ts"
 
-/** Questions between two looks at the clock. */
+/** Work between two looks at the clock, in questions of the smallest kind. */
 const Stride = 64
 
 let deadline = Number.POSITIVE_INFINITY
@@ -25,23 +25,35 @@ export interface TimedWork {
 const compilation: TimedWork = { what: "compiling takes", option: "limits.compileMs" }
 let work = compilation
 
-/** What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed. */
+/**
+ * What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed, or those of the call that it is
+ * a part of, whichever are over first.
+ */
 export function withinTime<T>(ms: number, run: () => T, timed = compilation): T {
   if (ms === Number.POSITIVE_INFINITY) return run()
-  deadline = performance.now() + ms
+  const end = performance.now() + ms
+  if (end >= deadline) return run()
+  const outer = { deadline, bound, work }
+  deadline = end
   bound = ms
   questions = 0
   work = timed
   try {
     return run()
   } finally {
-    deadline = Number.POSITIVE_INFINITY
+    ;({ deadline, bound, work } = outer)
   }
 }
 
-/** Asked in the loops of what may take long. Throws `limit` when its time is over; else nearly free. */
-export function checkTime(): void {
-  if (deadline === Number.POSITIVE_INFINITY || ++questions % Stride !== 0) return
+/**
+ * Asked in the loops of what may take long, with the `weight` of what is done between two of its questions: 1 for microseconds.
+ * Throws `limit` when its time is over; else nearly free.
+ */
+export function checkTime(weight = 1): void {
+  if (deadline === Number.POSITIVE_INFINITY) return
+  questions += weight
+  if (questions < Stride) return
+  questions = 0
   if (performance.now() <= deadline) return
   throw new TimeError(
     "limit",

@@ -8,6 +8,7 @@
  * Where a state is edges over a base (a string except along some names), its local mask is the base's, patched along
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
+import { checkTime } from "../grammar/deadline.ts"
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
 import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
@@ -50,6 +51,8 @@ const Quote = 0x22
 const MaxWalkNodes = 400
 /** Characters in a row that most tokens stay below. */
 const UsualChain = 16
+/** A look at the clock after so much work: some 50 µs for each local mask that is made. */
+const ListWeight = 16
 /** More ways out of a set are found in one walk. */
 const MaxWays = 64
 /** An entry, its own arrays aside. */
@@ -193,6 +196,7 @@ export class LocalMasks {
   }
 
   private make(list: number, state: number): Local {
+    checkTime(ListWeight)
     if (this.isPlain) return this.walked(list, state)
     const base = lexemes.base(state)
     if (base > Dead) return this.patched(list, state, base)

@@ -4,6 +4,7 @@
  * A token may end a lexeme in its middle; then the top frame says what is read from that trie node on. So a mask is a
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
+import { checkTime } from "../grammar/deadline.ts"
 import { TripleSet } from "../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
@@ -140,6 +141,7 @@ export class MaskBuilder {
 
   private read(list: number, lexemeState: number, stack: number): void {
     if (!seen.add(list, lexemeState, stack)) return
+    checkTime()
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
     const ends = this.addTextEnds(list, lexemeState, stack)
     const local = this.locals.local(list, ends ? this.locals.quiet(lexemeState) : lexemeState)

@@ -5,6 +5,7 @@
  * one, forking shares them all. So there is no mode and no second path for speculation. A link names what was read, a token
  * or bytes, so that what was written can be read again when somebody asks for it; decoding never does.
  */
+import { type TimedWork, withinTime } from "../grammar/deadline.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import { DeadState } from "../grammar/state.ts"
 import { type Capture, TapeWriter } from "../grammar/tape.ts"
@@ -13,7 +14,22 @@ import { onlyToken } from "./bits.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { canonicalTokens, type Encode, forcedBytes } from "./prompt/forced.ts"
 import { type Healing, healed, healingOf } from "./prompt/healing.ts"
-import { writeRecipe } from "./recipe.ts"
+import { type Recipe, writeRecipe } from "./recipe.ts"
+
+/**
+ * How long one call may take, in milliseconds; by default as long as it takes. What takes longer throws a GrammarError of kind
+ * `limit`, a `TimeError`: the matcher is where it was, and can be asked again, or rolled back. The clock is looked at between
+ * pieces of work of a few milliseconds at most.
+ */
+export interface MatcherOptions {
+  /** For a mask, and for moving on by a token or by bytes. */
+  maskMs?: number
+  /** For what looks for an end or for what is forced: `shortest`, `least`, `forcedBytes`, `forcedTokens`, `explain`, `captures`. */
+  completionMs?: number
+}
+
+const maskWork: TimedWork = { what: "finding the tokens that may come next takes", option: "maskMs" }
+const completionWork: TimedWork = { what: "finding how the text may end takes", option: "completionMs" }
 
 /** A link of what was accepted, and the place behind it. Links are shared and never change. */
 interface Accepted {
@@ -35,10 +51,14 @@ interface Accepted {
 export class Matcher {
   private machine: TokenMachine
   private last: Accepted
+  private readonly options: MatcherOptions
+  private readonly maskMs: number
 
-  constructor(fsm: TokenMachine) {
+  constructor(fsm: TokenMachine, options: MatcherOptions = {}) {
     this.machine = fsm
     this.last = startOf(fsm)
+    this.options = options
+    this.maskMs = options.maskMs ?? Number.POSITIVE_INFINITY
   }
 
   /** What it walks on; another machine after `heal`. */
@@ -64,10 +84,16 @@ export class Matcher {
       for (const id of vocabulary.endIds) row[id >>> 5] |= 1 << (id & 31)
       return vocabulary.endIds.length === 1 ? "single" : "masked"
     }
-    const recipe = this.machine.mask(this.state)
+    const recipe = this.findMask()
     writeRecipe(recipe, row)
     if (recipe.row === null ? isOneId(recipe.ids) : isSingle(row)) return "single"
     return this.isAccepting() && equals(row, vocabulary.freeRow) ? "free" : "masked"
+  }
+
+  private findMask(): Recipe {
+    const { machine, state, maskMs } = this
+    if (maskMs === Number.POSITIVE_INFINITY || machine.hasMask(state)) return machine.mask(state)
+    return withinTime(maskMs, () => machine.mask(state), maskWork)
   }
 
   /** Whether `fillMask` has nothing to find, only to write. */
@@ -88,7 +114,10 @@ export class Matcher {
   accept(token: number): boolean {
     if (this.isTerminated()) return false
     const { machine, state } = this
-    const next = machine.next(state, token)
+    const next =
+      this.maskMs < Number.POSITIVE_INFINITY
+        ? this.moved(() => machine.next(state, token))
+        : machine.next(state, token)
     if (next !== DeadState) this.push(next, token, false)
     // An end id that the text itself names is text there.
     else if (machine.isAccepting(state) && machine.vocabulary.isEnd(token)) this.push(state, token, true)
@@ -102,10 +131,19 @@ export class Matcher {
    */
   acceptBytes(bytes: Uint8Array): boolean {
     if (this.isTerminated()) return false
-    const next = this.machine.between(this.machine.advance(this.state, bytes))
+    const { machine, state } = this
+    const next = this.moved(() => machine.between(machine.advance(state, bytes)))
     if (next === DeadState) return false
     this.push(next, bytes.slice(), false)
     return true
+  }
+
+  private moved(move: () => number): number {
+    return withinTime(this.maskMs, move, maskWork)
+  }
+
+  private found<T>(find: () => T): T {
+    return withinTime(this.options.completionMs ?? Number.POSITIVE_INFINITY, find, completionWork)
   }
 
   private push(state: number, read: number | Uint8Array, isEnd: boolean): void {
@@ -129,7 +167,7 @@ export class Matcher {
 
   /** An independent matcher at the same place. O(1). */
   fork(): Matcher {
-    const fork = new Matcher(this.machine)
+    const fork = new Matcher(this.machine, this.options)
     fork.last = this.last
     return fork
   }
@@ -190,7 +228,7 @@ export class Matcher {
 
   /** The longest bytes (at most 4,096) that every way on begins with. */
   forcedBytes(): Uint8Array {
-    return this.isTerminated() ? new Uint8Array(0) : forcedBytes(this.fsm, this.state)
+    return this.isTerminated() ? new Uint8Array(0) : this.found(() => forcedBytes(this.fsm, this.state))
   }
 
   /**
@@ -202,22 +240,23 @@ export class Matcher {
   forcedTokens(before: readonly number[], encode: Encode): readonly number[] {
     const row = new Uint32Array(this.fsm.vocabulary.words)
     if (this.fillMask(row) === "single") return [onlyToken(row)]
-    return this.isTerminated() ? [] : canonicalTokens(this.fsm, this.state, before, encode)
+    if (this.isTerminated()) return []
+    return this.found(() => canonicalTokens(this.fsm, this.state, before, encode))
   }
 
   /** At most as many bytes as any completion has; 0 when the text is complete. */
   least(): number {
-    return this.fsm.least(this.state)
+    return this.found(() => this.fsm.least(this.state))
   }
 
   /** A short completion: bytes that finish the text from here; empty when it is complete. */
   shortest(): Uint8Array {
-    return this.fsm.shortest(this.state)
+    return this.found(() => this.fsm.shortest(this.state))
   }
 
   /** What may be written next, in words. */
   explain(): Expectation[] {
-    return this.fsm.explain(this.state)
+    return this.found(() => this.fsm.explain(this.state))
   }
 
   /**
@@ -235,7 +274,7 @@ export class Matcher {
       if (typeof read === "number") writer.addToken(read, vocabulary.bytes(read))
       else writer.addBytes(read)
     }
-    return captures.read(writer.tape())
+    return this.found(() => captures.read(writer.tape()))
   }
 
   stats(): MachineStats {

@@ -27,6 +27,7 @@ export {
   countAllowed,
   deserialize,
   Matcher,
+  type MatcherOptions,
   parseTekken,
   parseTiktoken,
   parseVocabulary,

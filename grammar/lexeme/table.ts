@@ -9,6 +9,7 @@
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
+import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
 import type { Reach } from "./expr/measure.ts"
@@ -286,6 +287,7 @@ export class LexemeTable {
     add(state, 0, 0)
     for (let bound = this.least(state); bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
+        checkTime()
         if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
         const { length } = from.get(next) as { length: number }
         let rest = this.known(next, false) ?? rests.get(next) ?? null

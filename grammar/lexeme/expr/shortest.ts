@@ -6,6 +6,7 @@
  * Intersections, complements, assertions and machines have no such form: there the derivatives are searched, guided by
  * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
  */
+import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
@@ -33,6 +34,9 @@ const MaxCost = 0x1fffffff
 
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
 const { shortestStates, shortestRanges } = fixedBounds
+
+/** For `checkTime`: a row of derivatives. */
+const RowWeight = 8
 
 /** Bytes of one range that are tried where many texts are asked for. */
 const MaxAlike = 10
@@ -100,6 +104,7 @@ export class ShortestTexts {
     for (let bound = 0; bound < open.length; bound++) {
       for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
         if (++paths > maxPaths) return
+        checkTime()
         if (++since > fixedBounds.textsBetween)
           throw limitError(
             fixedBounds,
@@ -325,6 +330,7 @@ export class ShortestTexts {
           return
         }
         if (isNever(id)) continue
+        checkTime(RowWeight)
         if (++searched > shortestStates || ranges > shortestRanges) {
           const visited = `${searched} automaton states and ${ranges} transitions`
           const bounds = `${shortestStates} and ${shortestRanges}`
