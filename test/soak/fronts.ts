@@ -106,7 +106,7 @@ function follow(input: GrammarInput, text: string): string {
     phase = "mask"
     const fsm = new TokenFsm(grammar, vocabulary)
     checkBudgets(fsm)
-    const matcher = new Matcher(fsm)
+    const matcher = new Matcher(fsm, { maskMs: limits.maskMs })
     for (let step = 0; step < 12 && !matcher.isTerminated(); step++) {
       begin = performance.now()
       matcher.fillMask(row)
