@@ -1,6 +1,7 @@
 /**
  * Mutants of the constraints of one front end, as many as fit into the time: whatever a constraint has become, the outcome is a
- * grammar, whose masks can be followed to an end, or a `GrammarError`; and memory does not grow with the grammars that were.
+ * grammar or a `GrammarError`, every mask on a random walk is that of plain walks and of `accept`, and memory does not grow with
+ * the grammars that were.
  *
  * Usage: `node --max-old-space-size=1024 dist/test/soak/fronts.js gbnf|lark|tag|tools|regex|json [--minutes 10] [--seed 1]
  * [--distinct N] [--last FILE]`. `--distinct` ends it after so many different grammars; `--last` keeps the constraint at work in a
@@ -26,6 +27,7 @@ import { parseCases } from "../support/cases.ts"
 import { mutated, mutatedJson } from "../support/mutants.ts"
 import { randomOf } from "../support/oracle.ts"
 import { randomSchema } from "../support/schemas.ts"
+import { plainLocals } from "./masks.ts"
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,6 +48,10 @@ const vocabulary: Vocabulary = parseVocabulary(read("tokenizer.json"), read("tok
   endIds: [0, 2],
 })
 const row = new Uint32Array(vocabulary.words)
+const expected = new Uint32Array(vocabulary.words)
+/** Tokens that are tried by accept at each place. */
+const tries = 20
+const plain = plainLocals(vocabulary)
 const { specials, endIds, width, hash } = vocabulary
 const tokens = { specials, endIds, width, hash, bytes: (id: number) => vocabulary.bytes(id) }
 
@@ -107,10 +113,26 @@ function follow(input: GrammarInput, text: string): string {
     const fsm = new TokenFsm(grammar, vocabulary)
     checkBudgets(fsm)
     const matcher = new Matcher(fsm, { maskMs: limits.maskMs })
+    const slow = new Matcher(
+      new TokenFsm(grammar, vocabulary, { locals: plain, budgets: { isPlain: true } }),
+      {
+        maskMs: 10 * limits.maskMs,
+      },
+    )
     for (let step = 0; step < 12 && !matcher.isTerminated(); step++) {
       begin = performance.now()
       matcher.fillMask(row)
       took()
+      slow.fillMask(expected)
+      for (let i = 0; i < tries; i++) {
+        const id = Math.floor(random() * width)
+        if ((matcher.validate([id]) === 1) !== isAllowed(row, id))
+          fault(`accept and the mask differ at ${id} after ${step} tokens: ${text}`)
+      }
+      if (row.some((word, w) => word !== expected[w])) {
+        fault(`the mask after ${step} tokens is not that of plain walks: ${text}`)
+        break
+      }
       const allowed = Array.from({ length: width }, (_, id) => id).filter((id) => isAllowed(row, id))
       if (allowed.length === 0) {
         fault(`nothing is allowed after ${step} tokens: ${text}`)
@@ -120,6 +142,7 @@ function follow(input: GrammarInput, text: string): string {
       begin = performance.now()
       if (!matcher.accept(id)) fault(`the mask allows ${id}, accept does not: ${text}`)
       took()
+      slow.accept(id)
     }
     return "grammar"
   } catch (error) {
