@@ -3,6 +3,7 @@
  */
 import { model } from "./requests.ts"
 import { among, type Random, repeat, whole } from "./schemas/generator.ts"
+import { type Json, seeds } from "./seeds.ts"
 
 export interface Mutant {
   bytes: Buffer
@@ -11,99 +12,6 @@ export interface Mutant {
   mayWait: boolean
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-
-const base = { model, messages: [{ role: "user", content: "hi" }], max_tokens: 2 }
-const schema: Json = {
-  $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } } } },
-  type: "object",
-  properties: {
-    a: { type: "string", pattern: "^a+$", maxLength: 3 },
-    b: { type: "integer", minimum: 1, multipleOf: 3 },
-    c: {
-      type: "array",
-      items: { oneOf: [{ enum: [1, "x"] }, { $ref: "#/$defs/node" }] },
-      maxItems: 2,
-      uniqueItems: true,
-    },
-    d: { type: "string", format: "date" },
-  },
-  required: ["a"],
-  additionalProperties: false,
-}
-const bodies: Json[] = [
-  { ...base, response_format: { type: "json_schema", json_schema: { name: "x", strict: true, schema } } },
-  {
-    ...base,
-    structured_outputs: { regex: "(a|b)*c", whitespace: "any" },
-    temperature: 1,
-    top_p: 0.9,
-    seed: 1,
-    n: 2,
-  },
-  {
-    ...base,
-    guided_choice: ["yes", "no"],
-    stop: ["x"],
-    logit_bias: { "5": 1 },
-    logprobs: true,
-    top_logprobs: 2,
-  },
-  {
-    ...base,
-    stream: true,
-    stream_options: { include_usage: true },
-    tokenrail: { report: true, order: "any" },
-  },
-  {
-    ...base,
-    stop_regex: ["a+b"],
-    repetition_detection: { min: 1, max: 4, count: 3 },
-    stop_when: "json",
-    bad_words: ["no"],
-  },
-  {
-    ...base,
-    stream: true,
-    structured_outputs: { json: schema },
-    tokenrail: { on_length: "close" },
-    max_tokens: 30,
-  },
-  {
-    ...base,
-    messages: [
-      { role: "system", content: [{ type: "text", text: "a" }] },
-      {
-        role: "assistant",
-        content: null,
-        tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
-      },
-      { role: "tool", tool_call_id: "c", content: "x" },
-    ],
-    ...{
-      chat_template_kwargs: { a: 1 },
-      reasoning_effort: "low",
-      prediction: { type: "content", content: "hi" },
-    },
-  },
-  {
-    ...base,
-    ...{
-      dry_multiplier: 1,
-      dry_sequence_breakers: ["a"],
-      mirostat: 2,
-      xtc_probability: 0.5,
-      min_p: 0.1,
-      top_k: 5,
-    },
-    ...{
-      allowed_token_ids: [5, 6],
-      stop_token_ids: [7],
-      min_tokens: 1,
-      sampler_order: ["top_k", "temperature"],
-    },
-  },
-]
 const junk: Json[] = [
   ...[
     null,
@@ -178,6 +86,40 @@ const names = [
     "choice",
     "grammar",
   ],
+  ...[
+    "tool_choice",
+    "function",
+    "custom",
+    "name",
+    "parameters",
+    "input_schema",
+    "input",
+    "id",
+    "call_id",
+    "tool_call_id",
+  ],
+  ...[
+    "format",
+    "definition",
+    "syntax",
+    "effort",
+    "budget_tokens",
+    "tokenrail",
+    "fields",
+    "confidence",
+    "reason",
+  ],
+  ...[
+    "prompt",
+    "messages",
+    "echo",
+    "best_of",
+    "logprobs",
+    "include",
+    "store",
+    "previous_response_id",
+    "arguments",
+  ],
 ]
 const methods = [
   "GET",
@@ -196,6 +138,8 @@ const methods = [
 const paths = [
   ...["/v1/chat/completions", "/v1/models", `/v1/models/${model}`, "/health", "/ping", "/version", "/load"],
   ...["/", "/v1/responses", "/v1", "/v1/models/", "/metrics", "/v1/models/%2e%2e/%00", "//", "*"],
+  ...["/v1/responses/resp_1", "/v1/responses/resp_1/cancel", "/v1/responses/resp_1/input_items?limit=2"],
+  ...["/v1/responses/%00/input_items", "/tokenizer_info", "/v1/tokenize", "/detokenize", "/v1/messages"],
 ]
 const headers: [string, string][] = [
   ...(["text/plain", "", "application/json; charset=utf-16", "application/jsonx", "multipart/form-data"].map(
@@ -228,12 +172,13 @@ const headers: [string, string][] = [
 export function mutantRequest(random: Random): Mutant {
   const other = random() < 0.25
   let method = other ? among(random, methods) : "POST"
-  let path = other ? among(random, paths) : "/v1/chat/completions"
+  const seed = among(random, seeds)
+  let path = other ? among(random, paths) : seed.path
   const lines = new Map<string, string>([
     ["host", "127.0.0.1"],
     ["content-type", "application/json"],
   ])
-  let body: Json = structuredClone(among(random, bodies))
+  let body: Json = structuredClone(seed.body)
   let bytesChanged = false
   let mayWait = false
   const steps = 1 + whole(random, 3)
@@ -269,8 +214,8 @@ export function mutantRequest(random: Random): Mutant {
   }
 }
 
-/** The value with one member or item of it replaced, removed, added or moved. */
-function changed(random: Random, value: Json): Json {
+/** The value, which is written over, with one member or item of it replaced, removed, added or moved. */
+export function changed(random: Random, value: Json): Json {
   const places: [holder: Record<string, Json>, key: string][] = []
   const visit = (holder: Record<string, Json>) => {
     for (const key of Object.keys(holder)) {
