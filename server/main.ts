@@ -1,9 +1,17 @@
 #!/usr/bin/env node
 /** The entry of the program `tokenrail`. */
 import { availableParallelism } from "node:os"
-import { isBetterRestarted, restart, settle } from "./cli/onecore.ts"
+import { betterStart, restart, settle } from "./cli/restart.ts"
 
-if (isBetterRestarted(availableParallelism(), process.execArgv)) process.exitCode = await restart()
+const { platform, execArgv, env } = process
+const better = betterStart({
+  cores: availableParallelism(),
+  platform,
+  execArgv,
+  args: process.argv.slice(2),
+  env,
+})
+if (better !== null) process.exitCode = await restart(better)
 else {
   settle()
   await import("./cli/program.ts")

@@ -1,14 +1,27 @@
-/** The program on one core: it starts itself again, and nobody notices. */
+/** The program on one core, and a server: it starts itself again, and nobody notices. */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
-import { isBetterRestarted } from "../../../server/cli/onecore.ts"
+import { betterStart } from "../../../server/cli/restart.ts"
 
-test("one core and helper threads: start again, once", () => {
-  expect(isBetterRestarted(1, [])).toBe(true)
-  expect(isBetterRestarted(1, ["--single-threaded"])).toBe(false)
-  expect(isBetterRestarted(2, [])).toBe(false)
+const plain = { cores: 2, platform: "linux", execArgv: [], args: ["generate"], env: {} }
+
+test.each([
+  ["a command", plain, null],
+  ["on one core", { ...plain, cores: 1 }, ["--single-threaded"]],
+  ["on one core, started again", { ...plain, cores: 1, execArgv: ["--single-threaded"] }, null],
+  ["a server", { ...plain, args: ["serve"] }, []],
+  ["a server elsewhere", { ...plain, args: ["serve"], platform: "darwin" }, null],
+  ["a server, started again", { ...plain, args: ["serve"], env: { MALLOC_ARENA_MAX: "2" } }, null],
+  ["a server that is looked into", { ...plain, args: ["serve"], execArgv: ["--inspect=0"] }, null],
+])("%s", (_name, start, flags) => {
+  expect(betterStart(start)?.flags ?? null).toEqual(flags)
+})
+
+test("what the environment says of malloc stays", () => {
+  const env = { MALLOC_TRIM_THRESHOLD_: "1" }
+  expect(betterStart({ ...plain, cores: 1, env })).toEqual({ flags: ["--single-threaded"], env: {} })
 })
 
 const canPin = spawnSync("taskset", ["-c", "0", "true"]).status === 0
