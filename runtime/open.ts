@@ -32,13 +32,18 @@ import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts
 export interface OpenOptions {
   /** Model directory in the Hugging Face layout. Default: the embedded model. */
   model?: string
-  /** fp32, fp16, int8, uint8, q8, q4, q4f16: which graph of the directory. */
+  /** fp32 (default), fp16, int8, uint8, q8, q4, q4f16, bnb4: which graph of the directory. */
   dtype?: string
   /**
    * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the CPU; `gpu`: on a GPU,
    * software ones included, or not at all; `cpu`.
    */
   device?: "auto" | "gpu" | "cpu"
+  /**
+   * Whether rows of a graph whose quantised activations depend on the whole batch run one at a time (`exact`, default: an answer
+   * is the same whoever is beside it) or together (`fast`: drawn by the same law, but other draws). All other graphs run together.
+   */
+  batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */
   slots?: number
   /** Threads of the model. Default: one less than there are cores, which fills the masks. */
@@ -88,6 +93,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     threads,
     slotCount,
     contextLength,
+    batching: options.batching ?? "exact",
     config: directory.config,
   }
   let model: Model | undefined

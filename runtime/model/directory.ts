@@ -28,6 +28,7 @@ export interface ModelDirectory {
   readonly chatTemplates: ReadonlyMap<string, string>
 }
 
+/** What follows the name of a graph, by the type of its weights. */
 const graphSuffix: Readonly<Record<string, string>> = {
   fp32: "",
   fp16: "_fp16",
@@ -36,7 +37,15 @@ const graphSuffix: Readonly<Record<string, string>> = {
   q8: "_quantized",
   q4: "_q4",
   q4f16: "_q4f16",
+  bnb4: "_bnb4",
 }
+
+/** Types of weights that a graph may be asked for by. */
+export const dtypes: readonly string[] = Object.keys(graphSuffix)
+
+/** The name of a decoder, newer exports first; in the older ones a graph without a cache and one with it are merged. */
+const graphNames = ["model", "decoder_model_merged"]
+const graphFolders = ["onnx", ""]
 
 /** Reads the directory. Throws ModelError naming the file that is missing or wrong. */
 export async function readModelDirectory(path: string, dtype = "fp32"): Promise<ModelDirectory> {
@@ -68,17 +77,37 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
 }
 
 async function findGraph(directory: string, dtype: string): Promise<string> {
-  const suffix = graphSuffix[dtype]
-  if (suffix === undefined) {
-    throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${Object.keys(graphSuffix).join(", ")}`)
-  }
-  const candidates = [join("onnx", `model${suffix}.onnx`), `model${suffix}.onnx`]
+  const suffix = Object.hasOwn(graphSuffix, dtype) ? graphSuffix[dtype] : undefined
+  if (suffix === undefined)
+    throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${dtypes.join(", ")}`)
+  const candidates = graphNames.flatMap((name) =>
+    graphFolders.map((folder) => join(folder, `${name}${suffix}.onnx`)),
+  )
   for (const candidate of candidates) {
     if ((await kindOf(join(directory, candidate)))?.isFile()) return join(directory, candidate)
   }
+  const others = await graphsIn(directory)
   throw new ModelError(
-    `${directory}: neither ${candidates.join(" nor ")} is there. Export the model to ONNX, or choose another dtype`,
+    `${directory}: dtype ${dtype} needs ${candidates[0]} or ${candidates[1]}, and there is ${
+      others.length === 0
+        ? "no graph. Export the model to ONNX"
+        : `${others.map(({ file, dtype }) => `${file} (dtype ${dtype})`).join(", ")}. Choose its dtype`
+    }`,
   )
+}
+
+/** The graphs of a directory that some dtype names. */
+async function graphsIn(directory: string): Promise<{ file: string; dtype: string }[]> {
+  const found: { file: string; dtype: string }[] = []
+  for (const [dtype, suffix] of Object.entries(graphSuffix)) {
+    for (const name of graphNames) {
+      for (const folder of graphFolders) {
+        const file = join(folder, `${name}${suffix}.onnx`)
+        if ((await kindOf(join(directory, file)))?.isFile()) found.push({ file, dtype })
+      }
+    }
+  }
+  return found
 }
 
 type JsonObject = Record<string, unknown>

@@ -3,14 +3,17 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { type Engine, type OpenOptions, open } from "../../runtime/index.ts"
+import { dtypes } from "../../runtime/model/directory.ts"
 import { type Io, UsageError } from "./exit.ts"
 
 export interface ModelFlags {
   model?: string
+  dtype?: string
   device?: "auto" | "gpu" | "cpu"
   threads?: number
   context?: number
   slots?: number
+  batching?: "exact" | "fast"
   draft?: string
   draftTokens?: number
   toolStyle?: string
@@ -21,10 +24,21 @@ export interface ModelFlags {
 export function modelFlags(command: Command): Command {
   return command
     .option("--model <dir>", "ONNX model in the Hugging Face layout (default: the embedded model)")
+    .addOption(
+      new Option("--dtype <name>", "type of the weights: model_q4.onnx is q4 (default: fp32)").choices(
+        dtypes,
+      ),
+    )
     .addOption(new Option("--device <name>", "where to run").choices(["auto", "gpu", "cpu"]))
     .option("--threads <n>", "threads of the model", wholeNumber)
     .option("--context <n>", "tokens of prompt and answer together", wholeNumber)
     .option("--slots <n>", "requests at once", wholeNumber)
+    .addOption(
+      new Option(
+        "--batching <how>",
+        "rows of quantised graphs that depend on each other: exact, one at a time (default), or fast, together",
+      ).choices(["exact", "fast"]),
+    )
     .option(
       "--draft <ngram|dir>",
       "run ahead with drafts: ngram looks them up in the text, a directory holds a smaller model of the same vocabulary",
@@ -36,16 +50,18 @@ export function modelFlags(command: Command): Command {
 
 /** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
 export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
-  const { model, device, threads, context, slots, toolStyle, reasoning } = flags
+  const { model, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)
   return open({
     log: (line) => io.err(`${line}\n`),
     ...options,
     ...(model !== undefined && { model }),
+    ...(dtype !== undefined && { dtype }),
     ...(device !== undefined && { device }),
     ...(threads !== undefined && { threads }),
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),
+    ...(batching !== undefined && { batching }),
     ...(speculation && { speculation }),
     ...(toolStyle !== undefined && { toolStyle }),
     ...(reasoning !== undefined && { reasoning }),

@@ -16,6 +16,12 @@ export interface TinyOptions {
   hasPositions?: boolean
   /** A graph that looks at every key, whatever the attention mask says. */
   ignoresMask?: boolean
+  /** Caches and logits of 16 bits; the graph computes in 32. */
+  isHalf?: boolean
+  /** The last product is of integers, scaled by the largest value of the batch. */
+  isQuantised?: boolean
+  /** Attention by the operator GroupQueryAttention; without positions it also rotates by them. */
+  isGrouped?: boolean
   contextLength?: number
   /** Rows of the embedding: a larger token id fails inside the graph. Default: the width. */
   failsAbove?: number
@@ -32,9 +38,15 @@ export interface TinyOptions {
   template?: string
 }
 
-const heads = 2
-const dim = 8
-const hidden = heads * dim
+/** Types of onnx.proto3. */
+const [Float32, Int32, Float16] = [1, 6, 10]
+const hidden = 16
+
+/** Rotations need heads of sixteen. */
+function headsOf({ isGrouped, hasPositions = true }: TinyOptions): { heads: number; dim: number } {
+  const heads = isGrouped && !hasPositions ? 1 : 2
+  return { heads, dim: hidden / heads }
+}
 
 /** Writes a model directory and returns its path. */
 export function writeTinyModel(directory: string, options: TinyOptions = {}): string {
@@ -49,7 +61,7 @@ export function writeTinyModel(directory: string, options: TinyOptions = {}): st
     model_type: "tiny",
     vocab_size: width,
     hidden_size: hidden,
-    num_attention_heads: heads,
+    num_attention_heads: headsOf(options).heads,
     max_position_embeddings: contextLength,
     eos_token_id: pieces.length + 2,
     ...options.config,
@@ -97,6 +109,7 @@ function byteLevelAlphabet(): string[] {
 }
 
 function tinyGraph(width: number, contextLength: number, options: TinyOptions): Uint8Array {
+  const { heads, dim } = headsOf(options)
   const hasCache = options.hasCache ?? true
   const hasPositions = options.hasPositions ?? true
   const random = generator(12345)
@@ -110,9 +123,18 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     )
     return floats(name, dims, data)
   }
+  const angles = (name: string, of: (angle: number) => number): Bytes => {
+    const half = dim / 2
+    const angle = (at: number) => Math.floor(at / half) / 100 ** ((at % half) / half)
+    return floats(
+      name,
+      [contextLength, half],
+      Float32Array.from({ length: contextLength * half }, (_, at) => of(angle(at))),
+    )
+  }
   const nodes: Bytes[] = []
   const add = (op: string, inputs: string[], output: string, attributes: Bytes[] = []): string => {
-    nodes.push(node(op, inputs, output, attributes))
+    nodes.push(node(op, inputs, [output], attributes))
     return output
   }
   const initializers = [
@@ -127,6 +149,7 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     ints("zero", [], [0]),
     ints("one", [], [1]),
     ints("index1", [], [1]),
+    ...(options.isGrouped ? [angles("cosines", Math.cos), angles("sines", Math.sin)] : []),
     floats("scale", [], Float32Array.of(dim ** -0.5)),
     floats("allow", [], Float32Array.of(0)),
     floats("deny", [], Float32Array.of(-1e9)),
@@ -144,43 +167,83 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
   add("Sub", ["total", "count"], "pastCount")
   add("Range", ["zero", "total", "one"], "keyAt")
   add("Range", ["pastCount", "total", "one"], "queryAt")
-  add("Gather", ["places", hasPositions ? "position_ids" : "queryAt"], "placed")
-  add("Add", ["words", "placed"], "x")
-  const q = split("q")
-  split("k")
-  split("v")
-  const concat = (past: string, fresh: string, out: string) =>
-    hasCache ? add("Concat", [past, fresh], out, [intAttribute("axis", 2)]) : add("Identity", [fresh], out)
-  const key = concat("past_key_values.0.key", "k2", "present.0.key")
-  const value = concat("past_key_values.0.value", "v2", "present.0.value")
-  add("Transpose", [key], "kt", [intsAttribute("perm", [0, 1, 3, 2])])
-  add("MatMul", [q, "kt"], "scores0")
-  add("Mul", ["scores0", "scale"], "scores1")
-  add("Unsqueeze", ["queryAt", "axis1"], "queryColumn")
-  add("LessOrEqual", ["keyAt", "queryColumn"], "causal")
-  add("Cast", ["attention_mask"], "maskBool0", [intAttribute("to", 9)])
-  add("Unsqueeze", ["maskBool0", "axes12"], "maskBool")
-  add("And", ["causal", "maskBool"], "visible0")
-  add("Where", [options.ignoresMask ? "causal" : "visible0", "allow", "deny"], "bias")
-  add("Add", ["scores1", "bias"], "scores2")
-  add("Softmax", ["scores2"], "attention", [intAttribute("axis", -1)])
-  add("MatMul", ["attention", value], "mixed0")
-  add("Transpose", ["mixed0"], "mixed1", [intsAttribute("perm", [0, 2, 1, 3])])
-  add("Reshape", ["mixed1", "join"], "mixed2")
+  if (options.isGrouped && !hasPositions) add("Identity", ["words"], "x")
+  else {
+    add("Gather", ["places", hasPositions ? "position_ids" : "queryAt"], "placed")
+    add("Add", ["words", "placed"], "x")
+  }
+  const isHalf = options.isHalf ?? false
+  const cacheType = isHalf ? Float16 : Float32
+  const wide = (name: string) =>
+    isHalf ? add("Cast", [name], `${name}.wide`, [intAttribute("to", Float32)]) : name
+  const narrow = (name: string, out: string) =>
+    isHalf ? add("Cast", [name], out, [intAttribute("to", Float16)]) : add("Identity", [name], out)
+  const [pastKey, pastValue] = hasCache
+    ? [wide("past_key_values.0.key"), wide("past_key_values.0.value")]
+    : ["", ""]
+  if (options.isGrouped) {
+    for (const name of ["q", "k", "v"]) add("MatMul", ["x", `w${name}`], `${name}0`)
+    add("ReduceSum", ["attention_mask", "axis1"], "seen0", [intAttribute("keepdims", 0)])
+    add("Sub", ["seen0", "one"], "seen1")
+    add("Cast", ["seen1"], "seen", [intAttribute("to", Int32)])
+    add("Cast", ["total"], "total32", [intAttribute("to", Int32)])
+    const inputs = ["q0", "k0", "v0", pastKey, pastValue, "seen", "total32"]
+    const attributes = [intAttribute("num_heads", heads), intAttribute("kv_num_heads", heads)]
+    if (!hasPositions) {
+      inputs.push("cosines", "sines")
+      attributes.push(intAttribute("do_rotary", 1))
+    }
+    const outputs = ["mixed2", "key", "value"]
+    nodes.push(node("GroupQueryAttention", inputs, outputs, attributes, "com.microsoft"))
+  } else {
+    const q = split("q")
+    split("k")
+    split("v")
+    const concat = (past: string, fresh: string, out: string) =>
+      hasCache ? add("Concat", [past, fresh], out, [intAttribute("axis", 2)]) : add("Identity", [fresh], out)
+    concat(pastKey, "k2", "key")
+    concat(pastValue, "v2", "value")
+    add("Transpose", ["key"], "kt", [intsAttribute("perm", [0, 1, 3, 2])])
+    add("MatMul", [q, "kt"], "scores0")
+    add("Mul", ["scores0", "scale"], "scores1")
+    add("Unsqueeze", ["queryAt", "axis1"], "queryColumn")
+    add("LessOrEqual", ["keyAt", "queryColumn"], "causal")
+    add("Cast", ["attention_mask"], "maskBool0", [intAttribute("to", 9)])
+    add("Unsqueeze", ["maskBool0", "axes12"], "maskBool")
+    add("And", ["causal", "maskBool"], "visible0")
+    add("Where", [options.ignoresMask ? "causal" : "visible0", "allow", "deny"], "bias")
+    add("Add", ["scores1", "bias"], "scores2")
+    add("Softmax", ["scores2"], "attention", [intAttribute("axis", -1)])
+    add("MatMul", ["attention", "value"], "mixed0")
+    add("Transpose", ["mixed0"], "mixed1", [intsAttribute("perm", [0, 2, 1, 3])])
+    add("Reshape", ["mixed1", "join"], "mixed2")
+  }
+  narrow("key", "present.0.key")
+  narrow("value", "present.0.value")
   add("MatMul", ["mixed2", "wo"], "mixed3")
   add("Add", ["x", "mixed3"], "y")
-  add("MatMul", ["y", "head"], "logits")
+  if (options.isQuantised) {
+    nodes.push(node("DynamicQuantizeLinear", ["y"], ["yBytes", "yScale", "yZero"], []))
+    nodes.push(node("DynamicQuantizeLinear", ["head"], ["headBytes", "headScale", "headZero"], []))
+    add("MatMulInteger", ["yBytes", "headBytes", "yZero", "headZero"], "sums")
+    add("Cast", ["sums"], "sums32", [intAttribute("to", Float32)])
+    add("Mul", ["sums32", "yScale"], "scaled")
+    add("Mul", ["scaled", "headScale"], "logits32")
+  } else add("MatMul", ["y", "head"], "logits32")
+  narrow("logits32", "logits")
   const cacheDims = ["B", heads, "P", dim]
   const inputs = [
     valueInfo("input_ids", 7, ["B", "S"]),
     valueInfo("attention_mask", 7, ["B", "T"]),
     ...(hasPositions ? [valueInfo("position_ids", 7, ["B", "S"])] : []),
-    ...(hasCache ? ["key", "value"].map((part) => valueInfo(`past_key_values.0.${part}`, 1, cacheDims)) : []),
+    ...(hasCache
+      ? ["key", "value"].map((part) => valueInfo(`past_key_values.0.${part}`, cacheType, cacheDims))
+      : []),
     ...(options.extraInput ? [valueInfo(options.extraInput, 7, ["B", "S"])] : []),
   ]
   const outputs = [
-    valueInfo("logits", 1, ["B", "S", width]),
-    ...["key", "value"].map((part) => valueInfo(`present.0.${part}`, 1, ["B", heads, "T", dim])),
+    valueInfo("logits", cacheType, ["B", "S", width]),
+    ...["key", "value"].map((part) => valueInfo(`present.0.${part}`, cacheType, ["B", heads, "T", dim])),
   ]
   const graph = message([
     ...nodes.map((each) => bytesField(1, each)),
@@ -190,7 +253,8 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     ...outputs.map((each) => bytesField(12, each)),
   ])
   const opset = message([textField(1, ""), intField(2, 17)])
-  return message([intField(1, 8), bytesField(7, graph), bytesField(8, opset)])
+  const more = message([textField(1, "com.microsoft"), intField(2, 1)])
+  return message([intField(1, 8), bytesField(7, graph), bytesField(8, opset), bytesField(8, more)])
 }
 
 type Bytes = Uint8Array
@@ -218,13 +282,14 @@ function message(fields: Bytes[]): Bytes {
   return Buffer.concat(fields)
 }
 
-function node(op: string, inputs: string[], output: string, attributes: Bytes[]): Bytes {
+function node(op: string, inputs: string[], outputs: string[], attributes: Bytes[], domain = ""): Bytes {
   return message([
     ...inputs.map((name) => textField(1, name)),
-    textField(2, output),
-    textField(3, output),
+    ...outputs.map((name) => textField(2, name)),
+    textField(3, outputs[0]),
     textField(4, op),
     ...attributes.map((attribute) => bytesField(5, attribute)),
+    textField(7, domain),
   ])
 }
 

@@ -19,6 +19,7 @@ export interface LoadOptions {
   threads: number
   slotCount: number
   contextLength: number
+  batching: "exact" | "fast"
   config: Readonly<Record<string, unknown>>
 }
 
@@ -27,7 +28,15 @@ export type Question =
   | { kind: "close" }
 
 export type Answer =
-  | { kind: "loaded"; id: 0; width: number; canRewind: boolean; isBatched: boolean }
+  | {
+      kind: "loaded"
+      id: 0
+      width: number
+      canRewind: boolean
+      isBatched: boolean
+      /** How far rows that run together move each other's logits, where that is why they do not. */
+      dependence: number | undefined
+    }
   /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
   | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint }
   | { kind: "failed"; id: number; message: string }
@@ -52,6 +61,7 @@ class OrtClient implements Model {
   width = 0
   canRewind = false
   isBatched = false
+  private dependence: number | undefined
   answeredAt = 0
   readonly contextLength: number
   readonly slotCount: number
@@ -77,7 +87,12 @@ class OrtClient implements Model {
   }
 
   get description(): string {
-    return `onnxruntime-node/${this.options.provider}, ${this.isBatched ? "batched" : "one row at a time"}`
+    const { dependence, isBatched } = this
+    const why =
+      dependence === undefined
+        ? ""
+        : `: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as quantised activations do; batching "fast" runs them so`
+    return `onnxruntime-node/${this.options.provider}, ${isBatched ? "batched" : `one row at a time${why}`}`
   }
 
   get isDead(): boolean {
@@ -115,6 +130,7 @@ class OrtClient implements Model {
     this.width = answer.width
     this.canRewind = answer.canRewind
     this.isBatched = answer.isBatched
+    this.dependence = answer.dependence
     this.isLoaded = true
   }
 

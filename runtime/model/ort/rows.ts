@@ -4,7 +4,8 @@
  * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the whole present back as
  * the next past would tie all rows of a batch to one length. Instead every row keeps its tokens at positions 0 … n of a
  * fixed capacity C, the attention mask hides the gap behind them, the new token's keys come back at position C, and are
- * copied to position n. Attention does not care about the order of its keys: positions are in the keys already.
+ * copied to position n. Attention does not care about the order of its keys: positions are in the keys already. Graphs of
+ * grouped-query attention count each row's tokens themselves, by its attention mask, and put the new ones at position n.
  *
  * C is a power of two that depends on the row's own length only, and rows of one C lie in one arena and run as one
  * batch: so a row's logits have the same bits whoever runs beside it. (Padding to the longest neighbour would change the
@@ -123,7 +124,7 @@ export class CacheRows {
   }
 
   /**
-   * Takes the last `count` positions of row `presentRow` of the graph's outputs [B, H, P, D] as the slot's next tokens.
+   * Takes `count` positions from `freshAt` on of row `presentRow` of the graph's outputs [B, H, P, D] as the slot's next tokens.
    */
   append(
     slot: number,
@@ -131,6 +132,7 @@ export class CacheRows {
     presents: readonly CacheArray[],
     presentRow: number,
     presentLength: number,
+    freshAt: number,
   ): void {
     const start = this.lengths[slot]
     this.move(slot, capacityOf(start + count, this.contextLength))
@@ -142,8 +144,8 @@ export class CacheRows {
       const from = presents[cache]
       const to = arena.arrays[cache]
       for (let head = 0; head < heads; head++) {
-        const end = (presentRow * heads + head + 1) * presentLength * dim
-        to.set(from.subarray(end - count * dim, end), ((row * heads + head) * capacity + start) * dim)
+        const fresh = ((presentRow * heads + head) * presentLength + freshAt) * dim
+        to.set(from.subarray(fresh, fresh + count * dim), ((row * heads + head) * capacity + start) * dim)
       }
     }
   }

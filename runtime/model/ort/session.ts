@@ -1,16 +1,16 @@
 /**
  * Feeds → logits, on an onnxruntime session. Lives in the worker, since `run` blocks the thread it is called on.
  *
- * Two ways to keep the cache. *Rows* (`rows.ts`): batched decode steps over gapped rows. It needs a graph that takes
- * positions and honours every zero of the attention mask, which a probe at load checks by running both ways. *Alone*:
- * every slot runs by itself and the outputs of a step are the inputs of the next, untouched, or cut where the slot goes
- * back; the only way where the cache lives on a GPU (and cannot be cut), where the graph counts positions by itself, or
- * where quantisation makes rows depend on each other.
+ * Two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one capacity, where a probe at load finds a layout
+ * for them (`layout.ts`). *Alone*: every slot runs by itself and the outputs of a step are the inputs of the next, untouched, or
+ * cut where the slot goes back; the only way where the cache lives on a GPU (and cannot be cut), where no layout is right, and,
+ * unless the caller wants speed, where quantised activations make rows depend on each other.
  */
 
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
+import { judgeLayouts, type Layout, Rounding } from "./layout.ts"
 import { type CacheArray, CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
 
@@ -23,6 +23,8 @@ export type TensorConstructor = new (
 export interface SessionOptions {
   slotCount: number
   contextLength: number
+  /** `exact`: rows that depend on each other run one at a time. */
+  batching: "exact" | "fast"
   /** The cache stays on the device: rows cannot be cut out of it. */
   isCacheOpaque: boolean
 }
@@ -50,6 +52,9 @@ export class OrtSession {
   private readonly Tensor: TensorConstructor
   private readonly options: SessionOptions
   private rows: CacheRows | undefined
+  private layout: Layout = "gapped"
+  /** How far rows that run together move each other's logits, where that is why they do not. */
+  dependence: number | undefined
   /** Alone: the outputs of the slot's last step, by cache; undefined when empty. */
   private readonly presents: (Tensor[] | undefined)[]
   private readonly lengths: number[]
@@ -84,20 +89,38 @@ export class OrtSession {
 
   /** Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the graph does not run. */
   async prepare(): Promise<void> {
+    const tokens = [0, 1, 2, 3, 4].map((id) => id % this.signature.width)
     try {
-      if (this.options.isCacheOpaque || !this.signature.hasPositions) {
+      if (this.options.isCacheOpaque) {
         await this.forward([{ slot: 0, start: 0, tokens: [0], logitsCount: 1 }])
         this.forget(0)
         return
       }
-      const tokens = [0, 1, 2, 3, 4].map((id) => id % this.signature.width)
-      const expected = await this.whole(tokens)
-      this.rows = this.makeRows()
-      const got = await this.gapped(tokens)
-      this.rows = isClose(expected, got) ? this.makeRows() : undefined
+      const judged = await judgeLayouts({
+        layouts: this.signature.hasPositions ? ["gapped", "aligned"] : ["aligned"],
+        hasNeighbour: this.options.slotCount > 1,
+        alone: () => this.stepwise(tokens, false),
+        whole: () => this.whole(tokens),
+        rows: (layout, hasNeighbour) => {
+          this.forget(0)
+          this.use(layout)
+          return this.stepwise(tokens, hasNeighbour)
+        },
+      })
+      this.rows = undefined
+      this.forget(0)
+      if (judged === null) return
+      const isExact = judged.dependence <= Rounding
+      if (isExact || this.options.batching === "fast") this.use(judged.layout)
+      else this.dependence = judged.dependence
     } catch (cause) {
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
     }
+  }
+
+  private use(layout: Layout): void {
+    this.layout = layout
+    this.rows = this.makeRows()
   }
 
   /** The logits that the feeds want. Shape [R, V]. `reuse` may be the array of an earlier call. */
@@ -152,7 +175,9 @@ export class OrtSession {
       const capacity = capacityOf(feed.start, this.options.contextLength)
       const count = feed.tokens.length
       const key = `${capacity} ${count}`
-      if (count > maxGrouped || capacity === 0) single.push(feed)
+      // GroupQueryAttention takes several new tokens behind a past for one row only.
+      const isSingle = count > (this.layout === "aligned" ? 1 : maxGrouped) || capacity === 0
+      if (isSingle) single.push(feed)
       else groups.set(key, { capacity, group: [...(groups.get(key)?.group ?? []), feed] })
     }
     // A row that pauses for a step or two stays where it is and is computed in vain.
@@ -178,7 +203,7 @@ export class OrtSession {
         const feed = feedOf.get(slot)
         if (!feed) continue
         keep(feed, logits, row)
-        rows.append(slot, newCount, presents, row, capacity + newCount)
+        rows.append(slot, newCount, presents, row, capacity + newCount, this.freshAt(feed.start, capacity))
       }
     }
     for (const feed of single) {
@@ -192,8 +217,14 @@ export class OrtSession {
       }
       const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
       keep(feed, logits, 0)
-      rows.append(feed.slot, feed.tokens.length, presents, 0, capacity + feed.tokens.length)
+      const { length } = feed.tokens
+      rows.append(feed.slot, length, presents, 0, capacity + length, this.freshAt(feed.start, capacity))
     }
+  }
+
+  /** Position in the outputs of the first new token of a row of `length` tokens. */
+  private freshAt(length: number, capacity: number): number {
+    return this.layout === "aligned" ? length : capacity
   }
 
   private async forwardAlone(
@@ -275,7 +306,8 @@ export class OrtSession {
         positions[row * newCount + at] = BigInt(run.lengths[row] + at)
       }
       mask.fill(1n, row * total, row * total + run.lengths[row])
-      mask.fill(1n, row * total + run.pastLength, (row + 1) * total)
+      const fresh = row * total + this.freshAt(run.lengths[row], run.pastLength)
+      mask.fill(1n, fresh, fresh + newCount)
     }
     const feeds: Feeds = {
       input_ids: new this.Tensor("int64", ids, [rowCount, newCount]),
@@ -331,22 +363,14 @@ export class OrtSession {
     return this.lastRows(logits, 0, 1).slice()
   }
 
-  /** The same through gapped rows, with a neighbour of another length where there is room. */
-  private async gapped(tokens: readonly number[]): Promise<Float32Array> {
-    const other =
-      this.options.slotCount > 1 ? [{ slot: 1, start: 0, tokens: [tokens[4]], logitsCount: 0 }] : []
+  /** The same in three steps of slot 0, as the slots are kept now; beside a neighbour of another length where `hasNeighbour`. */
+  private async stepwise(tokens: readonly number[], hasNeighbour: boolean): Promise<Float32Array> {
+    const other = hasNeighbour ? [{ slot: 1, start: 0, tokens: [tokens[4]], logitsCount: 0 }] : []
     await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), logitsCount: 0 }, ...other])
     await this.forward([{ slot: 0, start: 2, tokens: tokens.slice(2, 4), logitsCount: 0 }])
     const next = other.map((feed) => ({ ...feed, start: 1 }))
     return this.forward([{ slot: 0, start: 4, tokens: tokens.slice(4), logitsCount: 1 }, ...next])
   }
-}
-
-/** Equal but for rounding: an ignored mask or a wrong position shows in the first digits. */
-function isClose(expected: Float32Array, got: Float32Array): boolean {
-  let scale = 1
-  for (const value of expected) scale = Math.max(scale, Math.abs(value))
-  return expected.every((value, at) => Math.abs(value - got[at]) <= 1e-3 * scale)
 }
 
 /** IEEE 754 binary16 → number. */

@@ -99,19 +99,23 @@ async function load(): Promise<OrtSession> {
     )
     session = await create(ort, { ...common, preferredOutputLocation: { ...outputs, logits: "cpu" } })
   }
-  const { slotCount, contextLength } = options
+  const { slotCount, contextLength, batching } = options
   const opened = new OrtSession(session, ort.Tensor as unknown as TensorConstructor, signature, {
     slotCount,
     contextLength,
+    batching,
     isCacheOpaque: isGpu,
   })
   await opened.prepare()
-  const { canRewind, isBatched } = opened
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, isBatched })
+  const { canRewind, isBatched, dependence } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, isBatched, dependence })
   return opened
 }
 
 async function importOrt(): Promise<Ort> {
+  // Where there is a Float16Array onnxruntime asks for it, and its native part then takes such a tensor for empty. This thread
+  // is ours alone: without the class, halves are the bits in a Uint16Array, as on the Node versions before it.
+  Reflect.deleteProperty(globalThis, "Float16Array")
   try {
     const module = (await import("onnxruntime-node")) as unknown as Ort & { default?: Ort }
     return module.default ?? module

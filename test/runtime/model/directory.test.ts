@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -50,7 +50,7 @@ test.each<[name: string, spoil: (directory: string) => void, message: string | R
   [
     "no graph",
     (directory) => rmSync(join(directory, "onnx"), { recursive: true }),
-    /onnx\/model\.onnx nor model\.onnx/,
+    /dtype fp32 needs onnx\/model\.onnx or model\.onnx, and there is no graph/,
   ],
   ["not JSON", (directory) => writeFileSync(join(directory, "config.json"), "{"), /config\.json: not JSON/],
   [
@@ -79,10 +79,19 @@ test.each<[name: string, spoil: (directory: string) => void, message: string | R
   expect((refusal as Error).message).toMatch(message)
 })
 
-test("dtype picks the file; an unknown one is refused", async () => {
+test("dtype picks the file, at the top or in onnx/; another one is refused with those that are there", async () => {
   const directory = make()
-  await expect(readModelDirectory(directory, "q4")).rejects.toThrow(/model_q4\.onnx/)
-  await expect(readModelDirectory(directory, "q5")).rejects.toThrow(/dtype "q5": not one of fp32/)
+  const graph = join(directory, "onnx/model.onnx")
+  copyFileSync(graph, join(directory, "onnx/model_q4f16.onnx"))
+  copyFileSync(graph, join(directory, "decoder_model_merged_quantized.onnx"))
+  const nameOf = async (dtype: string) => (await readModelDirectory(directory, dtype)).graphPath
+  expect(await nameOf("fp32")).toBe(graph)
+  expect(await nameOf("q4f16")).toBe(join(directory, "onnx/model_q4f16.onnx"))
+  expect(await nameOf("q8")).toBe(join(directory, "decoder_model_merged_quantized.onnx"))
+  await expect(nameOf("q4")).rejects.toThrow(
+    "dtype q4 needs onnx/model_q4.onnx or model_q4.onnx, and there is onnx/model.onnx (dtype fp32), decoder_model_merged_quantized.onnx (dtype q8), onnx/model_q4f16.onnx (dtype q4f16). Choose its dtype",
+  )
+  await expect(nameOf("q5")).rejects.toThrow(/dtype "q5": not one of fp32/)
 })
 
 test("files of the package are found by the package's name", () => {

@@ -14,6 +14,7 @@ function loadOptions(options: TinyOptions = {}): LoadOptions {
     threads: 1,
     slotCount: 4,
     contextLength: 512,
+    batching: "exact",
     config: JSON.parse(readFileSync(join(directory, "config.json"), "utf8")),
   }
 }

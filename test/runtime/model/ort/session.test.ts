@@ -4,7 +4,12 @@ import { join } from "node:path"
 import * as ort from "onnxruntime-node"
 import { afterAll, describe, expect, test } from "vitest"
 import type { Feed } from "../../../../runtime/model/model.ts"
-import { halfToFloat, OrtSession, type TensorConstructor } from "../../../../runtime/model/ort/session.ts"
+import {
+  halfToFloat,
+  OrtSession,
+  type SessionOptions,
+  type TensorConstructor,
+} from "../../../../runtime/model/ort/session.ts"
 import { readSignature, type ValueInfo } from "../../../../runtime/model/ort/signature.ts"
 import { generator, type TinyOptions, writeTinyModel } from "../../../support/onnx.ts"
 
@@ -13,17 +18,22 @@ afterAll(async () => {
   for (const session of sessions) await session.close()
 })
 
-async function open(options: TinyOptions = {}, slotCount = 8, isCacheOpaque = false): Promise<OrtSession> {
+async function open(
+  options: TinyOptions = {},
+  { slotCount = 8, isCacheOpaque = false, batching = "exact" }: Partial<SessionOptions> = {},
+): Promise<OrtSession> {
   const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)
   const config = JSON.parse(readFileSync(join(directory, "config.json"), "utf8"))
   const graph = await ort.InferenceSession.create(join(directory, "onnx/model.onnx"), {
     intraOpNumThreads: 1,
+    logSeverityLevel: 4,
   })
   const [inputs, outputs] = [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
   const signature = readSignature("model.onnx", inputs, outputs, config)
   const session = new OrtSession(graph, ort.Tensor as unknown as TensorConstructor, signature, {
     slotCount,
     contextLength: 512,
+    batching,
     isCacheOpaque,
   })
   await session.prepare()
@@ -39,10 +49,20 @@ const feed = (slot: number, start: number, tokens: number[], copyFrom?: number):
 const randomTokens = (random: () => number, count: number): number[] =>
   Array.from({ length: count }, () => Math.floor(random() * 256))
 
-describe("rows of the batch", () => {
+const batched: [name: string, graph: TinyOptions][] = [
+  ["positions and a mask", {}],
+  ["halves", { isHalf: true }],
+  ["grouped-query attention, positions given", { isGrouped: true }],
+  ["grouped-query attention that rotates by positions of its own", { isGrouped: true, hasPositions: false }],
+  ["grouped-query attention of halves", { isGrouped: true, hasPositions: false, isHalf: true }],
+]
+
+describe.each(batched)("rows of the batch: %s", (_name, graph) => {
+  const digits = graph.isHalf ? 1 : 4
+
   test("a row's logits have the same bits alone and in any company, at any time", async () => {
-    const alone = await open()
-    const together = await open()
+    const alone = await open(graph)
+    const together = await open(graph)
     expect([alone.isBatched, together.isBatched]).toEqual([true, true])
     const random = generator(99)
     const texts = Array.from({ length: 24 }, (_, index) => randomTokens(random, 3 + ((index * 29) % 150)))
@@ -100,7 +120,7 @@ describe("rows of the batch", () => {
   })
 
   test("going back and taking over from another slot give what a fresh start gives", async () => {
-    const session = await open()
+    const session = await open(graph)
     const text = randomTokens(generator(5), 200)
     await session.forward([feed(0, 0, text.slice(0, 128))])
     const expected = (await session.forward([feed(0, 128, text.slice(128))])).slice()
@@ -116,7 +136,7 @@ describe("rows of the batch", () => {
   })
 
   test("logits of the last tokens of a feed: one row each, the last one the same as alone", async () => {
-    const session = await open()
+    const session = await open(graph)
     const { width } = session.signature
     const text = randomTokens(generator(8), 40)
     await session.forward([feed(0, 0, text.slice(0, 20)), feed(1, 0, text.slice(0, 25))])
@@ -130,18 +150,19 @@ describe("rows of the batch", () => {
     const steps = rows.slice()
     for (let at = 20; at < 26; at++) {
       const single = await session.forward([feed(0, at, [text[at]])])
-      for (const [id, value] of single.entries()) expect(steps[(at - 20) * width + id]).toBeCloseTo(value, 4)
+      for (const [id, value] of single.entries())
+        expect(steps[(at - 20) * width + id]).toBeCloseTo(value, digits)
     }
   })
 
   test("close to the definition: all tokens at once, nothing cached", async () => {
-    const session = await open()
+    const session = await open(graph)
     const text = randomTokens(generator(6), 70)
     const whole = (await session.forward([feed(1, 0, text)])).slice()
     for (const [at, token] of text.entries()) {
       const step = await session.forward([feed(2, at, [token])])
       if (at < text.length - 1) continue
-      for (const [id, value] of whole.entries()) expect(step[id]).toBeCloseTo(value, 4)
+      for (const [id, value] of whole.entries()) expect(step[id]).toBeCloseTo(value, digits)
     }
   })
 })
@@ -167,8 +188,24 @@ describe("graphs that rows cannot serve run alone", () => {
     expect(others.slice(width)).toEqual(expected)
   })
 
+  test("activations that are quantised by the batch: alone, or together if that is asked for", async () => {
+    const [exact, fast] = [
+      await open({ isQuantised: true }),
+      await open({ isQuantised: true }, { batching: "fast" }),
+    ]
+    expect([exact.isBatched, fast.isBatched]).toEqual([false, true])
+    expect(exact.dependence).toBeGreaterThan(1e-3)
+    expect(fast.dependence).toBeUndefined()
+    const [one, other] = [feed(0, 0, [1, 2, 3]), feed(1, 0, [90, 80])]
+    const { width } = exact.signature
+    const alone = (await exact.forward([one])).slice()
+    expect((await exact.forward([{ ...one, slot: 3 }, other])).slice(0, width)).toEqual(alone)
+    // Alone it says the same in rows.
+    expect((await fast.forward([one])).slice()).toEqual(alone)
+  })
+
   test("a cache that stays on a device only grows", async () => {
-    const session = await open({}, 8, true)
+    const session = await open({}, { isCacheOpaque: true })
     expect([session.isBatched, session.canRewind]).toEqual([false, false])
     await session.forward([feed(0, 0, [1, 2, 3])])
     await session.forward([feed(0, 3, [4])])
