@@ -46,7 +46,7 @@ export interface Limits {
   uniqueSteps: number
   /** States of arrays with two equal items. */
   equalItems: number
-  /** Threads in one state. */
+  /** Threads in one state, and ways in which one value or one property can be read. */
   threads: number
   /** Frames on one stack. */
   stackDepth: number
@@ -148,8 +148,6 @@ export const fixedBounds = {
   digits: 1_000,
   /** Obligations of one object, by negation: bits of one integer. */
   obligations: 30,
-  /** Obligations that one property could meet in different ways: each subset is a way to read it. */
-  chances: 8,
 
   // Nesting of calls.
   /** Groups of a pattern inside each other. */

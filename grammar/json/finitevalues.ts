@@ -16,7 +16,7 @@ import { ObjectRules, type Progress } from "./object/objectrules.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import type { JsonNode } from "./read/reader.ts"
 import { valueKey } from "./read/value.ts"
-import type { ItemValues } from "./values.ts"
+import { type ItemValues, wholeValues } from "./values.ts"
 
 /** What there is to list. */
 export interface Listed {
@@ -269,7 +269,13 @@ export class FiniteValues {
   /** Objects whose members depend on each other, or may have any name of a class: read in the order of the names. */
   private tiedObjects(spec: ObjectSpec): Values {
     const { and, isProductive } = this.itemValues
-    const rules = new ObjectRules(spec, true, and, isProductive, this.limits)
+    const rules = new ObjectRules(
+      spec,
+      true,
+      wholeValues(and, () => true),
+      isProductive,
+      this.limits,
+    )
     if (!rules.isPossible()) return []
     const result: JsonNode[] = []
     const open: { row: [string, JsonNode][]; progress: Progress }[] = [{ row: [], progress: rules.start }]

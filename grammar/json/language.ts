@@ -20,7 +20,7 @@ import { type ObjectSpec, objectSpec } from "./object/objectspec.ts"
 import type { KeywordReader } from "./read/keywordreader.ts"
 import { Scalars } from "./scalar/scalars.ts"
 import { type Punctuation, punctuation, type SurfacePolicy } from "./spelling.ts"
-import type { ItemValues, Values } from "./values.ts"
+import { type ItemValues, NoPart, type Values } from "./values.ts"
 import { type Containers, Witnesses } from "./witness.ts"
 
 /** Values of one property that alternatives are split by. */
@@ -51,9 +51,11 @@ export class JsonLanguage implements Values, Containers {
     this.tokens = punctuation(policy.whitespace)
     this.branches = new Branches(this.all, reader, limits, {
       isWithinQuestion: () => this.satisfiability.isSolving,
-      mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
+      mayHaveValue: (conjunction) => this.mayHaveScalar(conjunction),
       isPossibleObject: (facts) => this.isPossibleObject(facts),
       valuesOf: (conjunction) => this.equalitiesOf(conjunction),
+      isCutBy: (conjunction, fact) => this.isCutBy(conjunction, fact),
+      partsOf: (conjunction, facts, least) => this.partsOf(conjunction, facts, least),
     })
     this.satisfiability = new Satisfiability(
       limits,
@@ -98,11 +100,28 @@ export class JsonLanguage implements Values, Containers {
     return this.plain.ofConjunction(conjunction)
   }
 
+  and(conjunction: number, facts: readonly number[]): number {
+    return this.all.and(conjunction, facts)
+  }
+
+  mayHaveValue(conjunction: number): boolean {
+    return this.isProductive(conjunction)
+  }
+
+  scalarPart(conjunction: number, fact: number, holds: boolean): number | null {
+    const negation = this.negation(fact)
+    if (negation === null) return null
+    const part = this.all.and(conjunction, [holds ? fact : negation])
+    if (this.all.isContradiction(this.all.factsOf(part))) return NoPart
+    if ((this.typesOf(part) & (Types.object | Types.array)) !== 0) return null
+    return this.scalars.hasValue(part) ? part : NoPart
+  }
+
   /** What array rules need to know of values. */
   itemValues(isProductive: Lookup): ItemValues {
     return {
       limits: this.limits,
-      and: (conjunction, facts) => this.all.and(conjunction, facts),
+      and: (conjunction, facts) => this.and(conjunction, facts),
       isProductive,
       differences: (conjunction) => this.finite.differences(conjunction),
     }
@@ -113,6 +132,34 @@ export class JsonLanguage implements Values, Containers {
     if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return null
     const values = this.scalars.finite(conjunction, MaxEqualities)
     return values?.map((value) => this.all.fact({ kind: "equals", value, positive: true })) ?? null
+  }
+
+  /** See `ValueTest`: cut by one fact after the other, where one side of the cut holds scalars only. */
+  private partsOf(conjunction: number, facts: readonly number[], least: number): number[][] | null {
+    let parts = [{ value: conjunction, facts: [] as number[] }]
+    let cuts = 0
+    for (const fact of facts) {
+      const negation = this.negation(fact)
+      if (negation === null || !this.isCutBy(conjunction, fact)) continue
+      cuts++
+      const next: typeof parts = []
+      for (const part of parts) {
+        for (const side of [fact, negation]) {
+          const scalars = this.scalarPart(part.value, fact, side === fact)
+          if (scalars !== NoPart)
+            next.push({ value: scalars ?? this.and(part.value, [side]), facts: [...part.facts, side] })
+        }
+      }
+      if (next.length > Math.min(MaxEqualities, 2 * cuts + 1)) return null
+      parts = next
+    }
+    return cuts < least ? null : parts.map((part) => part.facts)
+  }
+
+  private isCutBy(conjunction: number, fact: number): boolean {
+    return (
+      this.scalarPart(conjunction, fact, true) !== null || this.scalarPart(conjunction, fact, false) !== null
+    )
   }
 
   /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
@@ -173,14 +220,13 @@ export class JsonLanguage implements Values, Containers {
   }
 
   private hasContainer(conjunction: number, lookup: Lookup): boolean {
-    const and = (part: number, facts: readonly number[]) => this.all.and(part, facts)
     return (
       this.arraysOf(conjunction).some((spec) => isPossibleArray(spec, this.all, this.itemValues(lookup))) ||
       this.objectsOf(conjunction).some(
         (spec) =>
           // Required members first: others are mostly not needed, and each asked for is looked at.
           spec.names.every(({ isRequired, value }) => !isRequired || lookup(value)) &&
-          new ObjectRules(spec, this.policy.order === "schema", and, lookup, this.limits).isPossible(),
+          new ObjectRules(spec, this.policy.order === "schema", this, lookup, this.limits).isPossible(),
       )
     )
   }
@@ -215,18 +261,25 @@ export class JsonLanguage implements Values, Containers {
   /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
   private isPossibleObject(facts: readonly number[]): boolean {
     const spec = objectSpec(this.all, this.reader, facts, this.limits, { isComplete: false })
-    return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
+    return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveScalar(value))
   }
 
   /** Whether every value of `conjunction` satisfies `fact`; false when there is no cheap proof. */
   private isImplied(conjunction: number, id: number): boolean {
+    const negation = this.negation(id)
+    return negation === null
+      ? id === this.all.anything
+      : !this.mayHaveScalar(this.all.and(conjunction, [negation]))
+  }
+
+  /** The fact that holds where `id` does not; null for facts about parts of containers. */
+  private negation(id: number): number | null {
     const { kind } = this.all.facts[id]
-    if (kind !== "schema" && kind !== "equals" && kind !== "either") return id === this.all.anything
-    return !this.mayHaveValue(this.all.and(conjunction, [this.all.negation(id)]))
+    return kind === "schema" || kind === "equals" || kind === "either" ? this.all.negation(id) : null
   }
 
   /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
-  private mayHaveValue(conjunction: number): boolean {
+  private mayHaveScalar(conjunction: number): boolean {
     if (this.plain.ofConjunction(conjunction).some !== 0) return true
     if (this.all.isContradiction(this.all.factsOf(conjunction))) return false
     if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return true

@@ -9,8 +9,29 @@ import type { Lookup } from "./facts/satisfiable.ts"
 import type { Scalars } from "./scalar/scalars.ts"
 import type { Punctuation, SurfacePolicy } from "./spelling.ts"
 
+/** No value: what `scalarPart` answers of an empty part. */
+export const NoPart = -1
+
+/** How what is asked of one value is put together. */
+export interface Demands {
+  /** `conjunction` and these facts. */
+  and(conjunction: number, facts: readonly number[]): number
+  /** False only where nothing satisfies `conjunction`, nor what asks for more. */
+  mayHaveValue(conjunction: number): boolean
+  /**
+   * The part of a conjunction of which `fact` holds, or does not: a conjunction, or `NoPart`. Null where containers may belong to it,
+   * or nothing is known of it.
+   */
+  scalarPart(conjunction: number, fact: number, holds: boolean): number | null
+}
+
+/** Demands that cut no value into parts. */
+export function wholeValues(and: Demands["and"], mayHaveValue: Demands["mayHaveValue"]): Demands {
+  return { and, mayHaveValue, scalarPart: () => null }
+}
+
 /** The values of conjunctions. */
-export interface Values {
+export interface Values extends Demands {
   readonly limits: Limits
   readonly policy: SurfacePolicy
   readonly tokens: Punctuation

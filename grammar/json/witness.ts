@@ -13,7 +13,7 @@ import type { FiniteValues } from "./finitevalues.ts"
 import { ObjectLanguage } from "./object/object.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import { readJson } from "./read/reader.ts"
-import type { Values } from "./values.ts"
+import { type Demands, type Values, wholeValues } from "./values.ts"
 import { checkWitness } from "./witnesslength.ts"
 
 const decoder = new TextDecoder()
@@ -45,6 +45,7 @@ class Deferred {
 
 export class Witnesses {
   private readonly language: Containers
+  private readonly demands: Demands
   private readonly finite: FiniteValues
   private readonly known = new Map<number, string>()
   /** Values around the one that is being written down. */
@@ -57,6 +58,10 @@ export class Witnesses {
 
   constructor(language: Containers, finite: FiniteValues) {
     this.language = language
+    this.demands = wholeValues(
+      (conjunction, facts) => language.and(conjunction, facts),
+      (conjunction) => language.isProductive(conjunction),
+    )
     this.finite = finite
   }
 
@@ -137,7 +142,7 @@ export class Witnesses {
         if (start !== null) return `[${start.finish(1, noText)}`
       }
       for (const spec of this.language.objectsOf(conjunction)) {
-        const start = new ObjectLanguage(spec, this.language, "", isLower).start()
+        const start = new ObjectLanguage(spec, this.language, "", isLower, this.demands).start()
         if (start !== null) return `{${start.finish(1, noText)}`
       }
     }

@@ -3,22 +3,30 @@
  *
  * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the other as in a
  * satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so far imply is dropped or made a fact,
- * then one choice is made. The choices prefer "is this property there": exclusive, and it settles many clauses.
+ * then one choice is made (`choices.ts`).
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
+import { choices, type Partial, type ValueTest } from "./choices.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Expansion, expandFact } from "./expand.ts"
+import { KeyClauses } from "./keyclauses.ts"
 import { ComparisonWork, Known } from "./known.ts"
 import { type Obligation, obligationOf } from "./obligations.ts"
 
-/** Above this many open branches each new one is tested for satisfiability before it is kept. */
+/**
+ * Above this many open branches each new one is tested for satisfiability before it is kept, and objects keep all clauses that
+ * can be met key by key.
+ */
 const ManyBranches = 16
 
-/** So many clauses about the value of one property make it worth to go through its values. */
-const MinValueClauses = 6
+/** So many branches are better than objects that have many events to choose from: to plan for those is a puzzle. */
+const MostBranches = 256
+const EasyEvents = 64
+/** The same for events of one name that its values are not told apart by: each set of them is a way to read it. */
+const EasyChances = 8
 
 /** So many pairs of branches are compared in the time that it takes to look at a fact. */
 const PairsPerFact = 4
@@ -32,18 +40,6 @@ const StatusWork = 8
 /** Clauses left to the frame; `some` facts are obligations too. */
 const KeptClauses = fixedBounds.obligations - 6
 
-/** What branches ask of values that are not containers; containers are taken on trust. */
-export interface ValueTest {
-  /** False only when nothing satisfies `conjunction`. */
-  mayHaveValue(conjunction: number): boolean
-  /** False only when no object satisfies these facts. */
-  isPossibleObject(facts: readonly number[]): boolean
-  /** Whether this is part of a larger question, whose work counts as a whole. */
-  isWithinQuestion(): boolean
-  /** The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or containers. */
-  valuesOf(conjunction: number): readonly number[] | null
-}
-
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
 export interface Branch {
   readonly facts: readonly number[]
@@ -53,9 +49,10 @@ export interface Branch {
 
 const none: readonly never[] = []
 
-interface Partial {
-  facts: number[]
-  clauses: (readonly Alternative[])[]
+/** A clause that is left to the object, and what it is there. */
+interface Kept {
+  readonly clause: readonly Alternative[]
+  readonly obligations: readonly Obligation[]
 }
 
 export class Branches {
@@ -64,6 +61,8 @@ export class Branches {
   private readonly limits: Limits
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
+  /** Most schemas have few branches. */
+  private keyClauses: KeyClauses | null = null
   /** Facts and clauses looked at so far for one question. */
   private work = 0
 
@@ -96,24 +95,71 @@ export class Branches {
   }
 
   /** The branches of any conjunction. The tests hold `of` to it. */
-  search(conjunction: number, type: number): Branch[] {
+  search(conjunction: number, type: number): readonly Branch[] {
     if (!this.test.isWithinQuestion()) this.work = 0
+    const { work } = this
+    const chosen = type === Types.object ? this.branch(conjunction, type, MostBranches) : null
+    if (chosen !== null && chosen.length <= ManyBranches) return chosen
+    this.work = work
+    const kept = this.branch(conjunction, type, null) as Branch[]
+    return chosen !== null && (chosen.length <= kept.length || !kept.every((branch) => this.isEasy(branch)))
+      ? chosen
+      : kept
+  }
+
+  /** Whether few sets of obligations can be met by one key. */
+  private isEasy({ facts, obligations }: Branch): boolean {
+    const events = obligations.flat()
+    if (events.length > EasyEvents) return false
+    const asked = new Map<string, Set<number>>()
+    for (const event of events) {
+      if (event.kind !== "value") continue
+      const ofName = asked.get(event.name) ?? new Set<number>()
+      asked.set(event.name, ofName.add(event.fact))
+    }
+    const values = memberValues(this.all, this.reader, facts)
+    return [...asked].every(([name, ofName]) => {
+      const open = [...ofName].filter((fact) => !this.test.isCutBy(values(name), fact))
+      return open.length <= EasyChances
+    })
+  }
+
+  /**
+   * The branches of `conjunction`; null: there are more than `most`. Where that is null, all of them, and objects keep every clause
+   * that can be met key by key, also those that speak of several keys.
+   */
+  private branch(conjunction: number, type: number, most: number | null): Branch[] | null {
     const done: Branch[] = []
     const open: Partial[] = []
+    /** So many are done when the weaker ones are dropped. */
+    const looked = most ?? this.limits.threads
     const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
     if (first !== null) open.push(first)
     while (open.length > 0) {
       const partial = this.propagate(open.pop() as Partial, type)
       if (partial === null) continue
-      const { kept, open: left } = this.partition(partial.clauses, type)
+      const { kept, open: left } = this.partition(partial.clauses, type, most === null)
       if (left.length === 0) {
-        done.push({ facts: partial.facts, clauses: kept, obligations: this.obligations(kept) })
-        if (done.length > this.limits.threads) this.dropWeaker(done)
-        checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
+        done.push({
+          facts: partial.facts,
+          clauses: kept.map(({ clause }) => clause),
+          obligations: kept.flatMap(({ obligations }) => obligations),
+        })
+        if (done.length > looked) {
+          this.dropWeaker(done)
+          if (most !== null && done.length > most) return null
+          checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
+        }
         continue
       }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
-      for (const alternative of this.choices({ facts: partial.facts, clauses: left }, type).toReversed()) {
+      for (const alternative of choices(
+        this.all,
+        this.reader,
+        this.test,
+        { facts: partial.facts, clauses: left },
+        type,
+      ).toReversed()) {
         const next = this.close(partial, alternative, type)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
@@ -123,7 +169,7 @@ export class Branches {
       }
     }
     this.dropWeaker(done)
-    return done
+    return most !== null && done.length > most ? null : done
   }
 
   /** Removes branches that ask for everything that another one asks, and more. */
@@ -149,20 +195,29 @@ export class Branches {
   private partition(
     clauses: Partial["clauses"],
     type: number,
-  ): { kept: Partial["clauses"]; open: Partial["clauses"] } {
-    const kept: Partial["clauses"] = []
+    isWide: boolean,
+  ): { kept: Kept[]; open: Partial["clauses"] } {
+    const kept: Kept[] = []
     const open: Partial["clauses"] = []
+    let count = 0
     for (const clause of clauses) {
-      const isKept =
-        type === Types.object && kept.length < KeptClauses && obligationOf(this.all, clause) !== null
-      if (isKept) kept.push(clause)
-      else open.push(clause)
+      const obligations =
+        type === Types.object && count < KeptClauses ? this.obligations(clause, isWide) : null
+      if (obligations !== null && count + obligations.length <= KeptClauses) {
+        kept.push({ clause, obligations })
+        count += obligations.length
+      } else open.push(clause)
     }
     return { kept, open }
   }
 
-  private obligations(clauses: Partial["clauses"]): Obligation[] {
-    return clauses.map((clause) => obligationOf(this.all, clause) as Obligation)
+  /** The clause as obligations, or null. */
+  private obligations(clause: readonly Alternative[], isWide: boolean): readonly Obligation[] | null {
+    const obligation = obligationOf(this.all, clause)
+    if (obligation !== null) return [obligation]
+    if (!isWide) return null
+    this.keyClauses ??= new KeyClauses(this.all, this.reader, (fact) => this.expand(fact, Types.object))
+    return this.keyClauses.of(clause)
   }
 
   /** `partial` with `facts` and all they imply, or null on a contradiction. */
@@ -257,79 +312,6 @@ export class Branches {
       const isClause = this.all.isNegative(alternative[0]) && facts.length === 0 && clauses.length === 1
       return isClause ? clauses[0] : [alternative]
     })
-  }
-
-  /**
-   * How to go on: whether a property is there, if several clauses ask for the same one, which settles them all at once;
-   * else the alternatives of the shortest clause.
-   */
-  private choices(partial: Partial, type: number): readonly Alternative[] {
-    const { clauses } = partial
-    if (type === Types.object && clauses.length > 1) {
-      const values = this.valueChoices(partial)
-      if (values !== null) return values
-      const counts = new Map<string, number>()
-      const facts = new Set(partial.facts)
-      for (const clause of clauses) {
-        const names = new Set<string>()
-        for (const id of clause.flat()) {
-          const fact = this.all.facts[id]
-          if ((fact.kind === "present" || fact.kind === "absent") && !facts.has(id)) names.add(fact.name)
-        }
-        for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-      }
-      let best: string | null = null
-      for (const [name, count] of counts) {
-        if (count > 1 && (best === null || count > (counts.get(best) as number))) best = name
-      }
-      if (best !== null) {
-        return [
-          [this.all.fact({ kind: "present", name: best })],
-          [this.all.fact({ kind: "absent", name: best })],
-        ]
-      }
-    }
-    return clauses.reduce((best, clause) => (clause.length < best.length ? clause : best))
-  }
-
-  /**
-   * If many clauses ask for the value of one property that has few values: each of them, and that it is not there. All
-   * those clauses are settled at once, as in `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
-   */
-  private valueChoices({ facts, clauses }: Partial): readonly Alternative[] | null {
-    if (clauses.length < MinValueClauses) return null
-    const counts = new Map<string, number>()
-    for (const clause of clauses) {
-      const names = new Set<string>()
-      for (const id of clause.flat()) {
-        const fact = this.all.facts[id]
-        if (fact.kind === "property") names.add(fact.name)
-      }
-      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-    }
-    let best: string | null = null
-    for (const [name, count] of counts) {
-      if (count < MinValueClauses || (best !== null && count <= (counts.get(best) as number))) continue
-      if (!facts.some((id) => this.isValueOf(id, name))) best = name
-    }
-    if (best === null) return null
-    const name: string = best
-    const values = this.test.valuesOf(memberValues(this.all, this.reader, facts)(name))
-    if (values === null) return null
-    const present = this.all.fact({ kind: "present", name })
-    return [
-      ...values.map((fact) => [present, this.all.fact({ kind: "property", name, fact })]),
-      [this.all.fact({ kind: "absent", name })],
-    ]
-  }
-
-  /** Whether the fact is that the property `name` equals some value. */
-  private isValueOf(id: number, name: string): boolean {
-    const fact = this.all.facts[id]
-    if (fact.kind === "absent") return fact.name === name
-    if (fact.kind !== "property" || fact.name !== name) return false
-    const value = this.all.facts[fact.fact]
-    return value.kind === "equals" && value.positive
   }
 
   private isContradictory(ids: readonly number[]): boolean {

@@ -14,7 +14,7 @@ import { shortStrings, stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
-import { pathOfBegun, type Values } from "../values.ts"
+import { type Demands, pathOfBegun, type Values } from "../values.ts"
 import { checkWitness } from "../witnesslength.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
@@ -39,17 +39,20 @@ export class ObjectLanguage {
   private readonly tries: KeyTries
   private readonly frameKey: Int32Array
 
-  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
-  constructor(spec: ObjectSpec, values: Values, path: string, isProductive: Lookup) {
+  /**
+   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank. Then values are not cut into
+   * parts, which have ranks of their own.
+   */
+  constructor(
+    spec: ObjectSpec,
+    values: Values,
+    path: string,
+    isProductive: Lookup,
+    demands: Demands = values,
+  ) {
     this.values = values
     this.path = path
-    this.rules = new ObjectRules(
-      spec,
-      values.policy.order === "schema",
-      (conjunction, facts) => values.all.and(conjunction, facts),
-      isProductive,
-      values.limits,
-    )
+    this.rules = new ObjectRules(spec, values.policy.order === "schema", demands, isProductive, values.limits)
     this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
     this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
   }
@@ -116,7 +119,7 @@ export class ObjectLanguage {
   finish(frame: ObjectFrame, tag: number, text: Uint8Array): string {
     const { phase, progress, detail } = frame
     if (phase === Phase.Key) {
-      const [way] = this.keyWays(frame, tag, text)
+      const [way] = this.keyWays(frame, tag, text, 1)
       return `:${this.values.witness(way.value)}${this.finishMembers(way.progress)}`
     }
     if (phase === Phase.Colon) return this.values.witness(detail) + this.finishMembers(progress)
@@ -168,7 +171,7 @@ export class ObjectLanguage {
   private nextKey(progress: Progress): { key: string; way: KeyWay } {
     const index = this.rules.neededName(progress)
     if (index >= 0) {
-      const [way] = this.rules.nameWays(progress, index)
+      const [way] = this.rules.nameWays(progress, index, 1)
       return { key: JSON.stringify(this.rules.spec.names[index].name), way }
     }
     const needed = this.rules.neededClass(progress)
@@ -177,7 +180,7 @@ export class ObjectLanguage {
     )
     if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
     const { bytes, tag } = lexemes.shortest(step.lexeme)
-    const [way] = this.keyWays(step.frames[0] as ObjectFrame, tag, bytes)
+    const [way] = this.keyWays(step.frames[0] as ObjectFrame, tag, bytes, 1)
     return { key: decoder.decode(bytes), way }
   }
 
@@ -205,9 +208,14 @@ export class ObjectLanguage {
     return this.frames[key]
   }
 
-  private keyWays({ progress, detail }: ObjectFrame, tag: number, text: Uint8Array | null): KeyWay[] {
-    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag))
-    return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text))
+  private keyWays(
+    { progress, detail }: ObjectFrame,
+    tag: number,
+    text: Uint8Array | null,
+    most = Number.POSITIVE_INFINITY,
+  ): KeyWay[] {
+    if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag), most)
+    return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text), most)
   }
 
   private colons(ways: readonly KeyWay[]): Step[] {

@@ -4,6 +4,7 @@
  * Depth first over the obligations that are left: each is met by giving a name up, or by a key whose value meets the
  * facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
  */
+import { checkTime } from "../../deadline.ts"
 import { type Limits, limitError } from "../../errors.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
@@ -50,6 +51,7 @@ export function findPlan(problem: PlanProblem): Plan | null {
     keys: readonly Key[],
     room: number,
   ): Plan | null => {
+    checkTime()
     if (++steps > limits.objectSteps) {
       throw limitError(
         limits,

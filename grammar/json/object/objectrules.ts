@@ -5,8 +5,10 @@
  * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. With order "schema" only names ahead
  * of the last one read are available, and the open classes come after every named key.
  */
-import { fixedBounds, type Limits, limitError } from "../../errors.ts"
+import { checkTime } from "../../deadline.ts"
+import { checkLimit, type Limits } from "../../errors.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
+import { type Demands, NoPart } from "../values.ts"
 import { findPlan, type Plan } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 
@@ -47,7 +49,7 @@ export class ObjectRules {
   private readonly isOffered: readonly boolean[]
   /** Names from index i on that are offered. Shape [names + 1]. */
   private readonly offeredFrom: Int32Array
-  private readonly and: (conjunction: number, facts: readonly number[]) => number
+  private readonly demands: Demands
   private readonly isProductive: Lookup
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
@@ -55,17 +57,11 @@ export class ObjectRules {
   private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
 
-  constructor(
-    spec: ObjectSpec,
-    ordered: boolean,
-    and: (conjunction: number, facts: readonly number[]) => number,
-    isProductive: Lookup,
-    limits: Limits,
-  ) {
+  constructor(spec: ObjectSpec, ordered: boolean, demands: Demands, isProductive: Lookup, limits: Limits) {
     this.limits = limits
     this.spec = spec
     this.ordered = ordered
-    this.and = and
+    this.demands = demands
     this.isProductive = isProductive
     this.isOffered = spec.names.map(({ name, value }) => name.isWellFormed() && isProductive(value))
     this.offeredFrom = new Int32Array(spec.names.length + 1)
@@ -114,7 +110,7 @@ export class ObjectRules {
     const isRoomy = this.isRoomy(progress)
     for (let i = this.ordered ? progress.next : 0; i < names.length && available.length < most; i++) {
       if (this.isSeen(progress, i)) continue
-      if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) available.push(i)
+      if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) available.push(i)
       if (this.ordered && names[i].isRequired) break
     }
     return available
@@ -130,13 +126,13 @@ export class ObjectRules {
   availableClasses(progress: Progress): readonly number[] {
     if (this.ordered && progress.requiredCount > 0) return noClasses
     if (this.allClasses.length === 0 || this.isRoomy(progress)) return this.allClasses
-    return this.allClasses.filter((c) => this.classWays(progress, c, progress.others).length > 0)
+    return this.allClasses.filter((c) => this.classWays(progress, c, progress.others, 1).length > 0)
   }
 
-  /** Ways to read declared name `index` next. */
-  nameWays(progress: Progress, index: number): KeyWay[] {
+  /** Ways to read declared name `index` next: the first `most` of them. */
+  nameWays(progress: Progress, index: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances, isRequired } = this.spec.names[index]
-    return this.ways(progress, value, chances, (met) => {
+    return this.ways(progress, value, chances, most, (met) => {
       const unmet = progress.unmet & ~met
       // In schema order what was read is behind `next`: only obligations ask which names it was.
       const isForgotten = this.ordered && unmet === 0
@@ -153,12 +149,12 @@ export class ObjectRules {
     })
   }
 
-  /** Ways to read a key of class `index` next, after which the set of other keys is `others`. */
-  classWays(progress: Progress, index: number, others: number): KeyWay[] {
+  /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
+  classWays(progress: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered ? this.spec.names.length : 0
     const { seen, count, unmet, requiredCount } = progress
-    return this.ways(progress, value, chances, (met) => {
+    return this.ways(progress, value, chances, most, (met) => {
       return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount }
     })
   }
@@ -172,7 +168,7 @@ export class ObjectRules {
     for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
       if (this.isSeen(progress, i)) continue
       const isNeeded = names[i].isRequired || planned.has(i)
-      if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i).length > 0)) return i
+      if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) return i
       if (this.ordered && names[i].isRequired) break
     }
     return -1
@@ -224,11 +220,16 @@ export class ObjectRules {
     return plan
   }
 
-  /** One way for each set of chances that the value takes, the largest first. */
+  /**
+   * The ways to read a value with `chances`, those that meet most first. Scalars are told apart by what they meet: each belongs to
+   * one way, and there are as many ways as differences, not as sets of chances. What holds containers is not: there is a way for
+   * each set of chances that the value takes.
+   */
   private ways(
     progress: Progress,
     value: number,
     chances: readonly Chance[],
+    most: number,
     after: (met: number) => Progress,
   ): KeyWay[] {
     if (progress.unmet === 0 || chances.length === 0) {
@@ -242,35 +243,45 @@ export class ObjectRules {
       else open.push(chance)
     }
     const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
-    if (useful.length > fixedBounds.chances) {
-      throw limitError(
-        fixedBounds,
-        "chances",
-        useful.length,
-        "",
-        (value, bound) =>
-          `a property by which ${value} obligations could be met: above the bound of ${bound}`,
-        "simplify the not or oneOf around it",
-      )
-    }
     const ways: KeyWay[] = []
-    for (let taken = 2 ** useful.length - 1; taken >= 0; taken--) {
-      const chosen = useful.filter((_, i) => ((taken >>> i) & 1) === 1)
-      const demand = this.demand(
-        value,
-        chosen.map(({ fact }) => fact),
-      )
-      if (taken !== 0 && !this.isProductive(demand)) continue
-      const next = after(chosen.reduce((bits, chance) => bits | chance.bits, free))
-      if (this.canFinish(next)) ways.push({ value: demand, progress: next })
+    const add = (demand: number, met: number) => {
+      const what = "ways in which one property meets obligations"
+      checkLimit(this.limits, "threads", ways.length + 1, "", what, "simplify the not or oneOf around it")
+      ways.push({ value: demand, progress: after(met) })
     }
+    /** What the first chances could meet together, by their number. */
+    const left = [0]
+    for (const { bits } of useful) left.push(left[left.length - 1] | bits)
+    // From the last one down: with it, then without.
+    const choose = (count: number, demand: number, met: number): void => {
+      checkTime()
+      if (ways.length === most) return
+      // What meets all that is left meets as much as can be met.
+      if (!this.canFinish(after(met | left[count]))) return
+      if (count === 0) {
+        if (demand === value || this.isProductive(demand)) add(demand, met)
+        return
+      }
+      const { fact, bits } = useful[count - 1]
+      const without = this.demands.scalarPart(demand, fact, false)
+      if (without === NoPart) {
+        choose(count - 1, demand, met | bits)
+        return
+      }
+      const part = this.demands.scalarPart(demand, fact, true)
+      const both = part ?? this.demand(demand, [fact])
+      if (part === null ? this.demands.mayHaveValue(both) : part !== NoPart)
+        choose(count - 1, both, met | bits)
+      choose(count - 1, without ?? demand, met)
+    }
+    choose(useful.length, value, free)
     return ways
   }
 
   /** The conjunction of `value` and of what chances ask. */
   private demand(value: number, facts: readonly number[]): number {
     const asked = facts.filter((fact) => fact !== this.spec.anything)
-    return asked.length === 0 ? value : this.and(value, asked)
+    return asked.length === 0 ? value : this.demands.and(value, asked)
   }
 
   /** What the values read so far may have had to satisfy; obligations that they met aside. */

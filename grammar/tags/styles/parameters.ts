@@ -13,6 +13,7 @@ import type { JsonLanguage } from "../../json/language.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "../../json/object/keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json/object/objectrules.ts"
 import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
+import { wholeValues } from "../../json/values.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
 import { rawLexeme } from "../../lexeme/raw.ts"
@@ -68,7 +69,11 @@ class ParameterLanguage {
     this.rules = new ObjectRules(
       written,
       language.policy.order === "schema",
-      (conjunction, facts) => language.all.and(conjunction, facts),
+      // What a value that is written as text holds is not known by its part.
+      wholeValues(
+        (conjunction, facts) => language.and(conjunction, facts),
+        (conjunction) => language.isProductive(conjunction),
+      ),
       (conjunction) => this.hasText(conjunction),
       language.limits,
     )

@@ -18,6 +18,8 @@ const trusting = {
   mayHaveValue: () => true,
   isPossibleObject: () => true,
   valuesOf: () => null,
+  isCutBy: () => false,
+  partsOf: () => null,
 }
 
 /** Compares all schemas below `schema`; how many of them were objects with one branch of one schema. */

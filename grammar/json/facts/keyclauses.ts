@@ -1,0 +1,173 @@
+/**
+ * Clauses whose alternatives are schemas, as obligations: what a schema says key by key need not be chosen before a key is read.
+ *
+ * `if`, `dependencies` and `anyOf` mostly choose between schemas that only name some properties and ask for others. Such a
+ * schema is a conjunction of obligations (`obligations.ts`), and so is each choice between them, by distribution: of
+ * A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty conditions then cost an object twenty bits, where choosing for
+ * each of them costs a million branches. Where two alternatives ask for several things each, the choice says more in fewer
+ * words, and stays one. Schemas that speak of names by patterns, of counts, or of what others evaluate
+ * are not put so.
+ */
+import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
+import { type Alternative, type Conjunctions, Infinite } from "./conjunction.ts"
+import type { Expansion } from "./expand.ts"
+import type { Event, Obligation } from "./obligations.ts"
+
+/** One clause becomes at most so many obligations. */
+const MaxObligations = 8
+
+/** Obligations that all hold; null: this cannot be put so. An obligation without events never holds. */
+type Formula = readonly Obligation[] | null
+
+const never: readonly Obligation[] = [[]]
+
+export class KeyClauses {
+  private readonly all: Conjunctions
+  private readonly reader: KeywordReader
+  private readonly expand: (fact: number) => Expansion
+  /** By fact; null while it is being looked at, too: what comes back to itself is not put so. */
+  private readonly known = new Map<number, Formula>()
+
+  /** `expand` as for values of the type object. */
+  constructor(all: Conjunctions, reader: KeywordReader, expand: (fact: number) => Expansion) {
+    this.all = all
+    this.reader = reader
+    this.expand = expand
+  }
+
+  /** Obligations that together say what `clause` says, or null. */
+  of(clause: readonly Alternative[]): Formula {
+    let result: readonly Obligation[] = never
+    for (const alternative of clause) {
+      const formula = this.ofAll(alternative)
+      if (formula === null || (formula.length > 1 && result.length > 1)) return null
+      const both: Obligation[] = []
+      for (const left of result) for (const right of formula) both.push(join(left, right))
+      if (both.length > MaxObligations) return null
+      result = both
+    }
+    return result
+  }
+
+  private ofAll(facts: readonly number[]): Formula {
+    const parts: Obligation[] = []
+    for (const id of facts) {
+      const formula = this.ofFact(id)
+      if (formula === null) return null
+      parts.push(...formula)
+    }
+    return withoutAbsence(this.all, parts)
+  }
+
+  private ofFact(id: number): Formula {
+    const known = this.known.get(id)
+    if (known !== undefined) return known
+    this.known.set(id, null)
+    const formula = this.make(id)
+    this.known.set(id, formula)
+    return formula
+  }
+
+  private make(id: number): Formula {
+    const fact = this.all.facts[id]
+    switch (fact.kind) {
+      case "never":
+        return never
+      case "absent":
+        return [[{ kind: "absent", name: fact.name }]]
+      case "present":
+        return [[{ kind: "value", name: fact.name, fact: this.all.anything }]]
+      case "property":
+        return [
+          [
+            { kind: "absent", name: fact.name },
+            { kind: "value", name: fact.name, fact: fact.fact },
+          ],
+        ]
+      case "some":
+        return [[fact]]
+      case "schema":
+        return fact.positive ? this.ofKeywords(id, this.reader.of(fact.node)) : this.ofExpansion(id)
+      case "equals":
+        return fact.positive && fact.value.kind === "object" ? null : this.ofExpansion(id)
+      case "either":
+        return this.ofExpansion(id)
+      default:
+        return null
+    }
+  }
+
+  private ofKeywords(id: number, keywords: Keywords): Formula {
+    const saysMore =
+      keywords.isObserved ||
+      keywords.unevaluatedProperties !== null ||
+      keywords.patternProperties.length > 0 ||
+      keywords.additional !== null ||
+      keywords.propertyNames !== null ||
+      keywords.minProperties > 0 ||
+      keywords.maxProperties !== Infinite
+    if (saysMore) return null
+    const rest = this.ofExpansion(id)
+    if (rest === null) return null
+    const members: Obligation[] = []
+    for (const name of keywords.required) members.push([{ kind: "value", name, fact: this.all.anything }])
+    for (const [name, node] of keywords.properties) {
+      if (node.value.kind === "true") continue
+      members.push([
+        { kind: "absent", name },
+        { kind: "value", name, fact: this.all.schema(node) },
+      ])
+    }
+    return [...members, ...rest]
+  }
+
+  private ofExpansion(id: number): Formula {
+    const { facts, clauses } = this.expand(id)
+    const formula = this.ofAll(facts)
+    if (formula === null) return null
+    const parts = [...formula]
+    for (const clause of clauses) {
+      const choice = this.of(clause)
+      if (choice === null) return null
+      parts.push(...choice)
+    }
+    return parts
+  }
+}
+
+/** The events of both. */
+function join(left: Obligation, right: Obligation): Obligation {
+  const events = new Map<string, Event>()
+  for (const event of [...left, ...right]) events.set(keyOf(event), event)
+  return [...events.values()]
+}
+
+function keyOf(event: Event): string {
+  if (event.kind === "absent") return `- ${event.name}`
+  return event.kind === "value" ? `=${event.fact} ${event.name}` : `e${event.fact} ${event.names}`
+}
+
+/** `formula` without the events "not there" of names that it asks for. */
+function withoutAbsence(all: Conjunctions, formula: readonly Obligation[]): readonly Obligation[] {
+  const present = new Set<string>()
+  for (const obligation of formula) {
+    const [event] = obligation
+    if (obligation.length === 1 && event.kind === "value") present.add(event.name)
+  }
+  if (present.size === 0) return formula
+  const rest = formula.map((obligation) =>
+    obligation.filter((event) => event.kind !== "absent" || !present.has(event.name)),
+  )
+  // What asks for a value asks for the name too.
+  const asked = new Set<string>()
+  for (const obligation of rest) {
+    const [event] = obligation
+    if (obligation.length === 1 && event.kind === "value" && event.fact !== all.anything)
+      asked.add(event.name)
+  }
+  return rest.filter(
+    ([event, ...others]) =>
+      others.length > 0 || event?.kind !== "value" || event.fact !== all.anything || !asked.has(event.name),
+  )
+}
