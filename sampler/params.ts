@@ -319,7 +319,8 @@ function readBadWords(options: SamplingOptions, context: ParamsContext): number[
   atMost("bad_words", unitsOf(words), listBounds.badWordUnits, " UTF-16 units in all")
   const sequences = [...(options.badWordIds ?? [])]
   for (const word of words) {
-    if (word === "") throw new SamplingError("bad_words", word, "an empty string would ban everything")
+    if (word === "")
+      throw new SamplingError("bad_words", word, "an empty string would ban everything: leave it out")
     if (!context.encodeBadWord) {
       throw new SamplingError("bad_words", word, "there is no tokenizer here: pass token ids as badWordIds")
     }

@@ -44,7 +44,7 @@ describe("S0-15, S2-26, S4-05, S4-T12: refused by name", () => {
     ["logit_bias", { logitBias: { 1: 101 } }, "logit_bias: 101 is outside -100 to 100"],
     ["allowed_token_ids", { allowedTokenIds: [] }, "an empty list allows nothing"],
     ["allowed_token_ids", { allowedTokenIds: [-1] }, "allowed_token_ids: -1"],
-    ["bad_words", { badWords: [""] }, "an empty string would ban everything"],
+    ["bad_words", { badWords: [""] }, "an empty string would ban everything: leave it out"],
     ["bad_words", { badWordIds: [[100]] }, "bad_words: 100"],
     ["min_tokens", { minTokens: -1 }, "min_tokens: -1"],
     ["stop_token_ids", { stopTokenIds: [100] }, "stop_token_ids: 100"],

@@ -82,7 +82,7 @@ export class Resources {
       : (resource.resource.anchors.get(fragment) ?? null)
     if (target === null) {
       const what = fragment.startsWith("/") ? "nothing is there" : "no anchor has that name"
-      throw new GrammarError("unsupported", path, `cannot resolve ${absolute}: ${what}`)
+      throw new GrammarError("unsupported", path, `cannot resolve ${absolute}: ${what}. Define it there`)
     }
     return { target, fragment }
   }

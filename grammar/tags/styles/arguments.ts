@@ -59,11 +59,14 @@ export function jsonArguments({ tool, language, root, value, specs, input }: Arg
 /** Why the schema allows no object. */
 export function noObject({ language, root, value }: OpenSchema): GrammarError {
   const reason = language.isProductive(value) ? null : whyEmpty(language, root)
-  if (reason !== null) return new GrammarError("unsatisfiable", reason.path, reason.message)
+  if (reason !== null) {
+    const message = `${reason.message}. Remove the keywords that contradict each other`
+    return new GrammarError("unsatisfiable", reason.path, message)
+  }
   return new GrammarError(
     "unsatisfiable",
     root.pointer,
-    "arguments are an object, and the schema allows none",
+    "arguments are an object, and the schema allows none. Let its type be object",
   )
 }
 
@@ -74,8 +77,11 @@ export function ofTool<T>(tool: Tool, work: () => T): T {
   } catch (error) {
     if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
     const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
+    // A custom tool has a grammar, whose place is told as in a text: by its line.
+    const inner = tool.isCustom ? "" : error.path
+    const told = tool.isCustom && tool.lark !== null ? error.message : message
     // A schema of a structural tag belongs to no tool.
-    const said = tool.name === "" ? message : `the tool "${tool.name}": ${message}`
-    throw new GrammarError(error.kind, `${tool.path}${error.path}`, said)
+    const said = tool.name === "" ? told : `the tool "${tool.name}": ${told}`
+    throw new GrammarError(error.kind, `${tool.path}${inner}`, said)
   }
 }

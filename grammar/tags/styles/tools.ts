@@ -3,12 +3,13 @@
  * calls there may be. Places are pointers into `tools`, or the field that is wrong.
  */
 import { checkLimit, fixedBounds, GrammarError } from "../../errors.ts"
+import { readPattern } from "../../regex/read.ts"
 
 export interface Tool {
   readonly name: string
   /** The schema of its arguments; null: it takes none. */
   readonly schema: unknown
-  /** Where that schema stands. */
+  /** Where that schema stands, or the grammar of a custom tool. */
   readonly path: string
   /** A custom tool: its one argument is a text. */
   readonly isCustom: boolean
@@ -79,8 +80,7 @@ function readTool(value: unknown, path: string): Tool {
   if (tool.type !== "custom") {
     return { name, schema: inner.parameters ?? null, path: `${at}/parameters`, isCustom: false, lark: null }
   }
-  const place = `${at}/format`
-  return { name, path: place, isCustom: true, ...readFormat(inner.format, place) }
+  return { name, isCustom: true, ...readFormat(inner.format, `${at}/format`, name) }
 }
 
 /** Calls that are not the model's own, or that wait for no answer, need more than a grammar. */
@@ -99,29 +99,44 @@ function refuseHosted(fields: Fields, path: string): void {
 }
 
 /** What the text of a custom tool is held to: nothing, a regular expression, or a grammar. */
-function readFormat(format: unknown, path: string): { schema: unknown; lark: string | null } {
+function readFormat(format: unknown, path: string, name: string): Pick<Tool, "schema" | "lark" | "path"> {
   const schema = (input: Fields) => ({
     type: "object",
     properties: { [CustomArgument]: { type: "string", ...input } },
     required: [CustomArgument],
     additionalProperties: false,
   })
-  if (format === undefined || format === null) return { schema: schema({}), lark: null }
+  if (format === undefined || format === null) return { schema: schema({}), lark: null, path }
   const { type, grammar, ...flat } = fieldsOf(format, path, "the format of a custom tool")
-  if (type === "text") return { schema: schema({}), lark: null }
+  if (type === "text") return { schema: schema({}), lark: null, path }
   if (type !== "grammar") throw new GrammarError("syntax", `${path}/type`, "a format is text or grammar")
   const { syntax, definition } =
     grammar === undefined ? flat : fieldsOf(grammar, `${path}/grammar`, "a grammar")
+  const at = grammar === undefined ? path : `${path}/grammar`
+  const place = `${at}/definition`
   if (typeof definition !== "string") {
-    throw new GrammarError("syntax", `${path}/definition`, "the definition of a grammar is a text")
+    throw new GrammarError("syntax", place, "the definition of a grammar is a text")
   }
-  if (syntax === "regex") return { schema: schema({ pattern: `^(?:${definition})$` }), lark: null }
-  if (syntax === "lark") return { schema: schema({}), lark: definition }
+  if (syntax === "regex") {
+    checkPattern(definition, place, name)
+    return { schema: schema({ pattern: `^(?:${definition})$` }), lark: null, path: place }
+  }
+  if (syntax === "lark") return { schema: schema({}), lark: definition, path: place }
   throw new GrammarError(
     "syntax",
-    `${path}/syntax`,
+    `${at}/syntax`,
     `${JSON.stringify(syntax) ?? "nothing"}: a grammar is lark or regex`,
   )
+}
+
+/** The pattern stands in a group of another one: `a)|(b`, which is none by itself, must not be taken for two. */
+function checkPattern(pattern: string, path: string, name: string): void {
+  try {
+    readPattern(pattern, "", "")
+  } catch (error) {
+    if (!(error instanceof GrammarError)) throw error
+    throw new GrammarError(error.kind, path, `the tool "${name}": ${error.message}`)
+  }
 }
 
 /** The calls that `tool_choice` and its neighbours allow. Throws `syntax` with the name of the field. */

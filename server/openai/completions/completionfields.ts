@@ -180,7 +180,12 @@ function readPrompts(value: unknown): RawPrompt[] {
 
 function readIds(value: unknown, field: string): readonly number[] {
   if (!Array.isArray(value)) throw noPrompt(field, value)
-  if (value.length === 0) throw new Refusal("invalid_value", `${field}: it has no token`, { param: field })
+  if (value.length === 0) {
+    throw new Refusal("invalid_value", `${field}: it has no token`, {
+      param: field,
+      hint: "Send at least one",
+    })
+  }
   const index = value.findIndex((id) => !Number.isSafeInteger(id) || id < 0)
   if (index < 0) return value
   const param = `${field}[${index}]`

@@ -103,7 +103,10 @@ function readStructuredOutputs(body: RequestBody): Constraint[] {
   const outputs = objectAt(body, [name])
   if (outputs === null) return []
   onlyKeys(outputs, name, [...structuredKinds, ...policyKeys])
-  const given = structuredKinds.filter((kind) => outputs[kind] != null && outputs[kind] !== false)
+  // json_object: false asks for nothing; of the others false is a schema, or wrong.
+  const given = structuredKinds.filter(
+    (kind) => outputs[kind] != null && (kind !== "json_object" || outputs[kind] !== false),
+  )
   if (given.length !== 1) {
     throw new Refusal("invalid_value", `${name} holds ${given.join(" and ") || "no constraint"}`, {
       param: name,
@@ -126,9 +129,9 @@ function readAliases(body: RequestBody): Constraint[] {
     ebnf: "grammar",
     structural_tag: "structural_tag",
   }
-  // llama.cpp reads an empty grammar as none.
+  // llama.cpp reads an empty grammar as none; of a schema false is one.
   const isGiven = (key: string, value: unknown) =>
-    value != null && value !== false && !(key === "grammar" && value === "")
+    value != null && (value !== false || aliases[key] === "json") && !(key === "grammar" && value === "")
   return Object.entries(aliases)
     .filter(([key]) => isGiven(key, body.value[key]))
     .map(([key, kind]) => readKind(body, kind, [key]))

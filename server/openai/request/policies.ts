@@ -136,6 +136,12 @@ function check<T extends z.ZodType>(type: T, value: unknown, field: string): z.i
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const param = [field, ...issue.path].join(".")
-  const what = issue.code === "unrecognized_keys" ? `unknown key ${quote(issue.keys[0])}` : issue.message
-  throw new Refusal("invalid_value", `${param}: ${what}`, { param })
+  if (issue.code !== "unrecognized_keys") {
+    throw new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
+  }
+  const known = policyKeys.filter((key) => key in policyFields.shape || field !== "tokenrail")
+  throw new Refusal("invalid_value", `${param}: unknown key ${quote(issue.keys[0])}`, {
+    param,
+    hint: `Known keys: ${known.join(", ")}`,
+  })
 }

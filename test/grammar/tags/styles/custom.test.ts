@@ -62,5 +62,5 @@ test("an input that is begun can be finished", () => {
 
 test("where arguments are elements, a grammar cannot say where it ends", () => {
   const error = refusalOf(() => turnGrammar({ style: "qwen_xml", tools: [lark] }, { lark: nested }))
-  expect([error.kind, error.path]).toEqual(["unsupported", "/0/custom/format"])
+  expect([error.kind, error.path]).toEqual(["unsupported", "/0/custom/format/grammar/definition"])
 })

@@ -116,14 +116,21 @@ const table: [what: string, turn: Partial<Turn>, kind: string, path: string, mes
     "a custom tool with a grammar, where none can be read",
     { tools: [custom({ type: "grammar", grammar: { syntax: "lark", definition: "start: /a/" } })] },
     "unsupported",
-    "/0/custom/format",
+    "/0/custom/format/grammar/definition",
     'the tool "own": a grammar in Lark',
+  ],
+  [
+    "a custom tool with a pattern that is none",
+    { tools: [custom({ type: "grammar", grammar: { syntax: "regex", definition: "a)|(b" } })] },
+    "syntax",
+    "/0/custom/format/grammar/definition",
+    'the tool "own": offset 1: Unmatched',
   ],
   [
     "a custom tool with a notation that is none",
     { tools: [custom({ type: "grammar", grammar: { syntax: "gbnf", definition: "" } })] },
     "syntax",
-    "/0/custom/format/syntax",
+    "/0/custom/format/grammar/syntax",
     "lark or regex",
   ],
   [
