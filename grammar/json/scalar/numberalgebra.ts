@@ -18,6 +18,8 @@ const FewCells = 4
 /** Divisors that one cell keeps apart. */
 const FewDivisors = 16
 
+const one: Decimal = { sign: 1, digits: 1n, exponent: 0 }
+
 /** Numbers as unions of cells. */
 export const numberAlgebra: Algebra<readonly NumberCell[]> = {
   type: Types.number,
@@ -43,8 +45,10 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
   },
   or: (parts) => (parts.some(isAll) ? [anyNumber] : parts.flat()),
   not(cells) {
-    let result = withoutPoints(cells.filter(isPoint))
-    for (const cell of cells) if (!isPoint(cell)) result = numberAlgebra.and(result, complement(cell))
+    const values = cells.map(pointOf)
+    let result = withoutPoints(values.filter((cell) => cell !== null))
+    for (const [i, cell] of cells.entries())
+      if (values[i] === null) result = numberAlgebra.and(result, complement(cell))
     return result
   },
   without(cells, values) {
@@ -87,6 +91,25 @@ function isPoint({
   return isPlain && min !== null && min === max && !minExclusive && !maxExclusive
 }
 
+/**
+ * The one value of `cell`, in any spelling; null where it holds more, or tells spellings apart. Also where it asks for an integer
+ * besides, and the value is one: an enumeration of integers is a list of values.
+ */
+function pointOf(cell: NumberCell): NumberCell | null {
+  if (isPoint(cell)) return cell
+  const { min, max, minExclusive, maxExclusive, form, multipleOf, notMultipleOf } = cell
+  const isOne =
+    form === "integral" &&
+    multipleOf.length + notMultipleOf.length === 0 &&
+    min !== null &&
+    max !== null &&
+    !minExclusive &&
+    !maxExclusive &&
+    compareDecimals(min, max) === 0 &&
+    isMultipleOf(min, divisorOf(one))
+  return isOne ? { ...anyNumber, min, max: min } : null
+}
+
 /** What lies between the values of `points`: at once, since every other way is quadratic. */
 function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
   if (points.length === 0) return [anyNumber]
@@ -112,7 +135,6 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (forms.has("lexicalInteger")) forms.delete("integral")
   if (forms.has("fractional")) forms.delete("lexicalNonInteger")
   // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the value.
-  const one: Decimal = { sign: 1, digits: 1n, exponent: 0 }
   const both = forms.has("integral") && forms.has("lexicalNonInteger")
   return {
     min: min.value,
