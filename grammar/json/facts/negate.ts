@@ -120,7 +120,9 @@ function equalsDuals(all: Conjunctions, value: JsonNode): Alternative[] {
       }),
     ])
   }
-  alternatives.push([all.fact({ kind: "size", min: value.keys.length + 1, max: Infinite })])
+  // Where all of these are there, and equal, one more key has another name: said so, it is met key by key.
+  const names = exprs.not(exprs.or(value.keys.filter((name) => name.isWellFormed()).map(nameExpr)))
+  alternatives.push([all.fact({ kind: "some", names, fact: all.anything })])
   return alternatives
 }
 

@@ -16,6 +16,10 @@ const kinds = names.slice(0, 12).map((name) => ({
   additionalProperties: false,
 }))
 
+const rates = [
+  50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400, 57600, 115200,
+]
+
 const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[]][] = [
   [
     "not over twenty typed properties",
@@ -77,6 +81,21 @@ const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[
     [{ p18: 1 }, { p0: 1, p19: 1 }],
   ],
   [
+    "lists of integers, of which one object may have none",
+    {
+      type: "object",
+      properties: { rate: { type: "number" } },
+      allOf: [1, 2, 3, 4].map((i) => ({
+        not: {
+          required: ["rate"],
+          properties: { rate: { type: "integer", enum: rates.map((rate) => rate * i) } },
+        },
+      })),
+    },
+    [{ rate: 51 }, { rate: 50.5 }, {}, { rate: 576000 }],
+    [{ rate: 50 }, { rate: 576000 / 10 }, { rate: 460800 }, { rate: 345600 }],
+  ],
+  [
     "within the bound on keys one key serves several obligations",
     {
       type: "object",
@@ -92,6 +111,21 @@ const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[
 ]
 
 describe("obligations", () => {
+  test("thirty items that differ in one of two members, or in having more", () => {
+    const item = { type: "object", properties: { name: { enum: sixty }, value: { type: "string" } } }
+    const schema = { type: "array", uniqueItems: true, items: item }
+    const items = sixty.slice(0, 30).map((name) => ({ name, value: "x" }))
+    expect(accepts(schema, items)).toBe(true)
+    for (const [other, isRead] of [
+      [{ name: "k3", value: "x" }, false],
+      [{ value: "x", name: "k29" }, false],
+      [{ name: "k3", value: "y" }, true],
+      [{ name: "k3", value: "x", more: 1 }, true],
+      [{ name: "k3" }, true],
+    ] as const)
+      expect([other, accepts(schema, [...items, other])]).toEqual([other, isRead])
+  })
+
   test.each(table)("%s", (_, schema, accept, reject) => {
     for (const value of accept) expect([value, accepts(schema, value)]).toEqual([value, true])
     for (const value of reject) expect([value, accepts(schema, value)]).toEqual([value, false])
