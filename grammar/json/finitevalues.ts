@@ -246,6 +246,9 @@ export class FiniteValues {
     const { names, min, max } = spec
     const required = names.filter(({ isRequired }) => isRequired)
     if (min > max || required.length > max || required.some(({ value }) => !this.hasValue(value))) return []
+    // A key of a class may have any of names without end: told before the values of all names are listed.
+    const hasRoom = spec.obligationCount === 0 && required.length < max
+    if (hasRoom && spec.classes.some(({ value }) => this.hasValue(value))) return null
     const isFree = spec.obligationCount === 0 && min <= required.length && max >= names.length
     if (!isFree || spec.classes.length > 0) return this.tiedObjects(spec)
     if (names.some(({ value }) => this.listed.scalars(value) === null)) return null

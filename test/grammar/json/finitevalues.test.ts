@@ -85,6 +85,16 @@ const $defs = {
 const infinite: [name: string, item: object][] = [
   ["pairs of anything", two({}, { uniqueItems: true })],
   ["other names", { type: "object", properties: { a: flag, b: flag }, maxProperties: 2 }],
+  [
+    "other names beside more values than can be listed",
+    {
+      type: "object",
+      properties: {
+        a: two({ enum: [1, 2, 3, 4, 5, 6, 7] }, { minItems: 1, maxItems: 7, uniqueItems: true }),
+      },
+      minProperties: 1,
+    },
+  ],
   ["one place that is free", { type: "array", contains: { const: 1 }, maxItems: 2 }],
   ["one value over and over", { type: "array", items: { const: 1 } }],
   ["towers", { $ref: "#/$defs/tower" }],
