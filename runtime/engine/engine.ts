@@ -28,6 +28,7 @@ import { Speculation } from "../speculation/draft.ts"
 import { canSpeculate } from "../speculation/speculation.ts"
 import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
 import { type RunOptions, type RunResult, run } from "../turn/run.ts"
+import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { type GenerateResult, Generation } from "./generation.ts"
@@ -96,6 +97,7 @@ export class Engine {
   /** performance.now() when work came to an idle engine. */
   private busySince = 0
   private readonly stepper: Stepper
+  private readonly slowReading: SlowReading
 
   constructor(parts: EngineParts) {
     this.parts = parts
@@ -109,6 +111,7 @@ export class Engine {
     })
     const guides = parts.guides ? new RoutedGuides(parts.guides, local) : local
     this.guides = guides
+    this.slowReading = new SlowReading(parts.guides !== null)
     this.scheduler = new Scheduler(parts.model, this.vocabulary.words, ({ options, slot }) => {
       if (options.guide) guides.begin(options.guide, slot)
     })
@@ -184,6 +187,7 @@ export class Engine {
       turn: request.turn,
       fields: request.fields,
       confidence: request.confidence,
+      slowReading: this.slowReading,
       bytesOf: (token) => this.vocabulary.name(token)?.length ?? this.vocabulary.bytes(token).length,
       endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,
@@ -326,6 +330,7 @@ export class Engine {
     await this.loop
     await this.guides.close()
     await this.parts.prompts.close()
+    await this.slowReading.close()
     await this.parts.model.close()
     await this.parts.speculator?.drafter.close()
     this.parts.sampler.close()

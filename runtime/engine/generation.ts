@@ -11,7 +11,8 @@ import type { TokenLogprobs } from "../../sampler/index.ts"
 import { AnswerFields, type ClosedField } from "../fields/answer.ts"
 import type { Constraint } from "../schema.ts"
 import type { ToolCall } from "../turn/options.ts"
-import { TurnReading } from "../turn/reading.ts"
+import { type Carried, type TurnPiece, TurnReading } from "../turn/reading.ts"
+import type { SlowReading } from "../turn/slowreading.ts"
 import type { RequestTurn } from "../turn/turn.ts"
 import { quantile } from "./metrics.ts"
 import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
@@ -96,6 +97,8 @@ export interface GenerationOptions {
   readonly confidence: boolean
   /** The spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
+  /** Reads turns that take too long to be read here. */
+  readonly slowReading: SlowReading
   /** How many bytes of the text a token writes, control tokens as they are spelled. */
   readonly bytesOf: (token: number) => number
   readonly compileMs: number
@@ -177,7 +180,13 @@ export class Generation {
   /** An event of one of the sequences. */
   readonly push = (event: GenerationEvent): void => {
     this.firstAt ??= performance.now()
-    for (const said of this.readSafely(event)) this.unread.push(said)
+    const said = this.readSafely(event)
+    if (said !== null) this.say(event, said)
+    else if (event.type === "finish") void this.readApart(event).then((late) => this.say(event, late))
+  }
+
+  private say(event: GenerationEvent, said: readonly GenerationEvent[]): void {
+    for (const each of said) this.unread.push(each)
     if (event.type === "finish") {
       this.finishedCount++
       // The last sequence is still in the middle of finishing.
@@ -188,22 +197,52 @@ export class Generation {
     for (const wake of wakers) wake()
   }
 
-  private readSafely(event: GenerationEvent): GenerationEvent[] {
+  /** What an event says; null: its turn is to be read apart. */
+  private readSafely(event: GenerationEvent): GenerationEvent[] | null {
     const { choice } = event
     try {
       if (!this.failures.has(choice)) {
         const said = this.read(event)
-        return this.options.fields ? said.map((each) => this.withFields(each)) : said
+        return said === null ? null : this.told(said)
       }
     } catch (error) {
       this.failures.set(choice, error as Error)
     }
-    const error = this.failures.get(choice)!
+    return this.failed(event)
+  }
+
+  /** Never rejects. */
+  private async readApart(event: GenerationEvent & { type: "finish" }): Promise<GenerationEvent[]> {
+    const { choice, finishReason } = event
+    const { turn, slowReading } = this.options
+    try {
+      const { text } = this.sequences[choice]
+      const read = await slowReading.read({ turn: turn!.turn, text, end: this.endOf(choice) })
+      const reading = this.readingOf(choice, turn!)
+      return this.told(this.finished(event, reading, reading.complete(read, finishReason === "stop")))
+    } catch (error) {
+      this.failures.set(choice, error as Error)
+      return this.failed(event)
+    }
+  }
+
+  private told(said: GenerationEvent[]): GenerationEvent[] {
+    return this.options.fields ? said.map((each) => this.withFields(each)) : said
+  }
+
+  private failed(event: GenerationEvent): GenerationEvent[] {
+    const error = this.failures.get(event.choice)!
     return event.type === "finish" ? [{ ...event, finishReason: "error", message: error.message, error }] : []
   }
 
-  /** What an event says: of a turn, its text is read. */
-  private read(event: GenerationEvent): GenerationEvent[] {
+  /** The control token that ended the text of a choice. */
+  private endOf(choice: number): string | undefined {
+    const last = this.sequences[choice]?.tokens.at(-1)
+    return last === undefined ? undefined : this.options.endName(last)
+  }
+
+  /** What an event says: of a turn, its text is read. Null: that is to be done apart. */
+  private read(event: GenerationEvent): GenerationEvent[] | null {
     const { turn } = this.options
     if (turn === null) return [event]
     const { choice } = event
@@ -214,9 +253,17 @@ export class Generation {
       return reading.feed(text, carried).map((piece) => ({ choice, ...piece }))
     }
     if (event.type !== "finish") return [event]
-    const isWhole = event.finishReason === "stop"
-    const last = this.sequences[choice]?.tokens.at(-1)
-    const pieces = reading.end(last === undefined ? undefined : this.options.endName(last), isWhole)
+    const pieces = reading.end(this.endOf(choice), event.finishReason === "stop")
+    return reading.isSlow ? null : this.finished(event, reading, pieces)
+  }
+
+  /** The end of an answer, with the last of what it says. */
+  private finished(
+    event: GenerationEvent & { type: "finish" },
+    reading: TurnReading,
+    pieces: readonly (TurnPiece & Carried)[],
+  ): GenerationEvent[] {
+    const { choice } = event
     const rest = reading.takeCarried()
     const events: GenerationEvent[] = pieces.map((piece) => ({ choice, ...piece }))
     if (rest.tokens.length > 0) events.push({ choice, type: "text", text: "", ...rest })

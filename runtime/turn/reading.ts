@@ -4,9 +4,10 @@
  * A piece of text may say several things, or nothing yet. Its tokens and their log-probabilities go with the first thing that is
  * said from it on, so that none is lost or counted twice.
  */
+import { TimeError, withinTime } from "../../grammar/deadline.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
 import type { Turn } from "../../grammar/tags/styles/plan.ts"
-import { gather, type TurnEvent } from "../../grammar/tags/styles/read/events.ts"
+import { gather, type ReadTurn, type TurnEvent } from "../../grammar/tags/styles/read/events.ts"
 import { TurnReader } from "../../grammar/tags/styles/read/reader.ts"
 import type { Style } from "../../grammar/tags/styles/style.ts"
 import { letterCount } from "../../grammar/tags/styles/wire.ts"
@@ -33,7 +34,12 @@ export interface Carried {
   certainty?: CertaintySpan
 }
 
+/** Milliseconds that the schemas of tools may be asked for in one piece of text: the event loop waits meanwhile. */
+const maxAskMs = 25
+
 export class TurnReading {
+  /** The schemas of the tools take too long to be asked here: what is not said yet is read apart when the text is over. */
+  isSlow = false
   /** Tokens of the reasoning, its tags among them. */
   reasoningTokens = 0
   private readonly style: Style
@@ -67,7 +73,7 @@ export class TurnReading {
       this.carried.certainty = { before, after: certainty.after }
     }
     this.unread += carried.tokens.length
-    const events = this.reader.feed(text)
+    const events = this.inTime(() => this.reader.feed(text))
     const isMixed = events[0]?.type === "reasoning" && events.at(-1)?.type !== "reasoning"
     const pieces = this.pieces(events)
     // A forced run may hold the end of the reasoning and what follows it.
@@ -83,13 +89,46 @@ export class TurnReading {
    */
   end(end: string | undefined, isWhole: boolean): (TurnPiece & Carried)[] {
     const isOwn = end !== undefined && this.reader.waitsFor(end)
-    const own = isOwn ? this.reader.feed(end) : []
-    const pieces = this.pieces([...own, ...this.reader.end()])
+    const events = this.inTime(() => [...(isOwn ? this.reader.feed(end) : []), ...this.reader.end()])
+    return this.isSlow ? [] : this.closed(this.pieces(events), isWhole)
+  }
+
+  /** The text is over and was read apart: what it says beyond what was said. */
+  complete(read: ReadTurn, isWhole: boolean): (TurnPiece & Carried)[] {
+    const said = gather(this.said)
+    const { reasoning, text } = said
+    const events: TurnEvent[] = []
+    if (read.reasoning !== reasoning) {
+      events.push({ type: "reasoning", text: read.reasoning.slice(reasoning.length) })
+    }
+    if (read.text !== text) events.push({ type: "text", text: read.text.slice(text.length) })
+    for (const [index, { arguments: args, isComplete, ...call }] of read.calls.entries()) {
+      const known = said.calls[index]
+      if (known === undefined) events.push({ type: "call", index, ...call })
+      const more = args.slice(known?.arguments.length ?? 0)
+      if (more !== "") events.push({ type: "arguments", index, text: more })
+      if (isComplete && known?.isComplete !== true) events.push({ type: "done", index })
+    }
+    return this.closed(this.pieces(events), isWhole)
+  }
+
+  private closed(pieces: (TurnPiece & Carried)[], isWhole: boolean): (TurnPiece & Carried)[] {
     if (!isWhole) return pieces
     const open = this.turn.toolCalls.flatMap(({ isComplete }, index): TurnEvent[] => {
       return isComplete ? [] : [{ type: "done", index }]
     })
     return [...pieces, ...this.pieces(open)]
+  }
+
+  private inTime(read: () => TurnEvent[]): TurnEvent[] {
+    if (this.isSlow) return []
+    try {
+      return withinTime(maxAskMs, read)
+    } catch (error) {
+      if (!(error instanceof TimeError)) throw error
+      this.isSlow = true
+      return []
+    }
   }
 
   /** What no piece has carried. */

@@ -5,6 +5,7 @@
  * A schema means something by all of these. Here numbers keep their text, objects their key order (and refuse a second
  * key, unless instances are read), strings their lone surrogates, and every value its range in the text.
  */
+import { checkTime } from "../../deadline.ts"
 import { GrammarError, limitError } from "../../errors.ts"
 
 interface Ranged {
@@ -272,6 +273,7 @@ export function fromValue(value: unknown, options: ReaderOptions = {}): JsonNode
 }
 
 function nodeOf(value: unknown, path: string, depth: number): JsonNode {
+  checkTime()
   const range = { start: 0, end: 0 }
   if (value === null) return { kind: "null", ...range }
   switch (typeof value) {

@@ -9,6 +9,7 @@
  * Documents are read when a reference needs them. One without `$schema` takes the dialect of the first referrer of each
  * kind: it is read once for each dialect that inherits into it.
  */
+import { checkTime } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
 import { type JsonNode, readJson, toText } from "../read/reader.ts"
 import { type Dialect, dialectOf, isSchema, subschemas } from "./dialect.ts"
@@ -245,6 +246,7 @@ const identifiers = new Set(["id", "$id", "$anchor", "$dynamicAnchor", "$recursi
 function hasIdentifier(value: JsonNode): boolean {
   if (value.kind === "array") return value.items.some(hasIdentifier)
   if (value.kind !== "object") return false
+  checkTime()
   for (const key of value.keys) {
     if (key !== "id" && key[0] !== "$") continue
     const { kind } = value.members.get(key) as JsonNode

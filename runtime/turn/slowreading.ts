@@ -1,0 +1,76 @@
+/**
+ * Turns whose tools take long to ask what their arguments can be: they are read when they are over, each in a thread of its own,
+ * which is ended when it outlives its time.
+ */
+import { Worker } from "node:worker_threads"
+import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"
+import { ModelError } from "../errors.ts"
+import { packageFile } from "../files.ts"
+import { type PackedError, unpackError } from "../guides/protocol.ts"
+import { readWhole, type WholeText } from "./wholereading.ts"
+
+export type SlowAnswer = { readonly read: ReadTurn } | { readonly error: PackedError }
+
+/** Milliseconds for one turn, its thread's start among them. */
+const maxReadMs = 10_000
+/** Turns that are read at once. */
+const maxThreads = 2
+
+export class SlowReading {
+  private readonly hasThreads: boolean
+  private readonly workers = new Set<Worker>()
+  private readonly waiting: (() => void)[] = []
+  private running = 0
+  private isClosed = false
+
+  /** Without threads turns are read here. */
+  constructor(hasThreads: boolean) {
+    this.hasThreads = hasThreads
+  }
+
+  /** Rejects with the error of the reading, and with ModelError where it takes too long. */
+  async read(text: WholeText): Promise<ReadTurn> {
+    if (!this.hasThreads) return readWhole(text)
+    if (this.running === maxThreads) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    else this.running++
+    try {
+      if (this.isClosed) throw new ModelError("the engine was closed while a call was read back")
+      return await this.readApart(text)
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.running--
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await Promise.all([...this.workers].map((worker) => worker.terminate()))
+  }
+
+  private async readApart(text: WholeText): Promise<ReadTurn> {
+    const worker = new Worker(packageFile("dist/runtime/turn/slowworker.js"), {
+      workerData: text,
+      // Not this process's flags: a thread refuses some of them.
+      execArgv: [],
+    })
+    this.workers.add(worker)
+    worker.unref()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    try {
+      const answer = await new Promise<SlowAnswer>((resolve, reject) => {
+        const lose = (why: string) => reject(new ModelError(`a call could not be read back: ${why}`))
+        timer = setTimeout(() => lose(`it takes more than ${maxReadMs} ms`), maxReadMs)
+        worker.on("message", resolve)
+        worker.on("error", (error) => lose(error.message))
+        worker.on("exit", (code) => lose(`its thread ended with code ${code}`))
+      })
+      if ("error" in answer) throw unpackError(answer.error)
+      return answer.read
+    } finally {
+      clearTimeout(timer)
+      this.workers.delete(worker)
+      void worker.terminate()
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** The thread of `slowreading.ts`: one text in, what it says or the error out. Started from `dist`. */
+import { parentPort, workerData } from "node:worker_threads"
+import { packError } from "../guides/protocol.ts"
+import type { SlowAnswer } from "./slowreading.ts"
+import { readWhole, type WholeText } from "./wholereading.ts"
+
+let answer: SlowAnswer
+try {
+  answer = { read: readWhole(workerData as WholeText) }
+} catch (error) {
+  answer = { error: packError(error) }
+}
+parentPort!.postMessage(answer)
