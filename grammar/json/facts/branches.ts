@@ -23,7 +23,7 @@ import { type Obligation, obligationOf } from "./obligations.ts"
 const ManyBranches = 16
 
 /** So many branches are better than objects that have many events to choose from: to plan for those is a puzzle. */
-const MostBranches = 256
+const MostBranches = 128
 const EasyEvents = 64
 /** The same for events of one name that its values are not told apart by: each set of them is a way to read it. */
 const EasyChances = 8

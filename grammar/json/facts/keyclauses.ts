@@ -8,6 +8,7 @@
  * words, and stays one. Schemas that speak of names by patterns, of counts, or of what others evaluate
  * are not put so.
  */
+import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import { type Alternative, type Conjunctions, Infinite } from "./conjunction.ts"
@@ -40,7 +41,7 @@ export class KeyClauses {
   of(clause: readonly Alternative[]): Formula {
     let result: readonly Obligation[] = never
     for (const alternative of clause) {
-      const formula = this.ofAll(alternative)
+      const formula = this.ofMore(alternative, clause) ?? this.ofAll(alternative)
       if (formula === null || (formula.length > 1 && result.length > 1)) return null
       const both: Obligation[] = []
       for (const left of result) for (const right of formula) both.push(join(left, right))
@@ -48,6 +49,24 @@ export class KeyClauses {
       result = both
     }
     return result
+  }
+
+  /**
+   * The alternative "more keys than these" among alternatives that ask for one of them to be missing or wrong, as where an object
+   * must differ from another: where none of those holds, a key has another name. Null for other alternatives.
+   */
+  private ofMore([id, ...others]: Alternative, clause: readonly Alternative[]): Formula {
+    const fact = this.all.facts[id]
+    if (others.length > 0 || fact?.kind !== "size" || fact.max !== Infinite) return null
+    const names = new Set<string>()
+    for (const alternative of clause) {
+      const [first] = alternative
+      const asked = this.all.facts[first]
+      if (alternative.length === 1 && asked.kind === "property") names.add(asked.name)
+    }
+    if (names.size !== fact.min - 1) return null
+    const taken = [...names].filter((name) => name.isWellFormed()).map((name) => exprs.literal(name))
+    return [[{ kind: "some", names: exprs.not(exprs.or(taken)), fact: this.all.anything }]]
   }
 
   private ofAll(facts: readonly number[]): Formula {

@@ -28,7 +28,7 @@ import { type ScalarContext, ScalarType, stringAlgebra } from "./scalar.ts"
 /** What the facts say of strings: every part must hold. */
 interface Parts {
   exprs: ExprId[]
-  enums: string[][]
+  enums: (readonly string[])[]
   excluded: Set<string>
   min: number
   max: number
@@ -39,6 +39,7 @@ export class StringValues extends ScalarType<ExprId> {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
   private readonly contents = new Map<number, number>()
+  private readonly lists = new Map<SchemaNode, readonly string[]>()
 
   constructor(context: ScalarContext) {
     super(stringAlgebra, context)
@@ -140,18 +141,25 @@ export class StringValues extends ScalarType<ExprId> {
     return parts
   }
 
+  /** The strings of an `enum`: many conjunctions ask for the thousands of one. */
+  private listed(node: SchemaNode): readonly string[] {
+    let texts = this.lists.get(node)
+    if (texts === undefined) {
+      texts = this.reader
+        .of(node)
+        .enumOf(Types.string)
+        .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : []))
+      this.lists.set(node, texts)
+    }
+    return texts
+  }
+
   private addSchema(parts: Parts, node: SchemaNode, seen: Set<SchemaNode>): void {
     if (seen.has(node)) return
     seen.add(node)
     const keywords = this.reader.of(node)
     if ((keywords.types & Types.string) === 0) parts.isNever = true
-    if (keywords.enum !== null) {
-      parts.enums.push(
-        keywords
-          .enumOf(Types.string)
-          .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : [])),
-      )
-    }
+    if (keywords.enum !== null) parts.enums.push(this.listed(node))
     parts.exprs.push(...keywords.patterns)
     parts.min = Math.max(parts.min, keywords.minLength)
     parts.max = Math.min(parts.max, keywords.maxLength)
