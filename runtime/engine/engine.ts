@@ -189,6 +189,7 @@ export class Engine {
       confidence: request.confidence,
       slowReading: this.slowReading,
       bytesOf: (token) => this.vocabulary.name(token)?.length ?? this.vocabulary.bytes(token).length,
+      endNames: this.vocabulary.endIds.map((id) => this.vocabulary.name(id)!),
       endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,
       seed: request.params.seed,

@@ -97,6 +97,8 @@ export interface GenerationOptions {
   readonly confidence: boolean
   /** The spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
+  /** All of those. */
+  readonly endNames: readonly string[]
   /** Reads turns that take too long to be read here. */
   readonly slowReading: SlowReading
   /** How many bytes of the text a token writes, control tokens as they are spelled. */
@@ -217,7 +219,8 @@ export class Generation {
     const { turn, slowReading } = this.options
     try {
       const { text } = this.sequences[choice]
-      const read = await slowReading.read({ turn: turn!.turn, text, end: this.endOf(choice) })
+      const { endNames } = this.options
+      const read = await slowReading.read({ turn: turn!.turn, text, end: this.endOf(choice), endNames })
       const reading = this.readingOf(choice, turn!)
       return this.told(this.finished(event, reading, reading.complete(read, finishReason === "stop")))
     } catch (error) {
@@ -290,7 +293,8 @@ export class Generation {
   }
 
   private readingOf(choice: number, { turn }: RequestTurn): TurnReading {
-    const reading = this.readings.get(choice) ?? new TurnReading(turn, this.options.bytesOf)
+    const { bytesOf, endNames } = this.options
+    const reading = this.readings.get(choice) ?? new TurnReading(turn, bytesOf, endNames)
     this.readings.set(choice, reading)
     return reading
   }

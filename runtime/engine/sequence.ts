@@ -168,7 +168,10 @@ export class Sequence {
   private readonly trail: CertaintyTrail | null
   /** The text so far satisfies the constraint. */
   private isComplete: boolean
-  /** Bytes written, those of the healed prompt among them, and after how many of them the text was complete. */
+  /**
+   * Bytes written, those of the healed prompt among them and control tokens as the text spells them, and after how many of them
+   * the text was complete.
+   */
   private byteCount = 0
   private readonly ends = new Set<number>()
   /** Tokens whose text has not been sent. */
@@ -348,7 +351,13 @@ export class Sequence {
     if (acceptUs !== undefined) this.acceptUs.push(acceptUs)
     this.isComplete = isAccepting
     for (const count of ends ?? []) this.ends.add(this.byteCount + count)
-    this.byteCount += vocabulary.bytes(token).length
+    if (!vocabulary.isSpecial(token)) this.byteCount += vocabulary.bytes(token).length
+    else {
+      const name = this.options.spellsControls ? vocabulary.name(token)! : ""
+      this.byteCount += encoder.encode(name).length
+      // It writes nothing that could be complete before its end.
+      if (ends && isAccepting) this.ends.add(this.byteCount)
+    }
   }
 
   /** Sends what the stops let through. */

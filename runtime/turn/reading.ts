@@ -52,10 +52,10 @@ export class TurnReading {
   private readonly turnEnd: string
   private readonly bytesOf: (token: number) => number
 
-  /** `bytesOf`: how many bytes of the text a token writes. */
-  constructor(turn: Turn, bytesOf: (token: number) => number) {
+  /** `bytesOf`: how many bytes of the text a token writes. `endNames`: of the tokens that end texts. */
+  constructor(turn: Turn, bytesOf: (token: number) => number, endNames: readonly string[] = []) {
     this.style = styleOf(turn.style)
-    this.reader = new TurnReader(turn)
+    this.reader = new TurnReader(turn, {}, endNames)
     this.turnEnd = turn.reasoning?.end ?? this.style.messages?.reasoning.ends[0] ?? ""
     this.bytesOf = bytesOf
   }

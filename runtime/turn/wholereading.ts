@@ -11,10 +11,12 @@ export interface WholeText {
   readonly text: string
   /** The control token that ended it, which may be a part of the last call or message. */
   readonly end: string | undefined
+  /** Names of the tokens that end texts. */
+  readonly endNames: readonly string[]
 }
 
-export function readWhole({ turn, text, end }: WholeText): ReadTurn {
-  const reader = new TurnReader(turn)
+export function readWhole({ turn, text, end, endNames }: WholeText): ReadTurn {
+  const reader = new TurnReader(turn, {}, endNames)
   const events = reader.feed(text)
   if (end !== undefined && reader.waitsFor(end)) events.push(...reader.feed(end))
   return gather([...events, ...reader.end()])

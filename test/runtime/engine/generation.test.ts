@@ -16,6 +16,7 @@ function generationOf(count: number): Generation {
     slowReading: new SlowReading(false),
     bytesOf: () => 1,
     endName: () => undefined,
+    endNames: [],
     compileMs: 0,
     seed: 1n,
     cancel: () => {},

@@ -18,9 +18,11 @@ const vocabulary = Vocabulary.fromBytes(
 const encode = (): number[] => []
 const host = new LocalGuides({ vocabulary, encode, bind: () => null })
 
-function openWalk(regex: string | undefined, options: Partial<WalkRequest>): Walk {
+type Input = Parameters<typeof compile>[0]
+
+function openWalk(input: Input | undefined, options: Partial<WalkRequest>): Walk {
   const machine =
-    regex === undefined ? null : new TokenFsm(compile({ kind: "regex", pattern: regex }).grammar, vocabulary)
+    input === undefined ? null : new TokenFsm(compile(input, { tokens: vocabulary }).grammar, vocabulary)
   const request: WalkRequest = {
     constraint: null,
     promptTail: [1, 2],
@@ -42,13 +44,19 @@ function openWalk(regex: string | undefined, options: Partial<WalkRequest>): Wal
 }
 
 function make(
-  options: Partial<SequenceOptions> & { stop?: string[]; regex?: string; stopRegexes?: string[] } = {},
+  options: Partial<SequenceOptions> & {
+    stop?: string[]
+    regex?: string
+    constraint?: Input
+    stopRegexes?: string[]
+  } = {},
 ) {
   const events: GenerationEvent[] = []
-  const { stop = [], regex, stopRegexes = [], ...rest } = options
-  const isGuided = regex !== undefined || stopRegexes.length > 0
+  const { stop = [], regex, stopRegexes = [], constraint, ...rest } = options
+  const input = regex === undefined ? constraint : ({ kind: "regex", pattern: regex } as const)
+  const isGuided = input !== undefined || stopRegexes.length > 0
   const walk = isGuided
-    ? openWalk(regex, { stopRegexes, stopTokenIds: [...(rest.stopTokenIds ?? [])] })
+    ? openWalk(input, { stopRegexes, stopTokenIds: [...(rest.stopTokenIds ?? [])] })
     : null
   const guide = walk && new Guide(host)
   const sequence = new Sequence({
@@ -56,7 +64,7 @@ function make(
     promptIds: [1, 2],
     params: resolveParams({}, { width: vocabulary.width }),
     guide,
-    isConstrained: regex !== undefined,
+    isConstrained: input !== undefined,
     isComplete: walk?.isAccepting ?? true,
     hasPatterns: stopRegexes.length > 0,
     stops: new StopStrings(stop),
@@ -244,5 +252,46 @@ describe("masks", () => {
     write("a")
     expect(look()).toBe("masked")
     expect(bits(sequence)).toEqual([98, end, 257, 258])
+  })
+})
+
+describe("stop strings beside control tokens, which the text has as they are spelled", () => {
+  const call = 258
+  /** One or more `a`, then perhaps a control token with one or more `b` behind it. */
+  const constraint: Input = {
+    kind: "tag",
+    format: {
+      type: "sequence",
+      elements: [
+        { type: "regex", pattern: "a+" },
+        {
+          type: "optional",
+          content: {
+            type: "sequence",
+            elements: [
+              { type: "token", token: "<|call|>" },
+              { type: "regex", pattern: "b*" },
+            ],
+          },
+        },
+      ],
+    },
+  }
+
+  test.each<[stop: string, text: string, ignored: string[]]>([
+    // Behind the a the text is complete.
+    ["<|call|>b", "aa", []],
+    ["a<|call|>", "a", []],
+    ["|>b", "aa<|call|>bb", ["|>b"]],
+    ["b", "aa<|call|>", []],
+    ["bb", "aa<|call|>", []],
+    ["aa<|call|>bb", "aa<|call|>bb", ["aa<|call|>bb"]],
+  ])("%s ends it after %s", (stop, text, ignored) => {
+    const { sequence, accept, write } = make({ constraint, stop: [stop], spellsControls: true })
+    write("aa")
+    if (!sequence.isFinished) accept(call)
+    write("bb")
+    if (!sequence.isFinished) accept(end)
+    expect([sequence.text, sequence.ignoredStops]).toEqual([text, ignored])
   })
 })

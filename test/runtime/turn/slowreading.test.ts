@@ -74,7 +74,10 @@ test("a slow schema is given up soon, and what it says is said when the text has
   expect(reading.isSlow).toBe(true)
   // 30 ms on a quiet machine; two busy cores took 800 before there was a bound.
   expect(longest).toBeLessThan(150)
-  const late = reading.complete(await new SlowReading(true).read({ turn, text, end: undefined }), true)
+  const late = reading.complete(
+    await new SlowReading(true).read({ turn, text, end: undefined, endNames: [] }),
+    true,
+  )
   expect([...said, ...late].map(({ tokens: _, ...piece }) => piece)).toEqual([
     { type: "call", index: 0, id: expect.stringMatching(/^call_/), name: "go", isCustom: false },
     { type: "arguments", index: 0, text: '{"b":12}' },
@@ -87,9 +90,9 @@ test("a turn that cannot be read is told with its reason, and threads end with t
   const slowReading = new SlowReading(true)
   const turn = { style: "qwen_xml", tools: [call], tool_choice: "required", reasoning: null }
   await expect(
-    slowReading.read({ turn, text: "<tool_call>\n<function=no>\n", end: undefined }),
+    slowReading.read({ turn, text: "<tool_call>\n<function=no>\n", end: undefined, endNames: [] }),
   ).rejects.toThrow("no")
-  const pending = [1, 2, 3, 4].map(() => slowReading.read({ turn, text: "", end: undefined }))
+  const pending = [1, 2, 3, 4].map(() => slowReading.read({ turn, text: "", end: undefined, endNames: [] }))
   const ends = Promise.allSettled(pending)
   await slowReading.close()
   expect((await ends).map(({ status }) => status)).toContain("rejected")

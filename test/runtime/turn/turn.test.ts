@@ -187,3 +187,22 @@ describe.each([
     }
   })
 })
+
+test("messages are told apart though the token between them ends texts in this vocabulary", async () => {
+  const controls = ["<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|return|>", "<|call|>"]
+  const directory = mkdtempSync(join(tmpdir(), "turn-"))
+  const template = `${turns}{# <|channel|> <|message|> #}`
+  const model = writeTinyModel(directory, { template, controls, end: "<|end|>" })
+  const engine = await open({ model, device: "cpu", isolation: "none", slots: 2 })
+  let both = 0
+  for (let seed = 1n; seed <= 20n; seed++) {
+    const asked: GenerateOptions = { tools, seed, maxTokens: 120, temperature: 1.5 }
+    const { text, reasoning, toolCalls, finishReason, message } = await engine.generate("hi", asked)
+    expect([finishReason, message]).toEqual([expect.stringMatching(/^(stop|length)$/), undefined])
+    expect(text + reasoning).not.toMatch(/<\|/)
+    for (const { arguments: args, isComplete } of toolCalls) if (isComplete) JSON.parse(args)
+    if (reasoning !== "" && (text !== "" || toolCalls.length > 0)) both++
+  }
+  expect(both).toBeGreaterThan(0)
+  await engine.close()
+})

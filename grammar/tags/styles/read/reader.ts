@@ -21,10 +21,13 @@ export class TurnReader {
   private readonly calls: CallReader
   private readonly feeding = new Feed()
   private readonly parse: Parse
+  private readonly endNames: readonly string[]
   private events: TurnEvent[] = []
   private isDone = false
 
-  constructor(turn: Turn, options: ReaderOptions = {}) {
+  /** `endNames`: tokens that end whole texts in the vocabulary. None of them is ever in the middle of one. */
+  constructor(turn: Turn, options: ReaderOptions = {}, endNames: readonly string[] = []) {
+    this.endNames = endNames
     this.plan = planTurn(turn)
     this.calls = new CallReader(this.plan, options, this.feeding, (event) => this.events.push(event))
     this.parse = this.turn()
@@ -112,7 +115,9 @@ export class TurnReader {
     const { reasoning, remark, answer, between, end = "" } = messages
     const section = this.plan.reasoning
     // A prompt that has begun the section leaves its header out.
-    if (section && !section.begin && !section.optional) yield* this.message(reasoning, "reasoning")
+    if (section && !section.begin && !section.optional) {
+      yield* this.message(reasoning, "reasoning", between)
+    }
     const holders: (readonly [Message, "reasoning" | "text"])[] = [
       [reasoning, "reasoning"],
       [answer, "text"],
@@ -135,14 +140,16 @@ export class TurnReader {
         continue
       }
       yield* feeding.literal(holder[0].begin)
-      yield* this.message(...holder)
+      yield* this.message(...holder, between)
     }
   }
 
-  /** A message behind its header. */
-  private *message({ ends }: Message, type: "reasoning" | "text"): Parse {
-    const end = yield* this.feeding.until(ends, 0, (more) => this.add(type, more))
-    if (end !== null) yield* this.feeding.literal(end)
+  /** A message behind its header. Where its end would end the whole text, what stands between messages follows at once. */
+  private *message({ ends }: Message, type: "reasoning" | "text", between: string): Parse {
+    const isBare = between !== "" && ends.some((end) => this.endNames.some((name) => end.endsWith(name)))
+    const marks = isBare ? [...ends, between] : ends
+    const end = yield* this.feeding.until(marks, 0, (more) => this.add(type, more))
+    if (end !== null && end !== between) yield* this.feeding.literal(end)
   }
 
   private add(type: "text" | "reasoning", text: string): void {
