@@ -1,5 +1,6 @@
 /**
- * A model directory in the Hugging Face layout → everything the engine needs to know before it opens the graph.
+ * A model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder → everything the engine needs to
+ * know before it opens the graph.
  *
  * Each wrong directory is refused here, by the name of the file and with the way out: a missing file, text that is not
  * JSON, no end-of-sequence id. What only the graph knows (inputs, cache, width) is checked in `ort/signature.ts`.
@@ -9,6 +10,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { ModelError } from "../errors.ts"
+import { type GenaiModel, readGenaiConfig } from "./genai.ts"
 
 export interface ModelDirectory {
   readonly path: string
@@ -55,12 +57,13 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
       `${directory}: not a directory. A model is a folder with config.json and onnx/model.onnx`,
     )
   }
-  const outer = await readJson(directory, "config.json", true)
+  const genai = await readGenai(directory)
+  const outer = genai?.config ?? (await readJson(directory, "config.json", true))
   const config = isObject(outer.text_config) ? { ...outer, ...outer.text_config } : outer
   const tokenizerJson = await readJson(directory, "tokenizer.json", true)
   const tokenizerConfig = await readJson(directory, "tokenizer_config.json", false)
   const generationConfig = await readJson(directory, "generation_config.json", false)
-  const graphPath = await findGraph(directory, dtype)
+  const graphPath = genai === null ? await findGraph(directory, dtype) : await genaiGraph(directory, genai)
   const name = typeof config._name_or_path === "string" ? basename(config._name_or_path) : ""
   return {
     path: directory,
@@ -74,6 +77,20 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
     contextLength: positive(directory, config, "max_position_embeddings"),
     chatTemplates: await readChatTemplates(directory, tokenizerConfig),
   }
+}
+
+/** Null where there is a `config.json`, or no `genai_config.json`. */
+async function readGenai(directory: string): Promise<GenaiModel | null> {
+  const name = "genai_config.json"
+  const isThere = async (file: string) => (await kindOf(join(directory, file)))?.isFile() ?? false
+  if ((await isThere("config.json")) || !(await isThere(name))) return null
+  return readGenaiConfig(join(directory, name), await readJson(directory, name, true))
+}
+
+async function genaiGraph(directory: string, { graph }: GenaiModel): Promise<string> {
+  const path = join(directory, graph)
+  if ((await kindOf(path))?.isFile()) return path
+  throw new ModelError(`${path} is missing; genai_config.json names it as the graph`)
 }
 
 async function findGraph(directory: string, dtype: string): Promise<string> {

@@ -1,7 +1,7 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { ModelError } from "../../../runtime/errors.ts"
 import { packageFile } from "../../../runtime/files.ts"
 import { readModelDirectory } from "../../../runtime/model/directory.ts"
@@ -92,6 +92,69 @@ test("dtype picks the file, at the top or in onnx/; another one is refused with 
     "dtype q4 needs onnx/model_q4.onnx or model_q4.onnx, and there is onnx/model.onnx (dtype fp32), decoder_model_merged_quantized.onnx (dtype q8), onnx/model_q4f16.onnx (dtype q4f16). Choose its dtype",
   )
   await expect(nameOf("q5")).rejects.toThrow(/dtype "q5": not one of fp32/)
+})
+
+describe("the layout of onnxruntime-genai's builder", () => {
+  const names = {
+    inputs: {
+      input_ids: "input_ids",
+      attention_mask: "attention_mask",
+      past_key_names: "past_key_values.%d.key",
+      past_value_names: "past_key_values.%d.value",
+    },
+    outputs: {
+      logits: "logits",
+      present_key_names: "present.%d.key",
+      present_value_names: "present.%d.value",
+    },
+  }
+  const decoder = {
+    ...names,
+    filename: "decoder.onnx",
+    head_size: 8,
+    hidden_size: 16,
+    num_attention_heads: 2,
+  }
+  const model = { type: "llama", vocab_size: 261, context_length: 512, eos_token_id: [258], decoder }
+
+  function makeBuilt(changed: object = {}): string {
+    const directory = make()
+    renameSync(join(directory, "onnx/model.onnx"), join(directory, "decoder.onnx"))
+    rmSync(join(directory, "config.json"))
+    writeFileSync(join(directory, "genai_config.json"), JSON.stringify({ model: { ...model, ...changed } }))
+    return directory
+  }
+
+  test("says what config.json says elsewhere, and names the graph", async () => {
+    const directory = makeBuilt()
+    const read = await readModelDirectory(directory)
+    expect(read.graphPath).toBe(join(directory, "decoder.onnx"))
+    expect([read.contextLength, read.endIds, read.config.head_dim]).toEqual([512, [258], 8])
+  })
+
+  test.each([
+    ["an encoder", { encoder: {} }, "model.encoder: only text decoders run here"],
+    ["no decoder", { decoder: null }, "model.decoder must be an object"],
+    ["a graph in parts", { decoder: { pipeline: [] } }, "model.decoder.pipeline: a graph in several parts"],
+    [
+      "other names",
+      { decoder: { inputs: { input_ids: "ids" } } },
+      'model.decoder.inputs.input_ids is "ids", not "input_ids"',
+    ],
+    [
+      "a state that is no cache",
+      { decoder: { inputs: { past_conv_names: "past_conv.%d" } } },
+      'model.decoder.inputs.past_conv_names is "past_conv.%d": it is unknown',
+    ],
+    [
+      "a graph elsewhere",
+      { decoder: { filename: "../model.onnx" } },
+      'filename is "../model.onnx", not a file',
+    ],
+    ["a graph that is missing", { decoder: { filename: "other.onnx" } }, "other.onnx is missing"],
+  ])("%s is refused", async (_name, changed, message) => {
+    await expect(readModelDirectory(makeBuilt(changed))).rejects.toThrow(message)
+  })
 })
 
 test("files of the package are found by the package's name", () => {
