@@ -4,6 +4,7 @@
  * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
  * conjunction; branches that nothing satisfies are never entered.
  */
+import { checkTime } from "../deadline.ts"
 import { type Limits, placed } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import { arrayLanguage, isPossibleArray } from "./array/array.ts"
@@ -25,6 +26,12 @@ import { type Containers, Witnesses } from "./witness.ts"
 
 /** Values of one property that alternatives are split by. */
 const MaxEqualities = 256
+
+/** Facts that cut a value into parts: each part is a conjunction of as many, so that the work grows with the cube. */
+const MaxCuts = 64
+
+/** For `checkTime`: a part is asked for what is left of it. */
+const PartWeight = 8
 const noSpecs: readonly never[] = []
 export class JsonLanguage implements Values, Containers {
   readonly policy: SurfacePolicy
@@ -137,23 +144,23 @@ export class JsonLanguage implements Values, Containers {
   /** See `ValueTest`: cut by one fact after the other, where one side of the cut holds scalars only. */
   private partsOf(conjunction: number, facts: readonly number[], least: number): number[][] | null {
     let parts = [{ value: conjunction, facts: [] as number[] }]
-    let cuts = 0
-    for (const fact of facts) {
-      const negation = this.negation(fact)
-      if (negation === null || !this.isCutBy(conjunction, fact)) continue
-      cuts++
+    const cuts = facts.filter((fact) => this.negation(fact) !== null && this.isCutBy(conjunction, fact))
+    if (cuts.length < least || cuts.length > MaxCuts) return null
+    for (const [count, fact] of cuts.entries()) {
+      const negation = this.negation(fact) as number
       const next: typeof parts = []
       for (const part of parts) {
+        checkTime(PartWeight)
         for (const side of [fact, negation]) {
           const scalars = this.scalarPart(part.value, fact, side === fact)
           if (scalars !== NoPart)
             next.push({ value: scalars ?? this.and(part.value, [side]), facts: [...part.facts, side] })
         }
       }
-      if (next.length > Math.min(MaxEqualities, 2 * cuts + 1)) return null
+      if (next.length > 2 * count + 3) return null
       parts = next
     }
-    return cuts < least ? null : parts.map((part) => part.facts)
+    return parts.map((part) => part.facts)
   }
 
   private isCutBy(conjunction: number, fact: number): boolean {
