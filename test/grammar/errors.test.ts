@@ -164,7 +164,16 @@ const choices = { allOf: list(9, (i) => ({ anyOf: [{ required: [`a${i}`] }, { re
 const object = { type: "object" }
 /** Each at `/properties/a`, with a bound of its own that is met in compiling or in the shortest text. */
 const nestedBounds: [what: string, schema: object, limits?: Partial<Limits>][] = [
-  ["alternatives of one value", { ...object, ...choices }, { threads: 16 }],
+  [
+    "alternatives of one value",
+    {
+      ...object,
+      allOf: list(6, (i) => ({
+        anyOf: [{ patternProperties: { [`^p${i}`]: false } }, { propertyNames: { maxLength: i + 1 } }],
+      })),
+    },
+    { threads: 16 },
+  ],
   ["work to combine alternatives", { ...object, ...choices }, { satSteps: 40 }],
   [
     "obligations of one object",

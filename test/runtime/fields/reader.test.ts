@@ -174,14 +174,14 @@ test.each<[name: string, text: string]>([
   ["white space everywhere", ' {\n"a" :\t[ ]\r, "b": { } , "c" : [ 1 , "" ] } '],
   ["all escapes", '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uD83D\\uDE00\\uFFff"'],
   ["characters of all lengths", '{"é漢😀":"é漢😀"}'],
-  ["deep nesting", `${"[".repeat(3_000)}1${"]".repeat(3_000)}`.replaceAll("[[", "[[")],
+  ["deep nesting", `${"[".repeat(1_000)}1${"]".repeat(1_000)}`],
 ])("laws: %s", (_, text) => {
   // The fork of every piece is compared at every level: fewer pieces where there are many.
   if (text.length < 1_000) expectLaws(text, randomOf(1))
   else {
     const reader = new FieldReader()
     const events = [...reader.push(text), ...reader.finish()]
-    expect(events.length).toBe(6_002)
+    expect(events.length).toBe(2_002)
     expect(JSON.stringify(foldFields(events))).toBe(text)
     expect(JSON.stringify(reader.snapshot())).toBe(text)
   }

@@ -117,7 +117,9 @@ test("names in the environment that no flag has are reported", async () => {
 
 test("every flag of serve can be set both ways", async () => {
   const samples: Record<string, [text: string, toml: string]> = {
+    dtype: ["q4", '"q4"'],
     device: ["cpu", '"cpu"'],
+    batching: ["fast", '"fast"'],
     "on-length": ["close", '"close"'],
     "log-level": ["warn", '"warn"'],
   }
