@@ -40,8 +40,9 @@ export interface OpenOptions {
    */
   device?: "auto" | "gpu" | "cpu"
   /**
-   * Whether rows of a graph whose quantised activations depend on the whole batch run one at a time (`exact`, default: an answer
-   * is the same whoever is beside it) or together (`fast`: drawn by the same law, but other draws). All other graphs run together.
+   * Whether rows of a graph in which a neighbour changes a row, as quantised activations make it, run one at a time (`exact`,
+   * default: an answer is the same whoever is beside it) or together (`fast`: drawn by the same law, but other draws). All other
+   * graphs run together.
    */
   batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */

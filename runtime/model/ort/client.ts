@@ -91,7 +91,7 @@ class OrtClient implements Model {
     const why =
       dependence === undefined
         ? ""
-        : `: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as quantised activations do; batching "fast" runs them so`
+        : `: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as in graphs whose activations are quantised; batching "fast" runs them so`
     return `onnxruntime-node/${this.options.provider}, ${isBatched ? "batched" : `one row at a time${why}`}`
   }
 

@@ -6,9 +6,10 @@
  * counts the ones of the mask. Which one a graph has is not written in it, and one that ignores its mask looks like any other. So
  * the same tokens run in each layout, and it is right if it says what a row alone says.
  *
- * Quantised graphs say something else already when the same tokens come in other pieces, by up to a tenth of the largest logit;
- * the measure is therefore how far the graph is from itself. Where activations are quantised by the largest value of a batch, a
- * neighbour changes a row: that is the *dependence*.
+ * Quantised graphs say something else already when the same tokens come in other pieces; the measure is therefore how far the
+ * graph is from itself. Where activations are quantised by the largest value of a batch, a neighbour changes a row: that is the
+ * *dependence*. It is exactly zero in graphs of 32, 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded
+ * model).
  */
 
 /** Where a graph puts the keys of new tokens: behind the past, or behind the row's own tokens. */
@@ -28,12 +29,12 @@ export interface Trial {
 
 export interface Judgement {
   readonly layout: Layout
-  /** How far a neighbour moves a row's logits, as a part of the largest; above `Rounding` it is no rounding. */
+  /** How far a neighbour moves a row's logits, as a part of the largest. Zero: not by a bit. */
   readonly dependence: number
 }
 
 /** Sums in another order: an ignored mask or a wrong position shows in the first digits. */
-export const Rounding = 1e-3
+const Rounding = 1e-3
 
 /** The layout that is right; null: rows run one at a time. Throws what a row alone throws. */
 export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {

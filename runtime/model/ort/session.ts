@@ -10,7 +10,7 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
-import { judgeLayouts, type Layout, Rounding } from "./layout.ts"
+import { judgeLayouts, type Layout } from "./layout.ts"
 import { type CacheArray, CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
 
@@ -110,8 +110,7 @@ export class OrtSession {
       this.rows = undefined
       this.forget(0)
       if (judged === null) return
-      const isExact = judged.dependence <= Rounding
-      if (isExact || this.options.batching === "fast") this.use(judged.layout)
+      if (judged.dependence === 0 || this.options.batching === "fast") this.use(judged.layout)
       else this.dependence = judged.dependence
     } catch (cause) {
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
