@@ -97,9 +97,7 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
   const suffix = Object.hasOwn(graphSuffix, dtype) ? graphSuffix[dtype] : undefined
   if (suffix === undefined)
     throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${dtypes.join(", ")}`)
-  const candidates = graphNames.flatMap((name) =>
-    graphFolders.map((folder) => join(folder, `${name}${suffix}.onnx`)),
-  )
+  const candidates = graphFiles(suffix)
   for (const candidate of candidates) {
     if ((await kindOf(join(directory, candidate)))?.isFile()) return join(directory, candidate)
   }
@@ -117,14 +115,15 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
 async function graphsIn(directory: string): Promise<{ file: string; dtype: string }[]> {
   const found: { file: string; dtype: string }[] = []
   for (const [dtype, suffix] of Object.entries(graphSuffix)) {
-    for (const name of graphNames) {
-      for (const folder of graphFolders) {
-        const file = join(folder, `${name}${suffix}.onnx`)
-        if ((await kindOf(join(directory, file)))?.isFile()) found.push({ file, dtype })
-      }
-    }
+    for (const file of graphFiles(suffix))
+      if ((await kindOf(join(directory, file)))?.isFile()) found.push({ file, dtype })
   }
   return found
+}
+
+/** Where a graph may lie, the usual place first. */
+function graphFiles(suffix: string): string[] {
+  return graphNames.flatMap((name) => graphFolders.map((folder) => join(folder, `${name}${suffix}.onnx`)))
 }
 
 type JsonObject = Record<string, unknown>

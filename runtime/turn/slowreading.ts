@@ -7,6 +7,7 @@ import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"
 import { ModelError } from "../errors.ts"
 import { packageFile } from "../files.ts"
 import { type PackedError, unpackError } from "../guides/protocol.ts"
+import { maxHeapMb } from "../guides/threads.ts"
 import { readWhole, type WholeText } from "./wholereading.ts"
 
 export type SlowAnswer = { readonly read: ReadTurn } | { readonly error: PackedError }
@@ -53,6 +54,7 @@ export class SlowReading {
       workerData: text,
       // Not this process's flags: a thread refuses some of them.
       execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })
     this.workers.add(worker)
     worker.unref()
