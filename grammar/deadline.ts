@@ -1,8 +1,9 @@
 /**
- * `limits.compileMs`: the time that one compilation may take, for servers that must answer. All other bounds count, and
- * end at the same place on every machine; this one is the net below them. It is looked at where alternatives are combined,
- * satisfiability is tested and texts are searched for; between two looks lies work that is bounded by counts: of the tests'
- * 338 schema bombs, given 0.1 s, 14 take above 0.3 s and the slowest (one text of 1 MB) 1.0 s. Node 20, one core.
+ * The time that one compilation (`limits.compileMs`), one mask or one completion may take, for servers that must answer. All
+ * other bounds count, and end at the same place on every machine; this one is the net below them. It is looked at where
+ * alternatives are combined, satisfiability is tested, texts are searched for and masks are made; between two looks lies work
+ * that is bounded by counts: of the tests' 338 schema bombs, given 0.1 s to compile, 8 take above 0.3 s and the slowest 0.7 s.
+ * Node 20, two cores.
  */
 import { GrammarError } from "./errors.ts"
 

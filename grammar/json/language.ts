@@ -32,7 +32,9 @@ const MaxCuts = 64
 
 /** For `checkTime`: a part is asked for what is left of it. */
 const PartWeight = 8
+
 const noSpecs: readonly never[] = []
+
 export class JsonLanguage implements Values, Containers {
   readonly policy: SurfacePolicy
   readonly limits: Limits
@@ -58,7 +60,7 @@ export class JsonLanguage implements Values, Containers {
     this.tokens = punctuation(policy.whitespace)
     this.branches = new Branches(this.all, reader, limits, {
       isWithinQuestion: () => this.satisfiability.isSolving,
-      mayHaveValue: (conjunction) => this.mayHaveScalar(conjunction),
+      mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),
       isPossibleObject: (facts) => this.isPossibleObject(facts),
       valuesOf: (conjunction) => this.equalitiesOf(conjunction),
       isCutBy: (conjunction, fact) => this.isCutBy(conjunction, fact),
@@ -111,11 +113,12 @@ export class JsonLanguage implements Values, Containers {
     return this.all.and(conjunction, facts)
   }
 
-  mayHaveValue(conjunction: number): boolean {
+  canBeMet(conjunction: number): boolean {
     return this.isProductive(conjunction)
   }
 
   scalarPart(conjunction: number, fact: number, holds: boolean): number | null {
+    checkTime(PartWeight)
     const negation = this.negation(fact)
     if (negation === null) return null
     const part = this.all.and(conjunction, [holds ? fact : negation])
@@ -150,7 +153,6 @@ export class JsonLanguage implements Values, Containers {
       const negation = this.negation(fact) as number
       const next: typeof parts = []
       for (const part of parts) {
-        checkTime(PartWeight)
         for (const side of [fact, negation]) {
           const scalars = this.scalarPart(part.value, fact, side === fact)
           if (scalars !== NoPart)
@@ -268,7 +270,7 @@ export class JsonLanguage implements Values, Containers {
   /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
   private isPossibleObject(facts: readonly number[]): boolean {
     const spec = objectSpec(this.all, this.reader, facts, this.limits, { isComplete: false })
-    return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveScalar(value))
+    return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
   }
 
   /** Whether every value of `conjunction` satisfies `fact`; false when there is no cheap proof. */
@@ -276,7 +278,7 @@ export class JsonLanguage implements Values, Containers {
     const negation = this.negation(id)
     return negation === null
       ? id === this.all.anything
-      : !this.mayHaveScalar(this.all.and(conjunction, [negation]))
+      : !this.mayHaveValue(this.all.and(conjunction, [negation]))
   }
 
   /** The fact that holds where `id` does not; null for facts about parts of containers. */
@@ -286,7 +288,7 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
-  private mayHaveScalar(conjunction: number): boolean {
+  private mayHaveValue(conjunction: number): boolean {
     if (this.plain.ofConjunction(conjunction).some !== 0) return true
     if (this.all.isContradiction(this.all.factsOf(conjunction))) return false
     if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return true

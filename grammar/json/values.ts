@@ -17,7 +17,7 @@ export interface Demands {
   /** `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number
   /** False only where nothing satisfies `conjunction`, nor what asks for more. */
-  mayHaveValue(conjunction: number): boolean
+  canBeMet(conjunction: number): boolean
   /**
    * The part of a conjunction of which `fact` holds, or does not: a conjunction, or `NoPart`. Null where containers may belong to it,
    * or nothing is known of it.
@@ -26,8 +26,8 @@ export interface Demands {
 }
 
 /** Demands that cut no value into parts. */
-export function wholeValues(and: Demands["and"], mayHaveValue: Demands["mayHaveValue"]): Demands {
-  return { and, mayHaveValue, scalarPart: () => null }
+export function wholeValues(and: Demands["and"], canBeMet: Demands["canBeMet"]): Demands {
+  return { and, canBeMet, scalarPart: () => null }
 }
 
 /** The values of conjunctions. */

@@ -270,8 +270,7 @@ export class ObjectRules {
       }
       const part = this.demands.scalarPart(demand, fact, true)
       const both = part ?? this.demand(demand, [fact])
-      if (part === null ? this.demands.mayHaveValue(both) : part !== NoPart)
-        choose(count - 1, both, met | bits)
+      if (part === null ? this.demands.canBeMet(both) : part !== NoPart) choose(count - 1, both, met | bits)
       choose(count - 1, without ?? demand, met)
     }
     choose(useful.length, value, free)
