@@ -108,10 +108,15 @@ function compileWithin(
   options: CompileOptions,
   limits: Limits,
 ): { grammar: Grammar; report: Report } {
+  const json = jsonOptions(input, options, limits)
+  if (input.kind === "json") return compileJsonSchema(input.schema, json)
+  return compileNotation(input, options, limits, json)
+}
+
+/** What the presets and `options` say of JSON, in every constraint that holds some. */
+function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limits): JsonOptions {
   const preset = options.surface === "conform" ? conform : generate
-  const key = () => constraintKey(input, options)
-  const unsatisfiable = options.unsatisfiable ?? preset.unsatisfiable
-  const json: Omit<JsonOptions, "key"> = {
+  return {
     policy: {
       order: options.order ?? preset.order,
       whitespace: options.whitespace ?? preset.whitespace,
@@ -121,10 +126,21 @@ function compileWithin(
     limits,
     formats: options.formats ?? "assert",
     unknownKeywords: options.unknownKeywords ?? "ignore",
-    unsatisfiable,
+    unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
     documents: options.documents,
+    key: () => constraintKey(input, options),
   }
+}
+
+/** Compiles what is no JSON Schema; `json` holds for those inside of it. */
+function compileNotation(
+  input: Exclude<GrammarInput, { kind: "json" }>,
+  options: CompileOptions,
+  limits: Limits,
+  json: JsonOptions,
+): { grammar: Grammar; report: Report } {
+  const { key, unsatisfiable } = json
   const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
     compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
   /** A grammar that stands in another: its mistakes are those of the whole. */
@@ -132,8 +148,6 @@ function compileWithin(
     compileWithin(nested, { ...options, unsatisfiable: "error" }, limits).grammar
   const schema = (text: string) => inner({ kind: "json", schema: text })
   switch (input.kind) {
-    case "json":
-      return compileJsonSchema(input.schema, { ...json, key })
     case "regex": {
       checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
       const lexeme = exprLexeme(

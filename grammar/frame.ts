@@ -19,21 +19,32 @@ export interface Expectation {
   path: string
 }
 
+/** Its fields are assigned in one constructor: fields of a class that are defined one by one took a twentieth of a token's time. */
 export abstract class Frame {
   /** Dense identity within the process. */
-  readonly id: number = frameCount++
+  declare readonly id: number
   /** Whether `follow` needs the bytes that were read since this frame was pushed. */
-  readonly needsText: boolean = false
+  declare readonly needsText: boolean
   /** Whether what is being read under this frame depends on an unknown text, see `follow`. */
-  readonly isSymbolic: boolean = false
+  declare readonly isSymbolic: boolean
   /** For a symbolic frame: the unknown text decides only how the lexeme under it may end, never how it may go on. */
-  readonly isOpenEnded: boolean = false
+  declare readonly isOpenEnded: boolean
   /** Whether what `finish` returns depends on the tag so much that a longer lexeme may make a shorter text. */
-  readonly readsTag: boolean = false
+  declare readonly readsTag: boolean
   /** At most as many bytes as `finish` returns. */
-  readonly leastBytes: number = 0
+  declare readonly leastBytes: number
   /** Whether this level above itself accepts what it accepts alone: then it lies on a stack once. */
-  readonly isIdempotent: boolean = false
+  declare readonly isIdempotent: boolean
+
+  constructor() {
+    this.id = frameCount++
+    this.needsText = false
+    this.isSymbolic = false
+    this.isOpenEnded = false
+    this.readsTag = false
+    this.leastBytes = 0
+    this.isIdempotent = false
+  }
 
   /**
    * What may follow what was read above this frame and ended with `tag`. `text` holds its bytes if `needsText`; null

@@ -143,8 +143,9 @@ export class MaskBuilder {
     if (!seen.add(list, lexemeState, stack)) return
     checkTime()
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
-    const ends = this.addTextEnds(list, lexemeState, stack)
-    const local = this.locals.local(list, ends ? this.locals.quiet(lexemeState) : lexemeState)
+    const quiet = this.locals.quiet(lexemeState)
+    const isQuiet = quiet !== lexemeState && this.addTextEnds(list, lexemeState, stack)
+    const local = this.locals.local(list, isQuiet ? quiet : lexemeState)
     this.addPart(local)
     const { exits } = local
     for (let i = 0; i < exits.length; i += 2) this.addFollowers(exits[i + 1], exits[i], stack)
@@ -170,10 +171,9 @@ export class MaskBuilder {
 
   /**
    * For a lexeme that may end nearly everywhere: adds what follows it where something can, so that its other exits need not be
-   * listed. False for other lexemes, and where too much can follow.
+   * listed. False where too much can follow.
    */
   private addTextEnds(list: number, lexemeState: number, stack: number): boolean {
-    if (this.locals.quiet(lexemeState) === lexemeState) return false
     const bytes = this.bytesBehind(stack)
     const ends = bytes === null ? null : this.locals.endsBefore(list, lexemeState, bytes)
     if (ends === null) return false

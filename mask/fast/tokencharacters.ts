@@ -120,8 +120,10 @@ export class TokenCharacters {
     let short = this.short.get(count)
     if (short === undefined) {
       short = new Uint32Array(this.words)
-      for (const token of this.longest)
+      for (let i = 0; i < this.longest.length; i++) {
+        const token = this.longest[i]
         if (this.counts[token] <= count) short[token >>> 5] |= 1 << (token & 31)
+      }
       this.short.set(count, short)
     }
     const both = row.slice()
