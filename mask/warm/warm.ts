@@ -17,17 +17,29 @@ import { grammars, samples } from "./samples.ts"
 const encoder = new TextEncoder()
 
 /**
- * Writes the samples of `rounds` rounds, each of which has others. About 220 steps a round, of which the first few make tables of
- * the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by one between requests; `for (const _ of warmUp(vocabulary));` takes them all. Ten rounds over the
- * Llama-3 vocabulary take 10 s of one core of 2026, the first about 3, and leave some 40 MB more in tables than four. Over MaskBench a token then takes 13.0 µs on
- * average and 110 at the 99th percentile; after four rounds, 5 to 6 s, it was 14.4 and 115 (two pairs of runs).
+ * So often is a sample compiled in each round, in either surface by turns. Compiling is short and walks much code, of which a
+ * sample that is written through leaves most cold.
+ */
+const Compilations = 6
+
+/**
+ * Writes the samples of `rounds` rounds, each of which has others. About 600 steps a round, of which the first few make tables of
+ * the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by one between requests;
+ * `for (const _ of warmUp(vocabulary));` takes them all. Ten rounds over the Llama-3 vocabulary take 6 s of one core of 2026.
+ * Over MaskBench a token then takes 7.7 µs on average and the first mask of a schema 125 µs in the median; it was 8.5 and 143
+ * where each sample was compiled once (four pairs of runs).
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
   const row = new Uint32Array(vocabulary.words)
   for (let round = 0; round < rounds; round++) {
     for (const [i, { schema, texts }] of samples(round).entries()) {
-      const surface = (i + round) % 2 === 0 ? "conform" : "generate"
-      const { grammar } = compile({ kind: "json", schema: JSON.stringify(schema) }, { surface })
+      const input = { kind: "json", schema: JSON.stringify(schema) } as const
+      for (let turn = 0; turn < Compilations; turn++) {
+        const { grammar } = compile(input, { surface: turn % 2 === 0 ? "conform" : "generate" })
+        new Matcher(new TokenFsm(grammar, vocabulary)).fillMask(row)
+        yield
+      }
+      const { grammar } = compile(input, { surface: (i + round) % 2 === 0 ? "conform" : "generate" })
       yield* writeAll(grammar, texts, vocabulary, row)
     }
     for (const { input, texts } of grammars(round)) {
