@@ -373,7 +373,10 @@ export class States {
         this.add(next, stack, text)
       }
     } catch (error) {
-      throw placed(error, () => this.pathOf(before[i], before[i + 1]))
+      // Names of their own: what a closure holds would be slow in the loop.
+      const lexemeState = before[i]
+      const stack = before[i + 1]
+      throw placed(error, () => this.pathOf(lexemeState, stack))
     }
   }
 
