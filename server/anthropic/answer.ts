@@ -11,7 +11,7 @@ type Block =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "text"; text: string }
   /** `input` is the JSON text of the arguments. */
-  | { type: "tool_use"; id: string; name: string; input: string }
+  | { type: "tool_use"; id: string; caller: { type: "direct" }; name: string; input: string }
 
 // Clients send back only thoughts that are signed. Nobody checks the signature here, so it claims nothing.
 const signature = "unsigned"
@@ -37,7 +37,8 @@ export class Blocks {
         return this.extend("thinking", event.text)
       case "call": {
         this.callCount++
-        return this.begin({ type: "tool_use", id: wireId(event.id), name: event.name, input: "" })
+        const id = wireId(event.id)
+        return this.begin({ type: "tool_use", id, caller: { type: "direct" }, name: event.name, input: "" })
       }
       case "arguments":
         return this.extend("tool_use", event.text)

@@ -14,6 +14,9 @@ export interface Stop {
   stop_sequence: string | null
 }
 
+/** What an end may have besides at Anthropic: tools that its servers run in a container, refusals of its policies. */
+export const noDetails = { container: null, stop_details: null }
+
 /** Of an answer that is no failure. */
 export function stopOf(
   { finishReason, stopReason }: Ended,
@@ -27,7 +30,7 @@ export function stopOf(
 
 /** At the beginning of a stream: which tokens of the prompt an earlier request had computed is not known yet. */
 export function firstUsage(promptTokens: number): object {
-  return counts(promptTokens, 0, 0)
+  return { ...counts(promptTokens, 0, 0), output_tokens_details: { thinking_tokens: 0 } }
 }
 
 /** Of a finished request. The tokens of the prompt are counted once: as read from the cache, or as input. */
@@ -46,5 +49,11 @@ function counts(promptTokens: number, cachedTokens: number, completionTokens: nu
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
+    // Of its servers' own.
+    cache_creation: null,
+    inference_geo: null,
+    server_tool_use: null,
+    service_tier: "standard",
+    speed: null,
   }
 }

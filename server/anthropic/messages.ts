@@ -17,7 +17,7 @@ import { ignoredHeaders } from "../openai/request/keys.ts"
 import { Blocks } from "./answer.ts"
 import { messagesErrorBody, messagesErrorResponse } from "./errors.ts"
 import type { MessagesRequest } from "./fields.ts"
-import { firstUsage, type Stop, stopOf, usageOf } from "./finish.ts"
+import { firstUsage, noDetails, type Stop, stopOf, usageOf } from "./finish.ts"
 
 /** One message. Never rejects: every failure is a response. */
 export async function messages(
@@ -76,6 +76,8 @@ class Reply {
       type: "message",
       role: "assistant",
       model: request.model,
+      ...noDetails,
+      diagnostics: null,
     }
     this.extension = { seed: spellSeed(seed), ...(request.report && { report: generation.report }) }
   }
@@ -123,7 +125,7 @@ class Reply {
     told = { ...told, ...said(result) }
     yield {
       type: "message_delta",
-      delta: { ...stop },
+      delta: { ...stop, ...noDetails },
       usage: usageOf(result.usage, this.request),
       ...(Object.keys(told).length > 0 && { tokenrail: told }),
     }

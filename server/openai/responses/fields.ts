@@ -221,7 +221,8 @@ function echoOf(
     top_logprobs: fields.top_logprobs ?? 0,
     top_p: fields.top_p ?? 1,
     truncation: fields.truncation ?? "disabled",
-    user: fields.user ?? null,
+    user: fields.user ?? undefined,
+    access_programs: null,
     background: false,
   }
 }

@@ -188,7 +188,7 @@ function withRows(items: readonly Item[], make: (rows: readonly unknown[]) => un
 function usageOf({ usage }: GenerateResult, { timing }: ResponsesRequest): object {
   return {
     input_tokens: usage.promptTokens,
-    input_tokens_details: { cached_tokens: usage.cachedTokens },
+    input_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: 0 },
     output_tokens: usage.completionTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.totalTokens,

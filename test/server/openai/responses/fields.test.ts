@@ -258,6 +258,7 @@ test("the reply repeats what was asked, and says what was not", () => {
   ]
   const { echo } = read({ metadata: { a: "b" }, tools, store: false, temperature: 0, user: "u" }).response
   expect(echo).toEqual({
+    access_programs: null,
     background: false,
     instructions: null,
     max_output_tokens: null,

@@ -141,7 +141,7 @@ describe("a whole reply", () => {
     expect([typeof response.created_at, typeof response.completed_at]).toEqual(["number", "number"])
     const { input_tokens, output_tokens, total_tokens } = response.usage
     expect(input_tokens + output_tokens).toBe(total_tokens)
-    expect(response.usage.input_tokens_details).toEqual({ cached_tokens: 0 })
+    expect(response.usage.input_tokens_details).toEqual({ cached_tokens: 0, cache_write_tokens: 0 })
     expect(response.usage.output_tokens_details).toEqual({ reasoning_tokens: 0 })
     const [message] = response.output
     expect(message.id).toMatch(/^msg_/)
