@@ -14,6 +14,7 @@ import { packageFile } from "./files.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
 import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
+import { type DownloadProgress, locateModel } from "./model/hub/pull.ts"
 import type { Model } from "./model/model.ts"
 import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
 import { Tokenizer } from "./model/tokenizer.ts"
@@ -30,8 +31,17 @@ import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts
 
 /** Which model to open, where it runs, and what its requests may cost. Every field may be missing. */
 export interface OpenOptions {
-  /** Model directory in the Hugging Face layout. Default: the embedded model. */
+  /**
+   * Model directory in the Hugging Face layout, or `<org>/<name>[@revision]`: a model of the hub, brought to the cache that its
+   * tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`, `HF_ENDPOINT`). Default: the embedded model.
+   */
   model?: string
+  /** Models of the hub are those that are on this machine. Default: as `HF_HUB_OFFLINE` says. */
+  offline?: boolean
+  /** Told while a model of the hub is brought. */
+  onDownload?: (progress: DownloadProgress) => void
+  /** Ends the bringing of a model. */
+  signal?: AbortSignal
   /** fp32 (default), fp16, int8, uint8, q8, q4, q4f16, bnb4: which graph of the directory. */
   dtype?: string
   /**
@@ -84,9 +94,13 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   const slotCount = atLeast("slots", options.slots ?? 8, 1)
   const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
-  const directory = await readModelDirectory(options.model ?? packageFile("runtime/embedded"), options.dtype)
-  const contextLength = chooseContext(directory, options.context)
   const log = options.log ?? (() => {})
+  const directory = await openDirectory(
+    options.model ?? packageFile("runtime/embedded"),
+    options.dtype,
+    options,
+  )
+  const contextLength = chooseContext(directory, options.context)
   const chosen = await chooseSampler(options.device ?? "auto", log)
   const load: LoadOptions = {
     graphPath: directory.graphPath,
@@ -106,7 +120,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     const { speculation } = options
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
-        openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log })
+        openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
       speculator = await openSpeculator(speculation, model, openDraft)
     }
     const isolates = (options.isolation ?? "thread") === "thread"
@@ -154,6 +168,17 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   }
 }
 
+/** Where the model is, and what is in its directory. */
+async function openDirectory(
+  model: string,
+  dtype: string | undefined,
+  { log, offline, signal, onDownload: onProgress }: OpenOptions,
+): Promise<ModelDirectory> {
+  const { path, id } = await locateModel(model, { dtype, log, offline, signal, onProgress })
+  const directory = await readModelDirectory(path, dtype)
+  return id === undefined ? directory : { ...directory, id }
+}
+
 /** The code for GPUs is loaded only when one is asked for. */
 async function chooseSampler(
   device: "auto" | "gpu" | "cpu",
@@ -179,9 +204,9 @@ async function loadModel(load: LoadOptions, insists: boolean, log: (line: string
 async function openDraftModel(
   { model: path, dtype }: SpeculationOptions & { method: "model" },
   load: LoadOptions,
-  parts: { vocabulary: Vocabulary; sampler: Sampler; log: (line: string) => void },
+  parts: { vocabulary: Vocabulary; sampler: Sampler; log: (line: string) => void; options: OpenOptions },
 ): Promise<ModelDrafter> {
-  const directory = await readModelDirectory(path, dtype)
+  const directory = await openDirectory(path, dtype, parts.options)
   const contextLength = Math.min(load.contextLength, directory.contextLength ?? load.contextLength)
   const { graphPath, config } = directory
   const model = await loadModel({ ...load, graphPath, config, contextLength }, false, parts.log)

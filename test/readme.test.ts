@@ -1,7 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../server/index.ts"
+import { HubServer } from "./support/hubserver.ts"
 import { shell } from "./support/program.ts"
 
 /** Every block of the README is run as it stands; only the server's port is another. */
@@ -24,7 +27,19 @@ const folder = "dist/readme"
 
 let engine: Engine
 let server: RunningServer
+/** The embedded model, by the name that the README has a model of the hub by. */
+const hub = new HubServer(
+  ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"].map(
+    (path) => ({
+      path: path.replace("model.onnx", "model_q4.onnx"),
+      content: readFileSync(`runtime/embedded/${path}`),
+    }),
+  ),
+  "HuggingFaceTB/SmolLM2-135M-Instruct",
+)
+const cache = mkdtempSync(join(tmpdir(), "hub-"))
 beforeAll(async () => {
+  await hub.start()
   engine = await open({ device: "cpu" })
   server = await serve(createApp(engine), { port: 0 })
   mkdirSync(folder, { recursive: true })
@@ -32,6 +47,8 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   rmSync("month.rail", { force: true })
+  rmSync(cache, { recursive: true })
+  await hub.close()
   await server.close()
   await engine.close()
 })
@@ -64,7 +81,7 @@ test("every block is one that is run, and none is left to be filled in", () => {
   expect(
     blocks.map(({ language }) => language).filter((language) => !["sh", "js", "text"].includes(language)),
   ).toEqual([])
-  expect([programs.length, commands.length]).toEqual([4, 15])
+  expect([programs.length, commands.length]).toEqual([4, 18])
   expect(readme.match(/‹.*?›|TODO|TBD/g) ?? []).toEqual([])
 })
 
@@ -117,6 +134,13 @@ test.each(programs.map((block, index) => [index, block] as const))(
 
 /** Of each command after the first two: its exit code and what it prints. */
 const expected: [begins: string, code: number, check: (out: string) => void][] = [
+  ["npx tokenrail pull", 0, (out) => expect(out).toContain("models--HuggingFaceTB--SmolLM2-135M-Instruct")],
+  [
+    "npx tokenrail models",
+    0,
+    (out) => expect(out).toMatch(/^HuggingFaceTB\/SmolLM2-135M-Instruct {2}main {2}q4 /),
+  ],
+  ["npx tokenrail generate", 0, (out) => expect(out).toMatch(/^(red|green|blue)\n$/)],
   [
     "curl",
     0,
@@ -168,7 +192,10 @@ test.each(expected.map((row, index) => [index, row] as const))(
   async (index, [begins, exitCode, check]) => {
     const { command, output } = commands[index + 2]
     expect(command.startsWith(begins), command).toBe(true)
-    const { code, out, err } = await shell(here(command).replace("npx tokenrail", "node dist/server/main.js"))
+    const { code, out, err } = await shell(
+      here(command).replace("npx tokenrail", "node dist/server/main.js"),
+      { HF_ENDPOINT: hub.url, HF_HUB_CACHE: cache },
+    )
     expect(code, err).toBe(exitCode)
     check(out)
     if (output !== null) expect(out).toBe(output)

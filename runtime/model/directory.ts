@@ -47,14 +47,14 @@ export const dtypes: readonly string[] = Object.keys(graphSuffix)
 
 /** The name of a decoder, newer exports first; in the older ones a graph without a cache and one with it are merged. */
 const graphNames = ["model", "decoder_model_merged"]
-const graphFolders = ["onnx", ""]
+const graphFolders = ["onnx/", ""]
 
 /** Reads the directory. Throws ModelError naming the file that is missing or wrong. */
 export async function readModelDirectory(path: string, dtype = "fp32"): Promise<ModelDirectory> {
   const directory = resolve(path)
   if (!(await kindOf(directory))?.isDirectory()) {
     throw new ModelError(
-      `${directory}: not a directory. A model is a folder with config.json and onnx/model.onnx`,
+      `${directory}: not a directory. A model is a folder with config.json and onnx/model.onnx, or the name of one on the hub: <org>/<name>`,
     )
   }
   const genai = await readGenai(directory)
@@ -94,10 +94,7 @@ async function genaiGraph(directory: string, { graph }: GenaiModel): Promise<str
 }
 
 async function findGraph(directory: string, dtype: string): Promise<string> {
-  const suffix = Object.hasOwn(graphSuffix, dtype) ? graphSuffix[dtype] : undefined
-  if (suffix === undefined)
-    throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${dtypes.join(", ")}`)
-  const candidates = graphFiles(suffix)
+  const candidates = graphFilesOf(dtype)
   for (const candidate of candidates) {
     if ((await kindOf(join(directory, candidate)))?.isFile()) return join(directory, candidate)
   }
@@ -113,17 +110,27 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
 
 /** The graphs of a directory that some dtype names. */
 async function graphsIn(directory: string): Promise<{ file: string; dtype: string }[]> {
-  const found: { file: string; dtype: string }[] = []
-  for (const [dtype, suffix] of Object.entries(graphSuffix)) {
-    for (const file of graphFiles(suffix))
-      if ((await kindOf(join(directory, file)))?.isFile()) found.push({ file, dtype })
-  }
-  return found
+  const files = dtypes.flatMap((dtype) => graphFilesOf(dtype))
+  const isFile = await Promise.all(files.map(async (file) => (await kindOf(join(directory, file)))?.isFile()))
+  return graphsAmong(files.filter((_, i) => isFile[i]))
 }
 
-/** Where a graph may lie, the usual place first. */
-function graphFiles(suffix: string): string[] {
-  return graphNames.flatMap((name) => graphFolders.map((folder) => join(folder, `${name}${suffix}.onnx`)))
+/** Those of `files` that some type of weights names, and it. */
+export function graphsAmong(files: readonly string[]): { file: string; dtype: string }[] {
+  return dtypes.flatMap((dtype) =>
+    graphFilesOf(dtype)
+      .filter((file) => files.includes(file))
+      .map((file) => ({ file, dtype })),
+  )
+}
+
+/** Where the graph of a type of weights may lie in a model directory, the usual place first. Throws ModelError on another type. */
+export function graphFilesOf(dtype: string): string[] {
+  if (!Object.hasOwn(graphSuffix, dtype))
+    throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${dtypes.join(", ")}`)
+  return graphNames.flatMap((name) =>
+    graphFolders.map((folder) => `${folder}${name}${graphSuffix[dtype]}.onnx`),
+  )
 }
 
 type JsonObject = Record<string, unknown>

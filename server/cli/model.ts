@@ -5,9 +5,11 @@ import { type Command, InvalidArgumentError, Option } from "commander"
 import { type Engine, type OpenOptions, open } from "../../runtime/index.ts"
 import { dtypes } from "../../runtime/model/directory.ts"
 import { type Io, UsageError } from "./exit.ts"
+import { progressBar } from "./pull.ts"
 
 export interface ModelFlags {
   model?: string
+  offline?: boolean
   dtype?: string
   device?: "auto" | "gpu" | "cpu"
   threads?: number
@@ -23,7 +25,11 @@ export interface ModelFlags {
 /** Adds the flags to a command. */
 export function modelFlags(command: Command): Command {
   return command
-    .option("--model <dir>", "ONNX model in the Hugging Face layout (default: the embedded model)")
+    .option(
+      "--model <name>",
+      "directory of an ONNX model, or <org>/<name>[@revision] on the hub (default: the embedded model)",
+    )
+    .option("--offline", "models of the hub are those that are on this machine")
     .addOption(
       new Option("--dtype <name>", "type of the weights: model_q4.onnx is q4 (default: fp32)").choices(
         dtypes,
@@ -49,13 +55,17 @@ export function modelFlags(command: Command): Command {
 }
 
 /** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
-export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
-  const { model, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
+export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
+  const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)
-  return open({
+  const bar = progressBar(io)
+  const opening = open({
+    signal: io.signal,
+    onDownload: bar.show,
     log: (line) => io.err(`${line}\n`),
     ...options,
     ...(model !== undefined && { model }),
+    ...(offline !== undefined && { offline }),
     ...(dtype !== undefined && { dtype }),
     ...(device !== undefined && { device }),
     ...(threads !== undefined && { threads }),
@@ -66,6 +76,7 @@ export function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}):
     ...(toolStyle !== undefined && { toolStyle }),
     ...(reasoning !== undefined && { reasoning }),
   })
+  return opening.finally(bar.end)
 }
 
 function draftOf({ draft, draftTokens }: ModelFlags): OpenOptions["speculation"] {

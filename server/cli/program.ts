@@ -10,6 +10,7 @@ import { compileCommand } from "./compile.ts"
 import { conformanceCommand } from "./conformance.ts"
 import { Exit, exitCode, type Io } from "./exit.ts"
 import { generateCommand } from "./generate.ts"
+import { modelsCommand, pullCommand } from "./pull.ts"
 import { serveCommand } from "./serve.ts"
 
 const interrupt = new AbortController()
@@ -52,7 +53,7 @@ const program = new Command("tokenrail")
   .exitOverride()
 const commands = [
   ...[serveCommand, generateCommand, checkCommand, compileCommand],
-  ...[conformanceCommand, benchCommand],
+  ...[pullCommand, modelsCommand, conformanceCommand, benchCommand],
 ]
 for (const add of commands) add(program, io, done)
 try {

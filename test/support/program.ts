@@ -14,9 +14,10 @@ export async function tokenrail(args: string[], input = ""): Promise<Outcome> {
   return outcome(child)
 }
 
-/** Runs any command line to its end, in a shell. */
-export function shell(command: string): Promise<Outcome> {
-  return outcome(spawn("sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] }))
+/** Runs any command line to its end, in a shell; `env` is added to this process's environment. */
+export function shell(command: string, env: Record<string, string> = {}): Promise<Outcome> {
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"]
+  return outcome(spawn("sh", ["-c", command], { stdio, env: { ...process.env, ...env } }))
 }
 
 /** Starts it and leaves it running; `env` is added to this process's environment. */

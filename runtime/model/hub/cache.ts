@@ -1,0 +1,133 @@
+/**
+ * The hub's copies on this machine, in the layout that all its tools share: files lie once in `blobs` by their content, and
+ * `snapshots/<commit>` links to them by their names; `refs` says which commit a branch or a tag was
+ * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
+ */
+import { copyFile, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises"
+import { basename, dirname, join, relative, sep } from "node:path"
+import type { HubName } from "./name.ts"
+
+/** One commit of a model on this machine. */
+export interface CachedModel {
+  readonly name: string
+  readonly commit: string
+  /** Branches and tags that were this commit when they were asked for last. */
+  readonly revisions: readonly string[]
+  /** A model directory. */
+  readonly path: string
+  /** Its files, by their names with slashes. Ascending. */
+  readonly files: readonly string[]
+  readonly bytes: number
+}
+
+const commitPattern = /^[0-9a-f]{40}$/
+const prefix = "models--"
+
+export class HubCache {
+  readonly root: string
+
+  constructor(root: string) {
+    this.root = root
+  }
+
+  /** The commit that `revision` was when it was asked for last, or is; null: nothing is known of it. */
+  async commitOf({ name, revision }: HubName): Promise<string | null> {
+    if (commitPattern.test(revision)) return (await isThere(this.snapshot(name, revision))) ? revision : null
+    const commit = await readFile(this.ref(name, revision), "utf8").catch(() => null)
+    return commit === null ? null : commit.trim()
+  }
+
+  async setCommit({ name, revision }: HubName, commit: string): Promise<void> {
+    if (revision === commit) return
+    const path = this.ref(name, revision)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, commit)
+  }
+
+  /** The directory of a commit. */
+  snapshot(name: string, commit: string): string {
+    return join(this.folder(name), "snapshots", commit)
+  }
+
+  /** Where a file with this content lies. */
+  blob(name: string, digest: string): string {
+    return join(this.folder(name), "blobs", digest)
+  }
+
+  /** Whether this content is here, whole. */
+  async hasBlob(name: string, digest: string, bytes: number): Promise<boolean> {
+    return (await stat(this.blob(name, digest)).catch(() => null))?.size === bytes
+  }
+
+  /** Whether the commit has the file, whole. */
+  async has(name: string, commit: string, file: string): Promise<boolean> {
+    return isThere(join(this.snapshot(name, commit), file))
+  }
+
+  /** Gives the file of a commit the content of a blob. Where links are not allowed, a copy. */
+  async link(name: string, commit: string, file: string, digest: string): Promise<void> {
+    const blob = this.blob(name, digest)
+    const path = join(this.snapshot(name, commit), file)
+    await mkdir(dirname(path), { recursive: true })
+    // In one step, so that whoever reads meanwhile finds it whole or not at all.
+    const fresh = `${path}.${process.pid}`
+    await symlink(relative(dirname(path), blob), fresh).catch(() => copyFile(blob, fresh))
+    await rename(fresh, path)
+  }
+
+  /** All models, by name. */
+  async models(): Promise<CachedModel[]> {
+    const folders = await readdir(this.root).catch(() => [])
+    const found: CachedModel[] = []
+    for (const folder of folders.filter((each) => each.startsWith(prefix)).sort()) {
+      const name = folder.slice(prefix.length).replace("--", "/")
+      const refs = await this.refsOf(name)
+      for (const commit of (await readdir(join(this.root, folder, "snapshots")).catch(() => [])).sort()) {
+        const path = this.snapshot(name, commit)
+        const files = await filesBelow(path)
+        const revisions = refs.filter(([, of]) => of === commit).map(([revision]) => revision)
+        const bytes = files.reduce((sum, [, size]) => sum + size, 0)
+        found.push({ name, commit, revisions, path, files: files.map(([file]) => file), bytes })
+      }
+    }
+    return found
+  }
+
+  private async refsOf(name: string): Promise<[revision: string, commit: string][]> {
+    const folder = join(this.folder(name), "refs")
+    const refs = (await filesBelow(folder)).map(([revision]) => revision)
+    return Promise.all(
+      refs.map(
+        async (revision) => [revision, (await readFile(join(folder, revision), "utf8")).trim()] as const,
+      ),
+    ) as Promise<[string, string][]>
+  }
+
+  private folder(name: string): string {
+    return join(this.root, prefix + name.replace("/", "--"))
+  }
+
+  private ref(name: string, revision: string): string {
+    return join(this.folder(name), "refs", revision)
+  }
+}
+
+/** Whether there is a file or folder, behind its links. */
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null
+}
+
+/** Names below `folder`, with slashes, and sizes. Ascending. Links that lead nowhere are left out. */
+async function filesBelow(folder: string): Promise<[file: string, bytes: number][]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const files: [string, number][] = []
+  for (const entry of entries) {
+    if (entry.isDirectory()) continue
+    const path = join(entry.parentPath ?? entry.path, basename(entry.name))
+    const size = await stat(path)
+      .then(({ size }) => size)
+      .catch(() => null)
+    if (size !== null) files.push([relative(folder, path).split(sep).join("/"), size])
+  }
+  return files.sort(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,141 @@
+/**
+ * One file from a URL to its place: what was there of it is gone on with, and what has come is checked against its digest before
+ * it gets its name.
+ */
+import { createHash } from "node:crypto"
+import { createReadStream, createWriteStream } from "node:fs"
+import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { ReadableStream } from "node:stream/web"
+import { setTimeout } from "node:timers/promises"
+import { ModelError } from "../../errors.ts"
+
+export interface Source {
+  readonly url: string
+  readonly bytes: number
+  /** SHA-256 of a large file, or the name that git gives a small one. */
+  readonly digest: { readonly kind: "sha256" | "git"; readonly hex: string }
+}
+
+export interface DownloadOptions {
+  readonly token?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Bytes that are there, while they come. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** So often a download goes on in a row that brings nothing new. */
+const maxFruitless = 5
+/** Before it goes on, times the number of such tries. */
+const pauseMs = 200
+
+/** An answer that trying again does not change. */
+export class StatusError extends Error {
+  readonly status: number
+
+  constructor(url: string, status: number) {
+    super(`${url} answers ${status}`)
+    this.status = status
+  }
+}
+
+/** Throws StatusError, ModelError for a file that is not what was promised, and what the file system says. */
+export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
+  const { bytes, url } = source
+  const partial = `${path}.incomplete`
+  await mkdir(dirname(path), { recursive: true })
+  let fruitless = 0
+  for (;;) {
+    const before = await sizeOf(partial)
+    if (before === bytes) break
+    if (before > bytes) await rm(partial)
+    try {
+      await goOn(source, partial, before > bytes ? 0 : Math.max(0, before), options)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (error instanceof StatusError || isOfDisk(error)) throw error
+      fruitless = (await sizeOf(partial)) > before ? 0 : fruitless + 1
+      if (fruitless >= maxFruitless) {
+        const cause = error as Error
+        throw new ModelError(
+          `${url}: the connection was lost ${maxFruitless} times in a row (${reasonOf(cause)}). What has come is kept: start it again`,
+          { cause },
+        )
+      }
+      await setTimeout(fruitless * pauseMs, undefined, { signal: options.signal })
+    }
+  }
+  if ((await digestOf(partial, source)) !== source.digest.hex) {
+    await rm(partial)
+    throw new ModelError(`${url}: what came is not what the hub promised, by its digest. Start it again`)
+  }
+  await rename(partial, path)
+}
+
+/** Appends what is missing. */
+async function goOn(
+  { url, bytes }: Source,
+  partial: string,
+  from: number,
+  { token, signal, onBytes }: DownloadOptions,
+): Promise<void> {
+  const headers = {
+    // Ranges count bytes as they are.
+    "accept-encoding": "identity",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(from > 0 && { range: `bytes=${from}-` }),
+  }
+  const response = await fetch(url, { headers, signal: signal ?? null })
+  // The rest cannot be told apart here: from the beginning.
+  const isRest = response.status === 206
+  if (response.status === 416) {
+    await rm(partial, { force: true })
+    return
+  }
+  if (!response.ok) {
+    await response.body?.cancel()
+    if (response.status < 500 && response.status !== 429) throw new StatusError(url, response.status)
+    throw new Error(`status ${response.status}`)
+  }
+  let there = isRest ? from : 0
+  const counted = async function* (stream: AsyncIterable<Uint8Array>) {
+    for await (const piece of stream) {
+      there += piece.length
+      if (there > bytes) throw new Error(`more than the ${bytes} bytes that it has`)
+      onBytes?.(there)
+      yield piece
+    }
+  }
+  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as ReadableStream)
+  await pipeline(body, counted, createWriteStream(partial, { flags: isRest ? "a" : "w" }))
+  if (there < bytes) throw new Error(`it ended after ${there} of ${bytes} bytes`)
+}
+
+async function digestOf(path: string, { digest, bytes }: Source): Promise<string> {
+  const hash = createHash(digest.kind === "sha256" ? "sha256" : "sha1")
+  if (digest.kind === "git") hash.update(`blob ${bytes}\0`)
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
+  return hash.digest("hex")
+}
+
+/** -1: there is no such file. */
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => -1,
+  )
+}
+
+/** A full or forbidden disk. */
+function isOfDisk(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return ["ENOSPC", "EDQUOT", "EACCES", "EROFS", "EPERM", "EFBIG", "EIO"].includes(code ?? "")
+}
+
+/** What a failed `fetch` is about lies in its cause. */
+export function reasonOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error && cause.message !== "" ? cause.message : error.message
+}

@@ -1,0 +1,54 @@
+/**
+ * How a model of the hub is named, and where the hub and its copies on this machine are: the environment variables that the
+ * hub's own tools read (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables).
+ */
+import { readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+/** `name` is `<org>/<name>`; `revision` a branch, a tag or a commit. */
+export interface HubName {
+  readonly name: string
+  readonly revision: string
+}
+
+const part = "[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
+const namePattern = new RegExp(`^(${part}/${part})(?:@([A-Za-z0-9][A-Za-z0-9._/-]{0,199}))?$`)
+
+/** `<org>/<name>[@revision]`; null: the text is no such name. */
+export function readHubName(text: string): HubName | null {
+  const found = namePattern.exec(text)
+  if (found === null || text.includes("..")) return null
+  return { name: found[1], revision: found[2] ?? "main" }
+}
+
+export interface HubSettings {
+  /** `HF_HUB_CACHE`, else `hub` in `HF_HOME`, else `~/.cache/huggingface/hub`. */
+  readonly cache: string
+  /** `HF_ENDPOINT`, without a slash at its end. */
+  readonly endpoint: string
+  /** `HF_TOKEN`, else what a login has left in `HF_HOME`. */
+  readonly token: string | undefined
+  /** Whether only what is on this machine counts: `HF_HUB_OFFLINE`. */
+  readonly isOffline: boolean
+}
+
+/** What `env` says. */
+export function readHubSettings(env: Readonly<Record<string, string | undefined>>): HubSettings {
+  const said = (name: string) => env[name]?.trim() || undefined
+  const home = said("HF_HOME") ?? join(said("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "huggingface")
+  return {
+    cache: said("HF_HUB_CACHE") ?? join(home, "hub"),
+    endpoint: (said("HF_ENDPOINT") ?? "https://huggingface.co").replace(/\/+$/, ""),
+    token: said("HF_TOKEN") ?? storedToken(said("HF_TOKEN_PATH") ?? join(home, "token")),
+    isOffline: /^(1|on|yes|true)$/i.test(said("HF_HUB_OFFLINE") ?? ""),
+  }
+}
+
+function storedToken(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim() || undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,225 @@
+/** Models by their names: from a server that speaks the hub's API, through cuts and refusals, into the cache of its tools. */
+import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { ModelError, open } from "../../../../runtime/index.ts"
+import { HubCache } from "../../../../runtime/model/hub/cache.ts"
+import { type HubSettings, readHubName, readHubSettings } from "../../../../runtime/model/hub/name.ts"
+import { type DownloadProgress, type PullOptions, pullModel } from "../../../../runtime/model/hub/pull.ts"
+import { type HubFile, HubServer } from "../../../support/hubserver.ts"
+
+const commit = "a".repeat(40)
+const read = (path: string): HubFile => ({ path, content: readFileSync(`runtime/embedded/${path}`) })
+const text = (path: string, content: string): HubFile => ({ path, content: Buffer.from(content) })
+const configs = ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"].map(read)
+const graph = read("onnx/model.onnx")
+const large = { path: "onnx/model_q4.onnx_data", content: new Uint8Array(3_000_000).map((_, i) => i * 7) }
+
+let hub: HubServer
+let settings: HubSettings
+let lines: string[]
+const name = { name: "acme/tiny", revision: "main" }
+
+beforeEach(async () => {
+  hub = new HubServer([
+    ...configs,
+    graph,
+    text("onnx/model_q4.onnx", "a graph"),
+    large,
+    text("onnx/model_q4.onnx_data_1", "more"),
+    text("README.md", "# Tiny"),
+    text("model.safetensors", "weights of another tool"),
+  ])
+  await hub.start()
+  lines = []
+  const cache = mkdtempSync(join(tmpdir(), "hub-"))
+  settings = { cache, endpoint: hub.url, token: undefined, isOffline: false }
+})
+afterEach(() => hub.close())
+
+const pull = (options: PullOptions = {}, rest: Partial<HubSettings> = {}, of = name) =>
+  pullModel(of, { ...settings, ...rest }, { log: (line) => lines.push(line), ...options })
+const refusal = async (...args: Parameters<typeof pull>) => {
+  const error = await pull(...args).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  expect(error).toBeInstanceOf(ModelError)
+  return (error as ModelError).message
+}
+
+test("brings what the type of weights needs, and nothing twice", async () => {
+  const path = await pull()
+  expect(path).toBe(join(settings.cache, "models--acme--tiny", "snapshots", commit))
+  expect([...hub.asked].sort()).toEqual([...configs.map(({ path }) => path), "onnx/model.onnx"].sort())
+  expect(readFileSync(join(path, "onnx/model.onnx")).equals(graph.content)).toBe(true)
+  expect(readlinkSync(join(path, "onnx/model.onnx"))).toMatch(/^\.\.\/\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
+  expect(readFileSync(join(settings.cache, "models--acme--tiny/refs/main"), "utf8")).toBe(commit)
+  hub.asked.length = 0
+  expect(await pull()).toBe(path)
+  expect(hub.asked).toEqual([])
+  await pull({ dtype: "q4" })
+  expect([...hub.asked].sort()).toEqual([
+    "onnx/model_q4.onnx",
+    "onnx/model_q4.onnx_data",
+    "onnx/model_q4.onnx_data_1",
+  ])
+  const [model] = await new HubCache(settings.cache).models()
+  expect([model.name, model.commit, model.revisions, model.path]).toEqual([
+    "acme/tiny",
+    commit,
+    ["main"],
+    path,
+  ])
+})
+
+test("another commit shares the files that have not changed", async () => {
+  await pull()
+  hub.revisions.set("v2", "b".repeat(40))
+  hub.asked.length = 0
+  const path = await pull({}, {}, { ...name, revision: "v2" })
+  expect(hub.asked).toEqual([])
+  expect(readFileSync(join(path, "onnx/model.onnx")).equals(graph.content)).toBe(true)
+})
+
+test("goes on where a connection was cut", async () => {
+  hub.cut = { after: 1_000_000, times: 2 }
+  const seen: DownloadProgress[] = []
+  const path = await pull({ dtype: "q4", onProgress: (progress) => seen.push(progress) })
+  const [first, ...others] = hub.asked.filter((each) => /_data( |$)/.test(each))
+  expect(first).toBe(large.path)
+  expect(others.length).toBe(2)
+  for (const other of others) expect(other).toMatch(/ bytes=[1-9]\d+-$/)
+  expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
+  const { doneBytes, allBytes } = seen.at(-1)!
+  expect(doneBytes).toBe(allBytes)
+  for (let i = 1; i < seen.length; i++)
+    expect(seen[i].doneBytes).toBeGreaterThanOrEqual(seen[i - 1].doneBytes)
+})
+
+test("goes on where an earlier run was aborted", async () => {
+  const controller = new AbortController()
+  const onProgress = ({ file, doneBytes }: DownloadProgress) => {
+    if (file === large.path && doneBytes > 1_000_000) controller.abort()
+  }
+  hub.cut = { after: 1_500_000, times: 1 }
+  await expect(pull({ dtype: "q4", onProgress, signal: controller.signal })).rejects.toThrow(/abort/)
+  hub.cut = null
+  hub.asked.length = 0
+  const path = await pull({ dtype: "q4" })
+  expect(hub.asked).toContainEqual(expect.stringMatching(/_data bytes=[1-9]\d+-$/))
+  expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
+})
+
+test("a connection that is always cut is told, and what came is kept", async () => {
+  hub.cut = { after: 0, times: 1_000 }
+  expect(await refusal()).toMatch(/the connection was lost 5 times in a row .*Start it again|start it again/)
+})
+
+test("what is not what the hub promised is thrown away", async () => {
+  hub.spoilt = "onnx/model_q4.onnx_data"
+  expect(await refusal({ dtype: "q4" })).toContain("not what the hub promised, by its digest")
+  hub.spoilt = null
+  const path = await pull({ dtype: "q4" })
+  expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
+})
+
+describe("refusals", () => {
+  test("a wrong name, a wrong revision, no rights, each with its way out", async () => {
+    expect(await refusal({}, {}, { name: "acme/none", revision: "main" })).toMatch(
+      /^acme\/none: the hub knows no such model.*\(status 401\).*HF_TOKEN/,
+    )
+    expect(await refusal({}, {}, { ...name, revision: "v9" })).toMatch(
+      /^acme\/tiny@v9: .*no revision v9.*404/,
+    )
+    hub.needsToken = "hf_right"
+    hub.strangers.add("hf_stranger")
+    expect(await refusal()).toContain("status 401")
+    expect(await refusal({}, { token: "hf_stranger" })).toMatch(/403.*Accept its terms at http.*acme\/tiny/)
+    await pull({}, { token: "hf_right" })
+    expect(hub.hasLeaked).toBe(false)
+  })
+
+  test("a type of weights that there is not names those that there are", async () => {
+    expect(await refusal({ dtype: "fp16" })).toBe(
+      "acme/tiny: dtype fp16 needs onnx/model_fp16.onnx, and there is onnx/model.onnx (dtype fp32), onnx/model_q4.onnx (dtype q4). Choose its dtype",
+    )
+    hub.files.splice(0, hub.files.length, ...configs, text("onnx/encoder_model.onnx", "x"))
+    expect(await refusal()).toContain("there is onnx/encoder_model.onnx, which is no decoder")
+    hub.files.splice(0, hub.files.length, ...configs)
+    expect(await refusal()).toContain("there is no ONNX graph")
+    hub.files.splice(0, hub.files.length, graph, configs[0])
+    expect(await refusal()).toContain("has no tokenizer.json")
+  })
+
+  test("a full disk", async () => {
+    const digest = "0".repeat(64)
+    const cache = new HubCache(settings.cache)
+    expect(cache.blob(name.name, digest)).toContain(digest)
+    const blobs = join(settings.cache, "models--acme--tiny/blobs")
+    mkdirSync(blobs, { recursive: true })
+    // Every byte that is written there is refused for want of room.
+    await pull().catch(() => {})
+    const { createHash } = await import("node:crypto")
+    const sha = createHash("sha256").update(large.content).digest("hex")
+    symlinkSync("/dev/full", join(blobs, `${sha}.incomplete`))
+    const message = await refusal({ dtype: "q4" })
+    expect(message).toMatch(
+      /model_q4.onnx_data cannot be written: ENOSPC.* MB left, .* Make room, or set HF_HUB_CACHE/,
+    )
+  })
+
+  test("files whose names lead elsewhere are not brought", async () => {
+    hub.files.push(text("onnx/model.onnx_data/../../../../../escaped", "x"), text("../config.json", "{}"))
+    await pull()
+    expect(hub.asked.filter((path) => path.includes(".."))).toEqual([])
+  })
+})
+
+test("offline and away: the copy that is there, or a refusal that says how to get one", async () => {
+  expect(await refusal({}, { isOffline: true })).toMatch(
+    /^acme\/tiny is not in .*Run `tokenrail pull acme\/tiny`/,
+  )
+  const path = await pull()
+  hub.asked.length = 0
+  expect(await pull({}, { isOffline: true })).toBe(path)
+  expect(await pull({}, { isOffline: true }, { ...name, revision: commit })).toBe(path)
+  const away = { endpoint: "http://127.0.0.1:9" }
+  expect(await pull({}, away)).toBe(path)
+  expect(lines.at(-1)).toContain("http://127.0.0.1:9 cannot be reached")
+  expect(await refusal({}, away, { name: "acme/other", revision: "main" })).toMatch(
+    /^acme\/other: no such directory, and http:\/\/127.0.0.1:9 cannot be reached/,
+  )
+  expect(hub.asked).toEqual([])
+})
+
+test("an engine opens a model by its name, which is its name on the wire", async () => {
+  vi.stubEnv("HF_ENDPOINT", hub.url)
+  vi.stubEnv("HF_HUB_CACHE", settings.cache)
+  const engine = await open({ model: "acme/tiny@main", device: "cpu", isolation: "none" })
+  expect(engine.model.id).toBe("acme/tiny")
+  expect((await engine.generate("hi", { choice: ["yes"] })).text).toBe("yes")
+  await engine.close()
+  vi.unstubAllEnvs()
+})
+
+test("names and settings", () => {
+  expect(readHubName("a/b")).toEqual({ name: "a/b", revision: "main" })
+  expect(readHubName("a/b@refs/pr/1")).toEqual({ name: "a/b", revision: "refs/pr/1" })
+  for (const wrong of ["a", "./a/b", "/a/b", "a/b/c", "a/..", "a/b@", "a/b@../x", "~/a", "a\\b", "a/b c"])
+    expect(readHubName(wrong), wrong).toBeNull()
+  const home = mkdtempSync(join(tmpdir(), "home-"))
+  writeFileSync(join(home, "token"), "hf_stored\n")
+  expect(readHubSettings({ HF_HOME: home, HF_ENDPOINT: "http://mirror/" })).toEqual({
+    cache: join(home, "hub"),
+    endpoint: "http://mirror",
+    token: "hf_stored",
+    isOffline: false,
+  })
+  expect(readHubSettings({ HF_TOKEN: "hf_x", HF_HUB_OFFLINE: "1", HF_HUB_CACHE: "/c" })).toMatchObject({
+    cache: "/c",
+    token: "hf_x",
+    isOffline: true,
+  })
+})
