@@ -32,9 +32,9 @@ test.each<[args: string[], message: RegExp]>([
   [["--draft-tokens", "4"], /--draft-tokens needs --draft/],
   [["--draft", "ngram", "--draft-tokens", "0"], /--draft-tokens 0 is not from 1 to 16/],
   [["--draft", "ngram", "--draft-tokens", "17"], /--draft-tokens 17 is not from 1 to 16/],
-])("misuse: %j", (args, message) => {
-  expect(() => openModel(read(...args), io)).toThrow(message)
-  expect(() => openModel(read(...args), io)).toThrow(UsageError)
+])("misuse: %j", async (args, message) => {
+  await expect(openModel(read(...args), io)).rejects.toThrow(message)
+  await expect(openModel(read(...args), io)).rejects.toThrow(UsageError)
 })
 
 test("the embedded model opens where no other is named", async () => {
