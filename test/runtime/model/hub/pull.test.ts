@@ -54,7 +54,8 @@ test("brings what the type of weights needs, and nothing twice", async () => {
   expect(path).toBe(join(settings.cache, "models--acme--tiny", "snapshots", commit))
   expect([...hub.asked].sort()).toEqual([...configs.map(({ path }) => path), "onnx/model.onnx"].sort())
   expect(readFileSync(join(path, "onnx/model.onnx")).equals(graph.content)).toBe(true)
-  expect(readlinkSync(join(path, "onnx/model.onnx"))).toMatch(/^\.\.\/\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
+  if (process.platform !== "win32")
+    expect(readlinkSync(join(path, "onnx/model.onnx"))).toMatch(/^\.\.\/\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
   expect(readFileSync(join(settings.cache, "models--acme--tiny/refs/main"), "utf8")).toBe(commit)
   hub.asked.length = 0
   expect(await pull()).toBe(path)
@@ -153,7 +154,7 @@ describe("refusals", () => {
     expect(await refusal()).toContain("has no tokenizer.json")
   })
 
-  test("a full disk", async () => {
+  test.skipIf(process.platform !== "linux")("a full disk", async () => {
     const digest = "0".repeat(64)
     const cache = new HubCache(settings.cache)
     expect(cache.blob(name.name, digest)).toContain(digest)
