@@ -117,8 +117,8 @@ class PatternMachine implements CharacterMachine {
       Math.max(seen.needed, place.reference) <= seen.groups
     const from = seen.stack.length
     return isClosable
-      ? { low, high: Unbounded, from, to: Unbounded }
-      : { low, high: Unbounded, from: 1, to: 0 }
+      ? { low, high: Unbounded, from, to: Unbounded, isEndless: true }
+      : { low, high: Unbounded, from: 1, to: 0, isEndless: true }
   }
 
   private edgesAt(place: Place, seen: Seen, go: Go) {

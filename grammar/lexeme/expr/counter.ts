@@ -7,8 +7,8 @@
  * further. A step to state q with n characters read is live iff some k in [min − n, max − n] has q ∈ S_k.
  * Over bytes, a character is counted at its first byte; continuation bytes weigh nothing.
  */
-import { checkTime } from "../../deadline.ts"
-import { fixedBounds, limitError } from "../../errors.ts"
+import { checkTime, TimeError } from "../../deadline.ts"
+import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
 
@@ -17,6 +17,10 @@ export const Unbounded = 0x7fffffff
 
 /** A threshold above this many characters is not worth the search: no token is that long. */
 const MaxThreshold = 1_024
+
+/** A text of so many characters is looked for going forward, at so many states. */
+const MaxForward = 256
+const MaxLooked = 1_024
 
 /** The closed automaton of one expression with its length layers. */
 class Lengths {
@@ -152,6 +156,8 @@ class Lengths {
   }
 }
 
+/** Expressions whose automaton has too many states to be counted. */
+const uncounted = new Set<ExprId>()
 /** State → the automaton in which it was met last. */
 const owners = new Map<ExprId, Lengths>()
 let layerBytes = 0
@@ -164,6 +170,7 @@ export function lengthBytes(): number {
 /** Forgets all automata with their layers; they are made again when a length is asked for. */
 export function forgetLengths(): void {
   owners.clear()
+  uncounted.clear()
   layerBytes = 0
 }
 
@@ -183,13 +190,41 @@ export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   const { low, high, from, to, givesUp } = exprLengths(expr)
   if (min > high || max < low) return false
   if (Math.max(min, from) <= Math.min(max, to)) return true
+  // All texts are as long, or there is one that is as long as anybody likes.
+  if (max >= high && (min <= low || (high === Unbounded && hasAtLeast(expr, min)))) return true
   if (givesUp === true) return false
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
+}
+
+/** Whether a text of at least `min` characters is found soon: depth first, every state that is left has some text. */
+function hasAtLeast(expr: ExprId, min: number): boolean {
+  if (min > MaxForward) return false
+  const open: [state: ExprId, count: number][] = [[expr, 0]]
+  for (let looked = 0; looked < MaxLooked; looked++) {
+    const next = open.pop()
+    if (next === undefined) return false
+    const [state, count] = next
+    if (count >= min) return true
+    for (const byte of exprs.classes(state).representatives) {
+      const target = exprs.derivative(state, byte)
+      if (!exprs.isNever(target)) open.push([target, (byte & 0xc0) === 0x80 ? count : count + 1])
+    }
+  }
+  return false
 }
 
 /** The least k such that `expr`, and all that is left of it later, accepts texts of every length ≥ k; -1 if none. */
 export function lengthThreshold(expr: ExprId): number {
   if (expr === exprs.anyText) return 0
   // Where texts have a bound, longer ones do not follow.
-  return exprLengths(expr).high === Unbounded ? lengthsOf(expr).threshold() : -1
+  const { high, isEndless } = exprLengths(expr)
+  if (high !== Unbounded || isEndless === true || uncounted.has(expr)) return -1
+  try {
+    return lengthsOf(expr).threshold()
+  } catch (error) {
+    // A threshold only spares work: what has too many states, such as patterns with balanced groups, goes without.
+    if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
+    uncounted.add(expr)
+    return -1
+  }
 }

@@ -22,6 +22,8 @@ export interface TextLengths {
   readonly to: number
   /** Texts of other lengths are given up where a length is asked for: the automaton that would tell is too large. */
   readonly givesUp?: boolean
+  /** The automaton has states without end: nobody asks for all of them to spare work. */
+  readonly isEndless?: boolean
 }
 
 /** What leads to `next`: a set of characters, or of bytes where the machine reads inside characters. */

@@ -1,5 +1,6 @@
 /** Lengths in characters that an expression can still have, against its shortest texts by enumeration. */
 import { describe, expect, test } from "vitest"
+import { formatExpr } from "../../../../grammar/format/format.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "../../../../grammar/lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { parseRegex } from "../../../../grammar/regex/parse.ts"
@@ -80,10 +81,30 @@ test("only what goes on for ever has a threshold", () => {
   ])
 })
 
-test("a pattern whose lengths need too many states is refused each time it is asked, and so is what is left of it", () => {
+test("a pattern whose lengths need too many states is refused each time it is asked for one, and has no threshold", () => {
   const expr = parseRegex("^.*a.{16}b.*$", { mode: "search", path: "" })
-  const tooMany = "a pattern with a length needs more than 50000 automaton states"
-  expect(() => lengthThreshold(expr)).toThrow(tooMany)
-  expect(() => lengthThreshold(expr)).toThrow(tooMany)
-  expect(() => lengthThreshold(exprs.derivative(expr, 0x61))).toThrow(tooMany)
+  const even = exprs.and([expr, parseRegex("^(..)*$", { mode: "search", path: "" })])
+  const tooMany = /more than \d+ automaton states/
+  expect(() => canHaveLength(even, 19, 19)).toThrow(tooMany)
+  expect(() => canHaveLength(even, 19, 19)).toThrow(tooMany)
+  expect(lengthThreshold(expr)).toBe(-1)
+  expect(lengthThreshold(exprs.derivative(expr, 0x61))).toBe(-1)
+})
+
+describe("a language of states without end", () => {
+  const expr = formatExpr("regex") as ExprId
+  const both = exprs.and([expr, parseRegex("^[a-z(]+", { mode: "search", path: "" })])
+
+  test("has texts that are long enough", () => {
+    for (const min of [1, 2, 7, 200]) {
+      expect(canHaveLength(expr, min, Unbounded)).toBe(true)
+      expect(canHaveLength(exprs.derivative(expr, "[".charCodeAt(0)), min, Unbounded)).toBe(true)
+      expect(canHaveLength(both, min, Unbounded)).toBe(true)
+    }
+  })
+
+  test("has no threshold", () => {
+    expect(lengthThreshold(expr)).toBe(-1)
+    expect(lengthThreshold(both)).toBe(-1)
+  })
 })
