@@ -1,0 +1,38 @@
+"""llguidance on the same grammars and tokens: reads {"id", "lark", "tokens"} a line, prints {"id", "first_ms", "us", "stopped"}.
+
+usage: llguidance_peer.py TOKENIZER_JSON WIDTH END_ID ROUNDS < rows > results      (pip install llguidance numpy)
+`us` are the microseconds of fill and accept a token, of the last round; `stopped` is the index of the token that was refused.
+"""
+import json, sys, time
+import llguidance, llguidance.numpy as lnp
+
+path, width, end, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+tokenizer = llguidance.LLTokenizer(path, n_vocab=width, eos_token=end)
+row = lnp.allocate_token_bitmask(1, width)
+pointer, size = row.ctypes.data, row.nbytes
+clock = time.perf_counter_ns
+
+for line in sys.stdin:
+    case = json.loads(line)
+    first, us, stopped = [], [], None
+    for _ in range(rounds):
+        begin = clock()
+        compiled = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_lark(case["lark"]), log_level=0)
+        matcher = compiled.deep_copy()
+        matcher.unsafe_compute_mask_ptr(pointer, size)
+        first.append((clock() - begin) / 1e6)
+        if matcher.is_error():
+            stopped = matcher.get_error()
+            break
+        us, stopped = [], None
+        for i, token in enumerate(case["tokens"]):
+            a = clock()
+            matcher.unsafe_compute_mask_ptr(pointer, size)
+            b = clock()
+            if not (int(row[0][token >> 5]) >> (token & 31)) & 1:
+                stopped = i
+                break
+            c = clock()
+            matcher.consume_token(token)
+            us.append((b - a + clock() - c) / 1e3)
+    print(json.dumps({"id": case["id"], "first_ms": first, "us": us, "stopped": stopped}), flush=True)
