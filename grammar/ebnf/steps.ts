@@ -13,6 +13,7 @@ import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { States } from "../state.ts"
+import { factored } from "./factored.ts"
 import type { NormalRules } from "./normal.ts"
 import {
   BranchTerm,
@@ -40,6 +41,8 @@ export class RuleLanguage {
   private readonly branchFrames = new Map<number, BranchFrame>()
   private readonly termSteps = new Map<Term, readonly Step[]>()
   private readonly ruleSteps = new Map<number, readonly Step[]>()
+  /** The text of a lexeme that reads exactly one. */
+  private readonly texts = new Map<number, Uint8Array>()
   /** A shortest text by rule; found for all rules together when the first one is asked for. */
   private witnesses: Map<number, Uint8Array> | null = null
 
@@ -57,7 +60,7 @@ export class RuleLanguage {
       const found: Step[] = []
       for (const [symbol, rest] of this.normal.linear(term)) this.addSteps(found, symbol, rest)
       if (this.normal.isNullable(term)) found.push({ lexeme: EmptyLexeme, frames: [] })
-      steps = found
+      steps = this.factored(found)
       this.termSteps.set(term, steps)
     }
     return steps
@@ -67,9 +70,13 @@ export class RuleLanguage {
     const { terms } = this
     const below = rest === terms.empty ? [] : [this.frame(rest)]
     switch (terms.kind(symbol)) {
-      case ExprTerm:
-        steps.push({ lexeme: exprLexeme(terms.at(symbol, 1)), frames: below })
+      case ExprTerm: {
+        const lexeme = exprLexeme(terms.at(symbol, 1))
+        const text = terms.textOf(symbol)
+        if (text !== undefined) this.texts.set(lexeme, text)
+        steps.push({ lexeme, frames: below })
         return
+      }
       case LexemeTerm:
         steps.push({ lexeme: terms.at(symbol, 1), frames: below })
         return
@@ -110,10 +117,15 @@ export class RuleLanguage {
     if (steps === undefined) {
       const found: Step[] = []
       for (const [symbol, rest] of this.normal.form(rule)) this.addSteps(found, symbol, rest)
-      steps = found
+      steps = this.factored(found)
       this.ruleSteps.set(rule, steps)
     }
     return steps
+  }
+
+  /** A budget counts for one reading alone, so there each has a thread of its own. */
+  private factored(steps: Step[]): readonly Step[] {
+    return this.terms.hasBudgets ? steps : factored(steps, this.texts)
   }
 
   private frame(term: Term): RuleFrame {

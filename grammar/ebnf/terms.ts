@@ -7,6 +7,7 @@
  * way the notation put it together. What remains of a term once its first symbol has been read is a term again: that is
  * what frames are made of (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over symbols.
  */
+import { concatenate } from "../bytes.ts"
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
@@ -26,12 +27,11 @@ import {
   OrKind,
   ScopeKind,
 } from "../lexeme/expr/nodes.ts"
-import { exprLexeme, rawLexeme } from "../lexeme/raw.ts"
-import { NoContent, namesContent } from "../lexeme/string/content.ts"
-import { buildNames, type Name } from "../lexeme/string/names.ts"
+import { exprLexeme } from "../lexeme/raw.ts"
 import { Dead } from "../lexeme/table.ts"
 import { tokenLexeme } from "../lexeme/token.ts"
 import { utf8 } from "../utf8.ts"
+import { compareBytes, FirstTag, MinChoice, shortestByTag, textsLexeme } from "./texts.ts"
 
 /** Dense id of a term in its table; 0 = no text, 1 = the empty text. */
 export type Term = number
@@ -78,10 +78,6 @@ export function maxOf(max: number): number {
 const MaxBudget = 0x3fffffff
 /** Nodes of an expression that still fuses with its neighbours. */
 const MaxFused = 4_096
-/** So many texts side by side become a trie instead of an expression. */
-const MinChoice = 24
-/** First tag of a text in a trie; those below mean something there. */
-const FirstTag = 3
 
 /** A lexeme whose tag decides what follows. */
 export interface Branch {
@@ -160,6 +156,11 @@ export class Terms {
     const term = this.expr(exprs.literal(bytes))
     this.texts.set(term, bytes)
     return term
+  }
+
+  /** The text of a term that is known to be exactly one. */
+  textOf(term: Term): Uint8Array | undefined {
+    return this.texts.get(term)
   }
 
   /** The texts of `expr` as a lexeme of its own. */
@@ -241,9 +242,9 @@ export class Terms {
     })
     if (entries.length === 0) return this.never
     entries.sort((a, b) => compareBytes(a.bytes, b.bytes))
-    const lexeme = namesLexeme(entries)
+    const lexeme = textsLexeme(entries)
     if (rests.size > 1) {
-      const narrow = (kept: ReadonlySet<number>) => namesLexeme(entries.filter(({ tag }) => kept.has(tag)))
+      const narrow = (kept: ReadonlySet<number>) => textsLexeme(entries.filter(({ tag }) => kept.has(tag)))
       return this.branch(lexeme, rests, narrow, () => shortestByTag(entries))
     }
     return this.concat(this.lexeme(lexeme), rests.get(FirstTag) as Term)
@@ -333,7 +334,7 @@ export class Terms {
         const fused = this.expr(exprs.concat(this.at(head, 1), this.at(first, 1)))
         const [one, two] = [this.texts.get(head), this.texts.get(first)]
         if (one !== undefined && two !== undefined && !this.texts.has(fused))
-          this.texts.set(fused, joined(one, two))
+          this.texts.set(fused, concatenate([one, two]))
         return first === tail ? fused : this.pair(fused, this.at(tail, 2))
       }
     }
@@ -495,30 +496,4 @@ function childrenOf(id: ExprId): ExprId[] {
       children.push(at(id, 1))
   }
   return children
-}
-
-/** One of `entries`, in ascending order of their bytes, with its tag. */
-function namesLexeme(entries: readonly Name[]): number {
-  return rawLexeme(namesContent(buildNames(entries), NoContent))
-}
-
-function shortestByTag(entries: readonly Name[]): ReadonlyMap<number, Uint8Array> {
-  const shortest = new Map<number, Uint8Array>()
-  for (const { bytes, tag } of entries) {
-    const known = shortest.get(tag)
-    if (known === undefined || bytes.length < known.length) shortest.set(tag, bytes)
-  }
-  return shortest
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < a.length && i < b.length; i++) if (a[i] !== b[i]) return a[i] - b[i]
-  return a.length - b.length
 }

@@ -1,0 +1,85 @@
+/**
+ * Hundreds of alternatives that begin with different texts, as one: a trie of the texts, and behind each what it begins.
+ *
+ * Alternatives that share a beginning (`{"name":"…` of five hundred tools) would be as many readings of it, each a thread; as one
+ * lexeme they are one, until the text that was read says which of them it is.
+ */
+import { EmptyLexeme } from "../budget.ts"
+import { concatenate } from "../bytes.ts"
+import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import { PlainTag } from "../lexeme/string/content.ts"
+import { utf8 } from "../utf8.ts"
+import { compareBytes, FirstTag, MinChoice, textsLexeme } from "./texts.ts"
+
+const noText = new Uint8Array(0)
+
+/** Frames that take the place of one, deepest first. */
+type Frames = readonly Frame[]
+
+/** `steps` with those whose lexemes are single texts as one, where they are many. `texts` answers the text of such a lexeme. */
+export function factored(steps: Step[], texts: ReadonlyMap<number, Uint8Array>): readonly Step[] {
+  if (steps.length < MinChoice) return steps
+  const behind = new Map<number, Frames[]>()
+  for (const { lexeme, frames } of steps) {
+    if (!texts.has(lexeme)) continue
+    const known = behind.get(lexeme)
+    if (known === undefined) behind.set(lexeme, [frames])
+    else known.push(frames)
+  }
+  if (behind.size < MinChoice) return steps
+  const tags = new Map<string, number>()
+  const rests = new Map<number, readonly Frames[]>()
+  const entries = [...behind].map(([lexeme, rest]) => {
+    const key = rest.map((frames) => frames.map(({ id }) => id).join(",")).join("|")
+    let tag = tags.get(key)
+    if (tag === undefined) {
+      tag = FirstTag + tags.size
+      tags.set(key, tag)
+      rests.set(tag, rest)
+    }
+    return { bytes: texts.get(lexeme) as Uint8Array, tag }
+  })
+  entries.sort((a, b) => compareBytes(a.bytes, b.bytes))
+  const others = steps.filter(({ lexeme }) => !texts.has(lexeme))
+  return [...others, { lexeme: textsLexeme(entries), frames: [new TextsFrame(rests)] }]
+}
+
+/** Below a lexeme of many texts: its tag says which frames lie there. */
+class TextsFrame extends Frame {
+  override readonly readsTag = true
+  private readonly rests: ReadonlyMap<number, readonly Frames[]>
+
+  constructor(rests: ReadonlyMap<number, readonly Frames[]>) {
+    super()
+    this.rests = rests
+  }
+
+  follow(tag: number): readonly Step[] {
+    const steps: Step[] = []
+    for (const frames of this.rests.get(tag) ?? []) {
+      const top = frames.at(-1)
+      if (top === undefined) steps.push({ lexeme: EmptyLexeme, frames })
+      else {
+        const below = frames.slice(0, -1)
+        for (const step of top.follow(PlainTag, null))
+          steps.push({ lexeme: step.lexeme, frames: [...below, ...step.frames] })
+      }
+    }
+    return steps
+  }
+
+  finish(tag: number): Uint8Array {
+    const texts = (this.rests.get(tag) as readonly Frames[]).map((frames) =>
+      concatenate(frames.toReversed().map((frame) => textBytes(frame.finish(PlainTag, noText)))),
+    )
+    return texts.reduce((best, text) => (text.length < best.length ? text : best))
+  }
+
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
+  }
+}
+
+function textBytes(text: string | Uint8Array): Uint8Array {
+  return typeof text === "string" ? utf8(text) : text
+}
