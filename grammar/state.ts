@@ -10,7 +10,7 @@
  */
 import { concatenate } from "./bytes.ts"
 import { checkLimit, limitError, placed } from "./errors.ts"
-import { describeSample, type Expectation, type Step } from "./frame.ts"
+import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
@@ -29,6 +29,7 @@ const Mark = 256
 export type Followers = readonly number[]
 
 const noText = new Uint8Array(0)
+const noFrames: readonly Frame[] = []
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -48,6 +49,8 @@ export class States {
   private ids = new Int32Array(8)
   /** Lexeme states and stacks of the shape that is interned. */
   private pairs = new Int32Array(8)
+  /** The stacks after each frame of the step that is expanded. */
+  private readonly prefix: number[] = []
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
   /** By stack, see `finishLength`; made when somebody asks. */
@@ -496,10 +499,19 @@ export class States {
 
   private expand(steps: readonly Step[], below: number): Followers {
     const followers: number[] = []
+    // Steps beside each other share their first frames.
+    const { prefix } = this
+    let last: readonly Frame[] = noFrames
     for (let i = 0; i < steps.length; i++) {
       const { lexeme, frames } = steps[i]
-      let stack = below
-      for (let k = 0; k < frames.length; k++) stack = this.stacks.push(stack, frames[k])
+      let k = 0
+      while (k < frames.length && k < last.length && frames[k] === last[k]) k++
+      let stack = k === 0 ? below : prefix[k - 1]
+      for (; k < frames.length; k++) {
+        stack = this.stacks.push(stack, frames[k])
+        prefix[k] = stack
+      }
+      last = frames
       if (this.stacks.depth(stack) > this.grammar.limits.stackDepth) {
         throw limitError(
           this.grammar.limits,
