@@ -99,13 +99,14 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
     const before = cleared.get(row)
     cleared.set(row, before === undefined ? removed : inBoth(before, removed))
   }
-  let row: Uint32Array | null = null
+  const whole: Uint32Array[] = []
+  for (const [dense, removed] of cleared) if (removed.length === 0) whole.push(dense)
+  let row: Uint32Array | null = whole.length === 0 ? null : unionOf(whole).slice()
   for (const [dense, removed] of cleared) {
-    if (row === null) row = withoutIds(dense, removed)
-    else {
-      const other = removed.length === 0 ? dense : withoutIds(dense, removed)
-      for (let w = 0; w < row.length; w++) row[w] |= other[w]
-    }
+    if (removed.length === 0) continue
+    const other = withoutIds(dense, removed)
+    if (row === null) row = other
+    else orInto(row, other)
   }
   if (row === null) throw new Error("internal: no part has a row")
   for (const part of parts) {
@@ -113,6 +114,39 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
     for (const ids of part.ids) setIds(row, ids)
   }
   return rowRecipe(row)
+}
+
+/** Ids of rows that were united, and the unions, by the ascending ids of their rows. */
+const rowIds = new WeakMap<Uint32Array, number>()
+const unions = new Map<string, Uint32Array>()
+let rowCount = 0
+/** Unions that are kept: behind an operand of a programming language the same rows meet at every token. */
+const MaxUnions = 64
+
+/** The union of `rows`, which are shared and never written to, like the answer. Memoised. */
+function unionOf(rows: readonly Uint32Array[]): Uint32Array {
+  if (rows.length === 1) return rows[0]
+  const ids = rows.map((row) => {
+    let id = rowIds.get(row)
+    if (id === undefined) {
+      id = rowCount++
+      rowIds.set(row, id)
+    }
+    return id
+  })
+  const key = ids.sort((a, b) => a - b).join()
+  let union = unions.get(key)
+  if (union === undefined) {
+    union = rows[0].slice()
+    for (let i = 1; i < rows.length; i++) orInto(union, rows[i])
+    if (unions.size >= MaxUnions) unions.clear()
+    unions.set(key, union)
+  }
+  return union
+}
+
+function orInto(row: Uint32Array, other: Uint32Array): void {
+  for (let w = 0; w < row.length; w++) row[w] |= other[w]
 }
 
 export function setIds(row: Uint32Array, ids: Int32Array): void {
