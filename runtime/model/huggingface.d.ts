@@ -1,5 +1,5 @@
 /**
- * The members that we use of two packages whose own declarations import without extensions: under `nodenext` all their
+ * The members that we use of a package whose own declarations import without extensions: under `nodenext` all its
  * exports would silently be `any`. A declared module wins over the package's. None of these types is public.
  */
 
@@ -8,12 +8,5 @@ declare module "@huggingface/tokenizers" {
     constructor(tokenizer: object, config: object)
     encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[]; tokens: string[] }
     token_to_id(token: string): number | undefined
-  }
-}
-
-declare module "@huggingface/jinja" {
-  export class Template {
-    constructor(template: string)
-    render(items?: Record<string, unknown>): string
   }
 }

@@ -2,12 +2,13 @@
  * Messages → the text of a prompt, by the model's own chat template (Jinja).
  *
  * The template is the model's, the strings are the caller's: what it raises is the caller's fault (a role it does not
- * know, a conversation it does not allow) and becomes a RequestError with the template's text. `raise_exception` and
- * `strftime_now` are built into the package; passing them again would be an error there.
+ * know, a conversation it does not allow) and becomes a RequestError with the template's text. What it is given is what
+ * transformers gives it, so that the text is the one that the model was trained on; test/models/templates.ts compares the two.
  */
 
-import { Template } from "@huggingface/jinja"
 import { RequestError } from "../errors.ts"
+import { Template } from "./jinja/template.ts"
+import { fromJson, reprOf } from "./jinja/value.ts"
 
 /** A message of a chat. Further fields reach the model's template as they are. */
 export interface Message {
@@ -62,17 +63,28 @@ export class ChatTemplate {
     const variables: Record<string, unknown> = {
       ...this.specials,
       ...options.variables,
-      messages: messages.map((message) => withCalls(message, takesObjects.test(this.allSources))),
       add_generation_prompt: options.addGenerationPrompt ?? true,
+      // None rather than undefined, as transformers has it: templates ask `tools is not none`. An empty list is no tools.
+      tools: options.tools?.length ? options.tools : null,
+      documents: options.documents?.length ? options.documents : null,
     }
-    // Templates test `tools is defined` and `tools` alike: an empty list is no tools.
-    if (options.tools?.length) variables.tools = options.tools
-    if (options.documents?.length) variables.documents = options.documents
+    const rendered = (areValues: boolean): string =>
+      template.render({ ...variables, messages: messages.map((each) => asTemplatesKnow(each, areValues)) })
+    // Most templates take the arguments of calls as values, which transformers documents. The others fail at them or print them as
+    // Python does, and get the texts that clients send.
+    let refusal: unknown
     try {
-      return template.render(variables)
+      const text = rendered(true)
+      if (!messages.some((message) => printsArguments(text, message))) return text
     } catch (cause) {
-      throw new RequestError("invalid_value", `chat template: ${(cause as Error).message}`, "messages")
+      refusal = cause
     }
+    try {
+      if (refusal === undefined || messages.some(hasTextArguments)) return rendered(false)
+    } catch (cause) {
+      refusal ??= cause
+    }
+    throw new RequestError("invalid_value", `chat template: ${(refusal as Error).message}`, "messages")
   }
 
   private choose(hasTools: boolean): Template {
@@ -87,22 +99,57 @@ export class ChatTemplate {
     }
     let template = this.parsed.get(name)
     if (!template) {
-      template = new Template(source)
+      try {
+        template = new Template(source)
+      } catch (cause) {
+        throw new RequestError(
+          "invalid_value",
+          `the chat template of this model cannot be read, ${(cause as Error).message}: send a raw prompt, or mend chat_template.jinja in its directory`,
+          "messages",
+        )
+      }
       this.parsed.set(name, template)
     }
     return template
   }
 }
 
-/** What a template does with arguments that are values. Others write them as the text that they are. */
-const takesObjects =
-  /arguments\s*(?:\|\s*(?:tojson|items|dictsort)|\.items|is\s+(?:not\s+)?(?:mapping|string))/
+/** The names of a message's reasoning. Templates read the first; those of gpt-oss the second. */
+const reasoningNames = ["reasoning_content", "thinking", "reasoning"] as const
 
-/** The message with its calls as templates know them: functions, their arguments values where `areValues`. */
-function withCalls(message: Message, areValues: boolean): Message {
-  const { tool_calls: calls } = message
-  if (!calls?.length) return message
-  return { ...message, tool_calls: calls.map((call) => asFunction(call, areValues)) }
+/**
+ * The message as transformers hands it over: what is null is left out, reasoning has both names, and calls are functions, their arguments
+ * values where `areValues`.
+ */
+function asTemplatesKnow(message: Message, areValues: boolean): Message {
+  const known = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) as Message
+  const name = reasoningNames.find((each) => known[each] !== undefined)
+  const { tool_calls: calls } = known
+  return {
+    ...(name !== undefined && { thinking: known[name] }),
+    ...known,
+    ...(name !== undefined && { reasoning_content: known[name] }),
+    ...(calls && { tool_calls: calls.map((call) => asFunction(call, areValues)) }),
+  }
+}
+
+type Call = Readonly<Record<string, Record<string, unknown> | undefined>>
+
+function hasTextArguments({ tool_calls: calls }: Message): boolean {
+  return (calls as readonly Call[] | undefined)?.some(isText) ?? false
+}
+
+function isText({ function: func, custom }: Call): boolean {
+  return custom !== undefined || typeof func?.arguments === "string"
+}
+
+/** Whether the text holds a call's arguments as Python prints a dictionary, though they came as JSON. */
+function printsArguments(text: string, { tool_calls: calls }: Message): boolean {
+  return ((calls ?? []) as readonly Call[]).filter(isText).some((call) => {
+    const { function: func } = asFunction(call, true) as Call
+    const printed = reprOf(fromJson(func?.arguments))
+    return printed.startsWith("{'") && text.includes(printed)
+  })
 }
 
 function asFunction(call: unknown, areValues: boolean): unknown {

@@ -1,0 +1,69 @@
+/** The text of JSON that Python's `json.dumps` writes: spaces behind separators, `1.0`, `NaN`. */
+import {
+  compareTexts,
+  Float,
+  floatText,
+  Generator,
+  isTrue,
+  TemplateError,
+  Tuple,
+  typeName,
+  type Value,
+} from "./value.ts"
+
+export interface JsonLayout {
+  ensureAscii?: Value
+  /** Spaces of a level, or its text; null: all on one line. */
+  indent?: Value
+  /** Between items, and behind keys. */
+  separators?: Value
+  sortKeys?: Value
+}
+
+/** The JSON of a value. Throws where Python's would: on what is undefined, say. */
+export function jsonText(value: Value, layout: JsonLayout = {}): string {
+  const { indent = null } = layout
+  const step = typeof indent === "number" ? " ".repeat(indent) : typeof indent === "string" ? indent : null
+  const given = layout.separators ?? null
+  const separators = given instanceof Tuple ? given.items : given
+  const [between, behindKey] = (separators as readonly string[] | null) ?? [step === null ? ", " : ",", ": "]
+  const ascii = isTrue(layout.ensureAscii ?? false)
+  const sorts = isTrue(layout.sortKeys ?? false)
+
+  const quoted = (text: string): string => {
+    const json = JSON.stringify(text)
+    if (!ascii) return json
+    return json.replace(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  }
+  const wrapped = (open: string, parts: readonly string[], close: string, level: string): string => {
+    if (parts.length === 0) return open + close
+    if (step === null) return open + parts.join(between) + close
+    const line = `\n${level}${step}`
+    return `${open}${line}${parts.join(between + line)}\n${level}${close}`
+  }
+  const keyText = (key: Value): string => {
+    if (typeof key === "string") return key
+    if (key === null || typeof key === "number" || typeof key === "boolean" || key instanceof Float)
+      return write(key, "")
+    throw new TemplateError(`keys must be str, int, float, bool or None, not ${typeName(key)}`)
+  }
+  const write = (each: Value, level: string): string => {
+    if (each === null || typeof each === "number" || typeof each === "boolean") return String(each)
+    if (typeof each === "string") return quoted(each)
+    if (each instanceof Float) return floatText(each.value, "Infinity", "NaN")
+    const inner = level + (step ?? "")
+    if (each instanceof Map) {
+      const entries = [...each].map(([key, member]): [string, Value] => [keyText(key), member])
+      if (sorts) entries.sort(([a], [b]) => compareTexts(a, b))
+      const parts = entries.map(([key, member]) => quoted(key) + behindKey + write(member, inner))
+      return wrapped("{", parts, "}", level)
+    }
+    // Python refuses generators, but some templates for other programs write what `map` gave.
+    const items = each instanceof Tuple ? each.items : each instanceof Generator ? each.take() : each
+    if (!Array.isArray(items))
+      throw new TemplateError(`Object of type ${typeName(each)} is not JSON serializable`)
+    const parts = items.map((item) => write(item, inner))
+    return wrapped("[", parts, "]", level)
+  }
+  return write(value, "")
+}

@@ -1,0 +1,153 @@
+/**
+ * A template's text → tokens, with the white space that tags take away.
+ *
+ * Jinja's rules with `trim_blocks` and `lstrip_blocks`, which chat templates are written for: a newline behind `%}` or `#}` goes, and
+ * so does the white space of a line before `{%` or `{#`; a `-` takes all white space on its side, a `+` leaves it. Source: the
+ * Jinja documentation, "Whitespace Control".
+ */
+import { TemplateError } from "./value.ts"
+
+export type Token =
+  | { kind: "text" | "name" | "operator" | "string"; text: string; at: number }
+  | { kind: "integer" | "float"; text: string; value: number; at: number }
+  /** The ends of `{{ }}` and `{% %}`. */
+  | { kind: "{{" | "}}" | "{%" | "%}" | "end"; text: string; at: number }
+
+/** What Python calls white space: `\s` also has U+FEFF and lacks five controls. */
+export const space = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+const spaces = new RegExp(`[${space}]*`, "y")
+const spacesAtEnd = new RegExp(`[${space}]*$`)
+const blankToEnd = new RegExp(`(?<=^|\\n)(?:(?!\\n)[${space}])+$`)
+
+const raw = new RegExp(`\\{%([-+]?)[${space}]*raw[${space}]*(-?)%\\}`, "y")
+const rawEnd = new RegExp(`\\{%([-+]?)[${space}]*endraw[${space}]*([-+]?)%\\}`, "g")
+const token =
+  /(?<float>(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+))|(?<integer>0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*)|(?<name>[\p{ID_Start}_]\p{ID_Continue}*)|(?<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?<operator>\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}<>=.:|,;])/suy
+
+/** The tokens of a template, an `end` last. Throws TemplateError naming the line. */
+export function tokensOf(source: string): Token[] {
+  const text = source.replace(/\r\n?/g, "\n").replace(/\n$/, "")
+  const tokens: Token[] = []
+  const fail = (at: number, message: string): never => {
+    throw new TemplateError(`line ${lineOf(text, at)}: ${message}`)
+  }
+  const spacesFrom = (at: number): number => {
+    spaces.lastIndex = at
+    return at + spaces.exec(text)![0].length
+  }
+  /** Where the text behind the end of a tag goes on. */
+  const behind = (at: number, sign: string, trims: boolean): number => {
+    if (sign === "-") return spacesFrom(at)
+    return trims && sign !== "+" && text[at] === "\n" ? at + 1 : at
+  }
+  const pushText = (from: number, to: number, sign: string, strips: boolean): void => {
+    let part = text.slice(from, to)
+    if (sign === "-") part = part.replace(spacesAtEnd, "")
+    else if (strips && sign !== "+") {
+      // A part that begins behind a tag begins in the middle of a line, unless the tag took the newline.
+      const startsLine = from === 0 || text[from - 1] === "\n"
+      if (startsLine || part.includes("\n")) part = part.replace(blankToEnd, "")
+    }
+    if (part !== "") tokens.push({ kind: "text", text: part, at: from })
+  }
+
+  let at = 0
+  while (at < text.length) {
+    const open = nextOpen(text, at)
+    if (open < 0) {
+      pushText(at, text.length, "", false)
+      break
+    }
+    raw.lastIndex = open
+    const rawOpen = raw.exec(text)
+    const sign = /[-+]/.test(text[open + 2] ?? "") ? text[open + 2] : ""
+    pushText(at, open, sign, text[open + 1] !== "{")
+    if (rawOpen) {
+      rawEnd.lastIndex = behind(open + rawOpen[0].length, rawOpen[2], false)
+      const from = rawEnd.lastIndex
+      const close = rawEnd.exec(text) ?? fail(open, "{% raw %} has no end")
+      pushText(from, close.index, close[1], true)
+      at = behind(close.index + close[0].length, close[2], true)
+      continue
+    }
+    if (text[open + 1] === "#") {
+      const end = text.indexOf("#}", open + 2)
+      if (end < 0) fail(open, "a comment has no end")
+      const last = end > open + 2 && /[-+]/.test(text[end - 1]) ? text[end - 1] : ""
+      at = behind(end + 2, last, true)
+      continue
+    }
+    at = readTag(open, open + 2 + sign.length)
+  }
+  tokens.push({ kind: "end", text: "the end", at: text.length })
+  return tokens
+
+  /** Reads the tokens of one tag; returns where the text behind it begins. */
+  function readTag(open: number, from: number): number {
+    const isBlock = text[open + 1] === "%"
+    const close = isBlock ? "%}" : "}}"
+    tokens.push({ kind: isBlock ? "{%" : "{{", text: text.slice(open, open + 2), at: open })
+    const brackets: string[] = []
+    for (let at = spacesFrom(from); at < text.length; at = spacesFrom(at)) {
+      if (brackets.length === 0) {
+        const sign =
+          /[-+]/.test(text[at]) && text.startsWith(close, at + 1) && (isBlock || text[at] === "-")
+            ? text[at]
+            : ""
+        if (text.startsWith(close, at + sign.length)) {
+          tokens.push({ kind: close, text: close, at })
+          return behind(at + sign.length + 2, sign, isBlock)
+        }
+      }
+      token.lastIndex = at
+      const found = token.exec(text)
+      if (found === null) return fail(at, `unexpected ${JSON.stringify(text[at])}`)
+      tokens.push(tokenOf(found, at))
+      if ("([{".includes(found[0])) brackets.push(found[0])
+      if (")]}".includes(found[0]) && brackets.pop() !== "([{"[")]}".indexOf(found[0])]) {
+        fail(at, `unexpected ${JSON.stringify(found[0])}`)
+      }
+      at += found[0].length
+    }
+    return fail(open, `${text.slice(open, open + 2)} has no end`)
+  }
+}
+
+export function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split("\n").length
+}
+
+function nextOpen(text: string, from: number): number {
+  for (let at = text.indexOf("{", from); at >= 0; at = text.indexOf("{", at + 1)) {
+    if ("{%#".includes(text[at + 1] ?? " ")) return at
+  }
+  return -1
+}
+
+function tokenOf(found: RegExpExecArray, at: number): Token {
+  const { float, integer, name, string, operator } = found.groups!
+  if (float !== undefined) return { kind: "float", text: float, value: Number(float.replaceAll("_", "")), at }
+  if (integer !== undefined)
+    return { kind: "integer", text: integer, value: Number(integer.replaceAll("_", "")), at }
+  if (name !== undefined) return { kind: "name", text: name, at }
+  if (operator !== undefined) return { kind: "operator", text: operator, at }
+  return { kind: "string", text: unescaped(string.slice(1, -1)), at }
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  ...{ n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", v: "\v", a: "\x07" },
+  ...{ "\\": "\\", "'": "'", '"': '"', "\n": "" },
+}
+
+/** A text as Python reads it between quotes; an escape that Python does not know stays as it is. */
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs,
+    (whole, x, u, long, octal, char) => {
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
+      const hex = x ?? u ?? long
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16))
+      return escapes[char] ?? whole
+    },
+  )
+}
