@@ -59,35 +59,67 @@ export interface CharacterTest {
  */
 export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
-    case ConcatKind: {
-      // Long literals are long chains: down the tails and back up without recursion.
-      const chain: ExprId[] = []
-      let last = id
-      for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
-      let made = clamped(last, reach)
-      for (const link of chain.reverse()) {
-        const head = clamped(at(link, 1), reach)
-        made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
-      }
-      return made
-    }
-    case OrKind: {
-      const parts = members(id)
-      const clampedParts = parts.map((part) => clamped(part, reach))
-      return clampedParts.every((part, i) => part === parts[i]) ? id : or(clampedParts)
-    }
-    case LoopKind: {
-      const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
-      const inner = clamped(body, reach)
-      const bound = iterationsWithin(id, reach)
-      const least = Math.min(min, bound + 1)
-      const most = max > bound ? Unbounded : max
-      return inner === body && least === min && most === max ? id : loop(inner, least, most)
-    }
+    case ConcatKind:
+    case OrKind:
+    case LoopKind:
     case MachineKind:
-      return clampedMachine(id, reach.bytes)
+      return new Clamping(reach).of(id)
     default:
       return id
+  }
+}
+
+/** One walk: parts are shared, so each is clamped once, or nested alternatives would take twice as long with each level. */
+class Clamping {
+  private readonly reach: Reach
+  private readonly known = new Map<ExprId, ExprId>()
+
+  constructor(reach: Reach) {
+    this.reach = reach
+  }
+
+  of(id: ExprId): ExprId {
+    let clamped = this.known.get(id)
+    if (clamped === undefined) {
+      clamped = this.find(id)
+      this.known.set(id, clamped)
+    }
+    return clamped
+  }
+
+  private find(id: ExprId): ExprId {
+    const { reach } = this
+    switch (kindOf(id)) {
+      case ConcatKind: {
+        // Long literals are long chains: down the tails and back up without recursion.
+        const chain: ExprId[] = []
+        let last = id
+        for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
+        let made = this.of(last)
+        for (const link of chain.reverse()) {
+          const head = this.of(at(link, 1))
+          made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
+        }
+        return made
+      }
+      case OrKind: {
+        const parts = members(id)
+        const clampedParts = parts.map((part) => this.of(part))
+        return clampedParts.every((part, i) => part === parts[i]) ? id : or(clampedParts)
+      }
+      case LoopKind: {
+        const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
+        const inner = this.of(body)
+        const bound = iterationsWithin(id, reach)
+        const least = Math.min(min, bound + 1)
+        const most = max > bound ? Unbounded : max
+        return inner === body && least === min && most === max ? id : loop(inner, least, most)
+      }
+      case MachineKind:
+        return clampedMachine(id, reach.bytes)
+      default:
+        return id
+    }
   }
 }
 
@@ -117,7 +149,9 @@ function afterCharacter(id: ExprId, code: number): ExprId {
 }
 
 /** Adds the sets of characters with which texts of `id` end to `ends`; anything else stands for all characters. */
-function addEnds(id: ExprId, ends: ExprId[]): void {
+function addEnds(id: ExprId, ends: ExprId[], seen = new Set<ExprId>()): void {
+  if (seen.has(id)) return
+  seen.add(id)
   switch (kindOf(id)) {
     case NeverKind:
     case EmptyKind:
@@ -125,16 +159,16 @@ function addEnds(id: ExprId, ends: ExprId[]): void {
     case ConcatKind: {
       let tail = id
       for (; kindOf(tail) === ConcatKind; tail = at(tail, 2)) {
-        if (isNullable(at(tail, 2))) addEnds(at(tail, 1), ends)
+        if (isNullable(at(tail, 2))) addEnds(at(tail, 1), ends, seen)
       }
-      addEnds(tail, ends)
+      addEnds(tail, ends, seen)
       return
     }
     case OrKind:
-      for (const member of members(id)) addEnds(member, ends)
+      for (const member of members(id)) addEnds(member, ends, seen)
       return
     case LoopKind:
-      addEnds(at(id, 1), ends)
+      addEnds(at(id, 1), ends, seen)
       return
     default:
       ends.push(id)

@@ -188,3 +188,17 @@ test("a clamped expression cannot be told apart by short texts", () => {
   const exact = and([loop(a, 0, 1000), loop(literal("aa"), 0, 1000)])
   expect(exprs.clamped(exact, reachOf(4))).toBe(exact)
 })
+
+test("alternatives that share what follows are clamped once each, however deep they nest", () => {
+  // Each level leads to the next one twice: 2^200 ways through.
+  const nested = (max: number) => {
+    let id = loop(a, 0, max)
+    for (let level = 0; level < 200; level++) id = or([concat(a, id), concat(literal("bc"), id)])
+    return id
+  }
+  const clamped = exprs.clamped(nested(1_000_000), reachOf(4))
+  expect(clamped).toBe(exprs.clamped(nested(999_999), reachOf(4)))
+  expect(clamped).not.toBe(nested(1_000_000))
+  const ends = loop(nested(3), 20, 30)
+  expect(exprs.clamped(ends, reachOf(4))).not.toBe(ends)
+})
