@@ -2,8 +2,10 @@
  * Slots: which sequence holds which row of the model's cache, and which prompts can be taken over from it.
  *
  * A slot remembers the prompt it was filled with after its sequence has left, so that a later prompt with the same
- * beginning skips that part. Only whole chunks of a prompt are reused: they were computed by themselves, from the same
- * cuts, so their keys have the bits that the later request would have computed, and its tokens do not depend on luck.
+ * beginning skips that part. What is reused has the bits that the later request would have computed, so its tokens do not depend on
+ * luck. Where the model's bits do not depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a single
+ * token is computed another way, so each has two. Elsewhere only whole chunks are: they were computed by themselves, from the
+ * same cuts. So few rows are searched one by one: a tree over their tokens would find the same.
  */
 
 export interface Placement {
@@ -23,14 +25,20 @@ interface Slot {
   releasedAt: number
 }
 
+/** Where every token can be reused: fewer are not worth a copy. */
+const FewTokens = 8
+
 export class Slots {
   readonly chunkSize: number
+  /** Whether prompts may be cut anywhere, into pieces of at least two tokens. */
+  readonly cutsFreely: boolean
   private readonly canReuse: boolean
   private readonly slots: Slot[]
   private releaseCount = 0
 
-  constructor(count: number, chunkSize: number, canReuse: boolean) {
+  constructor(count: number, chunkSize: number, { canReuse = true, cutsFreely = false } = {}) {
     this.chunkSize = chunkSize
+    this.cutsFreely = cutsFreely
     this.canReuse = canReuse
     this.slots = Array.from({ length: count }, () => ({
       isFree: true,
@@ -49,6 +57,13 @@ export class Slots {
     return Math.min(length, (Math.floor(start / this.chunkSize) + 1) * this.chunkSize)
   }
 
+  /** The end of the piece of a prompt of `length` tokens that begins at `start`: a chunk, or `size` tokens where any cut will do. */
+  pieceEnd(start: number, length: number, size = this.chunkSize): number {
+    if (!this.cutsFreely) return this.chunkEnd(start, length)
+    const end = Math.min(length, start + size)
+    return length - end === 1 ? end - 1 : end
+  }
+
   /** Takes a free slot for this prompt; undefined when there is none. Without `reuses` all of it will be computed. */
   take(prompt: readonly number[], { reuses = true } = {}): Placement | undefined {
     let best = -1
@@ -62,8 +77,10 @@ export class Slots {
         source = index
       }
     }
-    if (source >= 0 && this.slots[source].isFree) best = source
-    else {
+    // What else a slot holds may be wanted again: where that is the larger part, the beginning is copied.
+    if (source >= 0 && this.slots[source].isFree && 2 * reusedCount >= this.slots[source].wholeCount) {
+      best = source
+    } else {
       for (const [index, slot] of this.slots.entries()) {
         if (slot.isFree && (best < 0 || slot.releasedAt < this.slots[best].releasedAt)) best = index
       }
@@ -80,7 +97,8 @@ export class Slots {
   computed(index: number, count: number): void {
     const slot = this.slots[index]
     const within = Math.min(count, slot.prompt.length)
-    slot.wholeCount = Math.max(slot.wholeCount, within - (within % this.chunkSize))
+    const whole = this.cutsFreely ? within : within - (within % this.chunkSize)
+    if (whole > 1) slot.wholeCount = Math.max(slot.wholeCount, whole)
   }
 
   /** `isIntact` is false when the row was lost, by a fault of the model. */
@@ -101,11 +119,12 @@ export class Slots {
     for (const slot of this.slots) slot.wholeCount = 0
   }
 
-  /** Whole chunks that both prompts begin with; at least one token is left to compute, for its logits. */
+  /** What both prompts begin with and can be reused; at least one token is left to compute, for its logits. */
   private commonCount(slot: Slot, prompt: readonly number[]): number {
-    const bound = Math.min(slot.wholeCount, prompt.length - 1)
+    const bound = Math.min(slot.wholeCount, prompt.length - (this.cutsFreely ? 2 : 1))
     let count = 0
     while (count < bound && slot.prompt[count] === prompt[count]) count++
+    if (this.cutsFreely) return count < FewTokens ? 0 : count
     return count - (count % this.chunkSize)
   }
 }

@@ -3,8 +3,8 @@
  *
  * First come, first served. Every running sequence feeds what its slot lacks: one token while decoding, a few after a
  * forced run, a chunk of the prompt at the start; a draft follows the last of them. A budget of prompt tokens a step keeps
- * long prompts from holding up the others. Chunks are cut at multiples of their size, whatever the load: the cuts are part
- * of the result's bits.
+ * long prompts from holding up the others. Chunks are cut at multiples of their size, whatever the load, where the cuts are part
+ * of the result's bits; where they are not, who is alone is not cut for others' sake.
  */
 
 import type { Feed, Model } from "../model/model.ts"
@@ -30,11 +30,15 @@ const chunkSize = 128
 const promptBudget = 512
 /** Those of them whose logits are wanted: each has a row of all columns. */
 const promptRowBudget = 128
+/** Some graphs make the logits of every token: so many numbers of a piece at most, beyond a chunk. */
+const maxLogits = 2 ** 25
 
 export class Scheduler {
   readonly waiting: Sequence[] = []
   readonly running: Sequence[] = []
   readonly slots: Slots
+  /** Prompt tokens of a sequence that is alone, in one step. */
+  private readonly aloneSize: number
   private readonly masks: readonly Uint32Array[]
   /** Where the first feed of a sequence takes its reused tokens from. */
   private readonly copies = new Map<Sequence, number>()
@@ -45,7 +49,9 @@ export class Scheduler {
   /** `place` is told of every sequence that comes into a slot. */
   constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
     this.place = place
-    this.slots = new Slots(model.slotCount, chunkSize, model.canRewind)
+    const { slotCount, canRewind, cutsFreely, width } = model
+    this.slots = new Slots(slotCount, chunkSize, { canReuse: canRewind, cutsFreely })
+    this.aloneSize = Math.max(chunkSize, Math.min(promptBudget, Math.floor(maxLogits / width)))
     const rows = new Uint32Array(model.slotCount * words)
     this.masks = Array.from({ length: model.slotCount }, (_, slot) =>
       rows.subarray(slot * words, (slot + 1) * words),
@@ -90,12 +96,19 @@ export class Scheduler {
     let budget = promptBudget
     let rowBudget = promptRowBudget
     let rowCount = 0
+    const isAlone = this.running.length + this.waiting.length === 1
     const feed = (sequence: Sequence): void => {
       const { promptCount, cachedCount, tokens } = sequence
       const isPrompt = cachedCount < promptCount
       const end = sequence.replays
         ? this.plainEnd(sequence)
-        : this.slots.chunkEnd(cachedCount, isPrompt ? promptCount : tokens.length)
+        : isPrompt
+          ? this.slots.pieceEnd(
+              cachedCount,
+              promptCount,
+              isAlone && !sequence.wantsPromptRows ? this.aloneSize : chunkSize,
+            )
+          : this.slots.chunkEnd(cachedCount, tokens.length)
       if (isPrompt) {
         if (budget <= 0 || (sequence.wantsPromptRows && rowBudget <= 0)) return
         budget -= end - cachedCount
@@ -163,12 +176,14 @@ export class Scheduler {
   /** Whether the slot will hold, and the logits have, the bits of plain decoding. */
   private isPlain(sequence: Sequence, feed: Feed): boolean {
     if (!sequence.options.speculation) return true
+    if (this.slots.cutsFreely && feed.start < sequence.promptCount)
+      return feed.start === sequence.plainCount && feed.start + feed.tokens.length <= sequence.promptCount
     return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
   }
 
   /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
   private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
-    if (cachedCount < promptCount) return this.slots.chunkEnd(cachedCount, promptCount)
+    if (cachedCount < promptCount) return this.slots.pieceEnd(cachedCount, promptCount)
     if (!counts.isForced(cachedCount)) return cachedCount + 1
     const bound = this.slots.chunkEnd(cachedCount, counts.length)
     let end = cachedCount + 1

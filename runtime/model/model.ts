@@ -27,6 +27,8 @@ export interface Model {
   readonly slotCount: number
   /** Whether `start` may lie inside the slot and `copyFrom` works; else a sequence begins at 0 and only grows. */
   readonly canRewind: boolean
+  /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
+  readonly cutsFreely: boolean
   /** For the log: what runs the model and how. */
   readonly description: string
   /**

@@ -33,6 +33,7 @@ export type Answer =
       id: 0
       width: number
       canRewind: boolean
+      cutsFreely: boolean
       isBatched: boolean
       /** How far rows that run together move each other's logits, where that is why they do not. */
       dependence: number | undefined
@@ -60,6 +61,7 @@ interface Waiting {
 class OrtClient implements Model {
   width = 0
   canRewind = false
+  cutsFreely = false
   isBatched = false
   private dependence: number | undefined
   answeredAt = 0
@@ -129,6 +131,7 @@ class OrtClient implements Model {
     }
     this.width = answer.width
     this.canRewind = answer.canRewind
+    this.cutsFreely = answer.cutsFreely
     this.isBatched = answer.isBatched
     this.dependence = answer.dependence
     this.isLoaded = true

@@ -43,6 +43,12 @@ interface Run {
   logitsCount: number
 }
 
+/** Tokens of the prompt that is cut in several ways for trial; of graphs so small that more cost nothing, whose products change their way later. */
+const trialLength = 40
+const longTrialLength = 180
+/** Numbers that the cache keeps of a token. */
+const smallCache = 4_096
+
 /** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
 const maxGrouped = 32
 
@@ -55,6 +61,8 @@ export class OrtSession {
   private layout: Layout = "gapped"
   /** How far rows that run together move each other's logits, where that is why they do not. */
   dependence: number | undefined
+  /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
+  cutsFreely = false
   /** Alone: the outputs of the slot's last step, by cache; undefined when empty. */
   private readonly presents: (Tensor[] | undefined)[]
   private readonly lengths: number[]
@@ -109,12 +117,41 @@ export class OrtSession {
       })
       this.rows = undefined
       this.forget(0)
-      if (judged === null) return
-      if (judged.dependence === 0 || this.options.batching === "fast") this.use(judged.layout)
-      else this.dependence = judged.dependence
+      if (judged?.dependence === 0 || (judged && this.options.batching === "fast")) this.use(judged.layout)
+      else this.dependence = judged?.dependence
+      this.cutsFreely = await this.keepsBits()
     } catch (cause) {
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
     }
+  }
+
+  /**
+   * Whether a prompt has the same bits in other pieces: matrix products of one row take another way through the processor than those
+   * of several, and these are computed row by row, in most graphs. A gap before new tokens moves the terms of sums.
+   */
+  private async keepsBits(): Promise<boolean> {
+    if (this.isBatched && this.layout === "gapped") return false
+    const { width, caches } = this.signature
+    const cacheSize = caches.reduce((sum, { heads, dim }) => sum + heads * dim, 0)
+    const count = Math.min(cacheSize < smallCache ? longTrialLength : trialLength, this.options.contextLength)
+    if (count < trialLength) return false
+    const tokens = Array.from({ length: count }, (_, i) => (7 * i) % width)
+    let first: Float32Array | undefined
+    // Seventeen: a row beyond a block of sixteen is a single one again.
+    for (const cut of [count, 2, 17, count - 17]) {
+      let last: Float32Array = new Float32Array(0)
+      for (const [start, end] of cut === count
+        ? [[0, count]]
+        : [
+            [0, cut],
+            [cut, count],
+          ])
+        last = await this.forward([{ slot: 0, start, tokens: tokens.slice(start, end), logitsCount: 1 }])
+      this.forget(0)
+      first ??= last
+      if (last.some((value, i) => value !== first?.[i])) return false
+    }
+    return true
   }
 
   private use(layout: Layout): void {

@@ -107,8 +107,8 @@ async function load(): Promise<OrtSession> {
     isCacheOpaque: isGpu,
   })
   await opened.prepare()
-  const { canRewind, isBatched, dependence } = opened
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, isBatched, dependence })
+  const { canRewind, cutsFreely, isBatched, dependence } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, isBatched, dependence })
   return opened
 }
 

@@ -6,7 +6,7 @@ const prompt = (length: number, first = 0): number[] =>
 
 describe("slots", () => {
   test("are taken and given back; the one left longest ago goes first", () => {
-    const slots = new Slots(2, 4, true)
+    const slots = new Slots(2, 4)
     expect(slots.take([1])).toEqual({ slot: 0, reusedCount: 0, copyFrom: undefined })
     expect(slots.take([2])?.slot).toBe(1)
     expect(slots.take([3])).toBeUndefined()
@@ -16,7 +16,7 @@ describe("slots", () => {
   })
 
   test("whole chunks of a prompt are reused in place, and one token is left to compute", () => {
-    const slots = new Slots(2, 4, true)
+    const slots = new Slots(2, 4)
     const first = slots.take(prompt(10))!
     slots.computed(first.slot, 10)
     slots.release(first.slot)
@@ -26,7 +26,7 @@ describe("slots", () => {
   })
 
   test("what a running neighbour has computed is copied", () => {
-    const slots = new Slots(3, 4, true)
+    const slots = new Slots(3, 4)
     slots.take(prompt(10))
     expect(slots.take(prompt(10))).toEqual({ slot: 1, reusedCount: 0, copyFrom: undefined })
     slots.computed(0, 4)
@@ -34,7 +34,7 @@ describe("slots", () => {
   })
 
   test("nothing is reused of rows that the model has lost", () => {
-    const slots = new Slots(2, 4, true)
+    const slots = new Slots(2, 4)
     slots.take(prompt(10))
     slots.take(prompt(12))
     slots.computed(0, 10)
@@ -45,7 +45,7 @@ describe("slots", () => {
   })
 
   test("output tokens and torn rows are never reused", () => {
-    const slots = new Slots(1, 4, true)
+    const slots = new Slots(1, 4)
     slots.take(prompt(6))
     slots.computed(0, 40)
     slots.release(0)
@@ -55,7 +55,7 @@ describe("slots", () => {
   })
 
   test("a model that cannot go back computes every prompt", () => {
-    const slots = new Slots(1, 4, false)
+    const slots = new Slots(1, 4, { canReuse: false })
     slots.take(prompt(10))
     slots.computed(0, 10)
     slots.release(0)
@@ -63,12 +63,48 @@ describe("slots", () => {
   })
 
   test("chunks end at multiples of their size, wherever they begin", () => {
-    const slots = new Slots(1, 4, true)
+    const slots = new Slots(1, 4)
     expect([
       slots.chunkEnd(0, 10),
       slots.chunkEnd(3, 10),
       slots.chunkEnd(8, 10),
       slots.chunkEnd(4, 8),
     ]).toEqual([4, 4, 10, 8])
+  })
+
+  test("where any cut will do every token is reused, and two are left to compute", () => {
+    const slots = new Slots(2, 4, { cutsFreely: true })
+    const long = Array.from({ length: 30 }, (_, at) => at)
+    const first = slots.take(long)!
+    slots.computed(first.slot, 21)
+    slots.release(first.slot)
+    expect(slots.take([...long.slice(0, 19), 99, 98])).toMatchObject({ slot: first.slot, reusedCount: 19 })
+    slots.computed(first.slot, 30)
+    slots.release(first.slot)
+    expect(slots.take([...long.slice(0, 19), 99])).toMatchObject({ slot: first.slot, reusedCount: 18 })
+    slots.release(first.slot)
+    // So few are computed sooner than copied.
+    expect(slots.take(long.slice(0, 9))).toMatchObject({ reusedCount: 0 })
+    // A piece of one token is none.
+    expect([slots.pieceEnd(0, 9, 6), slots.pieceEnd(0, 7, 6), slots.pieceEnd(5, 7, 6)]).toEqual([6, 5, 7])
+  })
+
+  test("what a slot holds beyond a short beginning is kept for who wants all of it", () => {
+    const slots = new Slots(2, 4, { cutsFreely: true })
+    const long = Array.from({ length: 60 }, (_, at) => at)
+    slots.take(long)
+    slots.computed(0, 60)
+    slots.release(0)
+    const other = [...long.slice(0, 10), ...Array(30).fill(7)]
+    expect(slots.take(other)).toEqual({ slot: 1, reusedCount: 10, copyFrom: 0 })
+    expect(slots.take([...long, 1, 2])).toEqual({ slot: 0, reusedCount: 60, copyFrom: undefined })
+  })
+
+  test("a prompt of one token is computed as nothing else is, and not reused", () => {
+    const slots = new Slots(1, 4, { cutsFreely: true })
+    slots.take([5])
+    slots.computed(0, 12)
+    slots.release(0)
+    expect(slots.take([5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])?.reusedCount).toBe(0)
   })
 })

@@ -12,8 +12,8 @@ const vocabulary = Vocabulary.fromBytes(
 )
 
 // Of the model the scheduler reads its size only.
-const schedulerOf = (slotCount: number): Scheduler =>
-  new Scheduler({ slotCount, canRewind: true } as Model, vocabulary.words)
+const schedulerOf = (slotCount: number, cutsFreely = false): Scheduler =>
+  new Scheduler({ slotCount, canRewind: true, cutsFreely, width: 257 } as Model, vocabulary.words)
 
 const make = (promptLength: number, first = 0): Sequence =>
   new Sequence({
@@ -55,6 +55,26 @@ describe("batches", () => {
     // A forced run is one feed.
     for (const token of [1, 2, 3]) sequence.accept(token)
     expect(cuts(step(scheduler))).toEqual([[0, 301, 3, true]])
+  })
+
+  test("where any cut will do, who is alone gets more at once, and no piece is a single token", () => {
+    const scheduler = schedulerOf(2, true)
+    const sequence = make(1_000)
+    scheduler.add([sequence])
+    expect(cuts(step(scheduler))).toEqual([[0, 0, 512, false]])
+    scheduler.add([make(257, 9)])
+    expect(cuts(step(scheduler))).toEqual([
+      [0, 512, 128, false],
+      [1, 0, 128, false],
+    ])
+    expect(cuts(step(scheduler))).toEqual([
+      [0, 640, 128, false],
+      [1, 128, 127, false],
+    ])
+    expect(cuts(step(scheduler))).toEqual([
+      [0, 768, 128, false],
+      [1, 255, 2, true],
+    ])
   })
 
   test("who comes later waits for a slot, in order", () => {

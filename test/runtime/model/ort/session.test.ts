@@ -155,6 +155,26 @@ describe.each(batched)("rows of the batch: %s", (_name, graph) => {
     }
   })
 
+  test("where the probe finds that cuts keep the bits, every cut gives the logits of the whole", async (context) => {
+    const session = await open(graph)
+    if (!session.cutsFreely) return context.skip("this graph's bits depend on the cuts here")
+    const random = generator(17)
+    const text = randomTokens(random, 180)
+    const whole = (await session.forward([feed(0, 0, text)])).slice()
+    for (let round = 0; round < 12; round++) {
+      const pieces: Feed[] = []
+      for (let at = 0; at < text.length; ) {
+        const end = Math.min(text.length, at + 2 + Math.floor(90 * random() ** 2))
+        const next = text.length - end === 1 ? text.length : end
+        pieces.push(feed(1 + (round % 3), at, text.slice(at, next)))
+        at = next
+      }
+      let last = new Float32Array(0)
+      for (const piece of pieces) last = (await session.forward([piece])).slice()
+      expect(last, `round ${round}`).toEqual(whole)
+    }
+  })
+
   test("close to the definition: all tokens at once, nothing cached", async () => {
     const session = await open(graph)
     const text = randomTokens(generator(6), 70)
