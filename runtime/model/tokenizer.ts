@@ -12,12 +12,11 @@
  * for its reasoning there.
  */
 
-import { Tokenizer as Encoder } from "@huggingface/tokenizers"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
-import { ModelError } from "../errors.ts"
 import { Controls, tagsOf, unhide } from "./controls.ts"
 import type { ModelDirectory } from "./directory.ts"
 import { tokenText } from "./directory.ts"
+import { type Encode, openEncoder } from "./encoder.ts"
 import type { Message, TemplateOptions } from "./template.ts"
 import { ChatTemplate, plainMessages } from "./template.ts"
 
@@ -30,7 +29,7 @@ export type TokenizerDirectory = Pick<
 >
 
 interface NoncedEncoder {
-  readonly encoder: Encoder
+  readonly encode: Encode
   readonly nameOf: ReadonlyMap<string, string>
 }
 
@@ -38,7 +37,7 @@ export class Tokenizer {
   readonly vocabulary: Vocabulary
   readonly template: ChatTemplate
   private readonly directory: TokenizerDirectory
-  private readonly encoder: Encoder
+  private readonly encodeText: Encode
   /** The special tokens, and those that no message may spell. */
   private readonly special: Controls
   private readonly inMessages: Controls
@@ -55,7 +54,7 @@ export class Tokenizer {
       if (text !== undefined) specials[name] = text
     }
     this.template = new ChatTemplate(directory.chatTemplates, specials)
-    this.encoder = openEncoder(directory, directory.tokenizerJson)
+    this.encodeText = openEncoder(directory.path, directory.tokenizerJson, directory.tokenizerConfig)
   }
 
   /**
@@ -64,13 +63,10 @@ export class Tokenizer {
   encode(text: string, options: { addSpecialTokens?: boolean; parseSpecial?: boolean } = {}): number[] {
     const addSpecialTokens = options.addSpecialTokens ?? true
     if (options.parseSpecial !== false || !this.special.occurIn(text)) {
-      return this.encoder.encode(text, { add_special_tokens: addSpecialTokens }).ids
+      return this.encodeText(text, addSpecialTokens)
     }
-    const begin = addSpecialTokens ? this.encoder.encode("", { add_special_tokens: true }).ids : []
-    return [
-      ...begin,
-      ...this.openNonced(this.special).encoder.encode(text, { add_special_tokens: false }).ids,
-    ]
+    const begin = addSpecialTokens ? this.encodeText("", true) : []
+    return [...begin, ...this.openNonced(this.special).encode(text, false)]
   }
 
   /** Ids of a part of a text: without a begin token, and what spells a control token is text. */
@@ -90,7 +86,7 @@ export class Tokenizer {
     this.mapConversation(plain, given, look)
     if (isSafe) {
       const prompt = this.template.render(plain, options)
-      return this.encoder.encode(prompt, { add_special_tokens: false }).ids
+      return this.encodeText(prompt, false)
     }
     const nonce = randomNonce()
     const hidden: string[] = []
@@ -99,10 +95,10 @@ export class Tokenizer {
       controls.occurIn(key) ? hide(key, controls) : key
     const safe = this.mapConversation(plain, given, hide, hideKey)
     const rendered = this.template.render(safe.messages, safe.options)
-    const { encoder, nameOf } = this.openNonced(this.inMessages)
+    const { encode, nameOf } = this.openNonced(this.inMessages)
     // One left-to-right pass over the template's own spellings, longest first, as the tokenizer would split them.
     const named = this.inMessages.replace(rendered, (spelling) => nameOf.get(spelling)!)
-    return encoder.encode(unhide(named, nonce, hidden), { add_special_tokens: false }).ids
+    return encode(unhide(named, nonce, hidden), false)
   }
 
   /** A copy with every string replaced; `map` is told which spellings are control tokens in it. */
@@ -150,30 +146,16 @@ export class Tokenizer {
       ...token,
       content: rename(String(token.content)),
     }))
-    const encoder = openEncoder(this.directory, {
+    const renamed = {
       ...json,
       model: { ...model, vocab, ...unknown },
       added_tokens: added,
       post_processor: null,
-    })
-    const nonced = { encoder, nameOf }
+    }
+    const encode = openEncoder(this.directory.path, renamed, this.directory.tokenizerConfig)
+    const nonced = { encode, nameOf }
     this.nonced.set(controls, nonced)
     return nonced
-  }
-}
-
-function openEncoder(directory: TokenizerDirectory, json: Readonly<Record<string, unknown>>): Encoder {
-  const absent = {
-    decoder: null,
-    post_processor: null,
-    pre_tokenizer: null,
-    normalizer: null,
-    added_tokens: [],
-  }
-  try {
-    return new Encoder({ ...absent, ...json }, directory.tokenizerConfig)
-  } catch (cause) {
-    throw new ModelError(`${directory.path}/tokenizer.json: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -1,0 +1,191 @@
+/**
+ * `tokenizer.json` → an encoder that cuts texts where Python's `tokenizers` cuts them.
+ *
+ * The package under it reads some steps otherwise: digits are ASCII's, white space is JavaScript's, words have ASCII letters, and of
+ * the ways to part a text at a pattern it knows two. But it runs regular expressions as they are meant, so each such step is
+ * written as one before the package sees it. What cannot be written so is refused by name: ids that a model was not trained on are worse
+ * than none.
+ */
+
+import { Tokenizer as Encoder } from "@huggingface/tokenizers"
+import { ModelError } from "../errors.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Ids of a text, with those of the post-processor where it is asked for. */
+export type Encode = (text: string, addSpecialTokens: boolean) => number[]
+
+/** Throws ModelError with `path` and the step that is not supported. */
+export function openEncoder(path: string, json: Json, config: Json): Encode {
+  const absent = {
+    decoder: null,
+    post_processor: null,
+    pre_tokenizer: null,
+    normalizer: null,
+    added_tokens: [],
+  }
+  try {
+    const encoder = new Encoder({ ...absent, ...json, ...mended(json) }, config)
+    const strip = stripping(json)
+    return (text, addSpecialTokens) =>
+      encoder.encode(strip(text), { add_special_tokens: addSpecialTokens }).ids
+  } catch (cause) {
+    throw new ModelError(`${path}/tokenizer.json: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function mended(json: Json): Json {
+  const model = (json.model ?? {}) as Json
+  if (model.type === "BPE" && model.continuing_subword_prefix)
+    refuse("model BPE with continuing_subword_prefix")
+  if (model.byte_fallback === true && Array.isArray(model.vocab)) refuse("model Unigram with byte_fallback")
+  const single = ((json.added_tokens ?? []) as readonly Json[]).find((token) => token.single_word === true)
+  if (single) refuse(`added token ${JSON.stringify(single.content)} with single_word`)
+  return {
+    added_tokens: ((json.added_tokens ?? []) as readonly Json[]).map((token) => ({
+      ...token,
+      lstrip: false,
+      rstrip: false,
+    })),
+    normalizer: stepsOf(json.normalizer, "normalizers", normalizer),
+    pre_tokenizer: stepsOf(json.pre_tokenizer, "pretokenizers", preTokenizer),
+  }
+}
+
+/**
+ * Takes away the white space that some added tokens swallow on a side. The package does so too, but with JavaScript's white space,
+ * which has U+FEFF and lacks U+0085.
+ */
+function stripping(json: Json): (text: string) => string {
+  const added = (json.added_tokens ?? []) as readonly Json[]
+  if (!added.some(({ lstrip, rstrip }) => lstrip === true || rstrip === true)) return (text) => text
+  const contents = new Map(added.map((token) => [String(token.content), token]))
+  const longestFirst = [...contents.keys()].sort((a, b) => b.length - a.length)
+  const parts = longestFirst.map((content) => {
+    const { lstrip, rstrip } = contents.get(content)!
+    const side = (takes: unknown) => (takes === true ? "\\p{White_Space}*" : "")
+    return `${side(lstrip)}(${literally(content)})${side(rstrip)}`
+  })
+  const pattern = new RegExp(parts.join("|"), "gu")
+  const isContent = (group: unknown) => group !== undefined
+  return (text) =>
+    text.replace(pattern, (_, ...groups) => groups.slice(0, parts.length).find(isContent) as string)
+}
+
+function refuse(what: string): never {
+  throw new Error(`${what} is not supported, the ids of texts would be others than the model's`)
+}
+
+/** A step, or a sequence of them, with each as `mend` writes it. */
+function stepsOf(step: unknown, list: string, mend: (step: Json) => readonly Json[]): Json | null {
+  const inner = (each: unknown): readonly Json[] => {
+    const known = (each ?? {}) as Json
+    if (known.type === "Sequence") return ((known[list] ?? []) as readonly unknown[]).flatMap(inner)
+    return known.type === undefined ? [] : mend(known)
+  }
+  const steps = inner(step)
+  return steps.length === 0 ? null : { type: "Sequence", [list]: steps }
+}
+
+function normalizer(step: Json): readonly Json[] {
+  if (step.type === "Precompiled") refuse("normalizer Precompiled")
+  if (step.type === "BertNormalizer") return bertNormalizer(step)
+  // There `$` is a letter like any other.
+  if (step.type === "Replace")
+    return [{ ...step, content: String(step.content ?? "").replaceAll("$", "$$$$") }]
+  return [step]
+}
+
+/** Characters of Chinese, which stand alone in BERT's vocabularies. */
+const chinese =
+  "[\\u4E00-\\u9FFF\\u3400-\\u4DBF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2CEAF}\\uF900-\\uFAFF\\u{2F800}-\\u{2FA1F}]"
+
+function bertNormalizer(step: Json): readonly Json[] {
+  const replace = (Regex: string, content: string): Json => ({ type: "Replace", pattern: { Regex }, content })
+  const lowers = step.lowercase !== false
+  const steps: Json[] = []
+  if (step.clean_text !== false)
+    steps.push(replace("(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Co}\\0\\uFFFD]", ""), replace("\\s", " "))
+  if (step.handle_chinese_chars !== false) steps.push(replace(chinese, " $& "))
+  if (step.strip_accents ?? lowers) steps.push({ type: "NFD" }, replace("\\p{Mn}", ""))
+  if (lowers) steps.push({ type: "Lowercase" })
+  return steps
+}
+
+/** Words, numbers and the rest as GPT-2 parts them. */
+const wordsOfGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+/** What counts as punctuation: that of Unicode, and all of ASCII's signs. */
+const sign = "[\\p{P}$+<=>^`|~]"
+
+/** A pre-tokenizer as steps that the package reads rightly. */
+function preTokenizer(step: Json): readonly Json[] {
+  switch (step.type) {
+    case "ByteLevel": {
+      if (step.use_regex === false) return [step]
+      const space =
+        step.add_prefix_space === true
+          ? [{ type: "Replace", pattern: { Regex: "\\A(?! )" }, content: " " }]
+          : []
+      return [...space, isolating(wordsOfGpt2), { ...step, add_prefix_space: false, use_regex: false }]
+    }
+    case "BertPreTokenizer":
+      return [parting("\\s+", "Removed"), isolating(sign)]
+    case "Digits":
+      return [isolating(step.individual_digits === true ? "\\p{N}" : "\\p{N}+")]
+    case "Punctuation":
+      return [parting(sign, step.behavior ?? "Isolated")]
+    case "Whitespace":
+      return [{ ...isolating("\\w+|[^\\w\\s]+"), behavior: "Removed", invert: true }]
+    case "WhitespaceSplit":
+      return [{ ...isolating("\\s+"), behavior: "Removed" }]
+    case "Metaspace": {
+      const isNever = step.prepend_scheme === undefined && step.add_prefix_space === false
+      const space = isNever ? { ...step, prepend_scheme: "never" } : step
+      if (step.split === false) return [space]
+      return [space, parting(literally(String(step.replacement ?? "▁")), "MergedWithNext")]
+    }
+    case "Split":
+      return [split(step)]
+    default:
+      return [step]
+  }
+}
+
+function split(step: Json): Json {
+  const { Regex, String: text } = (step.pattern ?? {}) as { Regex?: string; String?: string }
+  const pattern = Regex ?? (text === undefined ? undefined : literally(text))
+  if (pattern === undefined) return step
+  if (step.invert !== true) return parting(pattern, step.behavior)
+  // What is between the matches is the delimiter: as pieces of their own that is the same as the other way round.
+  if (step.behavior === "Isolated") return isolating(pattern)
+  if (step.behavior === "Removed") return { ...isolating(pattern), behavior: "Removed", invert: true }
+  return refuse(`pre_tokenizer Split with invert and behavior ${step.behavior}`)
+}
+
+/** A split at a pattern, by what becomes of the matches. */
+function parting(pattern: string, behavior: unknown): Json {
+  const any = "[\\s\\S]"
+  switch (behavior) {
+    case "Isolated":
+      return isolating(pattern)
+    case "Removed":
+      return { ...isolating(pattern), behavior: "Removed" }
+    case "Contiguous":
+      return isolating(`(?:${pattern})+`)
+    case "MergedWithPrevious":
+      return isolating(`${any}*?(?:${pattern})|${any}+`)
+    case "MergedWithNext":
+      return isolating(`(?:${pattern})(?:(?!${pattern})${any})*|(?:(?!${pattern})${any})+`)
+    default:
+      return refuse(`pre_tokenizer with behavior ${JSON.stringify(behavior)}`)
+  }
+}
+
+function isolating(pattern: string): Json {
+  return { type: "Split", pattern: { Regex: pattern }, behavior: "Isolated", invert: false }
+}
+
+/** A regular expression of exactly this text. */
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
+}

@@ -1,0 +1,44 @@
+/** Texts are cut where Python's `tokenizers` cuts them; what cannot be is refused by the name of the step. */
+import { expect, test } from "vitest"
+import { ModelError } from "../../../runtime/errors.ts"
+import { openEncoder } from "../../../runtime/model/encoder.ts"
+import { piecesById, stepCases, tokenizerOfSteps } from "../../support/steps.ts"
+
+test.each(stepCases)("%s", (_, steps, text, pieces) => {
+  const json = tokenizerOfSteps(steps, pieces)
+  const vocab = piecesById(pieces)
+  expect(openEncoder("", json, {})(text, false).map((id) => vocab[id])).toEqual(pieces)
+})
+
+const token = { id: 0, content: "<t>", special: true }
+const bpe = tokenizerOfSteps({}, ["a"])
+
+test.each([
+  ["normalizer Precompiled", { normalizer: { type: "Sequence", normalizers: [{ type: "Precompiled" }] } }],
+  ['added token "<t>" with single_word', { added_tokens: [{ ...token, single_word: true }] }],
+  [
+    "pre_tokenizer Split with invert and behavior Contiguous",
+    { pre_tokenizer: { type: "Split", pattern: { Regex: "a" }, behavior: "Contiguous", invert: true } },
+  ],
+  ['pre_tokenizer with behavior "Whole"', { pre_tokenizer: { type: "Punctuation", behavior: "Whole" } }],
+  [
+    "model BPE with continuing_subword_prefix",
+    { model: { ...(bpe.model as object), continuing_subword_prefix: "##" } },
+  ],
+  [
+    "model Unigram with byte_fallback",
+    { model: { type: "Unigram", unk_id: 0, vocab: [["<unk>", 0]], byte_fallback: true } },
+  ],
+])("%s is refused", (name, changes) => {
+  expect(() => openEncoder("folder", { ...bpe, ...changes }, {})).toThrow(
+    new ModelError(
+      `folder/tokenizer.json: ${name} is not supported, the ids of texts would be others than the model's`,
+    ),
+  )
+})
+
+test("an unknown step is refused by the package, with the file", () => {
+  expect(() => openEncoder("folder", { ...bpe, pre_tokenizer: { type: "UnicodeScripts" } }, {})).toThrow(
+    /^folder\/tokenizer\.json: .*UnicodeScripts/,
+  )
+})
