@@ -105,3 +105,18 @@ function dependsOn(root: Node, { values, number }: Environment): boolean {
   }
   return false
 }
+
+/** Something by node and environment: what a parameter stands for may be in it many times, and those in it as often again. */
+export class NodesByEnvironment<T> {
+  private readonly known = new Map<Node, Map<number, T>>()
+
+  get(node: Node, environment: Environment): T | undefined {
+    return this.known.get(node)?.get(environment.id)
+  }
+
+  set(node: Node, environment: Environment, value: T): void {
+    const byEnvironment = this.known.get(node)
+    if (byEnvironment === undefined) this.known.set(node, new Map([[environment.id, value]]))
+    else byEnvironment.set(environment.id, value)
+  }
+}

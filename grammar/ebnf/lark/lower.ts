@@ -5,13 +5,20 @@
  * rules every string, pattern and terminal is a lexeme, and behind each that reads something may stand what is ignored, once: so
  * between two of them there is one gap, whatever reads nothing in between.
  */
+import { checkTime } from "../../deadline.ts"
 import type { GrammarError, GrammarErrorKind } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { HiddenName } from "../captures/reader.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import { lazyExpr, type Term } from "../terms.ts"
 import { type Attributes, isOneLexeme } from "./attributes.ts"
-import { type Environment, Environments, emptyEnvironment, resolved } from "./environment.ts"
+import {
+  type Environment,
+  Environments,
+  emptyEnvironment,
+  NodesByEnvironment,
+  resolved,
+} from "./environment.ts"
 import { calledValue, holds } from "./parameters.ts"
 import { isTerminalName, type Scope } from "./scope.ts"
 import { cutsOf } from "./suffix.ts"
@@ -40,6 +47,8 @@ export class Lowering {
   private readonly open: Instance[] = []
   /** Rules that stand for a node: a grammar inside, a run of tokens. */
   private readonly nodeRules = new Map<Node, RuleId | null>()
+  /** What parameters stand for, once it was lowered. */
+  private readonly values = new NodesByEnvironment<Term>()
   /** What may stand behind a lexeme; the empty text alone where nothing is ignored. */
   private readonly gap: Term
 
@@ -64,7 +73,10 @@ export class Lowering {
       const before = this.scope.options.has("allow_initial_skip") ? this.gap : this.rules.terms.empty
       return this.rules.terms.concat(before, this.term(node, emptyEnvironment))
     })
-    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) this.define(next)
+    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
+      checkTime()
+      this.define(next)
+    }
     return rule
   }
 
@@ -156,8 +168,14 @@ export class Lowering {
   private usesOf(root: Node, around: Environment): RuleId[] {
     const uses = new Set<RuleId>()
     const open = [{ node: root, environment: around }]
+    const seen = new NodesByEnvironment<true>()
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { node, environment } = resolved(next)
+      if (node !== next.node) {
+        if (seen.get(node, environment)) continue
+        seen.set(node, environment, true)
+        checkTime()
+      }
       if (node.kind === "if" && !holds(node.condition, environment.number ?? 0n)) continue
       const rule = this.ruleOf(node, environment)
       if (rule !== null) uses.add(rule)
@@ -260,9 +278,19 @@ export class Lowering {
 
   /** What a node of a rule reads, gaps included. */
   private term(root: Node, around: Environment): Term {
+    const { node, environment } = resolved({ node: root, environment: around })
+    if (node === root) return this.termOf(node, environment)
+    const known = this.values.get(node, environment)
+    if (known !== undefined) return known
+    checkTime()
+    const term = this.termOf(node, environment)
+    this.values.set(node, environment, term)
+    return term
+  }
+
+  private termOf(node: Node, environment: Environment): Term {
     const { rules } = this
     const { terms } = rules
-    const { node, environment } = resolved({ node: root, environment: around })
     if (this.isLexeme(node, environment)) return this.lexeme(node, environment)
     switch (node.kind) {
       case "or":

@@ -1,4 +1,5 @@
 /** The notation by its cases, which are text files: one for each kind of behaviour. */
+import { describe, expect, test } from "vitest"
 import { compile } from "../../../../grammar/compile.ts"
 import { larkRule } from "../../../../grammar/ebnf/lark/lark.ts"
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
@@ -15,3 +16,26 @@ const compileCase: CaseCompiler = ({ grammar, start }, tokens) => {
 }
 
 testCases("lark", compileCase)
+
+describe("values of templates that hold each other many times", () => {
+  test("are read once each", () => {
+    const levels = Array.from({ length: 60 }, (_, i) => `t${i}{a}: "(" a "b" r a ")"`)
+    const use = `${levels.map((_, i) => `t${59 - i}{`).join("")}r${"}".repeat(60)}`
+    const { grammar } = compile({
+      kind: "lark",
+      text: `start: ${use}\n${levels.join("\n")}\nr: "q" r | "z"\n`,
+    })
+    expect(grammar.isEmpty).toBe(false)
+  })
+
+  test.each([
+    'nest{a}: "(" nest{")" | a\na} ")" | a',
+    'nest{a}: "(" nest{a a} ")" | a',
+    'nest{a}: "(" nest{(a r a)} ")" | a\nr: "q" r | "z"',
+  ])("end in a limit where they grow without end: %j", (rules) => {
+    const text = `start: nest{"x"}\n${rules}\n`
+    expect(() => compile({ kind: "lark", text }, { limits: { compileMs: 300 } })).toThrow(
+      expect.objectContaining({ kind: "limit" }),
+    )
+  })
+})
