@@ -48,8 +48,22 @@ function mended(json: Json): Json {
       rstrip: false,
     })),
     normalizer: stepsOf(json.normalizer, "normalizers", normalizer),
-    pre_tokenizer: stepsOf(json.pre_tokenizer, "pretokenizers", preTokenizer),
+    pre_tokenizer: stepsOf(json.pre_tokenizer, "pretokenizers", (step) => [
+      ...preTokenizer(step),
+      ...dropping(step, model),
+    ]),
   }
+}
+
+/** Behind ByteLevel: bytes that a vocabulary lacks are gone before pairs are merged, so that their neighbours are pairs. */
+function dropping(step: Json, model: Json): readonly Json[] {
+  if (step.type !== "ByteLevel" || model.type !== "BPE" || typeof model.unk_token === "string") return []
+  const alphabet = Array.from({ length: 0x144 }, (_, code) => String.fromCharCode(code))
+  const missing = alphabet.filter(
+    (char) => /[!-~¡-¬®-Ń]/.test(char) && !Object.hasOwn(model.vocab as object, char),
+  )
+  if (missing.length === 0) return []
+  return [{ type: "Replace", pattern: { Regex: missing.map(literally).join("|") }, content: "" }]
 }
 
 /**

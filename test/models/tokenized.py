@@ -1,7 +1,7 @@
 """What Python's `tokenizers` makes of texts.
 
 Reads from standard input {"folder": ..., "texts": [...]} and prints a line of JSON of the tokenizer, {"pieces": [[id, piece]],
-"added": [[id, content, special]]}, then one for each text: [ids, the text that they decode to].
+"added": [[id, content, special]]}, then one for each text: [ids, the text that they decode to, ids where special tokens in it are text].
 """
 
 import json
@@ -24,4 +24,7 @@ print(
 )
 for text in given["texts"]:
     ids = tokenizer.encode(text, add_special_tokens=False).ids
-    print(json.dumps([ids, tokenizer.decode(ids, skip_special_tokens=False)]))
+    tokenizer.encode_special_tokens = True
+    plain = tokenizer.encode(text, add_special_tokens=False).ids
+    tokenizer.encode_special_tokens = False
+    print(json.dumps([ids, tokenizer.decode(ids, skip_special_tokens=False), plain]))

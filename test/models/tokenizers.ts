@@ -25,13 +25,13 @@ const python = process.env.PYTHON ?? "python3"
 interface Theirs {
   pieces: readonly [id: number, piece: string][]
   added: readonly [id: number, content: string, special: boolean][]
-  encodings: readonly [ids: readonly number[], text: string][]
+  encodings: readonly [ids: readonly number[], text: string, plain: readonly number[]][]
 }
 
 if (positionals.length === 0) console.log("skipped: no folder of a tokenizer is given")
 checkSteps()
-console.log("| tokenizer | ids of texts | texts of ids | tokens | pairs |")
-console.log("|---|--:|--:|--:|--:|")
+console.log("| tokenizer | ids of texts | special tokens as text | texts of ids | tokens | pairs |")
+console.log("|---|--:|--:|--:|--:|--:|")
 let isEqual = true
 for (const folder of positionals) {
   if (existsSync(join(folder, "tokenizer.json"))) compare(folder)
@@ -79,8 +79,13 @@ function compare(folder: string): void {
     return
   }
   const encode = (text: string) => tokenizer.encode(text, { addSpecialTokens: false })
+  const encodePlain = (text: string) =>
+    tokenizer.encode(text, { addSpecialTokens: false, parseSpecial: false })
   const ids = all.map(encode)
   const wrong = all.map((_, at) => at).filter((at) => String(ids[at]) !== String(theirs.encodings[at][0]))
+  const spelled = all
+    .map((_, at) => at)
+    .filter((at) => String(encodePlain(all[at])) !== String(theirs.encodings[at][2]))
   const isText = (at: number): boolean => {
     const [ids, text] = theirs.encodings[at]
     const ours = textOf(tokenizer, ids)
@@ -96,9 +101,9 @@ function compare(folder: string): void {
   const wrongPairs = pairs.filter(([text, expected]) => String(encode(text)) !== String(expected))
   const share = (bad: number, of: number): string => (bad === 0 ? `${of}` : `${of - bad} of ${of}`)
   console.log(
-    `| ${name} | ${share(wrong.length, all.length)} | ${share(texted.length, all.length)} | ${share(tokens.length, theirs.pieces.length)} | ${share(wrongPairs.length, pairs.length)} |`,
+    `| ${name} | ${share(wrong.length, all.length)} | ${share(spelled.length, all.length)} | ${share(texted.length, all.length)} | ${share(tokens.length, theirs.pieces.length)} | ${share(wrongPairs.length, pairs.length)} |`,
   )
-  isEqual &&= wrong.length + texted.length + tokens.length + wrongPairs.length === 0
+  isEqual &&= wrong.length + spelled.length + texted.length + tokens.length + wrongPairs.length === 0
   if (!flags.show) return
   const piecesOf = (list: readonly number[]) =>
     list.map((id) => Buffer.from(tokenizer.vocabulary.bytes(id)).toString() || `<${id}>`)
@@ -109,6 +114,11 @@ function compare(folder: string): void {
     console.log(
       `  ids of ${JSON.stringify(all[at].slice(0, 80))}: at ${first}\n    ours   ${JSON.stringify(piecesOf(ours.slice(Math.max(0, first - 2), first + 6)))}\n    theirs ${JSON.stringify(piecesOf(other.slice(Math.max(0, first - 2), first + 6)))}`,
     )
+  }
+  for (const at of spelled.slice(0, 6)) {
+    console.log(`  as text ${JSON.stringify(all[at].slice(0, 80))}`)
+    console.log(`    ours   ${JSON.stringify(piecesOf(encodePlain(all[at])))}`)
+    console.log(`    theirs ${JSON.stringify(piecesOf(theirs.encodings[at][2]))}`)
   }
   for (const at of texted.slice(0, 6)) {
     console.log(

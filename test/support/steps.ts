@@ -56,6 +56,12 @@ export const stepCases: readonly [name: string, steps: Json, text: string, piece
     ["a", "Ġ", "1", "2", "Â½"],
   ],
   [
+    "a byte that the vocabulary lacks is gone before words are looked up",
+    pre(byteLevel),
+    "a\v\vb",
+    ["a", "b"],
+  ],
+  [
     "punctuation alone",
     pre({ type: "Punctuation", behavior: "Isolated" }),
     "a..$b¿",
