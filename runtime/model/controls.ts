@@ -37,7 +37,7 @@ export class Controls {
   hide(text: string, nonce: string, hidden: string[]): string {
     const put = (part: string): string => {
       hidden.push(part)
-      return `\u{f0000}${nonce}.${hidden.length - 1}\u{f0001}`
+      return `z${nonce}z${hidden.length - 1}z`
     }
     const start = this.edge(text, "start")
     const end = Math.min(this.edge(text, "end"), text.length - start)
@@ -74,6 +74,6 @@ export class Controls {
 
 /** The text with what stands for its placeholders. */
 export function unhide(text: string, nonce: string, hidden: readonly string[]): string {
-  const placeholder = new RegExp(`\u{f0000}${nonce}\\.(\\d+)\u{f0001}`, "gu")
+  const placeholder = new RegExp(`z${nonce}z(\\d+)z`, "g")
   return text.replace(placeholder, (_, index: string) => hidden[Number(index)])
 }

@@ -3,7 +3,7 @@
  *
  * Trap: to the tokenizer, `<|im_end|>` in a user's text is the control token, and there is no switch. So when a caller's
  * string spells a control token (or could complete one at its edges), the prompt takes another way: spellings in the
- * caller's strings become private-use placeholders, the template renders, spellings that are left are the template's own
+ * caller's strings become placeholders, the template renders, spellings that are left are the template's own
  * and get names with a random nonce, the caller's come back, and a second tokenizer reads the result, which knows its
  * control tokens by those names only. The template's ids are as before; the caller's text is ordinary pieces.
  *
@@ -163,12 +163,30 @@ function randomNonce(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(3)), (word) => word.toString(36)).join("")
 }
 
-/** A copy with every string replaced, keys too: in the schemas of tools they reach the prompt. */
+/**
+ * A copy with every string replaced, keys too: in the schemas of tools they reach the prompt. Arguments of calls are JSON in a text, and
+ * templates are given its values, where `\u003c` is `<`: the strings of the values are replaced, or else the text.
+ */
 function mapStrings(value: unknown, map: (text: string) => string, mapKey = map): unknown {
   if (typeof value === "string") return map(value)
   if (Array.isArray(value)) return value.map((each) => mapStrings(each, map, mapKey))
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [mapKey(key), mapStrings(each, map, mapKey)]),
+    Object.entries(value).map(([key, each]) => {
+      const values = key === "arguments" && typeof each === "string" ? parsed(each) : undefined
+      const json = JSON.stringify(values)
+      const mapped = JSON.stringify(mapStrings(values, map, mapKey))
+      return [mapKey(key), mapped === json ? mapStrings(each, map, mapKey) : mapped]
+    }),
   )
+}
+
+/** The object or list that a text is JSON of; undefined where it is none. */
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }

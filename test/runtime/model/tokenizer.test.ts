@@ -121,6 +121,37 @@ describe("messages", () => {
     expect(tokenizer.encode("<result>", { parseSpecial: false })).toEqual([259])
   })
 
+  test.each([
+    ["as it is", '{"a": "<|end|>"}'],
+    ["escaped", '{"a": "\\u003c|end|>"}'],
+    ["with a stroke", '{"a": ["<\\/end>"]}'],
+    ["as a key", '{"\\u003c|end|>": 1}'],
+    ["half of one at its end", '{"a": "<|en"}'],
+  ])("arguments of a call may spell a control token, %s", (_, args) => {
+    const json = structuredClone(directory.tokenizerJson) as { added_tokens: { content: string }[] }
+    if (args.includes("/end"))
+      json.added_tokens.find(({ content }) => content === "<|end|>")!.content = "</end>"
+    const source = "<|assistant|>{{ messages[0].tool_calls[0].function.arguments | tojson }}"
+    for (const template of [source, source.replace(" | tojson", "")]) {
+      const tokenizer = open({
+        tokenizerJson: json as unknown as ModelDirectory["tokenizerJson"],
+        chatTemplates: new Map([["default", template]]),
+      })
+      const calls = [{ id: "a", type: "function", function: { name: "f", arguments: args } }]
+      const ids = tokenizer.encodeMessages([{ role: "assistant", content: null, tool_calls: calls }])
+      expect(ids.filter((id) => id >= 256)).toEqual([257])
+      expect(JSON.parse(decode(tokenizer, ids.slice(1)))).toEqual(JSON.parse(args))
+    }
+  })
+
+  test("a control token in a text stays text where a template prints it as Python does", () => {
+    const source = "{{ messages | map(attribute='content') | list }}"
+    const tokenizer = open({ chatTemplates: new Map([["default", source]]) })
+    const ids = tokenizer.encodeMessages([{ role: "user", content: "a<|end|>" }])
+    expect(decode(tokenizer, ids)).toBe("['a<|end|>']")
+    expect(ids).not.toContain(258)
+  })
+
   test("text parts are joined; other parts, no messages, no template are refused", () => {
     const parts = [
       { type: "text", text: "a" },
