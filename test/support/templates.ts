@@ -202,6 +202,7 @@ const operations: readonly Case[] = [
     "{{ 1 < 2 < 3 }} {{ 1 == 1.0 }} {{ [1, {'a': 2}] == [1, {'a': 2}] }} {{ 'a' < 'b' }} {{ none == missing }} {{ 'k' in {'k': 1} }} {{ 2 in [1, 2.0] }} {{ 'b' not in 'abc' }}",
     "True True True True False True True False",
   ],
+  ["what has no parts is cut to nothing", "[{{ none[1:] }}{{ (1)[0] }}{{ 'a' % [1] }}]", "[a]"],
   ["a list orders with no text", "{{ [] < 'a' }}", null],
   [
     "and, or and not give values",

@@ -250,8 +250,10 @@ function tojson(value: Value, args: readonly Value[], named: Named): Value {
 
 function items(value: Value): Value {
   if (value instanceof Undefined) return new Generator(() => [])
-  if (value instanceof Map) return new Generator(() => pairsOf(value))
-  throw new TemplateError("Can only get item pairs from a mapping.")
+  return new Generator(() => {
+    if (value instanceof Map) return pairsOf(value)
+    throw new TemplateError("Can only get item pairs from a mapping.")
+  })
 }
 
 function reverse(value: Value): Value {

@@ -60,7 +60,7 @@ export function sliceOf(value: Value, bounds: readonly Value[]): Value {
     !(value instanceof Tuple) &&
     !(value instanceof View)
   ) {
-    throw new TemplateError(`'${typeName(value)}' object cannot be sliced`)
+    return new Undefined(`'${typeName(value)}' object cannot be sliced`)
   }
   const items = itemsOf(value)
   const [start, stop, step] = [0, 1, 2].map((at) => {

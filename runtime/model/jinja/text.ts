@@ -212,7 +212,8 @@ export function percent(text: string, args: Value): string {
       return sign + signed.slice(sign.length).padStart(Number(width) - sign.length, "0")
     },
   )
-  if (used < list.length && !(args instanceof Map))
+  // Lists and dictionaries may be looked into and need not be used up.
+  if (used < list.length && !(args instanceof Map || Array.isArray(args)))
     throw new TemplateError("not all arguments converted during string formatting")
   return made
 }
