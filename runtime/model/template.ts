@@ -7,6 +7,7 @@
  */
 
 import { RequestError } from "../errors.ts"
+import { readValue } from "./jinja/json.ts"
 import { Template } from "./jinja/template.ts"
 import { fromJson, reprOf } from "./jinja/value.ts"
 
@@ -163,7 +164,7 @@ function asFunction(call: unknown, areValues: boolean): unknown {
   const text = func?.arguments
   if (!areValues || typeof text !== "string") return call
   try {
-    return { ...call, function: { ...func, arguments: JSON.parse(text) } }
+    return { ...call, function: { ...func, arguments: readValue(text) } }
   } catch {
     // What an earlier turn was cut off in stays the text that it is.
     return call

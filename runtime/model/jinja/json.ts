@@ -1,4 +1,8 @@
-/** The text of JSON that Python's `json.dumps` writes: spaces behind separators, `1.0`, `NaN`. */
+/**
+ * JSON as Python reads and writes it. Read, numbers keep what they are: `1.0` is no whole number, and whole ones of any size are exact; keys
+ * keep their order. Written, as by `json.dumps`: spaces behind separators, `1.0`, `NaN`.
+ */
+import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 import {
   compareTexts,
   Float,
@@ -10,6 +14,34 @@ import {
   typeName,
   type Value,
 } from "./value.ts"
+
+/** The value of a JSON text. Throws GrammarError where it is none. */
+export function readValue(text: string): Value {
+  return valueOfNode(readJson(text, { duplicateKeys: "last" }))
+}
+
+function valueOfNode(node: JsonNode): Value {
+  switch (node.kind) {
+    case "null":
+      return null
+    case "true":
+    case "false":
+      return node.kind === "true"
+    case "string":
+      return node.value
+    case "number": {
+      const number = Number(node.text)
+      if (/[.eE]/.test(node.text)) return new Float(number)
+      return Number.isSafeInteger(number) ? number : BigInt(node.text)
+    }
+    case "array":
+      return node.items.map(valueOfNode)
+    case "object":
+      return new Map(node.keys.map((key) => [key, valueOfNode(node.members.get(key)!)]))
+    default:
+      return node satisfies never
+  }
+}
 
 export interface JsonLayout {
   ensureAscii?: Value
@@ -48,7 +80,7 @@ export function jsonText(value: Value, layout: JsonLayout = {}): string {
     throw new TemplateError(`keys must be str, int, float, bool or None, not ${typeName(key)}`)
   }
   const write = (each: Value, level: string): string => {
-    if (each === null || typeof each === "number" || typeof each === "boolean") return String(each)
+    if (each === null || ["number", "bigint", "boolean"].includes(typeof each)) return String(each)
     if (typeof each === "string") return quoted(each)
     if (each instanceof Float) return floatText(each.value, "Infinity", "NaN")
     const inner = level + (step ?? "")

@@ -51,7 +51,7 @@ const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ["false", (value) => value === false],
   ["float", (value) => value instanceof Float],
   ["in", (value, [all]) => contains(all, value)],
-  ["integer", (value) => typeof value === "number"],
+  ["integer", (value) => typeof value === "number" || typeof value === "bigint"],
   ["iterable", (value) => isSequence(value) || value instanceof Generator],
   ["lower", (value) => isCased(textOf(value)) && textOf(value) === textOf(value).toLowerCase()],
   ["mapping", (value) => value instanceof Map],

@@ -10,6 +10,7 @@ export type Value =
   | null
   | boolean
   | number
+  | bigint
   | string
   | readonly Value[]
   | ReadonlyMap<Value, Value>
@@ -103,11 +104,12 @@ export class Undefined {
   }
 }
 
-/** The value of parsed JSON; members that are undefined are left out. */
+/** The value of parsed JSON; members that are undefined are left out. What is a value already stays it. */
 export function fromJson(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === "number") return Number.isInteger(json) ? json : new Float(json)
-  if (typeof json === "string" || typeof json === "boolean") return json
+  if (typeof json !== "object") return json as string | boolean | bigint
+  if (json instanceof Map || json instanceof Float) return json
   if (Array.isArray(json)) return json.map(fromJson)
   const entries = Object.entries(json as object).filter(([, each]) => each !== undefined)
   return new Map(entries.map(([key, each]) => [key, fromJson(each)]))
@@ -117,7 +119,7 @@ export function fromJson(json: unknown): Value {
 export function typeName(value: Value): string {
   if (value === null) return "NoneType"
   if (typeof value === "boolean") return "bool"
-  if (typeof value === "number") return "int"
+  if (typeof value === "number" || typeof value === "bigint") return "int"
   if (typeof value === "string") return "str"
   if (Array.isArray(value)) return "list"
   if (value instanceof Map) return "dict"
@@ -148,7 +150,7 @@ export function orElse<T extends Value | undefined>(value: Value | undefined, ot
 /** A number as JavaScript's, booleans as 0 and 1; undefined for all else. */
 export function numberOf(value: Value): number | undefined {
   if (typeof value === "number") return value
-  if (typeof value === "boolean") return Number(value)
+  if (typeof value === "boolean" || typeof value === "bigint") return Number(value)
   return value instanceof Float ? value.value : undefined
 }
 
@@ -254,7 +256,7 @@ export function plain(value: Value): Value {
 export function reprOf(value: Value): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
-  if (typeof value === "number") return String(value)
+  if (typeof value === "number" || typeof value === "bigint") return String(value)
   if (typeof value === "string") return quoted(value)
   if (value instanceof Float) return floatText(value.value, "inf", "nan")
   if (Array.isArray(value)) return `[${value.map(reprOf).join(", ")}]`

@@ -45,6 +45,14 @@ test.each([
   expect(render(source, [call('{"a": 1}'), custom])).toBe(text)
 })
 
+test("numbers and the order of keys in arguments are the client's", () => {
+  const args = '{"2": 1.0, "1": 12345678901234567890, "a": 1e3, "b": -0.0, "a": 2}'
+  const written = '{"2": 1.0, "1": 12345678901234567890, "a": 2, "b": -0.0};'
+  expect(render(each("{{ ARGS | tojson }}"), [call(args)])).toBe(written)
+  const members = each("{% for k, v in ARGS | items %}{{ k }}={{ v }},{% endfor %}{{ ARGS['1'] is integer }}")
+  expect(render(members, [call(args)])).toBe("2=1.0,1=12345678901234567890,a=2,b=-0.0,True;")
+})
+
 test("arguments that are values already are printed as Python prints them", () => {
   const value = { id: "a", type: "function", function: { name: "f", arguments: { a: 1 } } }
   expect(render(each("{{ ARGS }}"), [value])).toBe("{'a': 1};")
