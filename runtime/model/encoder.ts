@@ -87,7 +87,9 @@ function stripping(json: Json): (text: string) => string {
 }
 
 function refuse(what: string): never {
-  throw new Error(`${what} is not supported, the ids of texts would be others than the model's`)
+  throw new Error(
+    `${what} is not supported: texts would get other ids than the model was trained on. Take a model whose tokenizer does without it`,
+  )
 }
 
 /** A step, or a sequence of them, with each as `mend` writes it. */

@@ -32,7 +32,7 @@ test.each([
 ])("%s is refused", (name, changes) => {
   expect(() => openEncoder("folder", { ...bpe, ...changes }, {})).toThrow(
     new ModelError(
-      `folder/tokenizer.json: ${name} is not supported, the ids of texts would be others than the model's`,
+      `folder/tokenizer.json: ${name} is not supported: texts would get other ids than the model was trained on. Take a model whose tokenizer does without it`,
     ),
   )
 })
