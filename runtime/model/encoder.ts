@@ -140,7 +140,7 @@ function preTokenizer(step: Json): readonly Json[] {
       if (step.use_regex === false) return [step]
       const space =
         step.add_prefix_space === true
-          ? [{ type: "Replace", pattern: { Regex: "\\A(?! )" }, content: " " }]
+          ? [{ type: "Replace", pattern: { Regex: "\\A(?! )[\\s\\S]+" }, content: " $&" }]
           : []
       return [...space, isolating(wordsOfGpt2), { ...step, add_prefix_space: false, use_regex: false }]
     }

@@ -59,16 +59,17 @@ function compare(folder: string): void {
     return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {}
   }
   const [json, config] = [read("tokenizer.json"), read("tokenizer_config.json")]
-  const added = json.added_tokens as { id: number; content: string }[]
+  const added = json.added_tokens as { id: number; content: string; special: boolean }[]
   const all = texts(
     Number(flags.texts),
     added.map(({ content }) => content),
   )
   const theirs = encodedByPython(folder, all)
   const name = basename(folder)
+  const endId = (added.find(({ special }) => special) ?? added[0])?.id ?? 0
   let tokenizer: Tokenizer
   try {
-    const endIds = [added[0]?.id ?? 0]
+    const endIds = [endId]
     const vocabulary = parseVocabulary(json, config, { endIds })
     tokenizer = new Tokenizer(
       { path: folder, tokenizerJson: json, tokenizerConfig: config, chatTemplates: new Map() },
@@ -96,7 +97,7 @@ function compare(folder: string): void {
   // WordPiece's decoder moves punctuation together: the text is another one.
   const strips = JSON.stringify(json.decoder).match(/"Strip"|"Metaspace"/) !== null
   const texted = json.decoder?.type === "WordPiece" ? [] : all.map((_, at) => at).filter((at) => !isText(at))
-  const tokens = wrongTokens(tokenizer, json, theirs, added[0]?.id)
+  const tokens = wrongTokens(tokenizer, json, theirs, endId)
   const pairs = pairsOf(folder)
   const wrongPairs = pairs.filter(([text, expected]) => String(encode(text)) !== String(expected))
   const share = (bad: number, of: number): string => (bad === 0 ? `${of}` : `${of - bad} of ${of}`)

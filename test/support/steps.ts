@@ -50,6 +50,12 @@ export const stepCases: readonly [name: string, steps: Json, text: string, piece
   ],
   ["GPT-2's words behind a space", pre({ ...byteLevel, add_prefix_space: true }), "ab c", ["Ġab", "Ġc"]],
   [
+    "a space before characters of two units",
+    pre({ ...byteLevel, add_prefix_space: true }),
+    "😀a",
+    ["ĠðŁĺĢ", "a"],
+  ],
+  [
     "GPT-2's words of pieces",
     pre({ type: "Digits", individual_digits: true }, byteLevel),
     "a 12½",
