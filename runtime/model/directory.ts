@@ -7,7 +7,7 @@
  * End ids are the union of three files, because each of them alone is known to be incomplete: Llama 3 ends by three ids.
  */
 
-import { readFile, stat } from "node:fs/promises"
+import { readdir, readFile, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { ModelError } from "../errors.ts"
 import { type GenaiModel, readGenaiConfig } from "./genai.ts"
@@ -214,13 +214,26 @@ function idOfToken(tokenizerJson: JsonObject, tokenizerConfig: JsonObject, text:
   return isObject(vocab) && Object.hasOwn(vocab, text) ? Number(vocab[text]) : undefined
 }
 
-/** `chat_template.jinja` wins; else a string (`default`) or a list of named templates in the tokenizer's configuration. */
+/** Where transformers keeps the templates that are not the default, each in a file of its name. */
+export const templatesFolder = "additional_chat_templates"
+
+/**
+ * Files win: `chat_template.jinja` and those of the folder. Else a string (`default`) or a list of named templates in the tokenizer's
+ * configuration, else `chat_template.json`, where models that see keep theirs.
+ */
 async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
-  const path = join(directory, "chat_template.jinja")
-  if ((await kindOf(path))?.isFile()) return new Map([["default", await readFile(path, "utf8")]])
-  const listed = config.chat_template
-  if (typeof listed === "string") return new Map([["default", listed]])
   const templates = new Map<string, string>()
+  const path = join(directory, "chat_template.jinja")
+  if ((await kindOf(path))?.isFile()) templates.set("default", await readFile(path, "utf8"))
+  const folder = join(directory, templatesFolder)
+  for (const file of (await kindOf(folder))?.isDirectory() ? (await readdir(folder)).sort() : []) {
+    if (file.endsWith(".jinja"))
+      templates.set(basename(file, ".jinja"), await readFile(join(folder, file), "utf8"))
+  }
+  if (templates.size > 0) return templates
+  const listed =
+    config.chat_template ?? (await readJson(directory, "chat_template.json", false)).chat_template
+  if (typeof listed === "string") return new Map([["default", listed]])
   for (const each of Array.isArray(listed) ? listed : []) {
     if (isObject(each) && typeof each.name === "string" && typeof each.template === "string") {
       templates.set(each.name, each.template)

@@ -5,7 +5,7 @@
 import { stat, statfs } from "node:fs/promises"
 import type { ListFileEntry } from "@huggingface/hub"
 import { ModelError } from "../../errors.ts"
-import { graphFilesOf, graphsAmong } from "../directory.ts"
+import { graphFilesOf, graphsAmong, templatesFolder } from "../directory.ts"
 import { HubCache } from "./cache.ts"
 import { download, reasonOf, StatusError } from "./download.ts"
 import { type HubName, type HubSettings, readHubName, readHubSettings } from "./name.ts"
@@ -37,6 +37,7 @@ const usualFiles = [
   "tokenizer_config.json",
   "special_tokens_map.json",
   "chat_template.jinja",
+  "chat_template.json",
 ]
 
 /**
@@ -155,7 +156,10 @@ function choose(hubName: HubName, files: readonly ListFileEntry[], dtype = "fp32
   const data = names.filter(
     (path) => path.startsWith(graph) && /^[._]data(_\d+)?$/.test(path.slice(graph.length)),
   )
-  return [...neededFiles, ...usualFiles, graph, ...data].flatMap((path) => byPath.get(path) ?? [])
+  const templates = names.filter((path) => path.startsWith(`${templatesFolder}/`) && path.endsWith(".jinja"))
+  return [...neededFiles, ...usualFiles, ...templates, graph, ...data].flatMap(
+    (path) => byPath.get(path) ?? [],
+  )
 }
 
 async function bring(

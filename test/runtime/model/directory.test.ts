@@ -1,4 +1,12 @@
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -41,6 +49,21 @@ test("chat_template.jinja wins over the configuration; a list is read by name", 
   expect((await readModelDirectory(directory)).chatTemplates.get("tool_use")).toBe("B")
   writeFileSync(join(directory, "chat_template.jinja"), "J")
   expect([...(await readModelDirectory(directory)).chatTemplates]).toEqual([["default", "J"]])
+})
+
+test("further templates have files of their names; those of models that see a JSON file", async () => {
+  const directory = make()
+  edit(directory, "tokenizer_config.json", ({ chat_template: _, ...json }) => json)
+  writeFileSync(join(directory, "chat_template.json"), JSON.stringify({ chat_template: "S" }))
+  expect([...(await readModelDirectory(directory)).chatTemplates]).toEqual([["default", "S"]])
+  writeFileSync(join(directory, "chat_template.jinja"), "J")
+  mkdirSync(join(directory, "additional_chat_templates"))
+  writeFileSync(join(directory, "additional_chat_templates", "tool_use.jinja"), "T")
+  writeFileSync(join(directory, "additional_chat_templates", "notes.txt"), "no template")
+  expect([...(await readModelDirectory(directory)).chatTemplates]).toEqual([
+    ["default", "J"],
+    ["tool_use", "T"],
+  ])
 })
 
 test.each<[name: string, spoil: (directory: string) => void, message: string | RegExp]>([

@@ -13,6 +13,7 @@ const commit = "a".repeat(40)
 const read = (path: string): HubFile => ({ path, content: readFileSync(`runtime/embedded/${path}`) })
 const text = (path: string, content: string): HubFile => ({ path, content: Buffer.from(content) })
 const configs = ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"].map(read)
+const templates = [text("chat_template.json", "{}"), text("additional_chat_templates/tool_use.jinja", "T")]
 const graph = read("onnx/model.onnx")
 const large = { path: "onnx/model_q4.onnx_data", content: new Uint8Array(3_000_000).map((_, i) => i * 7) }
 
@@ -24,6 +25,7 @@ const name = { name: "acme/tiny", revision: "main" }
 beforeEach(async () => {
   hub = new HubServer([
     ...configs,
+    ...templates,
     graph,
     text("onnx/model_q4.onnx", "a graph"),
     large,
@@ -52,7 +54,9 @@ const refusal = async (...args: Parameters<typeof pull>) => {
 test("brings what the type of weights needs, and nothing twice", async () => {
   const path = await pull()
   expect(path).toBe(join(settings.cache, "models--acme--tiny", "snapshots", commit))
-  expect([...hub.asked].sort()).toEqual([...configs.map(({ path }) => path), "onnx/model.onnx"].sort())
+  expect([...hub.asked].sort()).toEqual(
+    [...[...configs, ...templates].map(({ path }) => path), "onnx/model.onnx"].sort(),
+  )
   expect(readFileSync(join(path, "onnx/model.onnx")).equals(graph.content)).toBe(true)
   if (process.platform !== "win32")
     expect(readlinkSync(join(path, "onnx/model.onnx"))).toMatch(/^\.\.\/\.\.\/\.\.\/blobs\/[0-9a-f]{64}$/)
