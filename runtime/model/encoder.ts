@@ -9,6 +9,7 @@
 
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
 import { ModelError } from "../errors.ts"
+import { charsmapNormalizer } from "./charsmap.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -26,9 +27,13 @@ export function openEncoder(path: string, json: Json, config: Json): Encode {
   }
   try {
     const encoder = new Encoder({ ...absent, ...json, ...mended(json) }, config)
+    replaceCharsmaps(encoder, json.normalizer)
     const strip = stripping(json)
-    return (text, addSpecialTokens) =>
-      encoder.encode(strip(text), { add_special_tokens: addSpecialTokens }).ids
+    const bytesOf = fallingBack(json.model as Json)
+    return (text, addSpecialTokens) => {
+      const { ids, tokens } = encoder.encode(strip(text), { add_special_tokens: addSpecialTokens })
+      return bytesOf === null ? ids : ids.flatMap((id, at) => bytesOf(id, tokens[at]))
+    }
   } catch (cause) {
     throw new ModelError(`${path}/tokenizer.json: ${(cause as Error).message}`, { cause })
   }
@@ -38,7 +43,6 @@ function mended(json: Json): Json {
   const model = (json.model ?? {}) as Json
   if (model.type === "BPE" && model.continuing_subword_prefix)
     refuse("model BPE with continuing_subword_prefix")
-  if (model.byte_fallback === true && Array.isArray(model.vocab)) refuse("model Unigram with byte_fallback")
   const single = ((json.added_tokens ?? []) as readonly Json[]).find((token) => token.single_word === true)
   if (single) refuse(`added token ${JSON.stringify(single.content)} with single_word`)
   return {
@@ -52,6 +56,31 @@ function mended(json: Json): Json {
       ...preTokenizer(step),
       ...dropping(step, model),
     ]),
+  }
+}
+
+/** The package takes every such table for that of NFKC; here each does what it says. */
+function replaceCharsmaps({ normalizer }: Encoder, given: unknown): void {
+  const maps: string[] = []
+  stepsOf(given, "normalizers", (step) => {
+    if (step.type === "Precompiled") maps.push(String(step.precompiled_charsmap))
+    return []
+  })
+  for (const step of normalizer?.normalizers ?? []) {
+    if (step.config.type === "Precompiled") step.normalize = charsmapNormalizer(maps.shift()!)
+  }
+}
+
+/** A Unigram model's byte fallback: a piece that is unknown is written by its bytes, where all of them are tokens. Null without one. */
+function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
+  if (falls !== true || !Array.isArray(vocab)) return null
+  const ids = new Map((vocab as [string, number][]).map(([piece], id) => [piece, id]))
+  return (id: number, piece: string): readonly number[] => {
+    if (id !== unknown || ids.has(piece)) return [id]
+    const bytes = Array.from(new TextEncoder().encode(piece), (byte) =>
+      ids.get(`<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`),
+    )
+    return bytes.includes(undefined) ? [id] : (bytes as number[])
   }
 }
 
@@ -104,7 +133,6 @@ function stepsOf(step: unknown, list: string, mend: (step: Json) => readonly Jso
 }
 
 function normalizer(step: Json): readonly Json[] {
-  if (step.type === "Precompiled") refuse("normalizer Precompiled")
   if (step.type === "BertNormalizer") return bertNormalizer(step)
   // There `$` is a letter like any other.
   if (step.type === "Replace")

@@ -7,6 +7,9 @@ declare module "@huggingface/tokenizers" {
   export class Tokenizer {
     constructor(tokenizer: object, config: object)
     encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[]; tokens: string[] }
-    token_to_id(token: string): number | undefined
+    /** A sequence, where the file has one. */
+    readonly normalizer: {
+      normalizers: { readonly config: { type: string }; normalize: (text: string) => string }[]
+    } | null
   }
 }

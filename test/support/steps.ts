@@ -3,6 +3,8 @@
  * text. `test/models/tokenizers.ts` holds the last column against Python.
  */
 
+import { charsmapOf } from "./charsmaps.ts"
+
 type Json = Readonly<Record<string, unknown>>
 
 const split = (pattern: Json, behavior: string, invert = false): Json => ({
@@ -33,6 +35,8 @@ const bert = {
   strip_accents: null,
   lowercase: true,
 }
+
+const table = charsmapOf({ A: "a", "\ufb01": "fi", "\u0007": "", "e\u0301": "é", "\u{1d400}": "A" })
 
 export const stepCases: readonly [name: string, steps: Json, text: string, pieces: readonly string[]][] = [
   [
@@ -114,6 +118,12 @@ export const stepCases: readonly [name: string, steps: Json, text: string, piece
     pre({ type: "Metaspace", replacement: "▁", prepend_scheme: "never", split: false }),
     "a b",
     ["a▁b"],
+  ],
+  [
+    "a table of SentencePiece",
+    { normalizer: { type: "Precompiled", precompiled_charsmap: table } },
+    "\ufb01A\u0007e\u0301x\u0301e \u{1f469}\u200dA\u{1d400}",
+    ["fiaéx\u0301e 👩\u200daA"],
   ],
   [
     "a replacement with a dollar",

@@ -14,7 +14,6 @@ const token = { id: 0, content: "<t>", special: true }
 const bpe = tokenizerOfSteps({}, ["a"])
 
 test.each([
-  ["normalizer Precompiled", { normalizer: { type: "Sequence", normalizers: [{ type: "Precompiled" }] } }],
   ['added token "<t>" with single_word', { added_tokens: [{ ...token, single_word: true }] }],
   [
     "pre_tokenizer Split with invert and behavior Contiguous",
@@ -25,15 +24,30 @@ test.each([
     "model BPE with continuing_subword_prefix",
     { model: { ...(bpe.model as object), continuing_subword_prefix: "##" } },
   ],
-  [
-    "model Unigram with byte_fallback",
-    { model: { type: "Unigram", unk_id: 0, vocab: [["<unk>", 0]], byte_fallback: true } },
-  ],
 ])("%s is refused", (name, changes) => {
   expect(() => openEncoder("folder", { ...bpe, ...changes }, {})).toThrow(
     new ModelError(
       `folder/tokenizer.json: ${name} is not supported: texts would get other ids than the model was trained on. Take a model whose tokenizer does without it`,
     ),
+  )
+})
+
+test("what a Unigram model does not know is written by its bytes, where all are tokens", () => {
+  const pieces = ["<unk>", "a", "<0xC3>", "<0xA9>"]
+  const model = {
+    type: "Unigram",
+    unk_id: 0,
+    vocab: pieces.map((piece, at) => [piece, -at]),
+    byte_fallback: true,
+  }
+  const encode = openEncoder("", { ...bpe, model }, {})
+  expect(encode("aéa日", false)).toEqual([1, 2, 3, 1, 0])
+})
+
+test("a table that is cut off is refused", () => {
+  const normalizer = { type: "Precompiled", precompiled_charsmap: "/////w==" }
+  expect(() => openEncoder("folder", { ...bpe, normalizer }, {})).toThrow(
+    new ModelError("folder/tokenizer.json: precompiled_charsmap: 4 bytes hold no trie of 4294967295"),
   )
 })
 
