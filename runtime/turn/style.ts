@@ -34,8 +34,12 @@ const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]]
   ["mistral", /\[TOOL_CALLS\]/],
   ["lfm2", /<\|tool_(?:call|list)_start\|>/],
   ["pythonic", /<\|python_start\|>/],
+  ["apriel", /<tool_calls>\[/],
+  ["minimax_m1", /<tool_calls>\\n/],
+  ["nemotron_v2", /<TOOLCALL>\[/],
   ["exaone", /<tool_call>/, /\[\|assistant\|\]/],
   ["hermes", /<tool_call>/],
+  ["functionary_v3_1", /<function=/, /<\/function>/],
   ["llama3_json", /<\|python_tag\|>/],
   ["llama3_json", /"parameters": /, /<\|start_header_id\|>/],
 ]

@@ -24,6 +24,10 @@ test.each<[template: string, style: string, end: string | null]>([
   ["<|START_ACTION|> <|START_TEXT|>", "cohere2", null],
   ["<|python_tag|> <|start_header_id|>", "llama3_json", null],
   ["<|tool_list_start|>", "lfm2", null],
+  ["\\n<tool_calls>[{{ call }}]</tool_calls>", "apriel", null],
+  ["<tool_calls>\\n{{ call }}\\n</tool_calls>", "minimax_m1", null],
+  ["<TOOLCALL>[{{ call }}]</TOOLCALL> <think></think>", "nemotron_v2", "</think>"],
+  ["<|start_header_id|> <function={{ name }}></function>", "functionary_v3_1", null],
 ])("%j is of the style %s", (template, style, end) => {
   const told = styleOfTemplate(template)
   expect([told.style, told.reasoning?.end.trim() ?? null]).toEqual([style, end])
