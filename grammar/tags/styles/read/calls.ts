@@ -103,6 +103,8 @@ export class CallReader {
     switch (part.kind) {
       case "name":
         call.name = yield* feed.run(/[\w.-]/)
+        // No turn ends with a name: at the end of the text it may be the beginning of another.
+        while (feed.rest === "") yield* feed.more()
         return
       case "index":
         yield* feed.run(/\d/)

@@ -18,6 +18,8 @@ export class Feed {
   private isOver = false
   /** Texts of which one must come next, or may end what is read. */
   private awaited: readonly string[] = []
+  /** The text was over before a choice could be made: what it was to be cannot be told. */
+  private isCut = false
   /** What was taken since somebody asked to keep it; null: nobody did. */
   private kept: string | null = null
 
@@ -94,7 +96,10 @@ export class Feed {
   *choose(texts: readonly string[]): Parse<string | null> {
     for (;;) {
       const open = texts.some((text) => text.length > this.buffer.length && text.startsWith(this.buffer))
-      if (!open || !(yield* this.hasMore())) break
+      if (!open) break
+      if (yield* this.hasMore()) continue
+      this.isCut = true
+      break
     }
     let longest: string | null = null
     for (const text of texts) {
@@ -144,7 +149,9 @@ export class Feed {
     }
   }
 
+  /** Throws: the text is none that the grammar let through. Behind a choice that a cut left open it is only cut. */
   fail(expected: string): never {
+    if (this.isCut) throw new Cut()
     const place = JSON.stringify(this.buffer.slice(0, 32))
     throw new Error(`internal: ${expected} expected at ${this.passed} of a turn, not ${place}`)
   }
