@@ -37,6 +37,8 @@ const { values: flags } = parseArgs({
   },
 })
 
+// So the server is one process, whose time is measured, and the engine has the same heaps. See `server/cli/restart.ts`.
+Object.assign(process.env, { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "1048576" })
 if (flags.engine !== undefined) await serveEngine(Number(flags.engine))
 else
   for (const count of flags.streams.split(","))
