@@ -13,7 +13,7 @@ export interface Notation {
 
 /** The grammars of a round. */
 export function notations(dice: Dice): Notation[] {
-  return [statements(dice), query(dice), choices(dice), calls(dice), settings(dice)]
+  return [statements(dice), query(dice), choices(dice), calls(dice), settings(dice), program(dice)]
 }
 
 const lexemes = `
@@ -111,6 +111,59 @@ NL: /\\n+/
     texts: [
       `[${one}]\n${two} = ${dice.from(2, 99)}\n${three} = "${dice.words(3)}"\n`,
       `[${three}]\n${one} = [1, true, "a"]\n\n[${two}]\n`,
+    ],
+  }
+}
+
+function program(dice: Dice): Notation {
+  const [a, b, c, kind, unit] = dice.names(5, "snake")
+  const text = `// Modules of functions and records; expressions by precedence, left-recursive.
+start: module
+module: "module" NAME ";" using* item+
+using: "use" path ("as" NAME)? ";"
+path: NAME ("::" NAME)*
+?item: function | record | constant | "pub" item
+function: "fn" NAME generics? "(" (parameter ("," parameter)*)? ")" ("->" type)? block
+generics: "<" NAME ("," NAME)* ">"
+parameter: pattern ":" type ("=" expression)?
+record: ("struct" | "union" | "${kind}") NAME "{" (field ("," field)* ","?)? "}"
+field: attribute* NAME ":" type
+attribute: "@" NAME ("(" literal ")")?
+constant: ("const" | "static") NAME ":" type "=" expression ";"
+type: base | type "[" INTEGER? "]" | "(" type ("," type)* ")" | "&" "mut"? type
+base: "int" | "float" | "bool" | "text" | "${unit}" | path ("<" type ("," type)* ">")?
+pattern: NAME | "_" | "(" pattern ("," pattern)* ")"
+block: "{" statement* "}"
+statement: binding | expression? ";" | block | choice | loop | leave
+binding: "let" "mut"? pattern (":" type)? ("=" expression)? ";"
+choice: "if" expression block ("else" (choice | block))? | "match" expression "{" (arm ("," arm)*)? "}"
+arm: (pattern | literal) ("if" expression)? "=>" (expression | block)
+loop: "while" expression block | "for" pattern "in" expression (".." expression)? block | "loop" block
+leave: ("return" expression? | "break" | "continue") ";"
+expression: disjunction | place ("=" | "+=" | "-=" | "*=") expression
+disjunction: conjunction | disjunction "||" conjunction
+conjunction: comparison | conjunction "&&" comparison
+comparison: sum | comparison ("==" | "!=" | "<" | ">" | "<=" | ">=") sum
+sum: product | sum ("+" | "-" | "|") product
+product: unary | product ("*" | "/" | "%") unary
+unary: postfix | ("-" | "!" | "*" | "&") unary
+postfix: primary | postfix "." NAME | postfix "(" (expression ("," expression)*)? ")" | postfix "[" expression "]" | postfix "?"
+place: NAME ("." NAME | "[" expression "]")*
+primary: literal | path | "(" expression ")" | "[" (expression ("," expression)*)? "]"
+literal: INTEGER | FLOAT | STRING | CHARACTER | "true" | "false"
+NAME: /[a-zA-Z_][a-zA-Z0-9_]*/
+INTEGER: /[0-9]+/ | /0x[0-9a-fA-F]+/
+FLOAT: /[0-9]+\\.[0-9]+([eE][+-]?[0-9]+)?/
+STRING: /"([^"\\\\\\n]|\\\\.)*"/
+CHARACTER: /'([^'\\\\\\n]|\\\\[nt'])'/
+%ignore /[ \\t\\n]+/
+%ignore /#[^\\n]*/
+`
+  return {
+    input: { kind: "lark", text },
+    texts: [
+      `module ${a};\nuse std::${b};\n\nstruct ${c} { size: int, names: text[] }\n\nfn main(${b}: &${c}) -> ${unit} {\n  let mut ${a} = ${dice.from(2, 99)} + ${b}.size * 2; # ${dice.words(2)}\n  while ${a} > 0 && !done(${a}, "text") { ${a} -= 1; }\n  return ${b}[${a}].names;\n}\n`,
+      `module ${b};\nconst ${c}: float = 1.5;\npub fn ${a}<T>(x: T, y: int = 2) {\n  if x == y { match y { 1 => x, _ => { break; } } } else { for i in 0..9 { ${c}(i)?.${a}; } }\n}\n`,
     ],
   }
 }
