@@ -43,7 +43,7 @@ const RawKind = lexemes.register({
       return
     }
     row.base = rawState(overlay.base, isQuiet)
-    row.bytes = overlay.bytes
+    row.bytes = [...overlay.bytes]
     for (const byte of overlay.bytes) row.targets[byte] = rawState(nextContent(content, byte), isQuiet)
   },
   least: (content) => leastContent(content, rawTexts),

@@ -13,13 +13,15 @@ import {
   type ExprId,
   exprs,
   type MachineEdge,
+  type MachineTail,
   type TextLengths,
 } from "../../lexeme/expr/expr.ts"
 import {
+  afterCharacterByte,
   appended,
   bracedEdges,
   CommonLeft,
-  characterEdges,
+  characterBytes,
   classAt,
   classEdges,
   escapeEdges,
@@ -91,12 +93,13 @@ class PatternMachine implements CharacterMachine {
     return edges
   }
 
-  tail(state: number): number[] | null {
+  tail(state: number): MachineTail | null {
     const { place, seen, seenId } = this.configurations[state]
     if (place.at !== "character") return null
-    const row: number[] = []
-    characterEdges(place, (byte, next) => row.push(byte | (byte << 8), this.internAs(next, seen, seenId)))
-    return row
+    return {
+      bytes: characterBytes(place),
+      next: (byte) => this.internAs(afterCharacterByte(place, byte), seen, seenId),
+    }
   }
 
   /** In a class all states share the characters and escapes; they differ in what a dash means. */

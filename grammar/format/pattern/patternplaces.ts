@@ -164,21 +164,28 @@ export function leadEdges(place: Wide, goByte: (byte: number, next: Place) => vo
   }
 }
 
-export function characterEdges(
-  place: Extract<Place, { at: "character" }>,
-  goByte: (byte: number, next: Place) => void,
-): void {
-  const { place: reader, base, more } = place
+type CharacterPlace = Extract<Place, { at: "character" }>
+
+/** The bytes that a character which has begun goes on with. */
+export function characterBytes({ place: reader, base, more }: CharacterPlace): number[] {
   // Overlong forms are not characters.
   const first = more === 3 ? 0x10000 : more === 2 && base === 0 ? 0x800 : 0
   const size = 64 ** (more - 1)
+  const bytes: number[] = []
   for (let i = 0; i < 64; i++) {
     const start = base + i * size
-    if (start < first || !hasWide(reader, start, start + size - 1)) continue
-    if (more > 1) goByte(0x80 | i, { at: "character", place: reader, base: start, more: more - 1 })
-    else if (reader.at === "class") goByte(0x80 | i, classAt(start))
-    else goByte(0x80 | i, { ...reader, name: reader.name + String.fromCodePoint(start) })
+    if (start >= first && hasWide(reader, start, start + size - 1)) bytes.push(0x80 | i)
   }
+  return bytes
+}
+
+/** Where one of these bytes leads. */
+export function afterCharacterByte({ place: reader, base, more }: CharacterPlace, byte: number): Place {
+  const start = base + (byte & 63) * 64 ** (more - 1)
+  if (more > 1) return { at: "character", place: reader, base: start, more: more - 1 }
+  return reader.at === "class"
+    ? classAt(start)
+    : { ...reader, name: reader.name + String.fromCodePoint(start) }
 }
 
 /** Whether a character between `lo` and `hi` may be read here. */

@@ -16,7 +16,7 @@ import { fixedBounds, limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { behind, look, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, loop, or } from "./build.ts"
-import { machineRow, unfoldMachine } from "./machine.ts"
+import { machineOverlay, machineRow, unfoldMachine } from "./machine.ts"
 import {
   AndKind,
   Asserts,
@@ -77,6 +77,12 @@ export function derivativeRow(id: ExprId): Int32Array {
 
 /** What may follow once `id` has read `byte`. The first call for an expression costs a constructor call per range. */
 export function derivative(id: ExprId, byte: number): ExprId {
+  if (kindOf(id) === MachineKind && derivatives.get(id) < 0) {
+    // Its base has a row or needs one in any case; a row of its own may never be asked for.
+    const overlay = machineOverlay(id)
+    if (overlay !== null)
+      return overlay.bytes.includes(byte) ? overlay.next(byte) : derivative(overlay.base, byte)
+  }
   const row = rowOf(id)
   const { values } = rows
   const end = rows.offsets[row + 1]

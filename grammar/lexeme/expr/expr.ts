@@ -17,6 +17,7 @@ import {
   type ByteMachine,
   type CharacterMachine,
   type MachineEdge,
+  type MachineTail,
   machineExpr,
   machineFrom,
   type TextLengths,
@@ -25,7 +26,7 @@ import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge, TextLengths }
+export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge, MachineTail, TextLengths }
 export { Empty, Never }
 
 export const exprs = {

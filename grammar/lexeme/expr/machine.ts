@@ -9,7 +9,18 @@
  *   state behind it", written out on first use.
  */
 import { concat, or } from "./build.ts"
-import { at, Empty, type ExprId, intern, MachineKind, Nullable } from "./nodes.ts"
+import {
+  at,
+  Empty,
+  type ExprId,
+  intern,
+  kindOf,
+  length,
+  MachineKind,
+  Never,
+  Nullable,
+  SetKind,
+} from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
 /** What is known of the lengths of texts, in characters; one that has begun does not count. */
@@ -32,6 +43,12 @@ export interface MachineEdge {
   next: number
 }
 
+/** The bytes, ascending, that may come next inside a character, and the state after each, which is made when it is asked for. */
+export interface MachineTail {
+  readonly bytes: readonly number[]
+  next(byte: number): number
+}
+
 /** States are small integers. From every state some text must be accepted; edges of one state must not overlap. */
 export interface CharacterMachine {
   readonly start: number
@@ -39,8 +56,8 @@ export interface CharacterMachine {
   edges(state: number): MachineEdge[]
   /** Another state whose ways on this one has too, beside its own edges; -1 for none. States then share them. */
   base?(state: number): number
-  /** For a state inside a character: the row of a machine over bytes instead of edges. Else null. */
-  tail?(state: number): readonly number[] | null
+  /** For a state inside a character: what its next byte may be, instead of edges. Else null. */
+  tail?(state: number): MachineTail | null
   lengths?(state: number): TextLengths
 }
 
@@ -78,12 +95,16 @@ function stateExpr(index: number, state: number): ExprId {
 export function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
   const machine = machines[index]
-  const ranges = "row" in machine ? machine.row(at(id, 2)) : (machine.tail?.(at(id, 2)) ?? null)
-  if (ranges === null) return null
   const row: number[] = []
-  for (let i = 0; i < ranges.length; i += 2) {
-    pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
+  if ("row" in machine) {
+    const ranges = machine.row(at(id, 2))
+    for (let i = 0; i < ranges.length; i += 2)
+      pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
+    return row
   }
+  const tail = machine.tail?.(at(id, 2)) ?? null
+  if (tail === null) return null
+  for (const byte of tail.bytes) pushRange(row, byte, byte, stateExpr(index, tail.next(byte)))
   return row
 }
 
@@ -97,6 +118,42 @@ export function unfoldMachine(id: ExprId): ExprId {
   const base = machine.base?.(at(id, 2)) ?? -1
   if (base >= 0) parts.push(stateExpr(index, base))
   return or(parts)
+}
+
+/** Another language from which that of a machine's state differs after some first bytes alone. */
+interface MachineOverlay {
+  /** `Never` where every other byte leads nowhere. */
+  readonly base: ExprId
+  /** These bytes, ascending. */
+  readonly bytes: readonly number[]
+  /** What follows one of them. */
+  next(byte: number): ExprId
+}
+
+/** How a machine's state differs from its base, or what it has inside a character; null where that is not told. */
+export function machineOverlay(id: ExprId): MachineOverlay | null {
+  if (kindOf(id) !== MachineKind) return null
+  const [index, state] = [at(id, 1), at(id, 2)]
+  const machine = machines[index]
+  if ("row" in machine) return null
+  const tail = machine.tail?.(state) ?? null
+  if (tail !== null)
+    return { base: Never, bytes: tail.bytes, next: (byte) => stateExpr(index, tail.next(byte)) }
+  const base = machine.base?.(state) ?? -1
+  if (base < 0) return null
+  const ways = new Map<number, ExprId>()
+  for (const { set, next } of machine.edges(state)) {
+    // A character of several bytes is none.
+    if (kindOf(set) !== SetKind) return null
+    for (let i = 1; i < length(set); i += 2)
+      for (let byte = at(set, i) & 0xff; byte <= at(set, i) >>> 8; byte++)
+        ways.set(byte, stateExpr(index, next))
+  }
+  return {
+    base: stateExpr(index, base),
+    bytes: [...ways.keys()].sort((a, b) => a - b),
+    next: (byte) => ways.get(byte) ?? Never,
+  }
 }
 
 /** Lengths of what a machine accepts from a state, where it knows them. */

@@ -14,6 +14,7 @@ import { canHaveLength, lengthThreshold, Unbounded } from "../expr/counter.ts"
 import { type ExprId, exprs } from "../expr/expr.ts"
 import { finiteTexts } from "../expr/finite.ts"
 import { exprLengths } from "../expr/lengths.ts"
+import { machineOverlay } from "../expr/machine.ts"
 import type { Reach } from "../expr/measure.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
@@ -155,9 +156,14 @@ export function partsOfContent(content: number): Int32Array {
   return table.view(content)
 }
 
-/** For names over a base: the base and the bytes on which the two may differ. Else null. */
-export function contentOverlay(content: number): { base: number; bytes: number[] } | null {
-  if (table.at(content, 0) !== NamesKind) return null
+/** For names over a base, and for a state of a machine that has one: the base and the bytes on which the two may differ. Else null. */
+export function contentOverlay(content: number): { base: number; bytes: readonly number[] } | null {
+  const kind = table.at(content, 0)
+  if (kind === ExprKind) {
+    const overlay = machineOverlay(table.at(content, 1))
+    return overlay === null ? null : { base: exprContent(overlay.base), bytes: overlay.bytes }
+  }
+  if (kind !== NamesKind) return null
   return { base: table.at(content, 2), bytes: nameBytes(table.at(content, 1)) }
 }
 
@@ -250,6 +256,12 @@ function canBeginLater(expr: ExprId): boolean {
 export function canReadCharacter(content: number, low: number, high: number): boolean {
   if (low > high) return false
   if (isAnyButNames(content) || content === anyContent) return true
+  if (table.at(content, 0) === ExprKind) {
+    const overlay = contentOverlay(content)
+    // Inside a character no other one begins.
+    const isInside = overlay?.base === NoContent && overlay.bytes.every((byte) => byte >= 0x80 && byte < 0xc0)
+    return !isInside && canReadRange(content, low, high)
+  }
   if (table.at(content, 0) === NamesKind && table.at(content, 2) === NoContent) {
     for (const byte of nameBytes(table.at(content, 1))) {
       if (byte >= 0x80) return canReadRange(content, low, high)

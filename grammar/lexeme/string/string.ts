@@ -210,7 +210,7 @@ function expandBody(policy: number, content: number, row: Row): void {
 function afterName(policy: number, content: number, byte: number): number {
   if (byte === Quote) return closed(content)
   if (byte !== Slash) return state(Body | policy, nextContent(content, byte))
-  const { base, bytes } = contentOverlay(content) as { base: number; bytes: number[] }
+  const { base, bytes } = contentOverlay(content) as { base: number; bytes: readonly number[] }
   // Where no escape can spell the next byte of a name, it is the base's string from here.
   if (base !== NoContent && !isEscapable(policy, bytes))
     return lexemes.next(state(Body | policy, base), Slash)
@@ -368,7 +368,8 @@ function expandHex(mode: number, content: number, read: number, row: Row): void 
     if (row.bytes !== null) {
       const shift = 4 * (3 - count)
       const low = ((read << 4) | value) << shift
-      if (!spellsName(policy, (overlay as { bytes: number[] }).bytes, low, low + (1 << shift) - 1)) continue
+      if (!spellsName(policy, (overlay as { bytes: readonly number[] }).bytes, low, low + (1 << shift) - 1))
+        continue
       row.bytes.push(byte)
     }
     row.targets[byte] = isLow

@@ -188,3 +188,33 @@ test("takes part in intersections", () => {
   const lone = exprs.and([formatExpr("regex")!, exprs.codePoints([0x28, 0x2b])])
   expect(exprs.isNever(lone)).toBe(true)
 })
+
+test("a byte at a time leads where the whole row of a state does", () => {
+  // In a class after atoms, sets and dashes, and inside characters there: states that are told by what they differ in.
+  const prefixes = [
+    "[a",
+    "[é",
+    "[名",
+    "[\\d",
+    "[a-",
+    "(x)[^b名",
+    "[",
+    "[\xc3",
+    "[\xe5\x90",
+    "[a\xf0\x9f",
+    "(?<\xce",
+  ]
+  for (const prefix of prefixes) {
+    const bytes = /[\u0100-\uffff]|é/.test(prefix)
+      ? new TextEncoder().encode(prefix)
+      : Uint8Array.from(prefix, (c) => c.charCodeAt(0))
+    let state = formatExpr("regex")!
+    for (const byte of bytes) state = exprs.derivative(state, byte)
+    expect(state, prefix).not.toBe(Never)
+    const one = Array.from({ length: 256 }, (_, byte) => exprs.derivative(state, byte))
+    const row = Array.from(exprs.row(state))
+    const whole = new Array<number>(256).fill(Never)
+    for (let i = 0; i < row.length; i += 2) whole.fill(row[i + 1], row[i] & 0xff, (row[i] >>> 8) + 1)
+    expect(one, prefix).toEqual(whole)
+  }
+})
