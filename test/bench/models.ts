@@ -3,7 +3,7 @@
  * time, resident memory, tokens a second free and bound by a JSON schema with one row and with eight, the first token of 500 tokens, and
  * that of a second prompt with the same 1,000 tokens before it. Each in a process of its own, the measures in turn, medians of rounds.
  *
- * Usage: `node dist/test/bench/models.js --model DIR [--dtype q4] [--threads 2] [--gguf FILE --llama DIR] [--rounds 3] [--json]`. DIR of
+ * Usage: `node dist/test/bench/models.js --model DIR [--dtype q4] [--batching fast] [--threads 2] [--gguf FILE --llama DIR] [--rounds 3] [--json]`. DIR of
  * `--llama` has node-llama-cpp installed; without it and without `--gguf` the raw loop stands alone beside us.
  */
 import { type ChildProcess, fork } from "node:child_process"
@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
   options: {
     model: { type: "string" },
     dtype: { type: "string" },
+    batching: { type: "string", default: "exact" },
     threads: { type: "string", default: "2" },
     context: { type: "string", default: "2048" },
     gguf: { type: "string" },
@@ -36,6 +37,7 @@ if (flags.model === undefined) throw new Error("--model names the directory of a
 const settings = {
   model: flags.model,
   dtype: flags.dtype,
+  batching: flags.batching as "exact" | "fast",
   threads: Number(flags.threads),
   context: Number(flags.context),
   gguf: flags.gguf ?? "",

@@ -5,13 +5,21 @@ import { rateOf, type Subject } from "./subject.ts"
 export interface ModelFlags {
   model: string
   dtype: string | undefined
+  batching: "exact" | "fast"
   threads: number
   context: number
 }
 
-export async function loadTokenrail({ model, dtype, threads, context }: ModelFlags): Promise<Subject> {
+export async function loadTokenrail({
+  model,
+  dtype,
+  batching,
+  threads,
+  context,
+}: ModelFlags): Promise<Subject> {
   const engine = await open({
     model,
+    batching,
     threads,
     context,
     device: "cpu",
