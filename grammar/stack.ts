@@ -3,7 +3,8 @@
  *
  * Readings that differ only deep down share what is above: below a frame may lie a *union*, several stacks as one, so that
  * the readings of nested levels add up instead of multiplying (the graph-structured stack of Tomita, Efficient Parsing for
- * Natural Language, 1986, hash-consed). The members of a union have different top frames, which makes equal sets equal.
+ * Natural Language, 1986, hash-consed). The members of a union have different top frames, which makes equal sets equal, and
+ * wait for equally many texts.
  */
 import type { Frame } from "./frame.ts"
 import { grown, PairMap, TupleTable } from "./intern.ts"
@@ -83,7 +84,12 @@ export class StackTable {
     return this.captures[stack] === 0
   }
 
-  /** Both stacks as one. Stacks with the same frame on top share it. */
+  /** Whether these stacks may be united where they are read with the same text: they wait for as many parts of it. */
+  canUniteBoth(a: number, b: number): boolean {
+    return this.captures[a] === this.captures[b]
+  }
+
+  /** Both stacks as one, which wait for as many texts. Stacks with the same frame on top share it. */
   unite(a: number, b: number): number {
     if (a === b) return a
     const [low, high] = a < b ? [a, b] : [b, a]
@@ -114,7 +120,7 @@ export class StackTable {
     this.makeRoom(id)
     this.below[id] = EmptyStack
     this.depths[id] = Math.max(...members.map((member) => this.depths[member]))
-    this.captures[id] = 0
+    this.captures[id] = this.captures[members[0]]
     this.symbolic[id] = members.some((member) => this.symbolic[member])
     this.top[id] = undefined as unknown as Frame
     unions.members.set(id, members)

@@ -14,6 +14,7 @@ import { describeSample, type Expectation, type Frame, type Step } from "./frame
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
+import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 
 /** The state without threads: nothing may follow. */
@@ -60,6 +61,8 @@ export class States {
    * readings are not united.
    */
   private readonly passed: TripleSet | null
+  /** Numbers in `scratch` above which readings are united. */
+  private readonly many: number
   readonly start: number
 
   /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
@@ -67,9 +70,12 @@ export class States {
   private used = 0
   private reading = new Int32Array(FewThreads)
 
-  constructor(grammar: Grammar) {
+  /** `many`: united are the threads of a state that has more. */
+  constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
     this.passed = grammar.unites ? new TripleSet() : null
+    // Budgets are counted along stacks: those of a union are not.
+    this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.texts.intern([-1, -1])
@@ -135,6 +141,7 @@ export class States {
     this.used = 0
     this.passed?.clear()
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
+    if (this.used > this.many) this.used = uniteReadings(this.stacks, this.scratch, this.used)
     return this.internScratch()
   }
 
@@ -317,7 +324,7 @@ export class States {
       this.stacks.captureCount(stack) > 0 ? bytes : new Uint8Array(0),
     )
     for (let last = tag; stack !== EmptyStack; last = 1) {
-      if (this.stacks.isUnion(stack)) stack = this.nearest(stack)
+      if (this.stacks.isUnion(stack)) stack = this.nearest(stack, text)
       if (stack === EmptyStack) break
       const frame = this.stacks.top[stack]
       stack = this.stacks.pop(stack)
@@ -331,15 +338,22 @@ export class States {
     }
   }
 
-  /** The member of a union that takes the fewest bytes to finish. */
-  private nearest(union: number): number {
+  /** The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own. */
+  private nearest(union: number, text: number): number {
     let best = EmptyStack
     let least = Number.POSITIVE_INFINITY
+    const isFree = this.stacks.captureCount(union) === 0
     for (const member of this.stacks.members(union)) {
-      const length = this.finishLength(member)
+      const length = isFree ? this.finishLength(member) : this.topLength(member, text)
       if (length < least) [best, least] = [member, length]
     }
     return best
+  }
+
+  /** Bytes that finish the top frame of `stack`, which is read with `text`. */
+  private topLength(stack: number, text: number): number {
+    const frame = this.stacks.top[stack]
+    return frame.finish(1, frame.needsText ? this.splitText(text).segment : noText).length
   }
 
   /** Bytes that finish `stack`, in which no frame asks for a text. */
@@ -348,7 +362,7 @@ export class States {
     this.finishLengths ??= new Map()
     let length = this.finishLengths.get(stack)
     if (length === undefined) {
-      if (this.stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack))
+      if (this.stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack, NoText))
       else {
         const own = this.stacks.top[stack].finish(1, noText)
         length = own.length + this.finishLength(this.stacks.pop(stack))
@@ -375,6 +389,7 @@ export class States {
         const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
         this.add(next, stack, text)
       }
+      if (this.used > this.many) this.used = uniteReadings(this.stacks, this.scratch, this.used)
     } catch (error) {
       // Names of their own: what a closure holds would be slow in the loop.
       const lexemeState = before[i]

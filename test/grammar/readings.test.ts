@@ -1,0 +1,121 @@
+/** Threads over unions of stacks against the same threads one by one. */
+import { expect, test } from "vitest"
+import { compile } from "../../grammar/index.ts"
+import { uniteReadings } from "../../grammar/readings.ts"
+import { EmptyStack, StackTable } from "../../grammar/stack.ts"
+import { DeadState, States } from "../../grammar/state.ts"
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const grammarOf = (schema: unknown) => compile({ kind: "json", schema }, { surface: "conform" }).grammar
+
+/** One of these names, and no other of them. */
+const oneName = (...names: string[]) => ({ oneOf: names.map((name) => ({ required: [name] })) })
+
+/** An object in an array for each of `depth` levels, with three alternatives that are told apart at its end. */
+function nested(depth: number, array: object): object {
+  if (depth === 0) return { type: ["number", "string"] }
+  const items = { type: "object", properties: { next: nested(depth - 1, array) }, ...oneName("a", "b", "c") }
+  return { type: "array", items, ...array }
+}
+
+const schemas: Record<string, object> = {
+  "arrays in objects": nested(3, {}),
+  "unique items": nested(3, { uniqueItems: true }),
+  "unique items that hold unique items": { uniqueItems: true, items: nested(2, { uniqueItems: true }) },
+  twins: { not: { uniqueItems: true }, type: "array", items: nested(2, { minItems: 1 }) },
+  "twins of twins": { ...nested(2, { not: { uniqueItems: true } }) },
+  "contains beside alternatives": nested(2, {
+    contains: { required: ["a"] },
+    minContains: 1,
+    maxContains: 2,
+  }),
+  "names that come once": {
+    anyOf: Array.from({ length: 4 }, (_, i) => ({
+      type: "object",
+      additionalProperties: { type: "object", minProperties: i, additionalProperties: { multipleOf: i + 1 } },
+    })),
+  },
+}
+
+/** Numbers below n, the same ones for the same seed. */
+function* dice(seed: number): Generator<number> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    yield (state >>> 8) / 2 ** 24
+  }
+}
+
+/** A text that goes on at random, closers more often than they come. */
+const liked = [...encoder.encode('{}[]",:abcnext01')]
+
+test.each(Object.entries(schemas))("%s: united readings accept what they accept one by one", (_, schema) => {
+  const grammar = grammarOf(schema)
+  const united = new States(grammar, 1)
+  const apart = new States(grammar, Number.POSITIVE_INFINITY)
+  let unions = 0
+  for (let seed = 1; seed <= 6; seed++) {
+    const next = dice(seed)
+    let [one, other] = [united.start, apart.start]
+    const read: number[] = []
+    for (let n = 0; n < 60; n++) {
+      const bytes = united.nextBytes(one)
+      expect({ text: decoder.decode(Uint8Array.from(read)), bytes }).toEqual({
+        text: decoder.decode(Uint8Array.from(read)),
+        bytes: apart.nextBytes(other),
+      })
+      expect(united.isAccepting(one)).toBe(apart.isAccepting(other))
+      if (united.threadCount(one) < apart.threadCount(other)) unions++
+      const completion = united.shortest(one)
+      expect(united.isAccepting(united.advance(one, completion))).toBe(true)
+      expect(apart.isAccepting(apart.advance(other, completion))).toBe(true)
+      expect(united.least(one)).toBeLessThanOrEqual(completion.length)
+      const choices = bytes.filter((byte) => liked.includes(byte))
+      const from = choices.length > 0 ? choices : bytes
+      if (from.length === 0) break
+      const byte = from[Math.floor((next.next().value as number) * from.length)]
+      read.push(byte)
+      one = united.advance(one, Uint8Array.of(byte))
+      other = apart.advance(other, Uint8Array.of(byte))
+    }
+  }
+  expect(unions).toBeGreaterThan(0)
+})
+
+test("alternatives of nested levels add up", () => {
+  const counts = [2, 4, 6].map((depth) => {
+    const states = new States(grammarOf(nested(depth, { uniqueItems: true })))
+    let most = 0
+    let state = states.start
+    for (const byte of encoder.encode('[{"next":'.repeat(depth) + '[{"next":1'.slice(9))) {
+      state = states.advance(state, Uint8Array.of(byte))
+      most = Math.max(most, states.threadCount(state))
+    }
+    expect(state).not.toBe(DeadState)
+    return most
+  })
+  // One by one there would be 3^6 at the deepest level.
+  expect(Math.max(...counts)).toBeLessThan(40)
+})
+
+test("threads that wait for different texts stay apart", () => {
+  const grammar = grammarOf({
+    anyOf: [
+      { type: "array", uniqueItems: true, items: { type: "array", items: { type: "integer" } } },
+      { type: "array", items: { type: "array", uniqueItems: true, items: { type: "integer" } } },
+      { type: "array", items: { type: "array", items: { type: "integer", multipleOf: 3 } } },
+    ],
+  })
+  const states = new States(grammar, 1)
+  const read = (text: string) => states.advance(states.start, encoder.encode(text))
+  expect(states.isAccepting(read("[[1,1],[2]]"))).toBe(true)
+  expect(states.isAccepting(read("[[1,2],[1,2]]"))).toBe(true)
+  expect(states.isAccepting(read("[[3,3],[3,3]]"))).toBe(true)
+  expect(read("[[1,1],[1,1]")).toBe(DeadState)
+})
+
+test("the end of the text and lexemes without a frame are left alone", () => {
+  const threads = Int32Array.from([1, EmptyStack, 0, 5, EmptyStack, 0, 5, EmptyStack, 0])
+  expect(uniteReadings(new StackTable(), threads, 9)).toBe(9)
+})
