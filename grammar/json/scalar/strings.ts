@@ -4,7 +4,9 @@
  * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
  * become a trie: their members are tried against everything else that is said, once, at compile time.
  */
-import { placed } from "../../errors.ts"
+import { TimeError } from "../../deadline.ts"
+import { GrammarError, placed } from "../../errors.ts"
+import { lengthApart } from "../../lexeme/expr/apart.ts"
 import { Unbounded } from "../../lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
@@ -106,10 +108,7 @@ export class StringValues extends ScalarType<ExprId> {
       for (const text of parts.excluded) names = withName(names, utf8(text), 0)
       return namesContent(names, NoContent)
     }
-    // Bounds that every text of the pattern keeps need no counting.
-    const { low, high } = exprLengths(expr)
-    const max = parts.max >= high ? Unbounded : Math.min(parts.max, Unbounded - 1)
-    const content = lengthContent(exprContent(expr), parts.min <= low ? 0 : parts.min, max)
+    const content = countedContent(expr, parts.min, parts.max)
     return content === NoContent || parts.excluded.size === 0
       ? content
       : namesContent(trieOf(parts.excluded, ExcludedTag), content)
@@ -171,6 +170,27 @@ export class StringValues extends ScalarType<ExprId> {
       parts.exprs.push(this.formula.of(node))
     }
   }
+}
+
+/** The texts of `expr` with `min` to `max` characters. */
+function countedContent(expr: ExprId, min: number, max: number): number {
+  const apart = lengthApart(expr)
+  if (apart !== null) {
+    try {
+      return boundedContent(apart.expr, Math.max(min, apart.min), Math.min(max, apart.max))
+    } catch (error) {
+      // What is left may be larger than the whole.
+      if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
+    }
+  }
+  return boundedContent(expr, min, max)
+}
+
+/** Bounds that every text of the pattern keeps need no counting. */
+function boundedContent(expr: ExprId, min: number, max: number): number {
+  const { low, high } = exprLengths(expr)
+  const most = max >= high ? Unbounded : Math.min(max, Unbounded - 1)
+  return lengthContent(exprContent(expr), min <= low ? 0 : min, most)
 }
 
 function trieOf(texts: Iterable<string>, tag: number): number {

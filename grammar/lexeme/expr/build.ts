@@ -323,11 +323,22 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
   return result
 }
 
-/** Texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ = U; U \ U = ∅; U \ (U \ r) = r. */
+/**
+ * Texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ = U; U \ U = ∅; U \ (U \ r) = r;
+ * U \ (r | (U \ s)) = s & (U \ r): the parts of an intersection are seen, whatever was negated to make it.
+ */
 export function diff(universe: ExprId, id: ExprId): ExprId {
   if (id === Never) return universe
   if (id === universe || flags(id) & Universe) return Never
   if (kindOf(id) === DiffKind && at(id, 1) === universe) return at(id, 2)
+  if (kindOf(id) === OrKind && (flags(id) & Inherited) === 0) {
+    const isNegative = (part: ExprId) => kindOf(part) === DiffKind && at(part, 1) === universe
+    const parts = members(id)
+    if (parts.some(isNegative)) {
+      const kept = parts.filter(isNegative).map((part) => at(part, 2))
+      return and([...kept, diff(universe, or(parts.filter((part) => !isNegative(part))))])
+    }
+  }
   const made = (flags(id) & Inherited) | Searched | (isNullable(universe) && !isNullable(id) ? Nullable : 0)
   return intern([DiffKind, universe, id], made)
 }

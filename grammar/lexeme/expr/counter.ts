@@ -66,13 +66,46 @@ class Lengths {
 
   /** Whether `state` accepts some text of `min` to `max` more characters. */
   can(state: ExprId, min: number, max: number): boolean {
-    const s = this.index.get(state)
-    if (s === undefined) throw new Error(`internal: expression ${state} is not in this automaton`)
+    const s = this.placeOf(state)
     for (let k = min; k <= max; k++) {
       if (this.layer(k)[s] === 1) return true
       if (this.period > 0 && k >= Math.max(min, this.periodStart) + this.period) return false
     }
     return false
+  }
+
+  /**
+   * A text of fewest characters, `min` to `max`, of a state that has one; of each range of bytes that leads on the one that `cheapest`
+   * picks, and of those the one of least `cost`.
+   */
+  text(state: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array {
+    let left = min
+    while (left < max && this.layer(left)[this.placeOf(state)] === 0) left++
+    const bytes: number[] = []
+    for (let at = state; left > 0 || !exprs.nullable(at); ) {
+      let [best, next] = [-1, at]
+      // A copy: other rows may be asked for meanwhile.
+      const row = Array.from(exprs.row(at))
+      for (let i = 0; i < row.length; i += 2) {
+        const place = this.index.get(row[i + 1])
+        const byte = costs.cheapest(row[i])
+        const isInside = (byte & 0xc0) === 0x80
+        if (place === undefined || (left === 0 && !isInside)) continue
+        if (this.layer(isInside ? left : left - 1)[place] === 0) continue
+        if (best < 0 || costs.costs[byte] < costs.costs[best]) [best, next] = [byte, row[i + 1]]
+      }
+      if (best < 0) throw new Error(`internal: expression ${at} has no text of ${left} characters`)
+      if ((best & 0xc0) !== 0x80) left--
+      bytes.push(best)
+      at = next
+    }
+    return Uint8Array.from(bytes)
+  }
+
+  private placeOf(state: ExprId): number {
+    const place = this.index.get(state)
+    if (place === undefined) throw new Error(`internal: expression ${state} is not in this automaton`)
+    return place
   }
 
   /** The least k such that every state accepts in exactly j characters for each j ≥ k; -1 if there is none. */
@@ -194,6 +227,22 @@ export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   if (max >= high && (min <= low || (high === Unbounded && hasAtLeast(expr, min)))) return true
   if (givesUp === true) return false
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
+}
+
+/** What bytes cost, and which of a range costs least, see `shortest.ts`. */
+export interface ByteCosts {
+  /** Shape [256]. */
+  readonly costs: Uint8Array
+  /** The byte of a range `lo | hi << 8`. */
+  cheapest(range: number): number
+}
+
+/**
+ * A text of `expr` with fewest characters, `min` to `max`, of which it has some; null where its automaton is not closed. Cost: a row of
+ * derivatives a byte.
+ */
+export function countedText(expr: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array | null {
+  return owners.get(expr)?.text(expr, min, max, costs) ?? null
 }
 
 /** Whether a text of at least `min` characters is found soon: depth first, every state that is left has some text. */

@@ -8,6 +8,7 @@
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, type GrammarError, limitError } from "../../errors.ts"
 import { derivativeRow } from "./derivative.ts"
+import { distanceOf } from "./near.ts"
 import {
   AndKind,
   type ExprId,
@@ -57,6 +58,11 @@ export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade =
   )
 }
 
+/** Whether `id` is the empty language as a small search finds it; false where that is not told. */
+export function isSmallNever(id: ExprId): boolean {
+  return search(id, MaxSearchedInPart) === Dead
+}
+
 function madeError(): GrammarError {
   return limitError(
     fixedBounds,
@@ -76,7 +82,8 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
   const found = [id]
   const parents = [-1]
   const seen = new Set(found)
-  for (let i = 0; i < found.length; i++) {
+  const order = new Order(found)
+  for (let i = order.next(); i >= 0; i = order.next()) {
     checkTime()
     const row = derivativeRow(found[i])
     for (let j = 1; j < row.length; j += 2) {
@@ -98,6 +105,62 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
   }
   for (const dead of found) verdicts.set(dead, Dead)
   return Dead
+}
+
+/** So many are looked at in the order in which they were found, before it is asked which are closer to an end. */
+const FewFound = 64
+
+/**
+ * Which of the expressions found is looked at next: by turns the first one found, and one that seems closest to its end, where
+ * each factor of an intersection counts. Twelve patterns that a text must contain are met one after the other by the second, where
+ * the first looks at all sets of them; and where the second is misled, the first takes twice as long as alone.
+ */
+class Order {
+  private readonly found: readonly ExprId[]
+  private readonly isTaken: boolean[] = []
+  /** Places in `found` by how far their end is at least. */
+  private readonly byDistance: number[][] = []
+  private first = 0
+  private closest = 0
+  /** Those before it stand in `byDistance`. */
+  private sorted = 0
+  private isTurn = false
+
+  constructor(found: readonly ExprId[]) {
+    this.found = found
+  }
+
+  /** Its place, or -1: all have been looked at. */
+  next(): number {
+    const { found, isTaken } = this
+    this.isTurn = !this.isTurn && found.length > FewFound
+    const place = this.isTurn ? this.takeClosest() : -1
+    if (place >= 0) {
+      isTaken[place] = true
+      return place
+    }
+    while (isTaken[this.first]) this.first++
+    if (this.first === found.length) return -1
+    isTaken[this.first] = true
+    return this.first++
+  }
+
+  private takeClosest(): number {
+    const { found, byDistance, isTaken } = this
+    for (; this.sorted < found.length; this.sorted++) {
+      if (isTaken[this.sorted]) continue
+      const distance = distanceOf(found[this.sorted])
+      byDistance[distance] ??= []
+      byDistance[distance].push(this.sorted)
+      this.closest = Math.min(this.closest, distance)
+    }
+    for (; this.closest < byDistance.length; this.closest++) {
+      const places = byDistance[this.closest]
+      for (let place = places?.pop(); place !== undefined; place = places.pop())
+        if (!isTaken[place]) return place
+    }
+    return -1
+  }
 }
 
 /** What is known of `id` without a search: Live, Dead, or 0. */

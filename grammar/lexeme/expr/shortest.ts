@@ -11,6 +11,7 @@ import { fixedBounds, limitError } from "../../errors.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { machineLengths } from "./machine.ts"
+import { nearText } from "./near.ts"
 import {
   AndKind,
   at,
@@ -34,6 +35,9 @@ const MaxCost = 0x1fffffff
 
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
 const { shortestStates, shortestRanges } = fixedBounds
+
+/** Behind so many expressions a text that is not surely shortest is as good. */
+const ManySearched = 10_000
 
 /** For `checkTime`: a row of derivatives. */
 const RowWeight = 8
@@ -291,7 +295,7 @@ export class ShortestTexts {
   }
 
   /** The byte of a range `lo | hi << 8` that costs least. */
-  private cheapest(range: number): number {
+  cheapest(range: number): number {
     let best = range & 0xff
     for (let byte = best + 1; byte <= range >>> 8; byte++) {
       const difference = this.costs[byte] - this.costs[best]
@@ -331,6 +335,13 @@ export class ShortestTexts {
         }
         if (isNever(id)) continue
         checkTime(RowWeight)
+        if (searched === ManySearched) {
+          const near = nearText(root, (range) => this.cheapest(range), ManySearched)
+          if (near !== null) {
+            for (const byte of near) bytes.push(byte)
+            return
+          }
+        }
         if (++searched > shortestStates || ranges > shortestRanges) {
           const visited = `${searched} automaton states and ${ranges} transitions`
           const bounds = `${shortestStates} and ${shortestRanges}`

@@ -6,6 +6,7 @@
  * the search over states.
  */
 
+import { countedText } from "../expr/counter.ts"
 import type { ExprId } from "../expr/expr.ts"
 import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "../expr/nodes.ts"
 import type { ShortestTexts } from "../expr/shortest.ts"
@@ -51,7 +52,8 @@ export function shortestContent(
     case NamesKind:
       return named(a, b, texts, isSearched)
     default: {
-      const bytes = stretched(partsOfContent(a)[1], b, c, texts)
+      const inner = partsOfContent(a)[1]
+      const bytes = stretched(inner, b, c, texts) ?? (isSearched ? counted(inner, b, c, texts) : null)
       return bytes === null ? null : { bytes, tag: PlainTag }
     }
   }
@@ -76,6 +78,14 @@ function named(names: number, base: number, texts: ShortestTexts, isSearched: bo
   // The base's own text may be one of the names: then another one is needed.
   if (nameTag(rest) !== 0) return null
   return isSearched || cost <= leastContent(base, texts) ? other : null
+}
+
+/** A text with as few characters as the counted automaton has; null unless each costs as little as a character can. */
+function counted(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
+  const bytes = countedText(expr, min, max, texts)
+  if (bytes === null) return null
+  const characters = bytes.reduce((sum, byte) => sum + ((byte & 0xc0) === 0x80 ? 0 : 1), 0)
+  return texts.costOf(bytes) === characters ? bytes : null
 }
 
 /**
