@@ -108,12 +108,13 @@ export function serializeSource(
 /**
  * What `serializeMachine` or `serializeSource` wrote. Throws StoreError for anything else, and for a file of another
  * build or vocabulary; GrammarError where a source does not compile. `spellsTokens`: a source reads control tokens as text, as
- * they are spelled. Default: they are those of the vocabulary.
+ * they are spelled. Default: they are those of the vocabulary. `compileMs`: milliseconds that a source may take to compile, in place
+ * of what it was compiled with.
  */
 export function deserialize(
   bytes: Uint8Array,
   vocabulary: Vocabulary,
-  options: { spellsTokens?: boolean } = {},
+  options: { spellsTokens?: boolean; compileMs?: number } = {},
 ): Stored {
   const reader = new ByteReader(bytes, (message) => new StoreError("content", `${message}: the file is cut`))
   if (bytes.length < magic.length || !magic.every((byte, i) => bytes[i] === byte)) {
@@ -133,7 +134,7 @@ export function deserialize(
   const machine =
     form === "machine"
       ? readMachine(reader, notes, vocabulary, grammarHash)
-      : compileAgain(notes, vocabulary, grammarHash, options.spellsTokens ? undefined : vocabulary)
+      : compileAgain(notes, vocabulary, grammarHash, options)
   if (reader.left !== hashLength)
     throw new StoreError("content", `${reader.left - hashLength} bytes too many`)
   const vocabularyHash = ownHash === anyVocabulary ? undefined : ownHash
@@ -259,11 +260,15 @@ function compileAgain(
   notes: Partial<SourceNotes>,
   vocabulary: Vocabulary,
   grammarHash: string,
-  tokens: Vocabulary | undefined,
+  { spellsTokens, compileMs }: { spellsTokens?: boolean; compileMs?: number },
 ): TokenFsm {
   const { input, options } = notes
   if (input === undefined || options === undefined) throw new StoreError("content", "no input or no options")
-  const { grammar, report } = compileStored(input, { ...options, tokens })
+  const { grammar, report } = compileStored(input, {
+    ...options,
+    tokens: spellsTokens ? undefined : vocabulary,
+    ...(compileMs !== undefined && { limits: { ...options.limits, compileMs } }),
+  })
   expectPart("grammar hash", grammarHash, hashOf(constraintKey(input, options)))
   if (JSON.stringify(reportNotes(report)) !== JSON.stringify(notes.report)) {
     throw new StoreError(

@@ -18,7 +18,13 @@ import {
 import type { Tokenizer } from "../../runtime/model/tokenizer.ts"
 import { byteMachine, place, readsTokens, TextChecker, type Verdict } from "../suite/checker.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
-import { type ConstraintFlags, constraintFlags, needConstraint, readText, spelling } from "./constraint.ts"
+import {
+  type ConstraintFlags,
+  compileOptions,
+  constraintFlags,
+  needConstraint,
+  readText,
+} from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { readTokenizer } from "./vocabulary.ts"
 
@@ -49,7 +55,8 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
 async function check(files: string[], flags: CheckFlags, io: Io): Promise<number> {
   const tokenizer = flags.vocab ? await readTokenizer(flags.vocab) : null
   const machine = await machineOf(flags, tokenizer?.vocabulary ?? null, io)
-  const checker = tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer)
+  const checker =
+    tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer, flags.maxMask)
   let rejected = false
   for (const file of files) {
     const source = (await readText(file, io)).replace(/\r?\n$/, "")
@@ -70,7 +77,7 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
 /** `vocabulary`: null reads bytes. */
 async function machineOf(flags: CheckFlags, vocabulary: Vocabulary | null, io: Io): Promise<TokenMachine> {
   if (flags.compiled !== undefined) return (await readCompiled(flags.compiled, flags, vocabulary)).machine
-  const policies = { surface: "conform", unsatisfiable: "error", ...spelling(flags) } as const
+  const policies = { surface: "conform", unsatisfiable: "error", ...compileOptions(flags) } as const
   const tokens = vocabulary ?? undefined
   const { grammar } = compile(await needConstraint(flags, io), { ...policies, tokens })
   if (vocabulary === null) return byteMachine(grammar)
@@ -91,9 +98,9 @@ class TokenChecker {
   private readonly tokenizer: Tokenizer
   private readonly row: Uint32Array
 
-  constructor(machine: TokenMachine, tokenizer: Tokenizer) {
+  constructor(machine: TokenMachine, tokenizer: Tokenizer, maskMs: number) {
     this.tokenizer = tokenizer
-    this.matcher = new Matcher(machine)
+    this.matcher = new Matcher(machine, { maskMs })
     this.row = new Uint32Array(tokenizer.vocabulary.words)
     this.parseSpecial = readsTokens(machine)
     const encoder = new TextEncoder()

@@ -24,7 +24,13 @@ import {
   readCompiled,
   writeCompiled,
 } from "./compiled.ts"
-import { type ConstraintFlags, constraintFlags, needConstraint, spelling } from "./constraint.ts"
+import {
+  type ConstraintFlags,
+  compileOptions,
+  constraintFlags,
+  needConstraint,
+  spelling,
+} from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
@@ -58,9 +64,9 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   const { machine, report, form } =
     source === null
       ? await readCompiled(flags.compiled!, flags, flags.vocab ? vocabulary : null)
-      : { ...compileHere(source, spelling(flags), flags.vocab ? vocabulary : null), form: undefined }
+      : { ...compileHere(source, compileOptions(flags), flags.vocab ? vocabulary : null), form: undefined }
   const compileMs = performance.now() - begin
-  const matcher = new Matcher(machine)
+  const matcher = new Matcher(machine, { maskMs: flags.maxMask })
   const row = new Uint32Array(vocabulary.words)
   matcher.fillMask(row)
   const firstMaskMs = performance.now() - begin

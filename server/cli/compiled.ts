@@ -80,9 +80,10 @@ export async function readCompiled(
       `cannot read ${file}: ${(error as Error).message}. --compiled takes what compile --out wrote`,
     )
   }
+  const compileMs = flags.maxCompile
   return vocabulary === null
-    ? deserialize(bytes, byteVocabulary(), { spellsTokens: true })
-    : deserialize(bytes, vocabulary)
+    ? deserialize(bytes, byteVocabulary(), { spellsTokens: true, compileMs })
+    : deserialize(bytes, vocabulary, { compileMs })
 }
 
 /** Writes a constraint to `file`. Throws GrammarError when a machine is asked for and there is none. */

@@ -7,6 +7,7 @@ import { type Command, Option } from "commander"
 import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
 import { readPolicies } from "../openai/request/policies.ts"
 import { type Io, UsageError } from "./exit.ts"
+import { wholeNumber } from "./model.ts"
 
 export interface ConstraintFlags {
   schema?: string
@@ -24,7 +25,13 @@ export interface ConstraintFlags {
   escapes?: string
   numbers?: string
   formats?: string
+  maxCompile: number
+  maxMask: number
 }
+
+/** Milliseconds that a constraint may take to compile, and the tokens for one place to be found: in every command alike. */
+export const defaultCompileMs = 2_000
+export const defaultMaskMs = 1_000
 
 /** The flags of which one names the constraint, as they are written. */
 const constraintNames = {
@@ -66,6 +73,18 @@ export function constraintFlags(command: Command): Command {
     .addOption(new Option("--escapes <policy>", "in JSON strings").choices(["canonical", "json"]))
     .addOption(new Option("--numbers <policy>", "spelling of JSON numbers").choices(["plain", "json"]))
     .addOption(new Option("--formats <policy>", "what `format` does").choices(["assert", "annotate"]))
+    .option(
+      "--max-compile <ms>",
+      "time that the constraint may take to compile",
+      wholeNumber,
+      defaultCompileMs,
+    )
+    .option(
+      "--max-mask <ms>",
+      "time that the tokens for one place may take to be found",
+      wholeNumber,
+      defaultMaskMs,
+    )
 }
 
 /** The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable file. */
@@ -122,9 +141,14 @@ export function givenConstraints(flags: ConstraintFlags): (keyof typeof constrai
 }
 
 /** The policies that the flags name; the rest keeps its default. */
-export function spelling(flags: ConstraintFlags): CompileOptions {
+export function spelling(flags: Partial<ConstraintFlags>): CompileOptions {
   const { whitespace, order, escapes, numbers, formats } = flags
   return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats } }).compile
+}
+
+/** The same, and the time that it may take. */
+export function compileOptions(flags: ConstraintFlags): CompileOptions {
+  return { ...spelling(flags), limits: { compileMs: flags.maxCompile } }
 }
 
 /** The text of a file, or of standard input for `-`. */

@@ -63,7 +63,8 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
 async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io): Promise<number> {
   const given = await readConstraint(flags, io)
   const text = prompt === undefined || prompt === "-" ? await io.stdin() : prompt
-  const engine = await openModel(flags, io)
+  const limits = { compileMs: flags.maxCompile, maskMs: flags.maxMask }
+  const engine = await openModel(flags, io, { limits })
   try {
     const constraint =
       flags.compiled === undefined ? given : await readCompiled(flags.compiled, flags, engine.vocabulary)

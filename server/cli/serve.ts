@@ -11,6 +11,7 @@ import { type Command, InvalidArgumentError, Option } from "commander"
 import { createApp } from "../app.ts"
 import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
+import { defaultCompileMs, defaultMaskMs } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { type Log, type LogLevel, logLevels, openLog } from "./log.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
@@ -55,8 +56,13 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--any-model", "take any model name for the loaded one")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
     .option("--max-queue <n>", "answers that may wait for a slot", wholeNumber, 256)
-    .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, 2_000)
-    .option("--max-mask <ms>", "time that the tokens for one place may take to be found", wholeNumber, 1_000)
+    .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, defaultCompileMs)
+    .option(
+      "--max-mask <ms>",
+      "time that the tokens for one place may take to be found",
+      wholeNumber,
+      defaultMaskMs,
+    )
     .option("--max-completion <ms>", "time that a completion within the budget may take", wholeNumber, 1_000)
     .addOption(
       new Option(
