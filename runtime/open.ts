@@ -104,6 +104,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   const chosen = await chooseSampler(options.device ?? "auto", log)
   const load: LoadOptions = {
     graphPath: directory.graphPath,
+    embeddingPath: directory.embeddingPath,
     provider: chosen.sampler.name === "gpu" ? "webgpu" : "cpu",
     threads,
     slotCount,
@@ -208,8 +209,12 @@ async function openDraftModel(
 ): Promise<ModelDrafter> {
   const directory = await openDirectory(path, dtype, parts.options)
   const contextLength = Math.min(load.contextLength, directory.contextLength ?? load.contextLength)
-  const { graphPath, config } = directory
-  const model = await loadModel({ ...load, graphPath, config, contextLength }, false, parts.log)
+  const { graphPath, embeddingPath, config } = directory
+  const model = await loadModel(
+    { ...load, graphPath, embeddingPath, config, contextLength },
+    false,
+    parts.log,
+  )
   try {
     checkSameVocabulary(parts.vocabulary, readVocabulary(directory, model))
     if (!model.canRewind) throw new RangeError(cannotRewind(model))

@@ -8,7 +8,7 @@
  */
 
 import { readdir, readFile, stat } from "node:fs/promises"
-import { basename, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { ModelError } from "../errors.ts"
 import { type GenaiModel, readGenaiConfig } from "./genai.ts"
 
@@ -19,6 +19,8 @@ export interface ModelDirectory {
   /** Seconds since 1970: when the graph was written. */
   readonly createdAt: number
   readonly graphPath: string
+  /** The graph that makes embeddings of tokens, where one lies beside that of a model that also sees; undefined: there is none. */
+  readonly embeddingPath: string | undefined
   /** `config.json`, or its `text_config` where a model has one. */
   readonly config: Readonly<Record<string, unknown>>
   readonly tokenizerJson: Readonly<Record<string, unknown>>
@@ -70,6 +72,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
     id: name || basename(directory),
     createdAt: Math.floor((await stat(graphPath)).mtimeMs / 1000),
     graphPath,
+    embeddingPath: await findEmbedding(graphPath, dtype),
     config,
     tokenizerJson,
     tokenizerConfig,
@@ -105,6 +108,22 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
         ? "no graph. Export the model to ONNX"
         : `${others.map(({ file, dtype }) => `${file} (dtype ${dtype})`).join(", ")}. Choose its dtype`
     }`,
+  )
+}
+
+/** The graph of embeddings in the folder of `graphPath`: of the same type of weights, else of the first that there is. */
+async function findEmbedding(graphPath: string, dtype: string): Promise<string | undefined> {
+  for (const file of embeddingFilesOf(dtype)) {
+    const path = join(dirname(graphPath), file)
+    if ((await kindOf(path))?.isFile()) return path
+  }
+  return undefined
+}
+
+/** What the graph of embeddings may be called beside one of a type of weights, the likeliest first. */
+function embeddingFilesOf(dtype: string): string[] {
+  return [dtype, ...dtypes.filter((other) => other !== dtype)].map(
+    (each) => `embed_tokens${graphSuffix[each] ?? ""}.onnx`,
   )
 }
 

@@ -15,18 +15,22 @@ export interface GenaiModel {
   readonly graph: string
 }
 
-/** The names that are read; those of caches hold the layer as `%d`. */
-const inputNames: Readonly<Record<string, string>> = {
-  input_ids: "input_ids",
-  attention_mask: "attention_mask",
-  position_ids: "position_ids",
-  past_key_names: "past_key_values.%d.key",
-  past_value_names: "past_key_values.%d.value",
+/** The names that are read; those of caches hold the layer as `%d`. States had other names in earlier versions. */
+const inputNames: Readonly<Record<string, readonly string[]>> = {
+  input_ids: ["input_ids"],
+  attention_mask: ["attention_mask"],
+  position_ids: ["position_ids"],
+  past_key_names: ["past_key_values.%d.key"],
+  past_value_names: ["past_key_values.%d.value"],
+  past_conv_names: ["past.%d.conv", "past_conv.%d", "past_key_values.%d.conv_state"],
+  past_recurrent_names: ["past.%d.recurrent", "past_recurrent.%d", "past_key_values.%d.recurrent_state"],
 }
-const outputNames: Readonly<Record<string, string>> = {
-  logits: "logits",
-  present_key_names: "present.%d.key",
-  present_value_names: "present.%d.value",
+const outputNames: Readonly<Record<string, readonly string[]>> = {
+  logits: ["logits"],
+  present_key_names: ["present.%d.key"],
+  present_value_names: ["present.%d.value"],
+  present_conv_names: ["present.%d.conv", "present_conv.%d", "present.%d.conv_state"],
+  present_recurrent_names: ["present.%d.recurrent", "present_recurrent.%d", "present.%d.recurrent_state"],
 }
 
 /** Throws ModelError naming the field of `path` that is wrong. */
@@ -54,6 +58,7 @@ export function readGenaiConfig(path: string, config: JsonObject): GenaiModel {
       num_attention_heads: decoder.num_attention_heads,
       num_key_value_heads: decoder.num_key_value_heads,
       num_hidden_layers: decoder.num_hidden_layers,
+      sliding_window: (decoder.sliding_window as JsonObject | undefined)?.window_size,
     },
   }
 }
@@ -62,15 +67,15 @@ function checkNames(
   path: string,
   what: string,
   names: unknown,
-  known: Readonly<Record<string, string>>,
+  known: Readonly<Record<string, readonly string[]>>,
 ): void {
   for (const [key, name] of Object.entries(objectOf(path, names ?? {}, `model.decoder.${what}`))) {
-    if (known[key] === name) continue
+    if (known[key]?.includes(String(name))) continue
     const place = `${path}: model.decoder.${what}.${key} is ${JSON.stringify(name)}`
     throw new ModelError(
       known[key] === undefined
         ? `${place}: it is unknown. Build the decoder alone, with its cache as keys and values`
-        : `${place}, not ${JSON.stringify(known[key])}. Build the graph with the names of its layout`,
+        : `${place}, not ${JSON.stringify(known[key][0])}. Build the graph with the names of its layout`,
     )
   }
 }

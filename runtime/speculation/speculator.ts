@@ -96,7 +96,7 @@ export function describeSpeculator(speculator: Speculator): string {
 
 /** Why a model's cache cannot be cut back to what a draft left of it. */
 export function cannotRewind(model: Model): string {
-  return `${model.description}: its cache stays on the device and only grows, so refused tokens cannot be taken out of it; choose the device cpu`
+  return `${model.description}: its cache only grows, so refused tokens cannot be taken out of it; choose a model whose layers keep keys, and the device cpu`
 }
 
 /** Tokens of the probes' text. Any ids do; these are spread over the vocabulary. */

@@ -15,6 +15,8 @@ import { Gate } from "./gate.ts"
 /** What the worker needs to load the graph. */
 export interface LoadOptions {
   graphPath: string
+  /** The graph that makes `inputs_embeds`, for one that takes them. */
+  embeddingPath?: string | undefined
   provider: "cpu" | "webgpu"
   threads: number
   slotCount: number
@@ -34,9 +36,8 @@ export type Answer =
       width: number
       canRewind: boolean
       cutsFreely: boolean
-      isBatched: boolean
-      /** How far rows that run together move each other's logits, where that is why they do not. */
-      dependence: number | undefined
+      /** How it runs, and why not otherwise. */
+      description: string
     }
   /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
   | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint }
@@ -62,8 +63,7 @@ class OrtClient implements Model {
   width = 0
   canRewind = false
   cutsFreely = false
-  isBatched = false
-  private dependence: number | undefined
+  private way = ""
   answeredAt = 0
   readonly contextLength: number
   readonly slotCount: number
@@ -89,12 +89,7 @@ class OrtClient implements Model {
   }
 
   get description(): string {
-    const { dependence, isBatched } = this
-    const why =
-      dependence === undefined
-        ? ""
-        : `: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as in graphs whose activations are quantised; batching "fast" runs them so`
-    return `onnxruntime-node/${this.options.provider}, ${isBatched ? "batched" : `one row at a time${why}`}`
+    return `onnxruntime-node/${this.options.provider}, ${this.way}`
   }
 
   get isDead(): boolean {
@@ -132,8 +127,7 @@ class OrtClient implements Model {
     this.width = answer.width
     this.canRewind = answer.canRewind
     this.cutsFreely = answer.cutsFreely
-    this.isBatched = answer.isBatched
-    this.dependence = answer.dependence
+    this.way = answer.description
     this.isLoaded = true
   }
 

@@ -10,11 +10,14 @@
  * C is a power of two that depends on the row's own length only, and rows of one C lie in one arena and run as one
  * batch: so a row's logits have the same bits whoever runs beside it. (Padding to the longest neighbour would change the
  * order of the sums in the softmax.)
+ *
+ * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
+ * off it.
  */
 
+import { type CacheArray, makeArray } from "./graph.ts"
+import { type Layout, seenAt } from "./layout.ts"
 import type { CacheShape } from "./signature.ts"
-
-export type CacheArray = Float32Array | Uint16Array
 
 const smallestCapacity = 64
 
@@ -31,7 +34,7 @@ interface Arena {
   readonly capacity: number
   /** Row → slot. */
   readonly slots: number[]
-  /** One array a cache tensor. Shape [R, H, C, D], R rows of room ≥ slots.length. */
+  /** One array a cache tensor. Shape [R, H, C, D], a state's [R, D]; R rows of room ≥ slots.length. */
   arrays: CacheArray[]
   room: number
 }
@@ -39,20 +42,22 @@ interface Arena {
 export class CacheRows {
   private readonly caches: readonly CacheShape[]
   private readonly contextLength: number
-  private readonly makeArray: (length: number) => CacheArray
+  private readonly layout: Layout
   private readonly arenas = new Map<number, Arena>()
   /** Tokens that the slot holds. Shape [slots]. */
   private readonly lengths: Int32Array
   /** Capacity of the arena that the slot's row lies in; 0: none. Shape [slots]. */
   private readonly capacities: Int32Array
+  /** Shifted: rows with the gap in front, of the run in hand. */
+  private readonly shifted: CacheArray[] = []
 
   constructor(
     caches: readonly CacheShape[],
-    options: { slotCount: number; contextLength: number; makeArray: (length: number) => CacheArray },
+    options: { slotCount: number; contextLength: number; layout: Layout },
   ) {
     this.caches = caches
     this.contextLength = options.contextLength
-    this.makeArray = options.makeArray
+    this.layout = options.layout
     this.lengths = new Int32Array(options.slotCount)
     this.capacities = new Int32Array(options.slotCount)
   }
@@ -67,6 +72,7 @@ export class CacheRows {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
     }
     if (length === this.lengths[slot]) return
+    this.checkWhole(slot, length)
     this.lengths[slot] = length
     this.move(slot, capacityOf(length, this.contextLength))
   }
@@ -76,6 +82,7 @@ export class CacheRows {
     if (length > this.lengths[from]) {
       throw new Error(`internal: slot ${from} holds ${this.lengths[from]} tokens, not ${length}`)
     }
+    this.checkWhole(from, length)
     this.lengths[to] = 0
     this.move(to, capacityOf(length, this.contextLength))
     this.lengths[to] = length
@@ -115,12 +122,29 @@ export class CacheRows {
     return this.arenas.get(this.capacities[slot])?.slots.indexOf(slot) ?? -1
   }
 
-  /** A view of rows start … end of one cache tensor, as the graph's past. Capacity 0 is the empty past. */
+  /**
+   * Rows start … end of one cache tensor, as the graph's past: a view, or where rows are shifted a copy that the next call overwrites.
+   * Capacity 0 is the empty past.
+   */
   past(cache: number, capacity: number, start: number, end: number): CacheArray {
+    const shape = this.caches[cache]
     const arena = this.arenas.get(capacity)
-    if (!arena) return this.makeArray(0)
     const size = this.rowSize(cache, capacity)
-    return arena.arrays[cache].subarray(start * size, end * size)
+    if (!arena) return makeArray(shape.type, (end - start) * size)
+    const rows = arena.arrays[cache].subarray(start * size, end * size)
+    if (this.layout !== "shifted" || shape.state) return rows
+    if ((this.shifted[cache]?.length ?? 0) < rows.length)
+      this.shifted[cache] = makeArray(shape.type, 2 * rows.length)
+    const shifted = this.shifted[cache].subarray(0, rows.length)
+    for (let row = start; row < end; row++) {
+      const length = this.lengths[arena.slots[row]]
+      const gap = seenAt(this.layout, length, capacity) * shape.dim
+      for (let head = 0; head < shape.heads; head++) {
+        const at = ((row - start) * shape.heads + head) * capacity * shape.dim
+        shifted.set(rows.subarray(at, at + length * shape.dim), at + gap)
+      }
+    }
+    return shifted
   }
 
   /**
@@ -140,14 +164,24 @@ export class CacheRows {
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!
     const row = arena.slots.indexOf(slot)
-    for (const [cache, { heads, dim }] of this.caches.entries()) {
+    for (const [cache, { heads, dim, state }] of this.caches.entries()) {
       const from = presents[cache]
       const to = arena.arrays[cache]
+      if (state) {
+        to.set(from.subarray(presentRow * dim, (presentRow + 1) * dim), row * dim)
+        continue
+      }
       for (let head = 0; head < heads; head++) {
         const fresh = ((presentRow * heads + head) * presentLength + freshAt) * dim
         to.set(from.subarray(fresh, fresh + count * dim), ((row * heads + head) * capacity + start) * dim)
       }
     }
+  }
+
+  /** A state stands for all tokens of its slot. */
+  private checkWhole(slot: number, length: number): void {
+    if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return
+    throw new Error(`internal: slot ${slot} cannot give its first ${length} tokens`)
   }
 
   private move(slot: number, capacity: number): void {
@@ -172,7 +206,7 @@ export class CacheRows {
   private arena(capacity: number): Arena {
     let arena = this.arenas.get(capacity)
     if (!arena) {
-      arena = { capacity, slots: [], arrays: this.caches.map(() => this.makeArray(0)), room: 0 }
+      arena = { capacity, slots: [], arrays: this.caches.map(({ type }) => makeArray(type, 0)), room: 0 }
       this.arenas.set(capacity, arena)
     }
     return arena
@@ -182,14 +216,15 @@ export class CacheRows {
     if (rows <= arena.room) return
     arena.room = Math.max(rows, Math.min(2 * arena.room, this.lengths.length))
     arena.arrays = arena.arrays.map((array, cache) => {
-      const grown = this.makeArray(arena.room * this.rowSize(cache, arena.capacity))
+      const grown = makeArray(this.caches[cache].type, arena.room * this.rowSize(cache, arena.capacity))
       grown.set(array)
       return grown
     })
   }
 
   private rowSize(cache: number, capacity: number): number {
-    return this.caches[cache].heads * capacity * this.caches[cache].dim
+    const { heads, dim, state } = this.caches[cache]
+    return state ? dim : heads * capacity * dim
   }
 
   private copyTokens(
@@ -199,7 +234,12 @@ export class CacheRows {
     targetRow: number,
     length: number,
   ): void {
-    for (const [cache, { heads, dim }] of this.caches.entries()) {
+    for (const [cache, { heads, dim, state }] of this.caches.entries()) {
+      if (state) {
+        const whole = source.arrays[cache].subarray(sourceRow * dim, (sourceRow + 1) * dim)
+        target.arrays[cache].set(whole, targetRow * dim)
+        continue
+      }
       for (let head = 0; head < heads; head++) {
         const from = (sourceRow * heads + head) * source.capacity * dim
         const to = (targetRow * heads + head) * target.capacity * dim

@@ -2,8 +2,10 @@
  * What an ONNX graph takes and gives, read from its own metadata: the graph's dimensions win over config.json.
  *
  * The layout is that of the Hugging Face exports of decoder-only models: `input_ids`, `attention_mask`, optional
- * `position_ids`, `past_key_values.<i>.key|value` in; `logits`, `present.<i>.key|value` out. Everything else is refused
- * by its name, since an input that we do not fill would silently be wrong.
+ * `position_ids`, `past_key_values.<i>.key|value` in; `logits`, `present.<i>.key|value` out. Layers that keep no keys keep a state
+ * of one size instead (`past_conv.<i>`, `past_ssm.<i>`, `past_recurrent.<i>`; onnxruntime-genai's builder writes `past.<i>.conv`).
+ * The decoder of a model that sees takes `inputs_embeds`, which a second graph makes of the tokens. Everything else is refused by its
+ * name, since an input that we do not fill would silently be wrong.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -17,10 +19,16 @@ export interface ValueInfo {
   readonly shape?: readonly (number | string)[]
 }
 
-/** One cache tensor of shape [B, heads, P, dim]. */
+export type FloatType = "float32" | "float16"
+
+/** One tensor that the graph hands from a run to the next. */
 export interface CacheShape {
   readonly past: string
   readonly present: string
+  readonly type: FloatType
+  /** What is kept of all tokens together: its dimensions behind B; zeros before the first token. Null: keys or values of each token. */
+  readonly state: readonly number[] | null
+  /** Keys have the shape [B, heads, P, dim]. A state counts as one head of all its numbers. */
   readonly heads: number
   readonly dim: number
 }
@@ -29,72 +37,171 @@ export interface Signature {
   /** V. */
   readonly width: number
   readonly caches: readonly CacheShape[]
-  readonly cacheType: "float32" | "float16"
-  readonly logitsType: "float32" | "float16"
-  readonly hasPositions: boolean
+  /** Whether some layer keeps a state: what has been read cannot be taken back. */
+  readonly hasStates: boolean
+  /** Rows of `position_ids`: 0 where there is no such input, 1 for [B, S], else those of [n, B, S], which are equal for text. */
+  readonly positionPlanes: number
   /** The input that limits the logits to the last n positions, where there is one. */
   readonly logitsToKeep: string | undefined
   readonly hasCacheBranch: boolean
+  /** Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the tokens. */
+  readonly embeds: readonly string[]
+  /** Some layer sees so many tokens before the new one only; undefined where none is known to. */
+  readonly window: number | undefined
 }
 
+/** The graph that makes `inputs_embeds`. */
+export interface EmbeddingInfo {
+  readonly path: string
+  readonly inputs: readonly ValueInfo[]
+  readonly outputs: readonly ValueInfo[]
+}
+
+type Config = Readonly<Record<string, unknown>>
+type Refuse = (what: string, way?: string) => never
+
 const keepInputs = ["num_logits_to_keep", "logits_to_keep"]
+const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
 
 /** Throws ModelError naming the input or output that is unknown, missing or of an unexpected shape. */
 export function readSignature(
   graph: string,
   inputs: readonly ValueInfo[],
   outputs: readonly ValueInfo[],
-  config: Readonly<Record<string, unknown>>,
+  config: Config,
+  embedding?: EmbeddingInfo,
 ): Signature {
-  const refuse = (what: string): never => {
-    throw new ModelError(`${graph}: ${what}. A decoder-only ONNX export with its cache is needed`)
+  const refuse: Refuse = (what, way = "A decoder-only ONNX export with its cache is needed") => {
+    throw new ModelError(`${graph}: ${what}. ${way}`)
   }
   const inputOf = new Map(inputs.map((input) => [input.name, input]))
   const outputOf = new Map(outputs.map((output) => [output.name, output]))
-  for (const name of ["input_ids", "attention_mask"]) {
+  refuseOtherKinds(inputOf, outputOf, refuse)
+  const embeds = inputOf.has("inputs_embeds") ? readEmbeds(inputOf, embedding, refuse) : []
+  for (const name of embeds.length > 0 ? ["attention_mask"] : ["input_ids", "attention_mask"]) {
     const input = inputOf.get(name) ?? refuse(`input ${name} is missing`)
     if (input.type !== "int64") refuse(`input ${name} has type ${input.type}, not int64`)
   }
-  const pasts: ValueInfo[] = []
+  const caches: CacheShape[] = []
   for (const input of inputs) {
-    if (/^past_key_values\.\d+\.(key|value)$/.test(input.name)) pasts.push(input)
-    else if (!knownInputs.includes(input.name)) refuse(`input ${input.name} is unknown`)
+    if (input.name.startsWith("past")) caches.push(readCache(input, outputOf, config, refuse))
+    else if (!knownInputs.includes(input.name) && !embeds.includes(input.name))
+      refuse(`input ${input.name} is unknown`)
   }
-  if (pasts.length === 0) refuse("it has no past_key_values inputs, so nothing could be cached")
-  const caches = pasts.map((past): CacheShape => {
-    const present = past.name.replace("past_key_values", "present")
-    if (!outputOf.has(present)) refuse(`output ${present} is missing`)
-    const shape = past.shape ?? []
-    if (shape.length !== 4) refuse(`input ${past.name} has ${shape.length} dimensions, not 4`)
-    return {
-      past: past.name,
-      present,
-      heads:
-        dimension(shape[1], headCount(config)) ??
-        refuse(`input ${past.name}: the number of heads is unknown`),
-      dim:
-        dimension(shape[3], headDim(config)) ?? refuse(`input ${past.name}: the size of a head is unknown`),
-    }
-  })
+  if (caches.length === 0) refuse("it has no past_key_values inputs, so nothing could be cached")
   const logits = outputOf.get("logits") ?? refuse("output logits is missing")
+  floatType(logits, refuse)
   return {
     width:
       dimension(logits.shape?.at(-1), config.vocab_size) ??
       refuse("output logits: the number of columns is unknown"),
     caches,
-    cacheType: floatType(pasts[0], refuse),
-    logitsType: floatType(logits, refuse),
-    hasPositions: inputOf.has("position_ids"),
+    hasStates: caches.some(({ state }) => state !== null),
+    positionPlanes: positionPlanes(inputOf.get("position_ids"), refuse),
     logitsToKeep: keepInputs.find((name) => inputOf.has(name)),
     hasCacheBranch: inputOf.has("use_cache_branch"),
+    embeds,
+    window: windowOf(config),
   }
 }
 
-const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
+/** Models of another kind, each by what gives it away. */
+function refuseOtherKinds(
+  inputOf: ReadonlyMap<string, ValueInfo>,
+  outputOf: ReadonlyMap<string, ValueInfo>,
+  refuse: Refuse,
+): void {
+  const decoder = "Choose a model that writes text: a decoder with its cache"
+  for (const name of ["encoder_hidden_states", "encoder_attention_mask"])
+    if (inputOf.has(name))
+      refuse(`input ${name} is that of a decoder behind an encoder, as in translation`, decoder)
+  const isCached = [...inputOf.keys()].some((name) => name.startsWith("past"))
+  if (outputOf.has("logits") || isCached) return
+  const vectors = ["last_hidden_state", "sentence_embedding", "token_embeddings", "pooler_output"]
+  const given = vectors.find((name) => outputOf.has(name))
+  if (given !== undefined)
+    refuse(
+      `output ${given} and no logits: it is an encoder or an embedding model, which writes no text`,
+      decoder,
+    )
+}
 
-function floatType(info: ValueInfo, refuse: (what: string) => never): "float32" | "float16" {
+/** What of the inputs the graph of embeddings makes. */
+function readEmbeds(
+  inputOf: ReadonlyMap<string, ValueInfo>,
+  embedding: EmbeddingInfo | undefined,
+  refuse: Refuse,
+): readonly string[] {
+  if (!embedding)
+    return refuse(
+      "input inputs_embeds: the graph that makes it of tokens is missing",
+      "Put the embed_tokens.onnx of the same export beside it",
+    )
+  const { path, inputs, outputs } = embedding
+  const refuseThat = (what: string): never => {
+    throw new ModelError(`${path}: ${what}. It must take input_ids alone and give inputs_embeds`)
+  }
+  for (const { name } of inputs) if (name !== "input_ids") refuseThat(`input ${name} is unknown`)
+  if (!outputs.some(({ name }) => name === "inputs_embeds")) refuseThat("output inputs_embeds is missing")
+  const made = outputs.filter(({ name }) => inputOf.has(name))
+  for (const { name, type } of made) {
+    const wanted = inputOf.get(name)?.type
+    if (type !== wanted)
+      refuseThat(`output ${name} has type ${type}, and the decoder takes ${wanted}. Choose another dtype`)
+  }
+  return made.map(({ name }) => name)
+}
+
+/** An input `past…`: keys and values where it grows by a token, a state where its sizes are fixed. */
+function readCache(
+  past: ValueInfo,
+  outputOf: ReadonlyMap<string, ValueInfo>,
+  config: Config,
+  refuse: Refuse,
+): CacheShape {
+  const { name, shape = [] } = past
+  const present = name.replace(/^past_key_values/, "present").replace(/^past/, "present")
+  if (!outputOf.has(present)) refuse(`output ${present} is missing`)
+  const type = floatType(past, refuse)
+  if (!/\.(key|value)$/.test(name) || !name.startsWith("past_key_values")) {
+    const sizes = shape.slice(1)
+    for (const size of sizes)
+      if (typeof size !== "number" || size <= 0)
+        refuse(`input ${name} has the dimensions ${shape.join(" × ")}: a state of fixed sizes was expected`)
+    const state = sizes as number[]
+    return { past: name, present, type, state, heads: 1, dim: state.reduce((a, b) => a * b, 1) }
+  }
+  if (shape.length !== 4) refuse(`input ${name} has ${shape.length} dimensions, not 4`)
+  return {
+    past: name,
+    present,
+    type,
+    state: null,
+    heads: dimension(shape[1], headCount(config)) ?? refuse(`input ${name}: the number of heads is unknown`),
+    dim: dimension(shape[3], headDim(config)) ?? refuse(`input ${name}: the size of a head is unknown`),
+  }
+}
+
+/** Models that see count in three or four directions; text goes along all of them alike. */
+function positionPlanes(positions: ValueInfo | undefined, refuse: Refuse): number {
+  if (!positions) return 0
+  const { shape = [] } = positions
+  if (shape.length === 2) return 1
+  const [planes] = shape
+  if (shape.length === 3 && (planes === 3 || planes === 4)) return planes
+  return refuse(`input position_ids has the dimensions ${shape.join(" × ")}, not 2, nor 3 or 4 rows of them`)
+}
+
+function windowOf(config: Config): number | undefined {
+  const { sliding_window: window, use_sliding_window: isUsed, layer_types: layers } = config
+  if (typeof window !== "number" || window <= 0 || isUsed === false) return undefined
+  const slides = !Array.isArray(layers) || layers.some((layer) => String(layer).includes("sliding"))
+  return slides ? window : undefined
+}
+
+function floatType(info: ValueInfo, refuse: Refuse): FloatType {
   if (info.type === "float32" || info.type === "float16") return info.type
-  return refuse(`${info.name} has type ${info.type}, not float32 or float16`)
+  return refuse(`${info.name} has type ${info.type}, not float32 or float16`, "Choose another dtype")
 }
 
 function dimension(size: number | string | undefined, fallback: unknown): number | undefined {
@@ -104,10 +211,10 @@ function dimension(size: number | string | undefined, fallback: unknown): number
   return undefined
 }
 
-function headCount(config: Readonly<Record<string, unknown>>): unknown {
+function headCount(config: Config): unknown {
   return config.num_key_value_heads ?? config.num_attention_heads
 }
 
-function headDim(config: Readonly<Record<string, unknown>>): unknown {
+function headDim(config: Config): unknown {
   return config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
 }

@@ -10,7 +10,8 @@ import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import type { Answer, LoadOptions, Question } from "./client.ts"
 import { Gate } from "./gate.ts"
-import { OrtSession, type TensorConstructor } from "./session.ts"
+import { Graph, type TensorConstructor } from "./graph.ts"
+import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
 
 interface Ort {
@@ -83,13 +84,26 @@ async function load(): Promise<OrtSession> {
     graphOptimizationLevel: "all",
     logSeverityLevel: 4,
   }
-  let session = await create(ort, common)
+  const { graphPath, embeddingPath, slotCount, contextLength, batching, config } = options
+  let session = await create(ort, graphPath, common)
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
+  const inputs = infos(session.inputMetadata)
+  const wants = inputs.some(({ name }) => name === "inputs_embeds")
+  // Few numbers, which come from memory and not from a computation: the processor has them sooner than a device.
+  const embedding =
+    wants && embeddingPath !== undefined
+      ? await create(ort, embeddingPath, { ...common, executionProviders: ["cpu"] })
+      : undefined
   const signature = readSignature(
-    options.graphPath,
-    infos(session.inputMetadata),
+    graphPath,
+    inputs,
     infos(session.outputMetadata),
-    options.config,
+    config,
+    embedding && {
+      path: embeddingPath!,
+      inputs: infos(embedding.inputMetadata),
+      outputs: infos(embedding.outputMetadata),
+    },
   )
   if (isGpu) {
     // The cache stays on the device; only logits come back. The names are known only now.
@@ -97,18 +111,16 @@ async function load(): Promise<OrtSession> {
     const outputs = Object.fromEntries(
       signature.caches.map(({ present }) => [present, "gpu-buffer" as const]),
     )
-    session = await create(ort, { ...common, preferredOutputLocation: { ...outputs, logits: "cpu" } })
+    session = await create(ort, graphPath, {
+      ...common,
+      preferredOutputLocation: { ...outputs, logits: "cpu" },
+    })
   }
-  const { slotCount, contextLength, batching } = options
-  const opened = new OrtSession(session, ort.Tensor as unknown as TensorConstructor, signature, {
-    slotCount,
-    contextLength,
-    batching,
-    isCacheOpaque: isGpu,
-  })
+  const graph = new Graph(session, ort.Tensor as unknown as TensorConstructor, signature, embedding)
+  const opened = new OrtSession(graph, { slotCount, contextLength, batching, isCacheOpaque: isGpu })
   await opened.prepare()
-  const { canRewind, cutsFreely, isBatched, dependence } = opened
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, isBatched, dependence })
+  const { canRewind, cutsFreely, description } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, description })
   return opened
 }
 
@@ -129,12 +141,16 @@ async function importOrt(): Promise<Ort> {
   }
 }
 
-async function create(ort: Ort, sessionOptions: InferenceSession.SessionOptions): Promise<InferenceSession> {
+async function create(
+  ort: Ort,
+  path: string,
+  sessionOptions: InferenceSession.SessionOptions,
+): Promise<InferenceSession> {
   try {
-    return await ort.InferenceSession.create(options.graphPath, sessionOptions)
+    return await ort.InferenceSession.create(path, sessionOptions)
   } catch (cause) {
     const reason = (cause as Error).message.trim().replace(/\.$/, "")
-    throw new ModelError(`${options.graphPath}: ${reason}. Is the file whole? Fetch or export it again`, {
+    throw new ModelError(`${path}: ${reason}. Is the file whole? Fetch or export it again`, {
       cause,
     })
   }

@@ -1,6 +1,7 @@
 /** The graph in a bare loop of onnxruntime: the largest logit, and present is past. One row; nothing is batched, masked or reused. */
 import { InferenceSession, Tensor } from "onnxruntime-node"
 import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { makeArray } from "../../../runtime/model/ort/graph.ts"
 import { readSignature, type ValueInfo } from "../../../runtime/model/ort/signature.ts"
 import { readTokenizer } from "../../../server/cli/vocabulary.ts"
 import { rateOf, type Subject } from "./subject.ts"
@@ -14,18 +15,21 @@ export async function loadRaw({ model, dtype, threads }: ModelFlags): Promise<Su
     intraOpNumThreads: threads,
   })
   const infos = (list: readonly unknown[]) => list as ValueInfo[]
-  const { caches, cacheType } = readSignature(
+  const { caches } = readSignature(
     directory.graphPath,
     infos(session.inputMetadata),
     infos(session.outputMetadata),
     directory.config,
   )
-  const none = cacheType === "float16" ? new Uint16Array(0) : new Float32Array(0)
   const fresh = () =>
     new Map(
-      caches.map(({ past, heads, dim }) => [
+      caches.map(({ past, heads, dim, type, state }) => [
         past,
-        new Tensor(cacheType, none as Float32Array, [1, heads, 0, dim]),
+        new Tensor(
+          type,
+          makeArray(type, state ? dim : 0) as Float32Array,
+          state ? [1, ...state] : [1, heads, 0, dim],
+        ),
       ]),
     )
   const step = async (tokens: readonly number[], past: ReadonlyMap<string, Tensor>, start: number) => {

@@ -189,7 +189,7 @@ test("the graph has the inputs and outputs that the engine reads, and runs by ca
   )
   expect(signature.width).toBe(tokenizer.vocabulary.width)
   expect(signature.caches).toHaveLength(2 * layers)
-  expect(signature.hasPositions).toBe(true)
+  expect(signature.positionPlanes).toBe(1)
 
   const ids = tokenizer.encodeMessages([{ role: "user", content: "Anna Meyer ordered 3 lamps for $45." }])
   const full = await run([ids])

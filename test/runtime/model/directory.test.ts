@@ -166,8 +166,8 @@ describe("the layout of onnxruntime-genai's builder", () => {
     ],
     [
       "a state that is no cache",
-      { decoder: { inputs: { past_conv_names: "past_conv.%d" } } },
-      'model.decoder.inputs.past_conv_names is "past_conv.%d": it is unknown',
+      { decoder: { inputs: { past_key_scale_names: "past_key_values.%d.key_scale" } } },
+      'model.decoder.inputs.past_key_scale_names is "past_key_values.%d.key_scale": it is unknown',
     ],
     [
       "a graph elsewhere",

@@ -4,12 +4,8 @@ import { join } from "node:path"
 import * as ort from "onnxruntime-node"
 import { afterAll, describe, expect, test } from "vitest"
 import type { Feed } from "../../../../runtime/model/model.ts"
-import {
-  halfToFloat,
-  OrtSession,
-  type SessionOptions,
-  type TensorConstructor,
-} from "../../../../runtime/model/ort/session.ts"
+import { Graph, halfToFloat, type TensorConstructor } from "../../../../runtime/model/ort/graph.ts"
+import { OrtSession, type SessionOptions } from "../../../../runtime/model/ort/session.ts"
 import { readSignature, type ValueInfo } from "../../../../runtime/model/ort/signature.ts"
 import { generator, type TinyOptions, writeTinyModel } from "../../../support/onnx.ts"
 
@@ -30,7 +26,7 @@ async function open(
   })
   const [inputs, outputs] = [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
   const signature = readSignature("model.onnx", inputs, outputs, config)
-  const session = new OrtSession(graph, ort.Tensor as unknown as TensorConstructor, signature, {
+  const session = new OrtSession(new Graph(graph, ort.Tensor as unknown as TensorConstructor, signature), {
     slotCount,
     contextLength: 512,
     batching,
@@ -262,13 +258,39 @@ describe("signature", () => {
     expect([read.width, read.caches[0].heads, read.caches[0].dim]).toEqual([7, 4, 16])
   })
 
+  test("states have one size and are told by it, whatever the exporter calls them", () => {
+    const state = (past: string, present: string, shape: (number | string)[]) => ({
+      inputs: [...inputs, float(past, shape)],
+      outputs: [...outputs, float(present, shape)],
+    })
+    for (const [past, present, shape] of [
+      ["past_conv.3", "present_conv.3", ["B", 64, 3]],
+      ["past.3.conv", "present.3.conv", ["B", 64, 2]],
+      ["past_ssm.3", "present_ssm.3", ["B", 4, 16, 8]],
+      ["past_recurrent.3", "present_recurrent.3", ["B", 4, 16, 8]],
+      ["past_key_values.3.conv_state", "present.3.conv_state", ["B", 64, 3]],
+    ] as [string, string, (number | string)[]][]) {
+      const { inputs, outputs } = state(past, present, shape)
+      const { caches, hasStates } = readSignature("g", inputs, outputs, {})
+      expect([caches[1].state, hasStates], past).toEqual([shape.slice(1), true])
+    }
+    const open = state("past_conv.3", "present_conv.3", ["B", "C", 3])
+    expect(() => readSignature("g", open.inputs, open.outputs, {})).toThrow(
+      "g: input past_conv.3 has the dimensions B × C × 3: a state of fixed sizes was expected",
+    )
+    const lone = state("past_conv.3", "present_con.3", ["B", 64, 3])
+    expect(() => readSignature("g", lone.inputs, lone.outputs, {})).toThrow(
+      "output present_conv.3 is missing",
+    )
+  })
+
   test.each([
     ["an unknown input", [...inputs, int("pixel_values")], outputs, "input pixel_values is unknown"],
     [
       "an encoder",
       [...inputs, int("encoder_hidden_states")],
       outputs,
-      "input encoder_hidden_states is unknown",
+      "input encoder_hidden_states is that of a decoder behind an encoder",
     ],
     ["no cache", inputs.slice(0, 2), outputs, "it has no past_key_values inputs"],
     ["no logits", inputs, outputs.slice(1), "output logits is missing"],

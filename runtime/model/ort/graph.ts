@@ -1,0 +1,146 @@
+/**
+ * One run of the graph: tokens, positions and mask of B rows in, logits and caches out; before it, where the graph takes
+ * `inputs_embeds`, one of the graph that makes them.
+ */
+
+import type { InferenceSession, Tensor } from "onnxruntime-node"
+import { ModelError } from "../../errors.ts"
+import { freshAt, type Layout, seenAt } from "./layout.ts"
+import type { CacheShape, FloatType, Signature } from "./signature.ts"
+
+export type CacheArray = Float32Array | Uint16Array
+
+export type TensorConstructor = new (
+  type: string,
+  data: Float32Array | Uint16Array | BigInt64Array | Uint8Array,
+  dims: readonly number[],
+) => Tensor
+
+/** Tokens of one run of the graph: B rows of S tokens. */
+export interface Run {
+  /** Shape [B, S]. */
+  readonly tokens: readonly (readonly number[])[]
+  /** Tokens already in the cache, a row. */
+  readonly lengths: readonly number[]
+  /** P of the past handed over. */
+  readonly pastLength: number
+  readonly layout: Layout
+  /** The logits of the last so many tokens are read. */
+  readonly logitsCount: number
+}
+
+type Outputs = Readonly<Record<string, Tensor>>
+
+export class Graph {
+  readonly signature: Signature
+  private readonly session: InferenceSession
+  private readonly embedding: InferenceSession | undefined
+  private readonly Tensor: TensorConstructor
+
+  /** `embedding` is the session of the second graph, where the signature names what it makes. */
+  constructor(
+    session: InferenceSession,
+    Tensor: TensorConstructor,
+    signature: Signature,
+    embedding?: InferenceSession,
+  ) {
+    this.session = session
+    this.Tensor = Tensor
+    this.signature = signature
+    this.embedding = embedding
+  }
+
+  /** `past` has a tensor for each cache; `outputs` those that are filled in place, by name, null for the others. */
+  async run(
+    run: Run,
+    past: readonly Tensor[],
+    outputs?: Readonly<Record<string, Tensor | null>>,
+  ): Promise<Outputs> {
+    const inputs = await this.inputs(run)
+    for (const [cache, { past: name }] of this.signature.caches.entries()) inputs[name] = past[cache]
+    return outputs ? this.session.run(inputs, outputs) : this.session.run(inputs)
+  }
+
+  /** A cache tensor of B rows with P places each. */
+  tensor(cache: CacheShape, data: CacheArray, rowCount: number, length: number): Tensor {
+    const { state, heads, dim, type } = cache
+    return new this.Tensor(type, data, state ? [rowCount, ...state] : [rowCount, heads, length, dim])
+  }
+
+  /** Of the logits [B, S, V] those of the last tokens of a row. Shape [count, V]. */
+  lastRows(logits: Tensor, row: number, count: number): Float32Array {
+    const [, positionCount, width] = logits.dims
+    if (width !== this.signature.width) {
+      throw new ModelError(`logits have ${width} columns, not ${this.signature.width}`)
+    }
+    if (positionCount < count) {
+      throw new ModelError(`the graph gives logits of ${positionCount} tokens, not of the last ${count}`)
+    }
+    const end = (row + 1) * positionCount * width
+    const data = logits.data as Float32Array | Uint16Array
+    const values = data.subarray(end - count * width, end)
+    return values instanceof Float32Array ? values : Float32Array.from(values, halfToFloat)
+  }
+
+  async release(): Promise<void> {
+    await this.session.release()
+    await this.embedding?.release()
+  }
+
+  private async inputs(run: Run): Promise<Record<string, Tensor>> {
+    const { positionPlanes, logitsToKeep, hasCacheBranch, embeds } = this.signature
+    const rowCount = run.tokens.length
+    const newCount = run.tokens[0].length
+    const total = run.pastLength + newCount
+    const ids = new BigInt64Array(rowCount * newCount)
+    const positions = new BigInt64Array(Math.max(1, positionPlanes) * rowCount * newCount)
+    const mask = new BigInt64Array(rowCount * total)
+    for (const [row, tokens] of run.tokens.entries()) {
+      const length = run.lengths[row]
+      for (const [at, token] of tokens.entries()) {
+        ids[row * newCount + at] = BigInt(token)
+        positions[row * newCount + at] = BigInt(length + at)
+      }
+      const seen = row * total + seenAt(run.layout, length, run.pastLength)
+      mask.fill(1n, seen, seen + length)
+      const fresh = row * total + freshAt(run.layout, length, run.pastLength)
+      mask.fill(1n, fresh, fresh + newCount)
+    }
+    for (let plane = 1; plane < positionPlanes; plane++)
+      positions.copyWithin(plane * rowCount * newCount, 0, rowCount * newCount)
+    const tokens = new this.Tensor("int64", ids, [rowCount, newCount])
+    const feeds: Record<string, Tensor> = {
+      attention_mask: new this.Tensor("int64", mask, [rowCount, total]),
+    }
+    if (embeds.length === 0) feeds.input_ids = tokens
+    else {
+      const made = await this.embedding!.run({ input_ids: tokens })
+      for (const name of embeds) feeds[name] = made[name]
+    }
+    if (positionPlanes > 0) {
+      const dims = positionPlanes === 1 ? [rowCount, newCount] : [positionPlanes, rowCount, newCount]
+      feeds.position_ids = new this.Tensor("int64", positions, dims)
+    }
+    if (logitsToKeep) {
+      feeds[logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(BigInt(run.logitsCount)), [])
+    }
+    // Two graphs in one: the branch without a past counts from the beginning.
+    if (hasCacheBranch)
+      feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(run.pastLength > 0 ? 1 : 0), [1])
+    return feeds
+  }
+}
+
+export function makeArray(type: FloatType, length: number): CacheArray {
+  return type === "float16" ? new Uint16Array(length) : new Float32Array(length)
+}
+
+/** IEEE 754 binary16 → number. */
+export function halfToFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >>> 10) & 31
+  const fraction = bits & 1023
+  if (exponent === 0) return sign * fraction * 2 ** -24
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
+}

@@ -1,0 +1,231 @@
+"""Makes the tiny exports of this folder: models of random weights, exported by the public exporters, beside what transformers writes with them.
+
+usage: make.py NAME…    (NAME is a function of this file that has `@export`; needs torch, transformers 4.57, optimum-onnx 0.1 and
+onnxruntime-genai 0.18, whose builder wants transformers 5: the environment variable TRANSFORMERS5 names a folder that has it. With that it
+builds no Gemma 3, whose positions transformers 5 keeps layer by layer: GENAI11 names a folder with onnxruntime-genai 0.11)
+
+Each folder is a model directory as its exporter leaves it, and `expected.json`: twenty prompts, and the sixty-four tokens that
+transformers' own model writes after each when it takes the likeliest. A seed counts only when no likeliest token was near to the second.
+"""
+import json, os, shutil, subprocess, sys, tempfile
+from pathlib import Path
+
+import onnx
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+here = Path(__file__).parent
+torch.set_num_threads(1)
+exports = {}
+width, context, count = 264, 512, 64
+names = ["<|user|>", "<|assistant|>", "<|end|>"]
+end = 258
+# What a text holds is bytes and its end.
+never = [256, 257, *range(259, width)]
+template = (
+    "{% for message in messages %}{{ '<|' + message.role + '|>' + message.content + '<|end|>' }}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+shared = dict(vocab_size=width, max_position_embeddings=context, bos_token_id=None, eos_token_id=end, pad_token_id=end, tie_word_embeddings=False)
+
+
+def export(make):
+    exports[make.__name__] = make
+    return make
+
+
+def tokenizer():
+    """Every byte is a token."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE(vocab={piece: id for id, piece in enumerate(alphabet)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.decoder = decoders.ByteLevel()
+    made.add_special_tokens(names)
+    fast = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|end|>", additional_special_tokens=names[:2], chat_template=template)
+    return fast
+
+
+def fill(model, seed):
+    """Weights that say something of the whole text: neither the last token nor a loop."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weights in sorted(model.named_parameters()):
+            noise = torch.randn(weights.shape, generator=generator)
+            if weights.dim() == 1:
+                weights.add_(0.1 * noise)
+            elif "embed" in name:
+                weights.copy_(noise)
+            else:
+                weights.copy_(noise * 1.5 / weights[0].numel() ** 0.5)
+    return model.eval()
+
+
+def prompts():
+    generator = torch.Generator().manual_seed(1)
+    lengths = [3 + (7 * i * i) % 190 for i in range(20)]
+    return [torch.randint(0, 256, (length,), generator=generator).tolist() for length in lengths]
+
+
+clear = 5e-5
+
+
+def greedy(model):
+    """The likeliest tokens, and how far they were from the second; ends where that is not clear."""
+    answers, least = [], float("inf")
+    model.generation_config.eos_token_id = None
+    for ids in prompts():
+        out = model.generate(
+            torch.tensor([ids]), attention_mask=torch.ones(1, len(ids), dtype=torch.int64), max_new_tokens=count, do_sample=False,
+            pad_token_id=0, suppress_tokens=never, output_scores=True, return_dict_in_generate=True,
+        )
+        answers.append(out.sequences[0, len(ids):].tolist())
+        if least < clear:
+            break
+        for logits in out.scores:
+            first, second = logits[0].topk(2).values.tolist()
+            least = min(least, (first - second) / logits[logits.isfinite()].abs().max().item())
+    return answers, least
+
+
+def weights_of(make, folder):
+    """Saves the first model that `make` gives whose answers are clear, and returns it with them."""
+    for seed in range(40):
+        torch.manual_seed(0)
+        model = fill(make(), seed)
+        answers, least = greedy(model)
+        if least < clear:
+            continue
+        variety = len({tuple(answer[-8:]) for answer in answers}), len({id for answer in answers for id in answer})
+        print(f"seed {seed}: {variety}", flush=True)
+        if variety[0] >= 12 and variety[1] >= 30:
+            break
+    else:
+        raise SystemExit("no seed of forty is clear")
+    print(f"seed {seed}: the closest two tokens are {least:.1e} of the largest logit apart, {variety[1]} tokens in all")
+    model.generation_config.eos_token_id = end
+    model.save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return model, answers
+
+
+def finish(target, answers):
+    (target / "expected.json").write_text(json.dumps({"prompts": prompts(), "answers": answers}))
+    for extra in ("special_tokens_map.json", "chat_template.jinja", "preprocessor_config.json", "processor_config.json"):
+        if extra != "chat_template.jinja":
+            (target / extra).unlink(missing_ok=True)
+    print(f"{target.name}: {sum(file.stat().st_size for file in target.rglob('*') if file.is_file()) / 1e3:.0f} kB")
+
+
+def empty(name):
+    target = here / name
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    return target
+
+
+def build(source, target, precision="fp32", libraries="TRANSFORMERS5", **options):
+    """onnxruntime-genai's model builder, with the libraries of an environment variable."""
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "onnxruntime_genai.models.builder", "-i", str(source), "-o", str(target), "-p", precision, "-e", "cpu", "-c", cache]
+        if options:
+            command += ["--extra_options", *[f"{key}={value}" for key, value in options.items()]]
+        path = os.pathsep.join(filter(None, [os.environ.get(libraries), os.environ.get("PYTHONPATH")]))
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
+
+
+def merge_data(path):
+    """Weights of this size need no file beside the graph, and nobody reads the names of its nodes."""
+    model = onnx.load(path)
+    for file in path.parent.glob(path.name + "[._]data*"):
+        file.unlink()
+    model.graph.ClearField("value_info")
+    for node in model.graph.node:
+        for field in ("name", "doc_string", "metadata_props"):
+            node.ClearField(field)
+    onnx.save(model, path)
+    return model
+
+
+@export
+def lfm2_genai():
+    """Convolutions between attention, by onnxruntime-genai's builder: `past.<i>.conv`. optimum-onnx 0.1 has no LFM2."""
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+
+    target = empty("lfm2_genai")
+    with tempfile.TemporaryDirectory() as source:
+        config = Lfm2Config(
+            hidden_size=32, intermediate_size=48, block_auto_adjust_ff_dim=False, num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1,
+            layer_types=["conv", "conv", "full_attention", "conv"], conv_L_cache=3, tie_embedding=False, **shared,
+        )
+        _, answers = weights_of(lambda: Lfm2ForCausalLM(config), source)
+        build(source, target)
+    merge_data(target / "model.onnx")
+    finish(target, answers)
+
+
+def gemma3(layers=["sliding_attention", "sliding_attention", "full_attention"]):
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    # A window that half of the prompts go beyond, and that no trial of a few tokens in 64 places finds out about.
+    return Gemma3ForCausalLM(Gemma3TextConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=len(layers), num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+        sliding_window=72, layer_types=layers, query_pre_attn_scalar=16, **shared,
+    ))
+
+
+def by_optimum(source, target, **options):
+    from optimum.exporters.onnx import main_export
+
+    with tempfile.TemporaryDirectory() as made:
+        main_export(str(source), made, task="text-generation-with-past", do_validation=False, device="cpu", **options)
+        (target / "onnx").mkdir()
+        for file in Path(made).iterdir():
+            shutil.copy(file, target / "onnx" / file.name if ".onnx" in file.name else target / file.name)
+
+
+@export
+def gemma3_optimum():
+    """A sliding window in two of three layers, by optimum: it counts positions by the places of the past, and so takes one row at a time."""
+    target = empty("gemma3_optimum")
+    with tempfile.TemporaryDirectory() as source:
+        _, answers = weights_of(gemma3, source)
+        by_optimum(source, target)
+    merge_data(target / "onnx/model.onnx")
+    finish(target, answers)
+
+
+@export
+def gemma3_positions():
+    """The same with `position_ids`, as the exports for transformers.js have them."""
+    from optimum.exporters.onnx.model_configs import Gemma3TextOnnxConfig
+    from transformers import AutoConfig
+
+    class WithPositions(Gemma3TextOnnxConfig):
+        @property
+        def inputs(self):
+            return {**super().inputs, "position_ids": {0: "batch_size", 1: "sequence_length"}}
+
+    target = empty("gemma3_positions")
+    with tempfile.TemporaryDirectory() as source:
+        _, answers = weights_of(gemma3, source)
+        config = WithPositions(AutoConfig.from_pretrained(source), task="text-generation", use_past=True, use_past_in_inputs=True)
+        by_optimum(source, target, custom_onnx_configs={"model": config})
+    merge_data(target / "onnx/model.onnx")
+    finish(target, answers)
+
+
+@export
+def gemma3_genai():
+    """By onnxruntime-genai's builder: GroupQueryAttention with local windows, in all layers but each sixth whatever the configuration says."""
+    target = empty("gemma3_genai")
+    with tempfile.TemporaryDirectory() as source:
+        _, answers = weights_of(lambda: gemma3(5 * ["sliding_attention"] + ["full_attention"]), source)
+        build(source, target, libraries="GENAI11")
+    merge_data(target / "model.onnx")
+    finish(target, answers)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or exports:
+        exports[name]()
