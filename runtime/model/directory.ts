@@ -27,7 +27,7 @@ export interface ModelDirectory {
   readonly tokenizerConfig: Readonly<Record<string, unknown>>
   /** Ascending, never empty. */
   readonly endIds: readonly number[]
-  /** max_position_embeddings; undefined when config.json does not say. */
+  /** How many positions the model has; undefined when config.json does not say. */
   readonly contextLength: number | undefined
   readonly chatTemplates: ReadonlyMap<string, string>
 }
@@ -77,7 +77,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
     tokenizerJson,
     tokenizerConfig,
     endIds: findEndIds(directory, [generationConfig, config, outer], tokenizerConfig, tokenizerJson),
-    contextLength: positive(directory, config, "max_position_embeddings"),
+    contextLength: contextLengthOf(directory, config),
     chatTemplates: await readChatTemplates(directory, tokenizerConfig),
   }
 }
@@ -121,7 +121,7 @@ async function findEmbedding(graphPath: string, dtype: string): Promise<string |
 }
 
 /** What the graph of embeddings may be called beside one of a type of weights, the likeliest first. */
-function embeddingFilesOf(dtype: string): string[] {
+export function embeddingFilesOf(dtype: string): string[] {
   return [dtype, ...dtypes.filter((other) => other !== dtype)].map(
     (each) => `embed_tokens${graphSuffix[each] ?? ""}.onnx`,
   )
@@ -174,9 +174,13 @@ async function readJson(directory: string, name: string, needed: boolean): Promi
   throw new ModelError(`${path}: must hold a JSON object`)
 }
 
-function positive(directory: string, config: JsonObject, key: string): number | undefined {
+/** What architectures call the number of their positions, most of them first. */
+const contextKeys = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_sequence_length"]
+
+function contextLengthOf(directory: string, config: JsonObject): number | undefined {
+  const key = contextKeys.find((each) => config[each] !== undefined && config[each] !== null)
+  if (key === undefined) return undefined
   const value = config[key]
-  if (value === undefined || value === null) return undefined
   if (typeof value === "number" && Number.isInteger(value) && value > 0) return value
   throw new ModelError(
     `${join(directory, "config.json")}: ${key} is ${JSON.stringify(value)}, not an integer > 0`,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import onnx
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
@@ -42,7 +43,7 @@ def tokenizer():
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     made.decoder = decoders.ByteLevel()
     made.add_special_tokens(names)
-    fast = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|end|>", additional_special_tokens=names[:2], chat_template=template)
+    fast = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|end|>", extra_special_tokens={"user": names[0], "assistant": names[1]}, chat_template=template)
     return fast
 
 
@@ -223,6 +224,112 @@ def gemma3_genai():
         _, answers = weights_of(lambda: gemma3(5 * ["sliding_attention"] + ["full_attention"]), source)
         build(source, target, libraries="GENAI11")
     merge_data(target / "model.onnx")
+    finish(target, answers)
+
+
+def split(source, target, model):
+    """The layout that transformers.js reads models in that see: a graph for the embeddings of tokens beside the decoder, here by onnxruntime-genai's builder."""
+    with tempfile.TemporaryDirectory() as made:
+        build(source, made, exclude_embeds="true")
+        (target / "onnx").mkdir()
+        graph = onnx.load(Path(made) / "model.onnx")
+    names = {}
+    for value in [*graph.graph.input, *graph.graph.output]:
+        # The builder's `past.3.conv` is `past_conv.3` there.
+        parts = value.name.split(".")
+        if len(parts) == 3 and parts[2] in ("conv", "recurrent"):
+            names[value.name] = f"{parts[0]}_{parts[2]}.{parts[1]}"
+            value.name = names[value.name]
+    for node in graph.graph.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+        node.output[:] = [names.get(name, name) for name in node.output]
+    onnx.save(graph, target / "onnx/decoder_model_merged.onnx")
+    merge_data(target / "onnx/decoder_model_merged.onnx")
+    torch.onnx.export(
+        model.get_input_embeddings(), (torch.zeros(1, 2, dtype=torch.int64),), target / "onnx/embed_tokens.onnx", dynamo=False,
+        input_names=["input_ids"], output_names=["inputs_embeds"],
+        dynamic_axes={"input_ids": {0: "batch_size", 1: "sequence_length"}, "inputs_embeds": {0: "batch_size", 1: "sequence_length"}},
+    )
+    for file in Path(source).iterdir():
+        if file.suffix in (".json", ".jinja"):
+            shutil.copy(file, target)
+
+
+def needs5(make):
+    """Runs in a process with transformers 5."""
+    def run():
+        if transformers.__version__.startswith("5."):
+            return make()
+        path = os.pathsep.join(filter(None, [os.environ.get("TRANSFORMERS5"), os.environ.get("PYTHONPATH")]))
+        subprocess.run([sys.executable, __file__, make.__name__], check=True, env={**os.environ, "PYTHONPATH": path})
+
+    run.__name__ = make.__name__
+    return run
+
+
+@export
+@needs5
+def qwen2_5_vl():
+    """The decoder of a model that sees: `inputs_embeds`, and positions in three directions."""
+    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    target = empty("qwen2_5_vl")
+    with tempfile.TemporaryDirectory() as source:
+        text = dict(
+            hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+            rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}, **shared,
+        )
+        vision = dict(depth=1, hidden_size=16, intermediate_size=16, num_heads=1, out_hidden_size=32, fullatt_block_indexes=[0])
+        config = Qwen2_5_VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=False)
+        model, answers = weights_of(lambda: Qwen2_5_VLForConditionalGeneration(config), source)
+        split(source, target, model)
+    finish(target, answers)
+
+
+@export
+@needs5
+def qwen3_5():
+    """Linear attention with recurrent states and convolutions between full attention, behind `inputs_embeds`."""
+    from transformers import Qwen3_5Config, Qwen3_5ForConditionalGeneration
+
+    target = empty("qwen3_5")
+    with tempfile.TemporaryDirectory() as source:
+        text = dict(
+            hidden_size=32, intermediate_size=48, num_hidden_layers=4, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
+            linear_key_head_dim=16, linear_value_head_dim=16, linear_num_key_heads=1, linear_num_value_heads=2, linear_conv_kernel_dim=4,
+            layer_types=["linear_attention", "linear_attention", "full_attention", "linear_attention"],
+            rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1], "mrope_interleaved": True, "partial_rotary_factor": 0.5},
+            **shared,
+        )
+        vision = dict(depth=1, hidden_size=16, intermediate_size=16, num_heads=1, out_hidden_size=32, num_position_embeddings=16)
+        config = Qwen3_5Config(text_config=text, vision_config=vision, tie_word_embeddings=False)
+        model, answers = weights_of(lambda: Qwen3_5ForConditionalGeneration(config), source)
+        split(source, target, model)
+    finish(target, answers)
+
+
+@export
+def gpt2_merged():
+    """The older layout of optimum: a graph without a past and one with it, merged behind `use_cache_branch`. Its main_export makes it no more."""
+    from optimum.exporters.onnx import export as export_graph
+    from optimum.exporters.onnx.model_configs import GPT2OnnxConfig
+    from optimum.onnx import merge_decoders
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    target = empty("gpt2_merged")
+    (target / "onnx").mkdir()
+    with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as made:
+        sizes = {**shared, "n_positions": shared["max_position_embeddings"]}
+        config = GPT2Config(n_embd=32, n_inner=48, n_layer=2, n_head=2, attn_pdrop=0, embd_pdrop=0, resid_pdrop=0, **sizes)
+        model, answers = weights_of(lambda: GPT2LMHeadModel(config), source)
+        graphs = {"decoder_model.onnx": False, "decoder_with_past_model.onnx": True}
+        for name, has_past in graphs.items():
+            export_graph(model, GPT2OnnxConfig(config, task="text-generation", use_past=True, use_past_in_inputs=has_past), Path(made) / name, device="cpu")
+        merge_decoders(*(str(Path(made) / name) for name in graphs), save_path=str(target / "onnx/decoder_model_merged.onnx"), strict=False)
+        for file in Path(source).iterdir():
+            if file.suffix in (".json", ".jinja"):
+                shutil.copy(file, target)
+    merge_data(target / "onnx/decoder_model_merged.onnx")
     finish(target, answers)
 
 

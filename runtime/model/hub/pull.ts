@@ -5,7 +5,7 @@
 import { stat, statfs } from "node:fs/promises"
 import type { ListFileEntry } from "@huggingface/hub"
 import { ModelError } from "../../errors.ts"
-import { graphFilesOf, graphsAmong, templatesFolder } from "../directory.ts"
+import { embeddingFilesOf, graphFilesOf, graphsAmong, templatesFolder } from "../directory.ts"
 import { HubCache } from "./cache.ts"
 import { download, reasonOf, StatusError } from "./download.ts"
 import { type HubName, type HubSettings, readHubName, readHubSettings } from "./name.ts"
@@ -152,12 +152,15 @@ function choose(hubName: HubName, files: readonly ListFileEntry[], dtype = "fp32
   }
   if (!byPath.has("config.json") && !byPath.has("genai_config.json"))
     throw new ModelError(`${spell(hubName)} has no config.json. Choose another model`)
+  const folder = graph.slice(0, graph.lastIndexOf("/") + 1)
+  const embedding = embeddingFilesOf(dtype).find((file) => byPath.has(folder + file))
+  const graphs = embedding === undefined ? [graph] : [graph, folder + embedding]
   // External data: of one file or of several that are numbered.
-  const data = names.filter(
-    (path) => path.startsWith(graph) && /^[._]data(_\d+)?$/.test(path.slice(graph.length)),
+  const data = names.filter((path) =>
+    graphs.some((each) => path.startsWith(each) && /^[._]data(_\d+)?$/.test(path.slice(each.length))),
   )
   const templates = names.filter((path) => path.startsWith(`${templatesFolder}/`) && path.endsWith(".jinja"))
-  return [...neededFiles, ...usualFiles, ...templates, graph, ...data].flatMap(
+  return [...neededFiles, ...usualFiles, ...templates, ...graphs, ...data].flatMap(
     (path) => byPath.get(path) ?? [],
   )
 }

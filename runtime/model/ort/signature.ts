@@ -212,9 +212,14 @@ function dimension(size: number | string | undefined, fallback: unknown): number
 }
 
 function headCount(config: Config): unknown {
-  return config.num_key_value_heads ?? config.num_attention_heads
+  return config.num_key_value_heads ?? config.num_attention_heads ?? config.n_head
 }
 
 function headDim(config: Config): unknown {
-  return config.head_dim ?? Number(config.hidden_size) / Number(config.num_attention_heads)
+  const {
+    head_dim: dim,
+    hidden_size: hidden = config.n_embd,
+    num_attention_heads: heads = config.n_head,
+  } = config
+  return dim ?? Number(hidden) / Number(heads)
 }

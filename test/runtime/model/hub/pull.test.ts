@@ -79,6 +79,30 @@ test("brings what the type of weights needs, and nothing twice", async () => {
   ])
 })
 
+test("of a model that sees the decoder and its embeddings come, and no more", async () => {
+  const filesOf = (part: string, dtype: string) =>
+    ["", "_data", "_data_1"].map((data) => `onnx/${part}${dtype}.onnx${data}`)
+  const there = ["decoder_model_merged", "embed_tokens", "vision_encoder"].flatMap((part) =>
+    ["", "_q4"].flatMap((dtype) => filesOf(part, dtype)),
+  )
+  there.push("onnx/decoder_model_merged_fp16.onnx")
+  hub.files.splice(0, hub.files.length, ...configs, ...there.map((path) => text(path, `it is ${path}`)))
+  const brought = async (dtype: string) => {
+    hub.asked.length = 0
+    await pull({ dtype })
+    return hub.asked.filter((path) => path.startsWith("onnx/")).sort()
+  }
+  expect(await brought("q4")).toEqual([
+    ...filesOf("decoder_model_merged", "_q4"),
+    ...filesOf("embed_tokens", "_q4"),
+  ])
+  // Where there are no embeddings of the same type of weights, others do.
+  expect(await brought("fp16")).toEqual([
+    "onnx/decoder_model_merged_fp16.onnx",
+    ...filesOf("embed_tokens", ""),
+  ])
+})
+
 test("another commit shares the files that have not changed", async () => {
   await pull()
   hub.revisions.set("v2", "b".repeat(40))
