@@ -333,6 +333,141 @@ def gpt2_merged():
     finish(target, answers)
 
 
+@export
+def lfm2_merged():
+    """
+    LFM2 in the older layout, with the names of transformers.js (`past_conv.<i>`): transformers' own model by torch, its branch for the beginning of a
+    text, which takes several tokens, and the one behind a past, which takes one, merged by optimum.
+    """
+    from optimum.exporters.onnx.model_patcher import eager_mask_without_vmap
+    from optimum.onnx import merge_decoders
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    from transformers.models.lfm2.modeling_lfm2 import Lfm2HybridConvCache
+
+    kinds = ["conv", "full_attention", "conv"]
+    config = Lfm2Config(
+        hidden_size=32, intermediate_size=48, block_auto_adjust_ff_dim=False, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1,
+        layer_types=kinds, conv_L_cache=3, tie_embedding=False, attn_implementation="eager", **shared,
+    )
+
+    class Part(torch.nn.Module):
+        def __init__(self, model, has_past):
+            super().__init__()
+            self.model, self.has_past = model, has_past
+
+        def forward(self, input_ids, attention_mask, position_ids, *pasts):
+            cache = Lfm2HybridConvCache(config, 1)
+            rows = input_ids.shape[0]
+            cache.conv_cache = [torch.zeros(rows, 32, 3) for _ in kinds]
+            past_length = 0
+            if self.has_past:
+                pasts = [past.clone() for past in pasts]
+                none = torch.tensor([])
+                cache.conv_cache = [pasts[0], none, pasts[3]]
+                cache.key_cache, cache.value_cache = [none, pasts[1], none], [none, pasts[2], none]
+                past_length = pasts[1].shape[2]
+            places = torch.arange(past_length, past_length + input_ids.shape[1])
+            logits = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids, past_key_values=cache, cache_position=places, use_cache=True).logits
+            return logits, cache.conv_cache[0], cache.key_cache[1], cache.value_cache[1], cache.conv_cache[2]
+
+    target = empty("lfm2_merged")
+    (target / "onnx").mkdir()
+    pasts = ["past_conv.0", "past_key_values.1.key", "past_key_values.1.value", "past_conv.2"]
+    presents = ["present_conv.0", "present.1.key", "present.1.value", "present_conv.2"]
+    axes = {"input_ids": {0: "batch_size", 1: "sequence_length"}, "attention_mask": {0: "batch_size", 1: "total_length"}, "position_ids": {0: "batch_size", 1: "sequence_length"}}
+    axes["logits"] = axes["input_ids"]
+    for past, present in zip(pasts, presents):
+        axes[past] = {0: "batch_size"} if "conv" in past else {0: "batch_size", 2: "past_length"}
+        axes[present] = {0: "batch_size"} if "conv" in past else {0: "batch_size", 2: "total_length"}
+    with tempfile.TemporaryDirectory() as source, tempfile.TemporaryDirectory() as made:
+        model, answers = weights_of(lambda: Lfm2ForCausalLM(config), source)
+        ALL_MASK_ATTENTION_FUNCTIONS.register("eager", eager_mask_without_vmap)
+        torch.onnx.register_custom_op_symbolic("aten::copy", lambda graph, _, source, __: graph.op("Identity", source), 18)
+        for name, rows, count, past in [("first", 2, 5, 0), ("later", 2, 1, 4)]:
+            one = lambda length: torch.ones(rows, length, dtype=torch.int64)
+            example = [one(count), one(past + count), one(count)]
+            if past:
+                example += [torch.zeros(rows, 32, 3), torch.zeros(rows, 1, past, 16), torch.zeros(rows, 1, past, 16), torch.zeros(rows, 32, 3)]
+            torch.onnx.export(
+                Part(model, past > 0), tuple(example), Path(made) / f"{name}.onnx", dynamo=False, opset_version=18, dynamic_axes=axes,
+                input_names=["input_ids", "attention_mask", "position_ids", *(pasts if past else [])], output_names=["logits", *presents],
+            )
+        merge_decoders(f"{made}/first.onnx", f"{made}/later.onnx", save_path=str(target / "onnx/decoder_model_merged.onnx"), strict=False)
+        for file in Path(source).iterdir():
+            if file.suffix in (".json", ".jinja"):
+                shutil.copy(file, target)
+    merge_data(target / "onnx/decoder_model_merged.onnx")
+    finish(target, answers)
+
+
+@export
+def granite_hybrid():
+    """
+    Mamba layers (`past_conv.<i>`, `past_ssm.<i>`, the names of transformers.js) between attention without positions. Neither optimum-onnx 0.1 nor
+    onnxruntime-genai 0.18 exports these layers, so it is transformers' own model by torch: its branch behind a past, which takes one token at a time.
+    """
+    from transformers import GraniteMoeHybridConfig, GraniteMoeHybridForCausalLM
+    from transformers.models.granitemoehybrid.modeling_granitemoehybrid import HybridMambaAttentionDynamicCache
+
+    config = GraniteMoeHybridConfig(
+        hidden_size=32, intermediate_size=48, shared_intermediate_size=48, num_hidden_layers=3, num_attention_heads=2, num_key_value_heads=1,
+        layer_types=["mamba", "attention", "mamba"], num_local_experts=0, num_experts_per_tok=0, position_embedding_type="nope",
+        mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_n_groups=1, mamba_d_conv=4, mamba_expand=2, mamba_chunk_size=16,
+        attn_implementation="eager", **shared,
+    )
+
+    class Step(torch.nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids, attention_mask, *pasts):
+            cache = HybridMambaAttentionDynamicCache(config, input_ids.shape[0], dtype=torch.float32)
+            cache.has_previous_state = True
+            pasts = list(pasts)
+            for layer, kind in enumerate(config.layers_block_type):
+                lists = (cache.conv_states, cache.ssm_states) if kind == "mamba" else (cache.key_cache, cache.value_cache)
+                for each in lists:
+                    each[layer] = pasts.pop(0).clone()
+            past_length = attention_mask.shape[1] - 1
+            position = torch.arange(past_length, past_length + 1)
+            logits = self.model(input_ids, attention_mask=attention_mask, past_key_values=cache, cache_position=position, use_cache=True).logits
+            presents = []
+            for layer, kind in enumerate(config.layers_block_type):
+                lists = (cache.conv_states, cache.ssm_states) if kind == "mamba" else (cache.key_cache, cache.value_cache)
+                presents += [each[layer] for each in lists]
+            return (logits, *presents)
+
+    target = empty("granite_hybrid")
+    (target / "onnx").mkdir()
+    with tempfile.TemporaryDirectory() as source:
+        model, answers = weights_of(lambda: GraniteMoeHybridForCausalLM(config), source)
+        rows, length = 2, 5
+        empty_cache = HybridMambaAttentionDynamicCache(config, rows, dtype=torch.float32)
+        pasts, inputs, outputs = [], ["input_ids", "attention_mask"], ["logits"]
+        axes = {"input_ids": {0: "batch_size"}, "attention_mask": {0: "batch_size", 1: "total_length"}, "logits": {0: "batch_size"}}
+        for layer, kind in enumerate(config.layers_block_type):
+            parts = ["conv", "ssm"] if kind == "mamba" else ["key", "value"]
+            for part in parts:
+                past, present = (f"past_{part}.{layer}", f"present_{part}.{layer}") if kind == "mamba" else (f"past_key_values.{layer}.{part}", f"present.{layer}.{part}")
+                inputs.append(past)
+                outputs.append(present)
+                axes[past], axes[present] = {0: "batch_size"}, {0: "batch_size"}
+                if kind == "mamba":
+                    pasts.append((empty_cache.conv_states if part == "conv" else empty_cache.ssm_states)[layer])
+                else:
+                    axes[past][2], axes[present][2] = "past_length", "total_length"
+                    pasts.append(torch.zeros(rows, config.num_key_value_heads, length, config.hidden_size // config.num_attention_heads))
+        example = (torch.ones(rows, 1, dtype=torch.int64), torch.ones(rows, length + 1, dtype=torch.int64), *pasts)
+        torch.onnx.export(Step(model), example, target / "onnx/model.onnx", dynamo=False, opset_version=18, input_names=inputs, output_names=outputs, dynamic_axes=axes)
+        for file in Path(source).iterdir():
+            if file.suffix in (".json", ".jinja"):
+                shutil.copy(file, target)
+    merge_data(target / "onnx/model.onnx")
+    finish(target, answers)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:] or exports:
         exports[name]()

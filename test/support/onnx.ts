@@ -16,6 +16,8 @@ export interface TinyOptions {
   hasPositions?: boolean
   /** A graph that looks at every key, whatever the attention mask says. */
   ignoresMask?: boolean
+  /** Keys are handed on as values, and values as keys: right without a past only. */
+  swapsCache?: boolean
   /** Caches and logits of 16 bits; the graph computes in 32. */
   isHalf?: boolean
   /** The last product is of integers, scaled by the largest value of the batch. */
@@ -218,8 +220,8 @@ function tinyGraph(width: number, contextLength: number, options: TinyOptions): 
     add("Transpose", ["mixed0"], "mixed1", [intsAttribute("perm", [0, 2, 1, 3])])
     add("Reshape", ["mixed1", "join"], "mixed2")
   }
-  narrow("key", "present.0.key")
-  narrow("value", "present.0.value")
+  narrow("key", options.swapsCache ? "present.0.value" : "present.0.key")
+  narrow("value", options.swapsCache ? "present.0.key" : "present.0.value")
   add("MatMul", ["mixed2", "wo"], "mixed3")
   add("Add", ["x", "mixed3"], "y")
   if (options.isQuantised) {

@@ -10,6 +10,10 @@ const exported = readdirSync(folder).filter((name) => existsSync(join(folder, na
 /** How each runs, where that is not in batches of rows alone. */
 const ways: Readonly<Record<string, string>> = {
   lfm2_genai: "batched, with states, of which nothing can be reused",
+  granite_hybrid:
+    "batched, with states, of which nothing can be reused, token by token, as the graph takes no more at once",
+  lfm2_merged:
+    "batched, with states, of which nothing can be reused, prompts token by token behind their first chunk, as the graph takes several tokens without a past only",
   qwen3_5: "batched, with states, of which nothing can be reused",
   gemma3_optimum: "one row at a time: in no layout do rows of several lengths say what they say alone",
   gemma3_positions: "batched, each step copying its rows, which a sliding window needs",

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as ort from "onnxruntime-node"
 import { afterAll, describe, expect, test } from "vitest"
+import { readModelDirectory } from "../../../../runtime/model/directory.ts"
 import type { Feed } from "../../../../runtime/model/model.ts"
 import { Graph, halfToFloat, type TensorConstructor } from "../../../../runtime/model/ort/graph.ts"
 import { OrtSession, type SessionOptions } from "../../../../runtime/model/ort/session.ts"
@@ -14,19 +15,32 @@ afterAll(async () => {
   for (const session of sessions) await session.close()
 })
 
-async function open(
-  options: TinyOptions = {},
+async function open(options: TinyOptions = {}, how: Partial<SessionOptions> = {}): Promise<OrtSession> {
+  return openGraph(writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options), how)
+}
+
+async function openGraph(
+  model: string,
   { slotCount = 8, isCacheOpaque = false, batching = "exact" }: Partial<SessionOptions> = {},
 ): Promise<OrtSession> {
-  const directory = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options)
-  const config = JSON.parse(readFileSync(join(directory, "config.json"), "utf8"))
-  const graph = await ort.InferenceSession.create(join(directory, "onnx/model.onnx"), {
-    intraOpNumThreads: 1,
-    logSeverityLevel: 4,
-  })
-  const [inputs, outputs] = [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
-  const signature = readSignature("model.onnx", inputs, outputs, config)
-  const session = new OrtSession(new Graph(graph, ort.Tensor as unknown as TensorConstructor, signature), {
+  const { graphPath, embeddingPath, config } = await readModelDirectory(model)
+  const load = (path: string) =>
+    ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 })
+  const infosOf = (graph: ort.InferenceSession) =>
+    [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
+  const graph = await load(graphPath)
+  const embedding = embeddingPath === undefined ? undefined : await load(embeddingPath)
+  const [inputs, outputs] = infosOf(graph)
+  const [tokens, embeddings] = embedding ? infosOf(embedding) : []
+  const signature = readSignature(
+    "model.onnx",
+    inputs,
+    outputs,
+    config,
+    embedding && { path: "embed_tokens.onnx", inputs: tokens, outputs: embeddings },
+  )
+  const Tensor = ort.Tensor as unknown as TensorConstructor
+  const session = new OrtSession(new Graph(graph, Tensor, signature, embedding), {
     slotCount,
     contextLength: 512,
     batching,
@@ -227,6 +241,29 @@ describe("graphs that rows cannot serve run alone", () => {
     await session.forward([feed(0, 3, [4])])
     await expect(session.forward([feed(0, 2, [4])])).rejects.toThrow("slot 0 cannot give its first 2 tokens")
   })
+})
+
+test("a graph that says something else with its cache than without is refused", async () => {
+  await expect(open({ swapsCache: true })).rejects.toThrow(
+    /^the graph says something else with its cache than without: logits differ by \d.* of the largest. Export/,
+  )
+})
+
+test("states that stay on a device begin at zero, and again where the slot begins again", async () => {
+  const read = async (isCacheOpaque: boolean) => {
+    const session = await openGraph("test/exports/qwen3_5", { isCacheOpaque })
+    const text = randomTokens(generator(3), 24)
+    const one = (await session.forward([feed(2, 0, text.slice(0, 20))])).slice()
+    const two = (await session.forward([feed(2, 20, text.slice(20))])).slice()
+    await session.forward([feed(2, 0, [7])])
+    const again = (await session.forward([feed(2, 0, text.slice(0, 20))])).slice()
+    return { one, two, again }
+  }
+  const onDevice = await read(true)
+  expect(onDevice.again).toEqual(onDevice.one)
+  const inRows = await read(false)
+  expect(inRows.one).toEqual(onDevice.one)
+  for (const [id, value] of inRows.two.entries()) expect(onDevice.two[id]).toBeCloseTo(value, 4)
 })
 
 test("a failed batch empties its slots and the next one runs", async () => {
