@@ -62,7 +62,10 @@ export async function restart(better: BetterStart): Promise<number> {
   })
 }
 
-/** In a process that may be the one that `restart` began: settles it, and ends it when the one that began it has ended. */
+/**
+ * In a process that may be the one that `restart` began: settles it, and ends it when the one that began it has ended. That one ends
+ * first only where it was ended at once, as by SIGKILL, and whoever did so means both: a server that went on would hold the port.
+ */
 export function settle(): void {
   const isOneCore = process.execArgv.includes(Flag)
   if (isOneCore) {
@@ -73,5 +76,5 @@ export function settle(): void {
   }
   if (process.channel === undefined || (!isOneCore && process.env[Threshold] === undefined)) return
   process.channel.unref()
-  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
+  process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
 }
