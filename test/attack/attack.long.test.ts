@@ -4,8 +4,9 @@
  * The programs are compiled into a folder of their own, because worker threads need files.
  */
 import { execFileSync, spawn } from "node:child_process"
-import { rmSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { AttackedServer } from "./server.ts"
 
 const folder = "dist/test/small"
 
@@ -82,3 +83,27 @@ test("streams are whole beside those that are left", async () => {
   const { faults } = await attack("streams", ["--count", "24", "--at-once", "12", "--free-ms", "5000"])
   expect(faults).toEqual([])
 })
+
+test.skipIf(process.platform !== "linux")("a server that hangs leaves no process behind", async () => {
+  const server = new AttackedServer()
+  await server.start()
+  const started = [server.pid, ...childrenOf(server.pid)]
+  for (const pid of started.slice(1)) process.kill(pid, "SIGSTOP")
+  process.kill(server.pid, "SIGSTOP")
+  await server.kill("killed: it hangs")
+  expect(started.filter(isAlive)).toEqual([])
+})
+
+function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim()
+  return children.split(" ").filter(Boolean).map(Number)
+}
+
+/** Not one that has ended and that nobody has asked for its exit code. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
+}

@@ -1,11 +1,13 @@
 /**
  * The server under attack: the built program as a child process on a free port of the loopback address.
  *
- * It may die at any time. Then `diedOf` says how, and `start` starts it again. Its memory is read from /proc, together
- * with that of its own children, since on one core the program starts itself once more.
+ * It may die at any time. Then `diedOf` says how, and `start` starts it again. It is started as it would start itself again, so that it
+ * is one process: a signal, a profile and its memory are those of the server, and nothing is left of one that hangs.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { betterStart } from "../../server/cli/restart.ts"
 
 /** A server that takes longer does not listen any more today. */
 const startMs = 60_000
@@ -38,8 +40,14 @@ export class AttackedServer {
   /** Resolves when it listens. */
   async start(): Promise<void> {
     const { flags = [], nodeFlags = [] } = this.options
-    const program = ["dist/server/main.js", "serve", "--port", "0", ...flags]
-    const child = spawn(process.execPath, [...nodeFlags, ...program], { stdio: ["ignore", "pipe", "pipe"] })
+    const args = ["serve", "--port", "0", ...flags]
+    const { platform, env } = process
+    const better = betterStart({ cores: availableParallelism(), platform, execArgv: nodeFlags, args, env })
+    const started = [...nodeFlags, ...(better?.flags ?? []), "dist/server/main.js", ...args]
+    const child = spawn(process.execPath, started, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...env, ...better?.env },
+    })
     this.child = child
     // A program that fails leaves no server behind.
     const end = () => child.kill("SIGKILL")
@@ -103,15 +111,10 @@ function exited(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once("exit", () => resolve()))
 }
 
-/** Resident memory of a process and its children in MiB; 0 where there is no /proc, or no such process. */
+/** Resident memory of a process in MiB; 0 where there is no /proc, or no such process. */
 export function residentMiB(pid: number): number {
   try {
-    const own = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim()
-    return children
-      .split(" ")
-      .filter(Boolean)
-      .reduce((sum, child) => sum + residentMiB(Number(child)), own)
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024
   } catch {
     return 0
   }

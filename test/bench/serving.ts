@@ -37,7 +37,7 @@ const { values: flags } = parseArgs({
   },
 })
 
-// So the server is one process, whose time is measured, and the engine has the same heaps. See `server/cli/restart.ts`.
+// The engine has the same heaps as the server. See `server/cli/restart.ts`.
 Object.assign(process.env, { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "1048576" })
 if (flags.engine !== undefined) await serveEngine(Number(flags.engine))
 else
