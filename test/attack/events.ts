@@ -2,10 +2,15 @@
  * What a streamed answer holds: the values of its server-sent events, read as the bytes arrive.
  */
 
+interface Delta {
+  content?: string
+  tool_calls?: { function?: { name?: string; arguments?: string } }[]
+}
+
 export interface StreamEvent {
   /** Null for the end mark `[DONE]`. */
   value: {
-    choices?: { delta?: { content?: string }; finish_reason?: string | null; index: number }[]
+    choices?: { delta?: Delta; finish_reason?: string | null; index: number }[]
     error?: { message: string; code: string }
   } | null
 }

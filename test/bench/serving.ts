@@ -8,13 +8,12 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { Agent, request } from "node:http"
+import { Agent } from "node:http"
 import { parseArgs } from "node:util"
 import { quantile } from "../../runtime/engine/metrics.ts"
 import { open } from "../../runtime/index.ts"
-import { EventReader } from "../attack/events.ts"
-import { chatBody } from "../attack/requests.ts"
 import { AttackedServer } from "../attack/server.ts"
+import { streamed } from "./streamed.ts"
 
 interface Streams {
   count: number
@@ -123,36 +122,13 @@ async function serveEngine(slots: number): Promise<void> {
 
 async function runServer(port: number, agent: Agent, { count, tokens }: Streams): Promise<Run> {
   const begin = performance.now()
-  const gaps: number[] = []
-  const one = (seed: number) =>
-    new Promise<void>((resolve, reject) => {
-      const messages = [{ role: "user", content: prompt }]
-      const body = chatBody({ messages, max_tokens: tokens, ignore_eos: true, stream: true, seed })
-      const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) }
-      const sent = request(
-        { port, path: "/v1/chat/completions", method: "POST", headers, agent },
-        (reply) => {
-          const events = new EventReader()
-          const tick = ticker(gaps)
-          let seen = 0
-          reply.on("data", (chunk) => {
-            for (const { value } of events.push(chunk)) {
-              if (value?.error) reject(new Error(value.error.message))
-              if (value?.choices?.[0]?.delta?.content) {
-                seen++
-                tick()
-              }
-            }
-          })
-          reply.once("end", () =>
-            seen > 0 ? resolve() : reject(new Error(`status ${reply.statusCode}, no text`)),
-          )
-        },
-      )
-      sent.once("error", reject)
-      sent.end(body)
-    })
-  await Promise.all(Array.from({ length: count }, (_, index) => one(index)))
+  const messages = [{ role: "user", content: prompt }]
+  const runs = await Promise.all(
+    Array.from({ length: count }, (_, seed) =>
+      streamed(port, agent, { messages, max_tokens: tokens, ignore_eos: true, seed }),
+    ),
+  )
+  const gaps = runs.flatMap(({ times }) => times.slice(1).map((time, at) => time - times[at]))
   return { gaps, elapsedMs: performance.now() - begin }
 }
 
