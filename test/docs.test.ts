@@ -1,10 +1,11 @@
 /**
  * The pages of docs/ as their reader meets them: the programs of masks.md run together and print what stands below them, files
- * that a page names are there, and tests.md knows every suite.
+ * that a page names are there, tests.md knows every suite, and tool-styles.md every style.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve, sep } from "node:path"
 import { afterAll, expect, test } from "vitest"
+import { styles } from "../grammar/tags/styles/all.ts"
 import { shell } from "./support/program.ts"
 
 // Inside the package, so that its name is known there.
@@ -49,6 +50,11 @@ test.each([...pages.map((name) => `docs/${name}`), "README.md", "CONTRIBUTING.md
     expect(missing).toEqual([])
   },
 )
+
+test("tool-styles.md lists every style", () => {
+  const page = read("tool-styles.md")
+  expect(styles.map(({ name }) => name).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+})
 
 test("tests.md lists every suite that npm test leaves out, and every folder of tests", () => {
   const page = read("tests.md")

@@ -18,6 +18,12 @@ export interface ModelStyle {
 /** The first whose spellings are all in a template. */
 const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]])[] = [
   ["harmony", /<\|channel\|>/, /<\|message\|>/],
+  ["muse", /<atem:function_calls>/],
+  ["solar_open", /<\|tool_call:begin\|>/, /<\|tool_call:args\|>/],
+  ["apertus", /<\|tools_prefix\|>/],
+  ["gigachat3_1", /<\|function_call\|>/, /<\|role_sep\|>/],
+  ["gigachat3", /'function call'/, /<\|role_sep\|>/],
+  ["hy3", /<tool_sep:opensource>/],
   ["kimi_k3", /<\|open\|>/, /<\|sep\|>/],
   ["kimi_k2", /<\|tool_calls_section_begin\|>/],
   ["deepseek_v4_1", /｜DSML｜ calls/],
@@ -48,10 +54,18 @@ const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]]
 const defaultStyle = "hermes"
 
 /** Reads the texts of a model's chat templates, joined. */
-export function styleOfTemplate(template: string): ModelStyle {
+export function styleOfTemplate(source: string): ModelStyle {
+  const template = spelledOut(source)
   const found = signs.find(([, ...spellings]) => spellings.every((spelling) => spelling.test(template)))
   const style = found?.[0] ?? defaultStyle
   return { style, reasoning: reasoningOfTemplate(template, style) }
+}
+
+/** What stands in each tag of some templates is set once, and put in by Python's `format`. */
+function spelledOut(template: string): string {
+  const variable = /'[^']*\{\}[^']*'\.format\((\w+)\)/.exec(template)?.[1]
+  const mark = new RegExp(`set ${variable} = '([^']*)'`).exec(template)?.[1]
+  return mark === undefined ? template : template.replaceAll("{}", mark)
 }
 
 /** The tags that the template knows; of its own style first. */

@@ -2,6 +2,7 @@
 import type { BudgetPart } from "../../budget.ts"
 import type { RuleId, Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
+import { GrammarError } from "../../errors.ts"
 import type { Step } from "../../frame.ts"
 import type { Grammar } from "../../grammar.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "./arguments.ts"
@@ -10,8 +11,9 @@ import { callTerm, type Filling, wireTerm } from "./lower.ts"
 import { type ParameterForms, parameterForms } from "./parameterforms.ts"
 import { parameterArguments } from "./parameters.ts"
 import type { Plan } from "./plan.ts"
-import type { Block } from "./style.ts"
-import { holds, type Wire } from "./wire.ts"
+import type { Block, Style } from "./style.ts"
+import type { Tool } from "./tools.ts"
+import { beginnings, holds, named, type Wire } from "./wire.ts"
 
 const nothing: Wire = []
 
@@ -41,6 +43,7 @@ export class CallBlocks {
       return new CallableTool(openArguments(tool, { ...options, excludes }), forms, plan.callsBefore)
     })
     for (const tool of this.tools) for (const [i, { call }] of blocks.entries()) tool.check(call, i)
+    for (const tool of plan.calls.tools) refuseLikeMessage(tool, plan.style)
   }
 
   /** The beginning of block `at` and its first call, which has this number. `hasLead`: what may lead in stands in front. */
@@ -62,10 +65,11 @@ export class CallBlocks {
     })
   }
 
-  /** The end of block `at`; null where nothing marks it. */
+  /** The end of block `at`, up to a token that ends the whole text in this vocabulary; null where nothing marks it. */
   end(at: number): readonly Step[] | null {
     const { end } = this.blocks[at]
-    return end === undefined ? null : this.steps(`end ${at}`, () => wireTerm(this.rules, end))
+    if (end === undefined) return null
+    return this.steps(`end ${at}`, () => wireTerm(this.rules, this.beforeEnd(end) ?? end))
   }
 
   /** Whether a call of block `at` ends with a token that ends the whole text in this vocabulary. */
@@ -93,12 +97,26 @@ export class CallBlocks {
     return callTerm(this.rules, this.beforeEnd(call) ?? call, fillings)
   }
 
-  private beforeEnd(call: Wire): Wire | null {
-    const last = call[call.length - 1]
+  private beforeEnd(form: Wire): Wire | null {
+    const last = form[form.length - 1]
     if (last.kind !== "text") return null
     const text = beforeEnd(this.rules, last.text)
-    return text === null ? null : [...call.slice(0, -1), { kind: "text", text }]
+    return text === null ? null : [...form.slice(0, -1), { kind: "text", text }]
   }
+}
+
+/** A call that begins as a message does would be read as one: where messages say to whom they go, the user is no tool. */
+function refuseLikeMessage({ name, path }: Tool, { blocks, messages }: Style): void {
+  if (messages === undefined) return
+  const { reasoning, remark = reasoning, answer } = messages
+  const texts = blocks.flatMap(({ begin = nothing, call }) => beginnings(named([...begin, ...call], name)))
+  const like = [reasoning, remark, answer].find(({ begin }) => texts.some((text) => text.startsWith(begin)))
+  if (like === undefined) return
+  throw new GrammarError(
+    "unsupported",
+    `${path.slice(0, path.lastIndexOf("/"))}/name`,
+    `a call of the tool "${name}" begins as a message does in this style: ${JSON.stringify(like.begin)}. Rename it`,
+  )
 }
 
 class CallableTool {

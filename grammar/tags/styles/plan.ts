@@ -38,7 +38,8 @@ export interface Plan {
 export function planTurn(turn: Turn): Plan {
   const style = styleOf(turn.style)
   const tools = readTools(turn.tools ?? [])
-  const calls = readChoice(turn.tool_choice, tools, turn.parallel_tool_calls, turn.max_tool_calls)
+  const asked = readChoice(turn.tool_choice, tools, turn.parallel_tool_calls, turn.max_tool_calls)
+  const calls = { ...asked, max: Math.min(asked.max, style.maxCalls ?? Number.POSITIVE_INFINITY) }
   const { reasoning } = turn
   if (reasoning?.end === "")
     throw new GrammarError("syntax", "reasoning/end", "the section ends with some text")

@@ -14,6 +14,8 @@ export interface Style {
   readonly trigger?: Wire
   /** The ways to write calls. The calls of a block are all in one of them. */
   readonly blocks: readonly Block[]
+  /** Calls of a turn at most, where the models of this style are shown no more. Absent: as many as the request allows. */
+  readonly maxCalls?: number
   /** Where text and reasoning are messages with headers; else text is written as it is. */
   readonly messages?: Messages
   /** How the models of this style mark their reasoning, unless the template says otherwise. */

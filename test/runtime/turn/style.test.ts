@@ -28,6 +28,12 @@ test.each<[template: string, style: string, end: string | null]>([
   ["<tool_calls>\\n{{ call }}\\n</tool_calls>", "minimax_m1", null],
   ["<TOOLCALL>[{{ call }}]</TOOLCALL> <think></think>", "nemotron_v2", "</think>"],
   ["<|start_header_id|> <function={{ name }}></function>", "functionary_v3_1", null],
+  ["<|tools_prefix|>[ <|inner_prefix|> <|inner_suffix|>", "apertus", "<|inner_suffix|>"],
+  ["set M = ':opensource' '<tool_sep{}>'.format(M) '</think{}>'.format(M)", "hy3", "</think:opensource>"],
+  ["<|tool_call:begin|><|tool_call:args|> <|think|>", "solar_open", null],
+  ["<|start|>assistant<|message|><atem:function_calls>", "muse", null],
+  ["<|role_sep|> <|function_call|>", "gigachat3_1", null],
+  ["'role': 'function call' <|role_sep|>", "gigachat3", null],
 ])("%j is of the style %s", (template, style, end) => {
   const told = styleOfTemplate(template)
   expect([told.style, told.reasoning?.end.trim() ?? null]).toEqual([style, end])

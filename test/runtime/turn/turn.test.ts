@@ -6,6 +6,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { styleOf } from "../../../grammar/tags/styles/all.ts"
 import {
   type Engine,
   foldFields,
@@ -204,5 +205,28 @@ test("messages are told apart though the token between them ends texts in this v
     if (reasoning !== "" && (text !== "" || toolCalls.length > 0)) both++
   }
   expect(both).toBeGreaterThan(0)
+  await engine.close()
+})
+
+test.each([
+  ["solar_open", "<|calls|>"],
+  ["solar_open", "<|end|>"],
+  ["muse", "<|eot|>"],
+  ["muse", "<|eom|>"],
+  ["gigachat3_1", "<|message_sep|>"],
+])("calls in the style %s are whole where %s ends texts in this vocabulary", async (toolStyle, end) => {
+  const directory = mkdtempSync(join(tmpdir(), "turn-"))
+  const controls = styleOf(toolStyle).controls.filter((name) => name !== end)
+  const model = writeTinyModel(directory, { template: turns, controls, end })
+  const engine = await open({ model, device: "cpu", isolation: "none", slots: 2, toolStyle })
+  for (let seed = 1n; seed <= 8n; seed++) {
+    const asked: GenerateOptions = { tools, seed, maxTokens: 300, temperature: 1.5 }
+    const { toolCalls, finishReason } = await engine.generate("hi", { ...asked, toolChoice: "required" })
+    expect([toolCalls.length > 0, finishReason]).toEqual([true, "stop"])
+    for (const { arguments: args, isComplete } of toolCalls) {
+      expect(isComplete).toBe(true)
+      JSON.parse(args)
+    }
+  }
   await engine.close()
 })

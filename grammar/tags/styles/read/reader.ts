@@ -139,8 +139,10 @@ export class TurnReader {
         yield* this.calls.block()
         continue
       }
+      // Messages that begin alike are told apart by their ends.
+      const ends = holders.flatMap(([message]) => (message.begin === text ? message.ends : []))
       yield* feeding.literal(holder[0].begin)
-      yield* this.message(...holder, between)
+      yield* this.message({ ...holder[0], ends }, holder[1], between)
     }
   }
 

@@ -16,7 +16,9 @@ for (const style of styles) {
       const source = new RandomTools(random)
       const tools = source.tools(2)
       const turn = { style: style.name, tools: tools.map((each) => tool(each.name, each.parameters)) }
-      const calls = tools.map((each) => ({ name: each.name, arguments: source.arguments(each) }))
+      const calls = tools
+        .map((each) => ({ name: each.name, arguments: source.arguments(each) }))
+        .slice(0, style.maxCalls)
       for (const at of style.blocks.keys()) {
         const text = messagesOf(style) + written(new Writer(random).calls(style, at, calls))
         const whole = readTurn(turn, text)

@@ -50,6 +50,13 @@ const table: [what: string, turn: Partial<Turn>, kind: string, path: string, mes
     "/0/function/allowed_callers",
     "direct",
   ],
+  [
+    "a call that begins as a message to the user",
+    { style: "muse", tools: [tool("user")] },
+    "unsupported",
+    "/0/function/name",
+    '" to=user<|message|>". Rename it',
+  ],
   ["a choice that is none", { tool_choice: "any" }, "syntax", "tool_choice", "is an object"],
   [
     "a choice of another type",

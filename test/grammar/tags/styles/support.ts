@@ -114,7 +114,7 @@ export class Writer {
         this.add(String(part.first + index), true)
         return
       case "letters":
-        this.add("aB3dE6gH9".slice(0, part.count), false)
+        this.add("aB3dE6gH9jK2".slice(0, part.count), false)
         return
       case "id":
         this.wire(part.wire, block, call, index)
