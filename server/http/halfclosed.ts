@@ -8,10 +8,12 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
-/** Between the first two probes: a client that is gone gives its slot back after so long. */
-const firstProbeMs = 50
-/** A client may also go later, when its FIN has long been seen. */
-const probeMs = 5_000
+/**
+ * Milliseconds between probes. The reset of a client that is gone is here after a round trip, and then its thread and its slot are
+ * free: a near one must not hold them for as long as a far one may take. The last wait is repeated: a client may also go when
+ * its FIN has long been seen.
+ */
+const probeWaits = [8, 32, 160, 800, 5_000]
 
 /**
  * Makes the server answer clients that only read. `isEventStream` says of a reply whose head is written whether it is an
@@ -21,11 +23,12 @@ export function answerHalfClosed(server: Server, isEventStream: (response: Serve
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const probe = (waitMs: number): void => {
-      if (sendProbe(request, response, isEventStream)) timer = setTimeout(probe, waitMs, probeMs)
+    const probe = (count: number): void => {
+      const waitMs = probeWaits[Math.min(count, probeWaits.length - 1)]
+      if (sendProbe(request, response, isEventStream)) timer = setTimeout(probe, waitMs, count + 1)
       else request.socket.destroy()
     }
-    const begin = (): void => probe(firstProbeMs)
+    const begin = (): void => probe(0)
     request.socket.once("end", begin)
     response.once("close", () => {
       request.socket.off("end", begin)

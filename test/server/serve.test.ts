@@ -146,6 +146,13 @@ test.each([
   await expect.poll(() => seen, { timeout: 1_000, interval: 10 }).toContain("aborted")
 })
 
+test("a client that is gone is asked again and again, near ones soon and far ones later", async () => {
+  const { port } = await start(slowApp(400, []), { port: 0 })
+  const reply = (await raw(port, get, { halfClose: true }).closed) as string
+  // At once, after 8, 40 and 200 ms: the reset of the first probe is seen by one of the others, however far it comes from.
+  expect(reply.split("100 Continue").length - 1).toBeGreaterThanOrEqual(3)
+})
+
 test("a client that takes nothing is cut off after its time, and one that only waits is not", async () => {
   let made = 0
   const seen: string[] = []
