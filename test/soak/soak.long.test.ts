@@ -13,6 +13,7 @@ import { Tokenizer } from "../../runtime/model/tokenizer.ts"
 import { hasMaskBench, maskBenchLines } from "../support/validate/corpora.ts"
 import { soakForced } from "./forced.ts"
 import { compareMasks, plainLocals } from "./masks.ts"
+import { soakRoam } from "./roam.ts"
 import { soakSpellings } from "./spellings.ts"
 import { soakStored } from "./stored.ts"
 import { soakWalks } from "./walks.ts"
@@ -25,6 +26,8 @@ const encode = new Tokenizer(directory, vocabulary).encodePart
 const step = Number(process.env.TOKENRAIL_SOAK ?? 50)
 const surfaces = ["generate", "conform"] as const
 const shared = { vocabulary, seed: 1, draw: "byte" } as const
+const unhurried = { compileMs: 60_000, maskMs: 60_000, slowMs: 60_000 }
+const roaming = { vocabulary, seed: 1, walkTokens: 60, ...unhurried } as const
 
 describe.skipIf(!hasMaskBench)("MaskBench (skipped without ../shared)", () => {
   const rows = hasMaskBench ? [...maskBenchLines()].filter((_, index) => index % step === 7) : []
@@ -59,6 +62,15 @@ describe.skipIf(!hasMaskBench)("MaskBench (skipped without ../shared)", () => {
     },
     120_000,
   )
+
+  test("no walk ends in an error, wherever in a text it begins", () => {
+    for (const { id, schema, tests } of rows) {
+      const compile = { surface: "conform", unsatisfiable: "empty" } as const
+      const texts = tests.filter(({ valid }) => valid).map(({ text }) => text)
+      const soak = soakRoam(toText(schema), { ...roaming, compile, texts, tokens: 240 })
+      expect([id, soak.disagreements]).toEqual([id, []])
+    }
+  }, 120_000)
 
   test("what went through a file is what is compiled here", () => {
     let machines = 0
@@ -119,6 +131,20 @@ describe("each run finds a mistake", () => {
     const judge = { accepts: (text: string) => !text.includes("1") }
     const soak = soakWalks(schema, { ...shared, compile: {}, tokens: 200, walkTokens: 20, judge })
     expect(soak.disagreements[0]).toMatch(/not valid/)
+  })
+
+  test("a text that is not valid where others begin", () => {
+    const judge = { accepts: (text: string) => !text.includes("1") }
+    const texts = ["[1, 2, 3, 4]"]
+    const soak = soakRoam(schema, { ...roaming, compile: {}, texts, tokens: 400, judge })
+    expect(soak.disagreements[0]).toMatch(/not valid/)
+  })
+
+  test("a bound that is met behind the first token", () => {
+    const nested = '{"type":"array","items":{"$ref":"#"}}'
+    const compile = { surface: "conform", limits: { stackDepth: 6 } } as const
+    const soak = soakRoam(nested, { ...roaming, compile, texts: [], tokens: 4_000 })
+    expect(soak.disagreements[0]).toMatch(/deeper than 6 levels/)
   })
 
   test("a token that the tokenizer writes otherwise", () => {

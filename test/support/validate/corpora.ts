@@ -8,6 +8,7 @@ import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 
 const suite = "../shared/data/json-schema-test-suite"
 const maskbench = "../shared/data/maskbench-dev.jsonl.gz"
+const hardSchemas = "../shared/data/hard-schemas.jsonl"
 
 export const hasSuite = existsSync(suite)
 export const hasMaskBench = existsSync(maskbench)
@@ -72,7 +73,16 @@ export interface MaskBenchLine {
 }
 
 export function* maskBenchLines(): Generator<MaskBenchLine> {
-  for (const line of gunzipSync(readFileSync(maskbench)).toString().split("\n")) {
+  yield* linesOf(gunzipSync(readFileSync(maskbench)).toString())
+}
+
+/** Schemas outside of dev that the engine once got wrong; none where they are absent. */
+export function* hardLines(): Generator<MaskBenchLine> {
+  if (existsSync(hardSchemas)) yield* linesOf(readFileSync(hardSchemas, "utf8"))
+}
+
+function* linesOf(text: string): Generator<MaskBenchLine> {
+  for (const line of text.split("\n")) {
     if (line === "") continue
     const node = readJson(line)
     yield {
