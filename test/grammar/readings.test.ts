@@ -32,10 +32,15 @@ const schemas: Record<string, object> = {
     maxContains: 2,
   }),
   "names that come once": {
-    anyOf: Array.from({ length: 4 }, (_, i) => ({
-      type: "object",
-      additionalProperties: { type: "object", minProperties: i, additionalProperties: { multipleOf: i + 1 } },
-    })),
+    $defs: { lists: { type: "array", items: { type: "object", additionalProperties: { type: "integer" } } } },
+    type: "array",
+    items: {
+      anyOf: Array.from({ length: 4 }, (_, i) => ({
+        type: "object",
+        minProperties: i,
+        additionalProperties: { $ref: "#/$defs/lists" },
+      })),
+    },
   },
 }
 
@@ -50,38 +55,45 @@ function* dice(seed: number): Generator<number> {
 /** A text that goes on at random, closers more often than they come. */
 const liked = [...encoder.encode('{}[]",:abcnext01')]
 
-test.each(Object.entries(schemas))("%s: united readings accept what they accept one by one", (_, schema) => {
-  const grammar = grammarOf(schema)
-  const united = new States(grammar, 1)
-  const apart = new States(grammar, Number.POSITIVE_INFINITY)
-  let unions = 0
-  for (let seed = 1; seed <= 6; seed++) {
-    const next = dice(seed)
-    let [one, other] = [united.start, apart.start]
-    const read: number[] = []
-    for (let n = 0; n < 60; n++) {
-      const bytes = united.nextBytes(one)
-      expect({ text: decoder.decode(Uint8Array.from(read)), bytes }).toEqual({
-        text: decoder.decode(Uint8Array.from(read)),
-        bytes: apart.nextBytes(other),
-      })
-      expect(united.isAccepting(one)).toBe(apart.isAccepting(other))
-      if (united.threadCount(one) < apart.threadCount(other)) unions++
-      const completion = united.shortest(one)
-      expect(united.isAccepting(united.advance(one, completion))).toBe(true)
-      expect(apart.isAccepting(apart.advance(other, completion))).toBe(true)
-      expect(united.least(one)).toBeLessThanOrEqual(completion.length)
-      const choices = bytes.filter((byte) => liked.includes(byte))
-      const from = choices.length > 0 ? choices : bytes
-      if (from.length === 0) break
-      const byte = from[Math.floor((next.next().value as number) * from.length)]
-      read.push(byte)
-      one = united.advance(one, Uint8Array.of(byte))
-      other = apart.advance(other, Uint8Array.of(byte))
+/** Where walks begin that would seldom come so far. */
+const beginnings: Record<string, string> = { "names that come once": '[{"x":[{' }
+
+test.each(Object.entries(schemas))(
+  "%s: united readings accept what they accept one by one",
+  (name, schema) => {
+    const grammar = grammarOf(schema)
+    const united = new States(grammar, 1)
+    const apart = new States(grammar, Number.POSITIVE_INFINITY)
+    let unions = 0
+    for (let seed = 1; seed <= 6; seed++) {
+      const next = dice(seed)
+      const read = [...encoder.encode(beginnings[name] ?? "")]
+      let one = united.advance(united.start, Uint8Array.from(read))
+      let other = apart.advance(apart.start, Uint8Array.from(read))
+      for (let n = 0; n < 60; n++) {
+        const bytes = united.nextBytes(one)
+        expect({ text: decoder.decode(Uint8Array.from(read)), bytes }).toEqual({
+          text: decoder.decode(Uint8Array.from(read)),
+          bytes: apart.nextBytes(other),
+        })
+        expect(united.isAccepting(one)).toBe(apart.isAccepting(other))
+        if (united.threadCount(one) < apart.threadCount(other)) unions++
+        const completion = united.shortest(one)
+        expect(united.isAccepting(united.advance(one, completion))).toBe(true)
+        expect(apart.isAccepting(apart.advance(other, completion))).toBe(true)
+        expect(united.least(one)).toBeLessThanOrEqual(completion.length)
+        const choices = bytes.filter((byte) => liked.includes(byte))
+        const from = choices.length > 0 ? choices : bytes
+        if (from.length === 0) break
+        const byte = from[Math.floor((next.next().value as number) * from.length)]
+        read.push(byte)
+        one = united.advance(one, Uint8Array.of(byte))
+        other = apart.advance(other, Uint8Array.of(byte))
+      }
     }
-  }
-  expect(unions).toBeGreaterThan(0)
-})
+    expect(unions).toBeGreaterThan(0)
+  },
+)
 
 test("alternatives of nested levels add up", () => {
   const counts = [2, 4, 6].map((depth) => {

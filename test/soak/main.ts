@@ -90,7 +90,9 @@ for (const { id, schema, tests } of schemas) {
     console.log(`${id}: ${error instanceof GrammarError ? error : (error as Error).stack}`)
   }
   if (totals.schemas % 100 === 0)
-    console.error(`${elapsed()} s, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB ${JSON.stringify(totals)}`)
+    console.error(
+      `${elapsed()} s, ${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB ${JSON.stringify(totals)}`,
+    )
 }
 console.log(JSON.stringify({ what, flags, elapsed_s: elapsed(), totals }))
 process.exitCode = totals.disagreements > 0 ? 1 : 0

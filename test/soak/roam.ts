@@ -153,7 +153,7 @@ function completionOf(matcher: Matcher): Uint8Array | null {
   } catch (error) {
     if (
       error instanceof GrammarError &&
-      /its shortest value has|the shortest text has|how the text may end takes/.test(error.message)
+      /its shortest value (has|nests)|the shortest text has|how the text may end takes/.test(error.message)
     )
       return null
     throw error
