@@ -111,7 +111,8 @@ def weights_of(make, folder):
 
 
 def finish(target, answers):
-    (target / "expected.json").write_text(json.dumps({"prompts": prompts(), "answers": answers}))
+    if answers is not None:
+        (target / "expected.json").write_text(json.dumps({"prompts": prompts(), "answers": answers}))
     for extra in ("special_tokens_map.json", "chat_template.jinja", "preprocessor_config.json", "processor_config.json"):
         if extra != "chat_template.jinja":
             (target / extra).unlink(missing_ok=True)
@@ -165,6 +166,62 @@ def lfm2_genai():
     finish(target, answers)
 
 
+def llama():
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return LlamaForCausalLM(LlamaConfig(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, **shared))
+
+
+def scatter_data(path):
+    """Weights in two files beside the graph, as large exports have them: `model.onnx_data`, `model.onnx_data_1`."""
+    from onnx.external_data_helper import set_external_data, write_external_data_tensors
+
+    model = onnx.load(path)
+    large = [tensor for tensor in model.graph.initializer if len(tensor.raw_data) > 1000]
+    for at, tensor in enumerate(large):
+        set_external_data(tensor, path.name + ("_data" if at < len(large) / 2 else "_data_1"))
+    onnx.save(write_external_data_tensors(model, str(path.parent)), path)
+    for file in path.parent.iterdir():
+        file.chmod(0o644)
+
+
+@export
+def llama_dtypes():
+    """A decoder of the usual kind by optimum, in all types of weights that onnxruntime's tools make of it; the whole one has two files of data."""
+    from onnxruntime.quantization import quantize_dynamic
+    from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    target = empty("llama_dtypes")
+    with tempfile.TemporaryDirectory() as source:
+        _, answers = weights_of(llama, source)
+        by_optimum(source, target)
+    path = target / "onnx/model.onnx"
+    model = merge_data(path)
+    onnx.save(convert_float_to_float16(onnx.load(path)), target / "onnx/model_fp16.onnx")
+    quantize_dynamic(path, target / "onnx/model_int8.onnx")
+    four = MatMulNBitsQuantizer(onnx.load(path), block_size=32, is_symmetric=True)
+    four.process()
+    onnx.save(four.model.model, target / "onnx/model_q4.onnx")
+    bnb = MatMulBnb4Quantizer(onnx.load(path), MatMulBnb4Quantizer.NF4, 32)
+    bnb.process()
+    onnx.save(bnb.model.model, target / "onnx/model_bnb4.onnx")
+    scatter_data(path)
+    finish(target, answers)
+
+
+@export
+def llama_genai_q4():
+    """The same by onnxruntime-genai's builder, in four bits with GroupQueryAttention. What it writes of them is not what transformers writes of the whole."""
+    target = empty("llama_genai_q4")
+    with tempfile.TemporaryDirectory() as source:
+        weights_of(llama, source)
+        build(source, target, "int4", int4_block_size=32)
+    merge_data(target / "model.onnx")
+    finish(target, None)
+
+
 def gemma3(layers=["sliding_attention", "sliding_attention", "full_attention"]):
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
@@ -179,7 +236,7 @@ def by_optimum(source, target, **options):
     from optimum.exporters.onnx import main_export
 
     with tempfile.TemporaryDirectory() as made:
-        main_export(str(source), made, task="text-generation-with-past", do_validation=False, device="cpu", **options)
+        main_export(str(source), made, do_validation=False, device="cpu", **{"task": "text-generation-with-past", **options})
         (target / "onnx").mkdir()
         for file in Path(made).iterdir():
             shutil.copy(file, target / "onnx" / file.name if ".onnx" in file.name else target / file.name)
@@ -466,6 +523,38 @@ def granite_hybrid():
                 shutil.copy(file, target)
     merge_data(target / "onnx/model.onnx")
     finish(target, answers)
+
+
+@export
+def bert_encoder():
+    """No decoder: it gives vectors. To be refused."""
+    from transformers import BertConfig, BertModel
+
+    target = empty("bert_encoder")
+    with tempfile.TemporaryDirectory() as source:
+        sizes = {**shared, "max_position_embeddings": 64}
+        BertModel(BertConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1, **sizes)).save_pretrained(source)
+        tokenizer().save_pretrained(source)
+        by_optimum(source, target, task="feature-extraction")
+    merge_data(target / "onnx/model.onnx")
+    finish(target, None)
+
+
+@export
+def t5_decoder():
+    """A decoder behind an encoder. To be refused."""
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    target = empty("t5_decoder")
+    with tempfile.TemporaryDirectory() as source:
+        T5ForConditionalGeneration(T5Config(d_model=16, d_ff=16, d_kv=16, num_heads=1, num_layers=1, decoder_start_token_id=end, **shared)).save_pretrained(source)
+        tokenizer().save_pretrained(source)
+        by_optimum(source, target, task="text2text-generation-with-past")
+    for file in (target / "onnx").iterdir():
+        if file.name != "decoder_model_merged.onnx":
+            file.unlink()
+    merge_data(target / "onnx/decoder_model_merged.onnx")
+    finish(target, None)
 
 
 if __name__ == "__main__":

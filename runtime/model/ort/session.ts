@@ -84,7 +84,7 @@ export class OrtSession {
       : this.options.isCacheOpaque
         ? "one row at a time: the cache stays on the device"
         : dependence !== undefined
-          ? `one row at a time: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as in graphs whose activations are quantised; batching "fast" runs them so`
+          ? `one row at a time: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as quantised graphs do; batching "fast" runs them so`
           : "one row at a time: in no layout do rows of several lengths say what they say alone"
     const copies =
       isBatched && layout === "shifted" ? ", each step copying its rows, which a sliding window needs" : ""

@@ -11,6 +11,7 @@ import { ModelError } from "../../errors.ts"
 import type { Answer, LoadOptions, Question } from "./client.ts"
 import { Gate } from "./gate.ts"
 import { Graph, type TensorConstructor } from "./graph.ts"
+import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
 
@@ -149,9 +150,6 @@ async function create(
   try {
     return await ort.InferenceSession.create(path, sessionOptions)
   } catch (cause) {
-    const reason = (cause as Error).message.trim().replace(/\.$/, "")
-    throw new ModelError(`${path}: ${reason}. Is the file whole? Fetch or export it again`, {
-      cause,
-    })
+    throw loadError(path, cause as Error)
   }
 }

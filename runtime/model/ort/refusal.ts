@@ -1,0 +1,35 @@
+/**
+ * Why onnxruntime does not load a graph, with the way out. Its messages are those of its version, so what is not known here is handed on
+ * with a general one.
+ */
+
+import { ModelError } from "../../errors.ts"
+
+const ways: readonly [what: RegExp, way: string][] = [
+  [
+    /is not a registered function\/op|Could not find an implementation|NOT_IMPLEMENTED/,
+    "This onnxruntime has no such operator on this device. Choose another dtype, or an export for onnxruntime's CPU",
+  ],
+  [
+    /[Uu]nsupported model IR version|opset \d+ is under development|operator set version \d+/,
+    "The graph is for a newer onnxruntime. Export it for an older opset",
+  ],
+  [
+    /Protobuf parsing failed|does not have a graph|out of bounds|cannot be read in full|file_length|does not exist|External data/,
+    "A file came in part or not at all. Fetch it again, with all its data files",
+  ],
+]
+
+/** The error of a graph at `path` that could not be loaded. */
+export function loadError(path: string, cause: Error): ModelError {
+  const reason = cause.message
+    .trim()
+    .replace(/\.$/, "")
+    // Where in onnxruntime's sources it was found is of no use to anybody here.
+    .replaceAll(/\S+\.(?:cc|h):\d+ /g, "")
+    .replaceAll(/onnxruntime::Model::Model\(.*\) (?=ModelProto)/g, "")
+  const way = ways.find(([what]) => what.test(reason))?.[1]
+  return new ModelError(`${path}: ${reason}. ${way ?? "Is the file whole? Fetch or export it again"}`, {
+    cause,
+  })
+}
