@@ -1,6 +1,6 @@
 /**
  * A server that speaks the hub's API for one model: what a revision is, its files page by page, and their content, which it
- * redirects to another address as the hub does. It can cut connections, forbid, and send what it did not promise.
+ * redirects to another address as the hub does. It can cut connections or let them stand still, forbid, be busy, and send what it did not promise.
  */
 import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -22,6 +22,12 @@ export class HubServer {
   readonly strangers = new Set<string>()
   /** Contents end after so many bytes, as often as it says. */
   cut: { after: number; times: number } | null = null
+  /** Contents are refused with this status, as often as it says, and with how long to wait. */
+  busy: { status: number; times: number; retryAfter?: string } | null = null
+  /** Contents stand still after so many bytes, as often as it says. */
+  stall: { after: number; times: number } | null = null
+  /** Contents come from their beginning, whatever was asked for. */
+  ignoresRanges = false
   /** A content that is not the promised one. */
   spoilt: string | null = null
   /** Paths of contents that were asked for, with the range. */
@@ -90,9 +96,16 @@ export class HubServer {
 
   private send(request: IncomingMessage, response: ServerResponse): void {
     const path = decodeURIComponent(request.url!.slice(1))
-    const { range } = request.headers
+    const range = this.ignoresRanges ? undefined : request.headers.range
     this.asked.push(range === undefined ? path : `${path} ${range}`)
     if (request.headers.authorization !== undefined) this.hasLeaked = true
+    const { busy } = this
+    if (busy !== null && busy.times > 0) {
+      busy.times--
+      const { status, retryAfter } = busy
+      response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end()
+      return
+    }
     const file = this.files.find((each) => each.path === path)
     if (file === undefined) {
       response.writeHead(404).end()
@@ -106,7 +119,12 @@ export class HubServer {
     }
     const rest = content.subarray(from)
     response.writeHead(range === undefined ? 200 : 206, { "content-length": rest.length })
-    const { cut } = this
+    const { cut, stall } = this
+    if (stall !== null && stall.times > 0 && rest.length > stall.after) {
+      stall.times--
+      response.write(rest.subarray(0, stall.after))
+      return
+    }
     if (cut !== null && cut.times > 0 && rest.length > cut.after) {
       cut.times--
       this.sent += cut.after

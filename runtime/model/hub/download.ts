@@ -9,8 +9,10 @@ import { dirname } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream } from "node:stream/web"
+import { setTimeout as setTimer } from "node:timers"
 import { setTimeout } from "node:timers/promises"
 import { ModelError } from "../../errors.ts"
+import { withLock } from "./lock.ts"
 
 export interface Source {
   readonly url: string
@@ -24,12 +26,28 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined
   /** Bytes that are there, while they come. */
   readonly onBytes?: ((bytes: number) => void) | undefined
+  /** A connection that brings nothing for so long counts as lost. Default 60,000. */
+  readonly stallMs?: number | undefined
 }
 
 /** So often a download goes on in a row that brings nothing new. */
 const maxFruitless = 5
 /** Before it goes on, times the number of such tries. */
 const pauseMs = 200
+
+/** So long at most it waits for a server that asks for it. */
+const maxRetryMs = 60_000
+
+/** A server that is busy, and may say for how long. */
+class BusyError extends Error {
+  readonly waitMs: number
+
+  constructor({ status, headers }: Response) {
+    super(`status ${status}`)
+    const seconds = Number(headers.get("retry-after") ?? "0")
+    this.waitMs = Number.isFinite(seconds) ? Math.min(maxRetryMs, Math.max(0, 1000 * seconds)) : 0
+  }
+}
 
 /** An answer that trying again does not change. */
 export class StatusError extends Error {
@@ -43,9 +61,16 @@ export class StatusError extends Error {
 
 /** Throws StatusError, ModelError for a file that is not what was promised, and what the file system says. */
 export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await withLock(`${path}.lock`, options.signal, async () => {
+    // Whoever held the lock before may have brought it.
+    if ((await sizeOf(path)) !== source.bytes) await bringFile(source, path, options)
+  })
+}
+
+async function bringFile(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const { bytes, url } = source
   const partial = `${path}.incomplete`
-  await mkdir(dirname(path), { recursive: true })
   let fruitless = 0
   for (;;) {
     const before = await sizeOf(partial)
@@ -64,7 +89,8 @@ export async function download(source: Source, path: string, options: DownloadOp
           { cause },
         )
       }
-      await setTimeout(fruitless * pauseMs, undefined, { signal: options.signal })
+      const askedMs = error instanceof BusyError ? error.waitMs : 0
+      await setTimeout(Math.max(askedMs, fruitless * pauseMs), undefined, { signal: options.signal })
     }
   }
   if ((await digestOf(partial, source)) !== source.digest.hex) {
@@ -79,38 +105,51 @@ async function goOn(
   { url, bytes }: Source,
   partial: string,
   from: number,
-  { token, signal, onBytes }: DownloadOptions,
+  { token, signal, onBytes, stallMs = 60_000 }: DownloadOptions,
 ): Promise<void> {
+  const stall = new AbortController()
+  const lost = () => stall.abort(new Error(`nothing came for ${stallMs / 1000} s`))
+  let timer = setTimer(lost, stallMs)
   const headers = {
     // Ranges count bytes as they are.
     "accept-encoding": "identity",
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(from > 0 && { range: `bytes=${from}-` }),
   }
-  const response = await fetch(url, { headers, signal: signal ?? null })
-  // The rest cannot be told apart here: from the beginning.
-  const isRest = response.status === 206
-  if (response.status === 416) {
-    await rm(partial, { force: true })
-    return
-  }
-  if (!response.ok) {
-    await response.body?.cancel()
-    if (response.status < 500 && response.status !== 429) throw new StatusError(url, response.status)
-    throw new Error(`status ${response.status}`)
-  }
-  let there = isRest ? from : 0
-  const counted = async function* (stream: AsyncIterable<Uint8Array>) {
-    for await (const piece of stream) {
-      there += piece.length
-      if (there > bytes) throw new Error(`more than the ${bytes} bytes that it has`)
-      onBytes?.(there)
-      yield piece
+  const ends = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal
+  try {
+    const response = await fetch(url, { headers, signal: ends })
+    // The rest cannot be told apart here: from the beginning.
+    const isRest = response.status === 206
+    if (response.status === 416) {
+      await rm(partial, { force: true })
+      return
     }
+    if (!response.ok) {
+      await response.body?.cancel()
+      if (response.status < 500 && response.status !== 429) throw new StatusError(url, response.status)
+      throw new BusyError(response)
+    }
+    let there = isRest ? from : 0
+    const counted = async function* (stream: AsyncIterable<Uint8Array>) {
+      for await (const piece of stream) {
+        clearTimeout(timer)
+        timer = setTimer(lost, stallMs)
+        there += piece.length
+        if (there > bytes) throw new Error(`more than the ${bytes} bytes that it has`)
+        onBytes?.(there)
+        yield piece
+      }
+    }
+    const body =
+      response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as ReadableStream)
+    await pipeline(body, counted, createWriteStream(partial, { flags: isRest ? "a" : "w" }))
+    if (there < bytes) throw new Error(`it ended after ${there} of ${bytes} bytes`)
+  } catch (error) {
+    throw stall.signal.aborted ? (stall.signal.reason as Error) : error
+  } finally {
+    clearTimeout(timer)
   }
-  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as ReadableStream)
-  await pipeline(body, counted, createWriteStream(partial, { flags: isRest ? "a" : "w" }))
-  if (there < bytes) throw new Error(`it ended after ${there} of ${bytes} bytes`)
 }
 
 async function digestOf(path: string, { digest, bytes }: Source): Promise<string> {

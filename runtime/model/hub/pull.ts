@@ -75,7 +75,11 @@ export async function pullModel(
   const missing: ListFileEntry[] = []
   for (const file of chosen) if (!(await cache.has(name, commit, file.path))) missing.push(file)
   await bring({ hubName, commit, missing, cache }, settings, options)
-  await cache.setCommit({ name, revision }, commit)
+  try {
+    await cache.setCommit({ name, revision }, commit)
+  } catch (error) {
+    throw await unwritten(`${spell(hubName)}: what ${revision} is`, settings.cache, 0, error as Error)
+  }
   return cache.snapshot(name, commit)
 }
 
@@ -187,13 +191,13 @@ async function bring(
       // Another commit may have brought it.
       if (!(await cache.hasBlob(name, digest.hex, size)))
         await download({ url, bytes: size, digest }, blob, { token, signal, onBytes: tell })
+      await cache.link(name, commit, file, digest.hex)
     } catch (error) {
       signal?.throwIfAborted()
       if (error instanceof StatusError) throw refusal(hubName, endpoint, error.status, error)
       if (error instanceof ModelError) throw error
       throw await unwritten(`${spell(hubName)}: ${file}`, root, allBytes - before, error as Error)
     }
-    await cache.link(name, commit, file, digest.hex)
     before += size
   }
 }

@@ -1,10 +1,23 @@
 /** Models by their names: from a server that speaks the hub's API, through cuts and refusals, into the cache of its tools. */
-import { mkdirSync, mkdtempSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { ModelError, open } from "../../../../runtime/index.ts"
 import { HubCache } from "../../../../runtime/model/hub/cache.ts"
+import { download } from "../../../../runtime/model/hub/download.ts"
 import { type HubSettings, readHubName, readHubSettings } from "../../../../runtime/model/hub/name.ts"
 import { type DownloadProgress, type PullOptions, pullModel } from "../../../../runtime/model/hub/pull.ts"
 import { type HubFile, HubServer } from "../../../support/hubserver.ts"
@@ -141,6 +154,60 @@ test("goes on where an earlier run was aborted", async () => {
   expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
 })
 
+test("begins again where the server gives no parts", async () => {
+  hub.ignoresRanges = true
+  hub.cut = { after: 1_000_000, times: 2 }
+  const path = await pull({ dtype: "q4" })
+  expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
+})
+
+test("waits for a server that is busy, as long as it asks for", async () => {
+  hub.busy = { status: 503, times: 2 }
+  await pull()
+  hub.asked.length = 0
+  hub.busy = { status: 429, times: 1_000, retryAfter: "1" }
+  setTimeout(() => (hub.busy = null), 800)
+  await pull({ dtype: "q4" })
+  expect(hub.asked.filter((path) => path === "onnx/model_q4.onnx").length).toBe(2)
+  hub.files.push(text("onnx/model_fp16.onnx", "half"))
+  hub.busy = { status: 500, times: 1_000 }
+  expect(await refusal({ dtype: "fp16" })).toMatch(/the connection was lost 5 times in a row \(status 500\)/)
+})
+
+test("a connection that stands still is lost, and gone on with", async () => {
+  hub.stall = { after: 1_000_000, times: 2 }
+  const hex = createHash("sha256").update(large.content).digest("hex")
+  const path = join(settings.cache, "blob")
+  const url = `${hub.url}/acme/tiny/resolve/${commit}/${large.path}`
+  const digest = { kind: "sha256" as const, hex }
+  await download({ url, bytes: large.content.length, digest }, path, { stallMs: 300 })
+  expect(readFileSync(path).equals(large.content)).toBe(true)
+  expect(hub.asked.length).toBe(3)
+  hub.stall = { after: 0, times: 1_000 }
+  const again = download({ url, bytes: large.content.length, digest }, `${path}2`, { stallMs: 50 })
+  await expect(again).rejects.toThrow("lost 5 times in a row (nothing came for 0.05 s)")
+})
+
+test("two that ask for one model bring each file once", async () => {
+  hub.cut = { after: 1_000_000, times: 2 }
+  const paths = await Promise.all([pull({ dtype: "q4" }), pull({ dtype: "q4" }), pull({ dtype: "q4" })])
+  expect(new Set(paths).size).toBe(1)
+  expect(hub.asked.filter((path) => path.startsWith(large.path) && !path.includes("data_1")).length).toBe(3)
+  expect(readFileSync(join(paths[0], large.path)).equals(large.content)).toBe(true)
+  const blobs = readdirSync(join(settings.cache, "models--acme--tiny/blobs"))
+  expect(blobs.filter((blob) => !/^[0-9a-f]+$/.test(blob))).toEqual([])
+})
+
+test("a lock whose holder is gone holds nobody up", async () => {
+  const blobs = join(settings.cache, "models--acme--tiny/blobs")
+  mkdirSync(blobs, { recursive: true })
+  const hex = createHash("sha256").update(graph.content).digest("hex")
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid
+  writeFileSync(join(blobs, `${hex}.lock`), `${hostname()} ${gone}`)
+  await pull()
+  expect(existsSync(join(blobs, `${hex}.lock`))).toBe(false)
+})
+
 test("a connection that is always cut is told, and what came is kept", async () => {
   hub.cut = { after: 0, times: 1_000 }
   expect(await refusal()).toMatch(/the connection was lost 5 times in a row .*Start it again|start it again/)
@@ -190,13 +257,32 @@ describe("refusals", () => {
     mkdirSync(blobs, { recursive: true })
     // Every byte that is written there is refused for want of room.
     await pull().catch(() => {})
-    const { createHash } = await import("node:crypto")
     const sha = createHash("sha256").update(large.content).digest("hex")
     symlinkSync("/dev/full", join(blobs, `${sha}.incomplete`))
     const message = await refusal({ dtype: "q4" })
     expect(message).toMatch(
       /model_q4.onnx_data cannot be written: ENOSPC.* MB left, .* Make room, or set HF_HUB_CACHE/,
     )
+  })
+
+  test("a place where nothing can be written", async () => {
+    const folder = join(settings.cache, "models--acme--tiny")
+    mkdirSync(folder, { recursive: true })
+    for (const [part, what] of [
+      ["blobs", "config.json"],
+      ["snapshots", "config.json"],
+      ["refs", "what main is"],
+    ]) {
+      writeFileSync(join(folder, part), "in the way")
+      // What is in the way may be met as one or the other.
+      expect(await refusal(), part).toMatch(
+        new RegExp(
+          `^acme/tiny: (${what}|tokenizer.json) cannot be written: E(NOTDIR|EXIST).* See to it, or set HF_HUB_CACHE`,
+        ),
+      )
+      rmSync(join(folder, part))
+    }
+    await pull()
   })
 
   test("files whose names lead elsewhere are not brought", async () => {
