@@ -11,6 +11,7 @@ export interface StreamEvent {
   /** Null for the end mark `[DONE]`. */
   value: {
     choices?: { delta?: Delta; finish_reason?: string | null; index: number }[]
+    usage?: { completion_tokens: number } | null
     error?: { message: string; code: string }
   } | null
 }

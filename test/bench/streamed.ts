@@ -8,6 +8,8 @@ export interface Streamed {
   pieces: string[]
   /** When each of them came, and when the first name of a call did. Milliseconds of `performance.now()`. */
   times: number[]
+  /** Tokens of the answer up to each of them, where the request asks for continuous usage; a token may write nothing by itself. */
+  tokens: number[]
   sentAt: number
   namedAt: number | null
   finish: string | null
@@ -18,7 +20,14 @@ export function streamed(port: number, agent: Agent, fields: object): Promise<St
   return new Promise((resolve, reject) => {
     const body = chatBody({ ...fields, stream: true })
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) }
-    const read: Streamed = { pieces: [], times: [], sentAt: performance.now(), namedAt: null, finish: null }
+    const read: Streamed = {
+      pieces: [],
+      times: [],
+      tokens: [],
+      sentAt: performance.now(),
+      namedAt: null,
+      finish: null,
+    }
     const sent = request({ port, path: "/v1/chat/completions", method: "POST", headers, agent }, (reply) => {
       const events = new EventReader()
       let refusal = ""
@@ -52,6 +61,7 @@ function take(read: Streamed, value: ReturnType<EventReader["push"]>[number]["va
   if (piece !== "") {
     read.pieces.push(piece)
     read.times.push(performance.now())
+    read.tokens.push(value?.usage?.completion_tokens ?? 0)
   }
   read.finish = choice.finish_reason ?? read.finish
 }
