@@ -32,7 +32,7 @@ export function openEncoder(path: string, json: Json, config: Json): Encode {
     const bytesOf = fallingBack(json.model as Json)
     return (text, addSpecialTokens) => {
       const { ids, tokens } = encoder.encode(strip(text), { add_special_tokens: addSpecialTokens })
-      return bytesOf === null ? ids : ids.flatMap((id, at) => bytesOf(id, tokens[at]))
+      return bytesOf === null ? ids : ids.flatMap((id: number, at: number) => bytesOf(id, tokens[at]))
     }
   } catch (cause) {
     throw new ModelError(`${path}/tokenizer.json: ${(cause as Error).message}`, { cause })
