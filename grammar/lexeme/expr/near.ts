@@ -7,7 +7,7 @@
 import { checkTime } from "../../deadline.ts"
 import { derivativeRow } from "./derivative.ts"
 import { exprLengths } from "./lengths.ts"
-import { AndKind, type ExprId, isNullable, kindOf, members, Never, OrKind } from "./nodes.ts"
+import { AndKind, type ExprId, isNullable, kindOf, MachineKind, members, Never, OrKind } from "./nodes.ts"
 
 /** For `checkTime`: a row of derivatives. */
 const RowWeight = 8
@@ -19,8 +19,14 @@ const FarthestEnd = 10_000
 export function distanceOf(id: ExprId): number {
   if (kindOf(id) === OrKind)
     return members(id).reduce((least, part) => Math.min(least, distanceOf(part)), FarthestEnd)
-  if (kindOf(id) !== AndKind) return Math.min(exprLengths(id).low, FarthestEnd)
-  return members(id).reduce((sum, part) => Math.min(sum + exprLengths(part).low, FarthestEnd), 0)
+  if (kindOf(id) !== AndKind) return leastOf(id)
+  return members(id).reduce((sum, part) => Math.min(sum + leastOf(part), FarthestEnd), 0)
+}
+
+/** Characters that a factor needs at least. Some machines find their own lengths slowly: of those it is only asked whether they are done. */
+function leastOf(id: ExprId): number {
+  if (kindOf(id) === MachineKind) return isNullable(id) ? 0 : 1
+  return Math.min(exprLengths(id).low, FarthestEnd)
 }
 
 /**
