@@ -14,6 +14,7 @@ import {
   type ExprId,
   ExprMemo,
   exprCount,
+  exprWords,
   flags,
   kindOf,
   members,
@@ -81,14 +82,20 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
   if (known !== 0) return known
   const found = [id]
   const parents = [-1]
-  const seen = new Set(found)
+  const places = new Map([[id, 0]])
   const order = new Order(found)
   for (let i = order.next(); i >= 0; i = order.next()) {
     checkTime()
+    const before = exprWords()
     const row = derivativeRow(found[i])
+    order.paid(exprWords() - before)
     for (let j = 1; j < row.length; j += 2) {
       const target = row[j]
-      if (seen.has(target)) continue
+      const place = places.get(target)
+      if (place !== undefined) {
+        order.meet(place)
+        continue
+      }
       // Judged when first seen: characters of several bytes fan out, and the end is often one byte away.
       const verdict = verdictOf(target)
       if (verdict === Live) {
@@ -96,11 +103,12 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
         return Live
       }
       if (verdict === Dead) continue
-      seen.add(target)
+      places.set(target, found.length)
+      order.meet(found.length)
       found.push(target)
       parents.push(i)
     }
-    if (found.length > budget) return ManyStates
+    if (order.queued > budget) return ManyStates
     if (exprCount() - made > maxMade) return ManyMade
   }
   for (const dead of found) verdicts.set(dead, Dead)
@@ -109,40 +117,68 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
 
 /** So many are looked at in the order in which they were found, before it is asked which are closer to an end. */
 const FewFound = 64
+/** Words that are made where an expression is small. */
+const UsualWords = 64
 
 /**
- * Which of the expressions found is looked at next: by turns the first one found, and one that seems closest to its end, where
- * each factor of an intersection counts. Twelve patterns that a text must contain are met one after the other by the second, where
- * the first looks at all sets of them; and where the second is misled, the first takes twice as long as alone.
+ * Which of the expressions found is looked at next, by two searches that share what they find: breadth first, or where an end seems
+ * closest, each factor of an intersection counted. Twelve patterns that a text must contain are met one after the other by the
+ * second, where the first looks at all sets of them. The one that cost less so far goes on; and the first follows only what it
+ * found itself: where the second is misled, into expressions that grow with each byte, the first takes twice as long as alone.
  */
 class Order {
   private readonly found: readonly ExprId[]
+  /** Places in `found`, breadth first. */
+  private readonly queue = [0]
+  private readonly isQueued = [true]
+  private head = 0
   private readonly isTaken: boolean[] = []
   /** Places in `found` by how far their end is at least. */
   private readonly byDistance: number[][] = []
-  private first = 0
   private closest = 0
   /** Those before it stand in `byDistance`. */
   private sorted = 0
-  private isTurn = false
+  /** Whether the last place is one that seemed closest. */
+  private isClosest = false
+  private breadthCost = 0
+  private closestCost = 0
 
   constructor(found: readonly ExprId[]) {
     this.found = found
   }
 
+  /** How many the breadth-first search has met. */
+  get queued(): number {
+    return this.queue.length
+  }
+
   /** Its place, or -1: all have been looked at. */
   next(): number {
-    const { found, isTaken } = this
-    this.isTurn = !this.isTurn && found.length > FewFound
-    const place = this.isTurn ? this.takeClosest() : -1
-    if (place >= 0) {
-      isTaken[place] = true
-      return place
+    const { queue } = this
+    const isEmpty = this.head === queue.length
+    this.isClosest = isEmpty || (queue.length > FewFound && this.closestCost <= this.breadthCost)
+    let place = this.isClosest ? this.takeClosest() : -1
+    if (place < 0 && !isEmpty) {
+      this.isClosest = false
+      // Also what the other search has looked at: its row is known, and what it leads to has to be met.
+      place = queue[this.head++]
     }
-    while (isTaken[this.first]) this.first++
-    if (this.first === found.length) return -1
-    isTaken[this.first] = true
-    return this.first++
+    if (place >= 0) this.isTaken[place] = true
+    return place
+  }
+
+  /** The last place leads to this one. */
+  meet(place: number): void {
+    if (this.isClosest || this.isQueued[place]) return
+    this.isQueued[place] = true
+    this.queue.push(place)
+  }
+
+  /** Counts the words that expressions made for the last place take: unions and intersections compare all their operands. */
+  paid(words: number): void {
+    const cost = 1 + words + Math.floor(words ** 2 / UsualWords)
+    if (this.isClosest) this.closestCost += cost
+    else this.breadthCost += cost
   }
 
   private takeClosest(): number {

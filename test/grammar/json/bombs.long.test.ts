@@ -16,12 +16,9 @@ const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_confi
 const MaxReadBack = 5_000
 
 describe("schema bombs", () => {
-  test.each(Object.keys(bombs))("%s ends exactly or in a limit", { timeout: 300_000 }, (name) => {
+  test.each(Object.keys(bombs))("%s ends exactly or in a limit", { timeout: 60_000 }, (name) => {
     try {
-      const { grammar, report } = compile(
-        { kind: "json", schema: bombText(name) },
-        { surface: "conform", limits: { compileMs: 10_000 } },
-      )
+      const { grammar, report } = compile({ kind: "json", schema: bombText(name) }, { surface: "conform" })
       const row = new Uint32Array(vocabulary.words)
       const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
       matcher.fillMask(row)
