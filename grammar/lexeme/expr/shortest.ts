@@ -18,6 +18,7 @@ import {
   ConcatKind,
   type ExprId,
   ExprMemo,
+  exprWords,
   flags,
   Inherited,
   isNullable,
@@ -36,8 +37,9 @@ const MaxCost = 0x1fffffff
 /** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
 const { shortestStates, shortestRanges } = fixedBounds
 
-/** Behind so many expressions a text that is not surely shortest is as good. */
+/** Behind so many expressions, or words of those that were made, a text that is not surely shortest is as good. */
 const ManySearched = 10_000
+const ManyWords = 1 << 22
 
 /** For `checkTime`: a row of derivatives. */
 const RowWeight = 8
@@ -319,6 +321,8 @@ export class ShortestTexts {
     add(root, 0, 0)
     let searched = 0
     let ranges = 0
+    let isNearAsked = false
+    const wordsBefore = exprWords()
     for (let bound = 0; bound < open.length; bound++) {
       for (let id = open[bound]?.pop(); id !== undefined; id = open[bound].pop()) {
         const { cost } = from.get(id) as { cost: number }
@@ -335,7 +339,8 @@ export class ShortestTexts {
         }
         if (isNever(id)) continue
         checkTime(RowWeight)
-        if (searched === ManySearched) {
+        if (!isNearAsked && (searched === ManySearched || exprWords() - wordsBefore > ManyWords)) {
+          isNearAsked = true
           const near = nearText(root, (range) => this.cheapest(range), ManySearched)
           if (near !== null) {
             for (const byte of near) bytes.push(byte)
