@@ -11,7 +11,7 @@ import { isAllowed, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.
 import { randomOf } from "../support/oracle.ts"
 import { Validator } from "../support/validate.ts"
 import { acceptPrefix, drawToken, type Random, shown } from "./draw.ts"
-import type { Judge } from "./walks.ts"
+import { completionProblem, type Judge } from "./walks.ts"
 
 export interface RoamSoak {
   tokens: number
@@ -125,12 +125,9 @@ function roamOnce(
       const rest = timed("completion", () => completionOf(matcher))
       if (rest === null || rest.length > MaxReadBack) soak.endless++
       else {
-        const fork = matcher.fork()
-        if ((rest.length > 0 && !fork.acceptBytes(rest)) || !fork.isAccepting())
-          return `the shortest completion ${shown(rest)} does not finish`
+        const problem = completionProblem(matcher, rest, bytes, judge)
+        if (problem !== null) return problem
         soak.completed++
-        const text = decoder.decode(Uint8Array.from([...bytes, ...rest]))
-        if (!judge.accepts(text)) return `completed to ${JSON.stringify(text)}, which is not valid`
       }
     }
     timed("mask", () => matcher.fillMask(row))

@@ -85,13 +85,9 @@ function walkOnce(
   const matcher = new Matcher(fsm)
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   for (let count = 0; count < walkTokens; count++) {
-    const rest = matcher.shortest()
-    const fork = matcher.fork()
-    if ((rest.length > 0 && !fork.acceptBytes(rest)) || !fork.isAccepting())
-      return `the shortest completion ${shown(rest)} does not finish`
+    const problem = completionProblem(matcher, matcher.shortest(), bytes, judge)
+    if (problem !== null) return problem
     soak.completed++
-    const text = decoder.decode(Uint8Array.from([...bytes, ...rest]))
-    if (!judge.accepts(text)) return `completed to ${JSON.stringify(text)}, which is not valid`
     matcher.fillMask(row)
     const token = drawToken(row, vocabulary, draw, random)
     if (token < 0) return "the mask is empty"
@@ -104,4 +100,20 @@ function walkOnce(
     for (const byte of vocabulary.bytes(token)) bytes.push(byte)
   }
   return null
+}
+
+/** What is wrong with `rest` as a completion of `bytes`, which `matcher` has read; null where nothing is. */
+export function completionProblem(
+  matcher: Matcher,
+  rest: Uint8Array,
+  bytes: readonly number[],
+  judge: Judge,
+): string | null {
+  const fork = matcher.fork()
+  if ((rest.length > 0 && !fork.acceptBytes(rest)) || !fork.isAccepting())
+    return `the shortest completion ${shown(rest)} does not finish`
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+    Uint8Array.from([...bytes, ...rest]),
+  )
+  return judge.accepts(text) ? null : `completed to ${JSON.stringify(text)}, which is not valid`
 }
