@@ -6,7 +6,7 @@
  * caches that every schema shares: the plain string, punctuation, numbers, common character classes. Grammars in notations of their
  * own run code of their own, so each round has a few of them.
  */
-import { compile } from "../../grammar/compile.ts"
+import { compile, type GrammarInput } from "../../grammar/compile.ts"
 import type { Grammar } from "../../grammar/grammar.ts"
 import { TokenFsm } from "../fsm.ts"
 import type { LocalMasks } from "../local.ts"
@@ -23,11 +23,12 @@ const encoder = new TextEncoder()
 const Compilations = 6
 
 /**
- * Writes the samples of `rounds` rounds, each of which has others. About 640 steps a round, of which the first few make tables of
+ * Writes the samples of `rounds` rounds, each of which has others. About 630 steps a round, of which the first few make tables of
  * the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by one between requests;
- * `for (const _ of warmUp(vocabulary));` takes them all. Ten rounds over the Llama-3 vocabulary take 6 s of one core of 2026.
+ * `for (const _ of warmUp(vocabulary));` takes them all. Ten rounds over the Llama-3 vocabulary take 6 to 12 s of one core of 2026.
  * Over MaskBench a token then takes 7.7 µs on average and the first mask of a schema 125 µs in the median; it was 8.5 and 143
- * where each sample was compiled once (four pairs of runs).
+ * where each sample was compiled once (four pairs of runs); the first Lark text of 85 lines compiles in 4 ms, in 10 where no whole language
+ * had been read before.
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
   const row = new Uint32Array(vocabulary.words)
@@ -43,7 +44,8 @@ export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
       yield* writeAll(grammar, texts, vocabulary, row)
     }
     for (const { input, texts } of grammars(round)) {
-      for (let turn = 0; turn < Compilations; turn++) {
+      // Choices and tags cost what their masks cost: a notation is text that has to be read.
+      for (let turn = 0; turn < (isNotation(input) ? Compilations : 0); turn++) {
         const { grammar } = compile(input, { tokens: vocabulary })
         new Matcher(new TokenFsm(grammar, vocabulary)).fillMask(row)
         yield
@@ -52,6 +54,11 @@ export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
       yield* writeAll(grammar, texts, vocabulary, row)
     }
   }
+}
+
+/** Whether `input` is a text in a grammar's notation. */
+export function isNotation({ kind }: GrammarInput): boolean {
+  return kind === "gbnf" || kind === "lark"
 }
 
 function* writeAll(

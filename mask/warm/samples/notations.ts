@@ -162,7 +162,6 @@ CHARACTER: /'([^'\\\\\\n]|\\\\[nt'])'/
   return {
     input: { kind: "lark", text },
     texts: [
-      `module ${a};\nuse std::${b};\n\nstruct ${c} { size: int, names: text[] }\n\nfn main(${b}: &${c}) -> ${unit} {\n  let mut ${a} = ${dice.from(2, 99)} + ${b}.size * 2; # ${dice.words(2)}\n  while ${a} > 0 && !done(${a}, "text") { ${a} -= 1; }\n  return ${b}[${a}].names;\n}\n`,
       `module ${b};\nconst ${c}: float = 1.5;\npub fn ${a}<T>(x: T, y: int = 2) {\n  if x == y { match y { 1 => x, _ => { break; } } } else { for i in 0..9 { ${c}(i)?.${a}; } }\n}\n`,
     ],
   }
