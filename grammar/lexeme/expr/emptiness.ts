@@ -34,8 +34,8 @@ const MaxSearchedInPart = 2_000
 const { emptinessStates, emptinessExprs } = fixedBounds
 
 /**
- * Whether `id` is the empty language. At once without intersections, complements and assertions; else a breadth-first
- * search for an accepting derivative, memoised along the path and, when it fails, for all that was reached. Throws `limit`
+ * Whether `id` is the empty language. At once without intersections, complements and assertions; else a search for an accepting
+ * derivative (`Order`), memoised along the path and, when it fails, for all that was reached. Throws `limit`
  * when the search meets too many states, and what `manyMade` answers when it takes more than `maxMade` new expressions.
  */
 export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade = madeError): boolean {

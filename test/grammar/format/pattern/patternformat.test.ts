@@ -3,6 +3,9 @@ import { formatExpr } from "../../../../grammar/format/format.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { Never } from "../../../../grammar/lexeme/expr/nodes.ts"
 import { rawTexts } from "../../../../grammar/lexeme/expr/shortest.ts"
+import { exprContent } from "../../../../grammar/lexeme/string/content.ts"
+import { stringLexeme } from "../../../../grammar/lexeme/string/string.ts"
+import { lexemes } from "../../../../grammar/lexeme/table.ts"
 
 function accepts(text: string): boolean {
   let left = formatExpr("regex")!
@@ -217,4 +220,18 @@ test("a byte at a time leads where the whole row of a state does", () => {
     for (let i = 0; i < row.length; i += 2) whole.fill(row[i + 1], row[i] & 0xff, (row[i] >>> 8) + 1)
     expect(one, prefix).toEqual(whole)
   }
+})
+
+test("a dash of a range may be spelled by an escape", () => {
+  const start = stringLexeme(exprContent(formatExpr("regex")!), "all")
+  const isRead = (spelled: string) =>
+    lexemes.tags[lexemes.run(start, new TextEncoder().encode(spelled))] !== 0
+  for (const dash of ["-", "\\u002d", "\\u002D"]) {
+    for (const [low, high] of ["az", "aé", "é名", "名💩"].map((ends) => [...ends])) {
+      expect(isRead(`"[${low}${dash}${high}]"`), `${low}${dash}${high}`).toBe(true)
+      expect(isRead(`"[${high}${dash}${low}]"`), `${high}${dash}${low}`).toBe(false)
+    }
+  }
+  expect(isRead('"[\\u0061\\u002d\\u007a]"')).toBe(true)
+  expect(isRead('"[\\u007a\\u002d\\u0061]"')).toBe(false)
 })
