@@ -9,8 +9,10 @@
  */
 import { checkTime, TimeError } from "../../deadline.ts"
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
+import { withFewClosest } from "./emptiness.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
+import { AndKind, kindOf } from "./nodes.ts"
 
 /** No upper bound. */
 export const Unbounded = 0x7fffffff
@@ -211,7 +213,7 @@ function lengthsOf(expr: ExprId): Lengths {
   const known = owners.get(expr)
   if (known !== undefined) return known
   // The states are registered once the automaton is whole: making it throws where there are too many.
-  const made = new Lengths(expr)
+  const made = withFewClosest(() => new Lengths(expr))
   for (const state of made.states) owners.set(state, made)
   return made
 }
@@ -238,11 +240,12 @@ export interface ByteCosts {
 }
 
 /**
- * A text of `expr` with fewest characters, `min` to `max`, of which it has some; null where its automaton is not closed. Cost: a row of
+ * A text of `expr`, an intersection, with fewest characters, `min` to `max`, of which it has some; null for other expressions, and where
+ * its automaton has too many states. It is closed if it was not: what is known by chance must not choose the text. Cost: a row of
  * derivatives a byte.
  */
 export function countedText(expr: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array | null {
-  return owners.get(expr)?.text(expr, min, max, costs) ?? null
+  return kindOf(expr) === AndKind ? (countable(expr)?.text(expr, min, max, costs) ?? null) : null
 }
 
 /** Whether a text of at least `min` characters is found soon: depth first, every state that is left has some text. */
@@ -267,13 +270,29 @@ export function lengthThreshold(expr: ExprId): number {
   if (expr === exprs.anyText) return 0
   // Where texts have a bound, longer ones do not follow.
   const { high, isEndless } = exprLengths(expr)
-  if (high !== Unbounded || isEndless === true || uncounted.has(expr)) return -1
+  if (high !== Unbounded || isEndless === true) return -1
   try {
-    return lengthsOf(expr).threshold()
+    return countable(expr)?.threshold() ?? -1
   } catch (error) {
-    // A threshold only spares work: what has too many states, such as patterns with balanced groups, goes without.
-    if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
-    uncounted.add(expr)
+    // Its layers may still be too many.
+    giveUp(expr, error)
     return -1
   }
+}
+
+/** The automaton of `expr`; null where it has too many states, such as that of a pattern with balanced groups. */
+function countable(expr: ExprId): Lengths | null {
+  if (uncounted.has(expr)) return null
+  try {
+    return lengthsOf(expr)
+  } catch (error) {
+    giveUp(expr, error)
+    return null
+  }
+}
+
+/** Notes that `expr` goes without what its automaton would tell; throws what is no bound of the automaton. */
+function giveUp(expr: ExprId, error: unknown): void {
+  if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
+  uncounted.add(expr)
 }

@@ -59,6 +59,24 @@ export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade =
   )
 }
 
+/** Looks where an end seems closest that are left, see `withFewClosest`. */
+let closestLeft = Number.POSITIVE_INFINITY
+
+/**
+ * Runs what asks for many expressions, as the states of an automaton, whether they are empty: all its searches together look
+ * `emptinessStates` times where an end seems closest, and after that breadth first alone. Each would find an end, at its cost; for
+ * tens of thousands that would be minutes.
+ */
+export function withFewClosest<T>(run: () => T): T {
+  const before = closestLeft
+  closestLeft = Math.min(before, emptinessStates)
+  try {
+    return run()
+  } finally {
+    closestLeft = before
+  }
+}
+
 /** Whether `id` is the empty language as a small search finds it; false where that is not told. */
 export function isSmallNever(id: ExprId): boolean {
   return search(id, MaxSearchedInPart) === Dead
@@ -108,7 +126,7 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
       found.push(target)
       parents.push(i)
     }
-    if (order.queued > budget) return ManyStates
+    if (found.length > budget) return ManyStates
     if (exprCount() - made > maxMade) return ManyMade
   }
   for (const dead of found) verdicts.set(dead, Dead)
@@ -123,8 +141,9 @@ const UsualWords = 64
 /**
  * Which of the expressions found is looked at next, by two searches that share what they find: breadth first, or where an end seems
  * closest, each factor of an intersection counted. Twelve patterns that a text must contain are met one after the other by the
- * second, where the first looks at all sets of them. The one that cost less so far goes on; and the first follows only what it
- * found itself: where the second is misled, into expressions that grow with each byte, the first takes twice as long as alone.
+ * second, where the first looks at all sets of them. They take turns, but the second waits while it cost more; and the first follows
+ * only what it found itself: where the second is misled, into expressions that grow with each byte, the first takes twice as long as
+ * alone.
  */
 class Order {
   private readonly found: readonly ExprId[]
@@ -147,22 +166,19 @@ class Order {
     this.found = found
   }
 
-  /** How many the breadth-first search has met. */
-  get queued(): number {
-    return this.queue.length
-  }
-
   /** Its place, or -1: all have been looked at. */
   next(): number {
     const { queue } = this
     const isEmpty = this.head === queue.length
-    this.isClosest = isEmpty || (queue.length > FewFound && this.closestCost <= this.breadthCost)
+    const isTurn = !this.isClosest && this.closestCost <= this.breadthCost && closestLeft > 0
+    this.isClosest = isEmpty || (isTurn && queue.length > FewFound)
     let place = this.isClosest ? this.takeClosest() : -1
     if (place < 0 && !isEmpty) {
       this.isClosest = false
       // Also what the other search has looked at: its row is known, and what it leads to has to be met.
       place = queue[this.head++]
     }
+    if (this.isClosest) closestLeft--
     if (place >= 0) this.isTaken[place] = true
     return place
   }
