@@ -309,6 +309,69 @@ export class TripleSet {
   }
 }
 
+/** (a, b, c) → value, all integers, the value not negative. Filled and cleared over and over. */
+export class TripleMap {
+  private size = 0
+  private round = 1
+  /** Shape [2^k, 5]: the round in which it was set, the triple, the value. */
+  private slots = new Int32Array(5 * 64)
+  private mask = 63
+
+  /** The value, or -1. */
+  get(a: number, b: number, c: number): number {
+    const at = this.find(a, b, c)
+    return this.slots[at] === this.round ? this.slots[at + 4] : -1
+  }
+
+  set(a: number, b: number, c: number, value: number): void {
+    if (2 * (this.size + 1) > this.mask) this.rehash()
+    const { slots, round } = this
+    const at = this.find(a, b, c)
+    if (slots[at] !== round) {
+      slots[at] = round
+      slots[at + 1] = a
+      slots[at + 2] = b
+      slots[at + 3] = c
+      this.size++
+    }
+    slots[at + 4] = value
+  }
+
+  /** Constant time. */
+  clear(): void {
+    this.size = 0
+    if (++this.round < 0x7fffffff) return
+    this.round = 1
+    this.slots.fill(0)
+  }
+
+  /** Where the triple stands in `slots`, or the free place where it belongs. */
+  private find(a: number, b: number, c: number): number {
+    const { slots, round } = this
+    let slot = finish(mix(mix(mix(3, a), b), c)) & this.mask
+    for (;;) {
+      const at = 5 * slot
+      if (slots[at] !== round) return at
+      if (slots[at + 1] === a && slots[at + 2] === b && slots[at + 3] === c) return at
+      slot = (slot + 1) & this.mask
+    }
+  }
+
+  private rehash(): void {
+    const { round, slots: old } = this
+    const mask = 2 * this.mask + 1
+    const slots = new Int32Array(5 * (mask + 1))
+    for (let from = 0; from < old.length; from += 5) {
+      if (old[from] !== round) continue
+      let slot = finish(mix(mix(mix(3, old[from + 1]), old[from + 2]), old[from + 3])) & mask
+      while (slots[5 * slot] === round) slot = (slot + 1) & mask
+      for (let i = 0; i < 5; i++) slots[5 * slot + i] = old[from + i]
+    }
+    this.slots = slots
+    this.mask = mask
+  }
+}
+
 /** A copy of `array` with room for `length` values. */
 export function grown(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const copy = new Int32Array(length)

@@ -5,7 +5,7 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { checkTime } from "../grammar/deadline.ts"
-import { TripleSet } from "../grammar/intern.ts"
+import { grown, TripleMap, TripleSet } from "../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
@@ -33,6 +33,11 @@ const MaxBytesBehind = 32
  */
 const MaxUnited = 1_024
 const MaxBelow = 8_192
+
+/** Room of new columns, in numbers. */
+const FirstRoom = 48
+/** In place of a list before: this one is in no group. */
+const Alone = -2
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
 const seen = new TripleSet()
@@ -114,8 +119,9 @@ export class MaskBuilder {
    * and not their power.
    */
   private readWaves(waves: Waves): void {
-    for (let wave = waves.take(); wave.length > 0; wave = waves.take()) {
-      for (let i = 0; i < wave.length; i += 3)
+    for (let length = waves.take(); length > 0; length = waves.take()) {
+      const { wave } = waves
+      for (let i = 0; i < length; i += 3)
         this.read(this.withRepeats(waves, wave[i], wave[i + 1], wave[i + 2]), wave[i + 1], wave[i + 2])
     }
   }
@@ -255,17 +261,24 @@ export class MaskBuilder {
 
 /**
  * What is to be read next, from which nodes, under which stack: what is read from the same nodes under the same frame as one for
- * all stacks below it, then what is read under the same stack as one for all nodes.
+ * all stacks below it, then what is read under the same stack as one for all nodes. Its tables are made once, for all masks.
  */
 class Waves {
   private readonly stacks: StackTable
   private readonly lists: NodeLists
-  /** Node list, lexeme state, stack. Shape [count, 3]. */
-  private triples: number[] = []
-  /** Where the triple of (node list, lexeme state, frame) stands in `triples`; by node list, then by lexeme state and frame. */
-  private readonly places = new Map<number, Map<number, number>>()
-  /** The nodes from which lexemes are read, by lexeme state and stack: what comes back to them adds nothing. */
-  private readonly read = new Map<number, number>()
+  /** What `take` took: node list, lexeme state, stack. Shape [length / 3, 3]. */
+  wave = new Int32Array(FirstRoom)
+  /** What was added since then, in the same shape. */
+  private added = new Int32Array(FirstRoom)
+  private used = 0
+  /** (node list, lexeme state, frame) → where its stack stands in `added`. */
+  private readonly places = new TripleMap()
+  /** (lexeme state, stack, 0) → the list of the nodes from which it was read: what comes back to them adds nothing. */
+  private readonly read = new TripleMap()
+  /** (lexeme state, stack, 0) → where the last list that is read so stands in `added`. */
+  private readonly groups = new TripleMap()
+  /** Where the list before it in its group stands, by the place of a list. */
+  private before = new Int32Array(FirstRoom)
 
   constructor(stacks: StackTable, lists: NodeLists) {
     this.stacks = stacks
@@ -273,74 +286,85 @@ class Waves {
   }
 
   add(list: number, lexemeState: number, stack: number): void {
-    const { stacks, lists, triples } = this
+    const { stacks, lists, places, used } = this
     if (list !== RootList && !shareByte(lists.nextBytes(list), firstBytes(lexemeState))) return
     const frame = stacks.top[stack]
-    if (frame === undefined || !stacks.canUnite(stack)) {
-      triples.push(list, lexemeState, stack)
-      return
+    if (frame !== undefined && stacks.canUnite(stack)) {
+      const place = places.get(list, lexemeState, frame.id)
+      if (place >= 0) {
+        this.added[place] = stacks.unite(this.added[place], stack)
+        return
+      }
+      places.set(list, lexemeState, frame.id, used + 2)
     }
-    let ofList = this.places.get(list)
-    if (ofList === undefined) {
-      ofList = new Map()
-      this.places.set(list, ofList)
-    }
-    const key = keyOf(lexemeState, frame.id)
-    const place = ofList.get(key)
-    if (place === undefined) {
-      ofList.set(key, triples.length + 2)
-      triples.push(list, lexemeState, stack)
-    } else triples[place] = stacks.unite(triples[place], stack)
+    if (used + 3 > this.added.length) this.added = grown(this.added, 2 * this.added.length)
+    this.added[used] = list
+    this.added[used + 1] = lexemeState
+    this.added[used + 2] = stack
+    this.used = used + 3
   }
 
-  /** Before another mask. */
+  /** Before another mask. The last one may have been given up: what was added for it goes too. */
   clear(): void {
+    this.used = 0
+    this.places.clear()
     this.read.clear()
   }
 
   /** The nodes of `list` from which the lexeme has not been read under `stack`. From now on it has. */
   unread(list: number, lexemeState: number, stack: number): number {
     const { lists, read } = this
-    const key = keyOf(lexemeState, stack)
-    const before = read.get(key) ?? NoList
+    const known = read.get(lexemeState, stack, 0)
+    const before = known < 0 ? NoList : known
     const fresh = lists.without(list, before)
-    if (fresh !== NoList) read.set(key, lists.union(before, fresh))
+    if (fresh !== NoList) read.set(lexemeState, stack, 0, lists.union(before, fresh))
     return fresh
   }
 
-  /** All that was added since the last time. */
-  take(): readonly number[] {
-    const { triples, lists } = this
-    if (triples.length === 0) return triples
-    this.triples = []
-    this.places.clear()
-    if (triples.length === 3 && triples[0] === RootList) return triples
-    const united: number[] = []
-    /** Small lists by lexeme state and stack. */
-    const groups = new Map<number, number[]>()
-    for (let i = 0; i < triples.length; i += 3) {
-      const [list, lexemeState, stack] = [triples[i], triples[i + 1], triples[i + 2]]
-      const mayUnite = lexemes.base(lexemeState) === Dead || lists.size(list) <= MaxBelow
-      if (list === RootList || !mayUnite || lists.length(list) > MaxUnited) {
-        united.push(list, lexemeState, stack)
-        continue
+  /** Puts all that was added since the last time into `wave`, in its shape. Returns how many numbers that are. */
+  take(): number {
+    const { used, added } = this
+    if (this.wave.length < used) this.wave = new Int32Array(added.length)
+    if (this.before.length < used) this.before = new Int32Array(added.length)
+    const { wave, before, groups } = this
+    groups.clear()
+    let end = 0
+    for (let i = 0; i < used; i += 3) {
+      if (this.mayUnite(added[i], added[i + 1])) {
+        before[i] = groups.get(added[i + 1], added[i + 2], 0)
+        groups.set(added[i + 1], added[i + 2], 0, i)
+      } else {
+        before[i] = Alone
+        wave[end++] = added[i]
+        wave[end++] = added[i + 1]
+        wave[end++] = added[i + 2]
       }
-      const key = keyOf(lexemeState, stack)
-      const group = groups.get(key)
-      if (group === undefined) groups.set(key, [list])
-      else group.push(list)
     }
-    for (const [key, group] of groups) {
-      const lexemeState = Math.floor(key / 2 ** 26)
-      const stack = key - lexemeState * 2 ** 26
-      const list = this.unread(lists.unionOf(group), lexemeState, stack)
-      if (list !== NoList) united.push(list, lexemeState, stack)
+    for (let i = 0; i < used; i += 3) {
+      if (before[i] === Alone || groups.get(added[i + 1], added[i + 2], 0) !== i) continue
+      const list = this.unread(this.unionOfGroup(i), added[i + 1], added[i + 2])
+      if (list === NoList) continue
+      wave[end++] = list
+      wave[end++] = added[i + 1]
+      wave[end++] = added[i + 2]
     }
-    return united
+    this.used = 0
+    this.places.clear()
+    return end
   }
-}
 
-/** Both ids are below 2^26: an exact key. */
-function keyOf(lexemeState: number, id: number): number {
-  return lexemeState * 2 ** 26 + id
+  private mayUnite(list: number, lexemeState: number): boolean {
+    const { lists } = this
+    if (list === RootList || lists.length(list) > MaxUnited) return false
+    return lexemes.base(lexemeState) === Dead || lists.size(list) <= MaxBelow
+  }
+
+  /** The nodes of all lists of a group, whose last one stands at `last`. */
+  private unionOfGroup(last: number): number {
+    const { lists, added, before } = this
+    if (before[last] < 0) return added[last]
+    const group: number[] = []
+    for (let i = last; i >= 0; i = before[i]) group.push(added[i])
+    return lists.unionOf(group)
+  }
 }

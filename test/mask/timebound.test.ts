@@ -5,6 +5,7 @@ import { withinTime } from "../../grammar/deadline.ts"
 import { compile, TimeError } from "../../grammar/index.ts"
 import { Matcher, parseVocabulary, TokenFsm } from "../../mask/index.ts"
 import { refusalOf } from "../support/cases.ts"
+import { freshEngine } from "../support/failures.ts"
 
 const read = (name: string) => JSON.parse(readFileSync(`runtime/embedded/${name}`, "utf8"))
 const vocabulary = parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), { endIds: [0, 2] })
@@ -35,6 +36,41 @@ describe("time bounds of a matcher", () => {
     expect(rowOf(new Matcher(fsm))).toEqual(rowOf(new Matcher(machine())))
     expect(rowOf(matcher)).toEqual(rowOf(new Matcher(fsm)))
     expect(matcher.accept(bracket)).toBe(true)
+  })
+
+  test("a mask that was given up at any look at the clock leaves nothing in the next one", async () => {
+    let [looks, over] = [0, 0]
+    const late = await freshEngine(() => {
+      if (++looks === over) throw new late.GrammarError("limit", "", "the mask takes more than its time")
+    })
+    // Alternatives of one text, so that their readings are united.
+    const text = 'root ::= e\ne ::= e e | "[" e "]" | "{" e "}" | "\\""\n'
+    const words = late.parseVocabulary(read("tokenizer.json"), read("tokenizer_config.json"), {
+      endIds: [0, 2],
+    })
+    const { grammar } = late.compile({ kind: "gbnf", text })
+    const rowAfter = (fsm: InstanceType<typeof late.TokenFsm>, begin: string) => {
+      const matcher = new late.Matcher(fsm)
+      matcher.acceptBytes(new TextEncoder().encode(begin))
+      const row = new Uint32Array(words.words)
+      looks = 0
+      matcher.fillMask(row)
+      return row
+    }
+    const expected = rowAfter(new late.TokenFsm(grammar, words), '{"')
+    let given = 0
+    for (let bound = 1; bound === given + 1; bound++) {
+      const fsm = new late.TokenFsm(grammar, words)
+      over = bound
+      try {
+        rowAfter(fsm, '[["')
+      } catch {
+        given = bound
+      }
+      over = 0
+      expect(rowAfter(fsm, '{"')).toEqual(expected)
+    }
+    expect(given).toBeGreaterThan(2)
   })
 
   test("a shortest completion", () => {

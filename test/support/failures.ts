@@ -10,10 +10,10 @@ import { vi } from "vitest"
 /** The modules of a process that has just started. `checkTime` takes the place of the look at the clock. */
 export async function freshEngine(checkTime?: () => void) {
   vi.resetModules()
-  vi.doUnmock("../grammar/deadline.ts")
+  vi.doUnmock("../../grammar/deadline.ts")
   if (checkTime) {
     const withinTime = (_ms: number, run: () => unknown) => run()
-    vi.doMock("../grammar/deadline.ts", () => ({ checkTime, withinTime }))
+    vi.doMock("../../grammar/deadline.ts", () => ({ checkTime, withinTime }))
   }
   const modules = await Promise.all([
     import("../../grammar/errors.ts"),
@@ -64,6 +64,7 @@ function methodsOf(engine: Engine): (readonly [owner: object, name: string])[] {
     [engine.QuadTable.prototype, "intern"],
     [engine.PairMap.prototype, "set"],
     [engine.TripleSet.prototype, "add"],
+    [engine.TripleMap.prototype, "set"],
     [engine.ExprMemo.prototype, "set"],
     [engine.LexemeTable.prototype, "state"],
     [engine.StackTable.prototype, "push"],
