@@ -45,14 +45,14 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
 }
 
 const RootNode = 0
-/** Ids worth more than this many are better copied as a row once a state comes back. */
-const ManyIds = 512
+/** A mask of which so many ids were set, over all its uses, is kept as a row to copy. */
+const ManyIds = 4_096
 
 /** A mask as it is written at the moment. */
 interface Kept {
   recipe: Recipe
-  /** Times that it was asked for. */
-  uses: number
+  /** Ids that were set in rows, over all uses. */
+  set: number
 }
 
 /**
@@ -162,7 +162,10 @@ export class TokenFsm implements TokenMachine {
     if (kept === undefined)
       kept = this.budgets === null ? this.find(state) : this.findCounted(state, this.budgets)
     else this.hitCount++
-    if (++kept.uses === 2 && listedCount(kept.recipe) > ManyIds) this.keepRow(kept)
+    const listed = listedCount(kept.recipe)
+    kept.set += listed
+    // Not at once: most masks are asked for once.
+    if (kept.set > ManyIds && listed > 0 && kept.set > listed) this.keepRow(kept)
     return kept.recipe
   }
 
@@ -202,14 +205,14 @@ export class TokenFsm implements TokenMachine {
     let draft = this.drafts[shape]
     if (draft === undefined) {
       const { recipe, unknown } = this.build(state, this.locals.endIds)
-      draft = { recipe, uses: 0, unknown }
+      draft = { recipe, set: 0, unknown }
       this.charge(96 + 8 * recipe.ids.length)
       this.drafts[shape] = draft
     }
     let kept: Kept = draft
     if (draft.unknown.length > 0) {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
-      kept = { recipe: unite([draft.recipe, tried]), uses: 0 }
+      kept = { recipe: unite([draft.recipe, tried]), set: 0 }
       this.charge(96 + 4 * listedCount(tried))
     }
     this.charge(8)
@@ -222,7 +225,7 @@ export class TokenFsm implements TokenMachine {
     const uncounted = budgets.uncounted(state)
     let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
     if (kept === undefined) {
-      kept = { recipe: budgets.mask(state, RootNode, this.locals.endIds), uses: 0 }
+      kept = { recipe: budgets.mask(state, RootNode, this.locals.endIds), set: 0 }
       this.charge(96 + 4 * listedCount(kept.recipe) + (kept.recipe.row?.byteLength ?? 0))
     }
     this.charge(8)
