@@ -7,13 +7,14 @@
  * a union too, as long as all its members wait for as many texts: the threads had the same text, so each member gets its own
  * part of it.
  */
+import { TripleMap } from "./intern.ts"
 import type { StackTable } from "./stack.ts"
 
 /** Above so many threads those that can be are united. */
 export const ManyThreads = 8
 
-/** Where the thread of a lexeme state and a frame stands that was met last. */
-const places = new Map<number, number>()
+/** (lexeme state, frame, 0) → where the thread stands that was met last. */
+const places = new TripleMap()
 
 /**
  * Unites what can be of the threads in `threads`, in place, and returns how many numbers are left. Shape [used / 3, 3]: lexeme
@@ -28,18 +29,12 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
     const text = threads[i + 2]
     const frame = stacks.top[stack]
     if (frame !== undefined) {
-      // Both ids are below 2^26: an exact key.
-      const key = lexemeState * 2 ** 26 + frame.id
-      const place = places.get(key)
-      if (
-        place !== undefined &&
-        threads[place + 2] === text &&
-        stacks.canUniteBoth(threads[place + 1], stack)
-      ) {
+      const place = places.get(lexemeState, frame.id, 0)
+      if (place >= 0 && threads[place + 2] === text && stacks.canUniteBoth(threads[place + 1], stack)) {
         threads[place + 1] = stacks.unite(threads[place + 1], stack)
         continue
       }
-      places.set(key, end)
+      places.set(lexemeState, frame.id, 0, end)
     }
     threads[end] = lexemeState
     threads[end + 1] = stack

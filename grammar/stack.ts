@@ -7,10 +7,13 @@
  * wait for equally many texts.
  */
 import type { Frame } from "./frame.ts"
-import { grown, PairMap, TupleTable } from "./intern.ts"
+import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 
 /** No frame left: the text is complete. */
 export const EmptyStack = 0
+
+/** (frame, 0, 0) → where the member with that frame stands, while two unions are merged. */
+const places = new TripleMap()
 
 export class StackTable {
   private readonly ids = new PairMap()
@@ -97,19 +100,36 @@ export class StackTable {
     const { united } = this.unions
     const known = united.get(low, high)
     if (known >= 0) return known
-    /** Members by their top frame; the empty stack has none. */
-    const byFrame = new Map<Frame | undefined, number>()
-    for (const member of [...this.members(low), ...this.members(high)]) {
-      const frame = this.top[member]
-      const other = byFrame.get(frame)
-      if (other === undefined || frame === undefined) byFrame.set(frame, member)
-      else if (other !== member)
-        byFrame.set(frame, this.push(this.unite(this.below[other], this.below[member]), frame))
-    }
-    const members = [...byFrame.values()].sort((x, y) => x - y)
+    const members = this.mergedMembers(low, high)
     const union = members.length === 1 ? members[0] : this.union(members, this.unions)
     united.set(low, high, union)
     return union
+  }
+
+  /** The members of both, ascending. What lies below those that share a frame is united. */
+  private mergedMembers(low: number, high: number): number[] {
+    const members = [...this.members(low)]
+    /** Places in `members`, and what is united with what is there. */
+    const shared: number[] = []
+    places.clear()
+    for (let i = 0; i < members.length; i++) places.set(this.frameId(members[i]), 0, 0, i)
+    for (const member of this.members(high)) {
+      const place = places.get(this.frameId(member), 0, 0)
+      if (place < 0) members.push(member)
+      else if (members[place] !== member) shared.push(place, member)
+    }
+    // Only now: uniting what lies below comes here again, and needs `places`.
+    for (let i = 0; i < shared.length; i += 2) {
+      const [place, member] = [shared[i], shared[i + 1]]
+      const below = this.unite(this.below[members[place]], this.below[member])
+      members[place] = this.push(below, this.top[member])
+    }
+    return members.sort((a, b) => a - b)
+  }
+
+  /** The id of the frame on top; the empty stack has none. */
+  private frameId(stack: number): number {
+    return stack === EmptyStack ? -1 : this.top[stack].id
   }
 
   private union(members: readonly number[], unions: Unions): number {

@@ -12,7 +12,7 @@ import { concatenate } from "./bytes.ts"
 import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { grown, PairMap, TripleSet, TupleTable } from "./intern.ts"
+import { grown, PairMap, TripleMap, TripleSet, TupleTable } from "./intern.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -23,6 +23,8 @@ export const DeadState = 0
 const NoText = 0
 /** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
+/** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
+const places = new TripleMap()
 /** In a text: a frame that needs what follows was pushed here. */
 const Mark = 256
 
@@ -548,15 +550,15 @@ export class States {
   private unitedFollowers(followers: Followers): Followers {
     const { stacks } = this
     const united: number[] = []
-    const places = new Map<number, number>()
+    places.clear()
     for (let i = 0; i < followers.length; i += 2) {
-      const [lexeme, stack] = [followers[i], followers[i + 1]]
+      const lexeme = followers[i]
+      const stack = followers[i + 1]
       const frame = stacks.top[stack]
-      // Both ids are below 2^26: an exact key.
-      const key = lexeme * 2 ** 26 + (frame?.id ?? 2 ** 26 - 1)
-      const place = places.get(key)
-      if (place === undefined || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
-        places.set(key, united.length + 1)
+      const frameId = frame === undefined ? -1 : frame.id
+      const place = places.get(lexeme, frameId, 0)
+      if (place < 0 || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
+        places.set(lexeme, frameId, 0, united.length + 1)
         united.push(lexeme, stack)
       } else if (frame !== undefined) united[place] = stacks.unite(united[place], stack)
     }

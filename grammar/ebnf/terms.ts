@@ -469,31 +469,36 @@ export function lazyExpr(expr: ExprId): ExprId {
 
 /** Distinct nodes of `expr`, sets of characters as one; not counted further than what may fuse. */
 function exprSize(expr: ExprId): number {
-  const seen = new Set<ExprId>()
-  const open = [expr]
-  for (let id = open.pop(); id !== undefined && seen.size <= MaxFused; id = open.pop()) {
-    if (seen.has(id)) continue
-    seen.add(id)
-    for (const child of childrenOf(id)) open.push(child)
+  const children = childrenOf(expr)
+  if (children.length === 0) return 1
+  const found = new Set([expr, ...children])
+  // What is added meanwhile is visited too.
+  for (const id of found) {
+    if (found.size > MaxFused) break
+    for (const child of childrenOf(id)) found.add(child)
   }
-  return seen.size
+  return found.size
 }
 
+const noChildren: readonly ExprId[] = []
+
 /** Operands of an expression: which values of a tuple they are depends on its kind, see `expr/nodes.ts`. */
-function childrenOf(id: ExprId): ExprId[] {
-  const children: ExprId[] = []
+function childrenOf(id: ExprId): readonly ExprId[] {
   switch (kindOf(id)) {
     case ConcatKind:
     case OrKind:
     case AndKind:
-    case DiffKind:
+    case DiffKind: {
+      const children: ExprId[] = []
       for (let i = 1; i < length(id); i++) children.push(at(id, i))
-      break
+      return children
+    }
     case LoopKind:
     case LookKind:
     case BehindKind:
     case ScopeKind:
-      children.push(at(id, 1))
+      return [at(id, 1)]
+    default:
+      return noChildren
   }
-  return children
 }

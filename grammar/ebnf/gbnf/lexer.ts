@@ -26,11 +26,14 @@ const headPattern = new RegExp(
   "y",
 )
 
+/** One character: a pattern of whole lines would keep a place to come back to for each of their characters. */
+const lineStart = /(?<![^\r\n])[^\r\n]/g
+
 /** The rules of a text in its order, and the offset at which the first begins. Linear. */
 export function ruleSpans(text: string): RuleSpan[] {
   const spans: RuleSpan[] = []
   let bodyStart = 0
-  for (const { index } of text.matchAll(/[^\r\n]+/g)) {
+  for (const { index } of text.matchAll(lineStart)) {
     if (index < bodyStart) continue
     headPattern.lastIndex = index
     const head = headPattern.exec(text)

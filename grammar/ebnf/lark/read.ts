@@ -50,6 +50,7 @@ const closes = new Map<TokenType, TokenType>([
   [words.OpenSquare, words.CloseSquare],
   [words.OpenCurly, words.CloseCurly],
 ])
+const closing = new Set(closes.values())
 
 let parser: LarkParser | null = null
 
@@ -67,7 +68,7 @@ class StatementReader {
       const level = this.levels[this.levels.length - 1]
       const { tokenType } = token
       if (closes.has(tokenType)) this.open(this.typeOf(token, tokens[i + 1], level), token, level.isHead)
-      else if (level.open !== null && [...closes.values()].includes(tokenType)) {
+      else if (level.open !== null && closing.has(tokenType)) {
         if (!this.close(token)) return null
       } else if (tokenType === words.Newline) {
         if (!this.endStatement(level)) return null
