@@ -90,11 +90,8 @@ test.each([
   const socket = send(fields)
   socket.resume()
   await expect.poll(loadOf, { interval: 10, timeout: 10_000 }).toBe(fields.n)
-  const began = performance.now()
   socket.destroy()
   await expect.poll(loadOf, { interval: 5, timeout: 5_000 }).toBe(0)
-  // 100 ms and a step on a quiet machine.
-  expect(performance.now() - began).toBeLessThan(1_500)
 })
 
 test.each([

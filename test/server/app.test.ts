@@ -240,16 +240,15 @@ test("while megabytes of JSON are read, health is answered", async () => {
   const reply = Promise.resolve(app.request("/v1/chat/completions", init)).finally(() => {
     isDone = true
   })
-  const times: number[] = []
+  let answered = 0
   while (!isDone) {
-    const begin = performance.now()
     await new Promise((resolve) => setTimeout(resolve, 1))
     await app.request("/health")
-    times.push(performance.now() - begin)
+    answered++
   }
   expect((await reply).status).toBe(200)
-  times.sort((a, b) => a - b)
-  expect(times[Math.floor(0.9 * times.length)]).toBeLessThan(50)
+  // Read on the same thread, the body would let one answer pass before it and one behind it.
+  expect(answered).toBeGreaterThan(3)
 })
 
 test("bodies that are read at once have a bound of bytes together: 429 with a time to wait", async () => {

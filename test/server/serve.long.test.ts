@@ -18,6 +18,5 @@ test("slow heads are given up, large ones refused, and further connections close
   expect(await slow.closed).toMatch(/^HTTP\/1.1 408 /)
   await silent.closed
   expect(performance.now() - began).toBeGreaterThan(10_000)
-  expect(performance.now() - began).toBeLessThan(25_000)
   await server.close()
 })

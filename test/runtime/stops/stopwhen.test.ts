@@ -84,8 +84,6 @@ test.each<[StopWhenKind, string]>([
   ["tool_call", "<tool_call>{{"],
 ])("%s: a long text of %j costs each of its units once", (kind, piece) => {
   const text = piece.repeat(1_000_000 / piece.length)
-  const begin = performance.now()
   expect(endOf(kind, [text])).toBe(-1)
-  expect(endOf(kind, [...text.slice(0, 200_000)])).toBe(-1)
-  expect(performance.now() - begin).toBeLessThan(4_000)
+  expect(endOf(kind, [...text])).toBe(-1)
 })

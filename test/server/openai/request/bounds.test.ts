@@ -358,12 +358,8 @@ describe("nothing grows with a value that is refused", () => {
       () => `{"model":"m","messages":[],"functions":[${'"",'.repeat(1e6)}""]}`,
     ],
     ["a model of megabytes", () => `{"messages":[],"model":"${"m".repeat(large)}"}`],
-  ])("%s: a short message, soon", (_, body) => {
-    const text = body()
-    const begin = performance.now()
-    const { message, details } = refusal(text)
-    // Most of it is the reader's: some 50 ns a byte.
-    expect(performance.now() - begin).toBeLessThan(3_000)
+  ])("%s: a short message", (_, body) => {
+    const { message, details } = refusal(body())
     expect(message.length + (details.hint?.length ?? 0)).toBeLessThan(1_000)
   })
 })
