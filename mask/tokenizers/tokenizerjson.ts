@@ -8,8 +8,9 @@
 import { Vocabulary } from "../vocabulary.ts"
 
 /**
- * The vocabulary of a parsed `tokenizer.json` beside its parsed `tokenizer_config.json` (null when there is none).
- * Throws RangeError naming the field: an unknown model or decoder, an id that is no integer or outside `width`.
+ * The vocabulary of a parsed `tokenizer.json` beside its parsed `tokenizer_config.json` (null when there is none). Special tokens
+ * outside `width` are none of the model's: the text models of families that see share a tokenizer with those that do.
+ * Throws RangeError naming the field: an unknown model or decoder, an id that is no integer, a text or an end id outside `width`.
  */
 export function parseVocabulary(
   tokenizerJson: unknown,
@@ -26,11 +27,13 @@ export function parseVocabulary(
     while (tokens.length < id) tokens.push(null)
     tokens[id] = spelling.spell(piece)
   }
+  const { width = Number.POSITIVE_INFINITY } = options
   const specials = new Map<string, number>()
   // The unknown token stands for text that the vocabulary cannot write: it has no bytes, whether it is listed or not.
   const unknown = unknownId(model)
   if (unknown) specials.set(unknown.piece, unknown.id)
   for (const { id, content, special } of addedTokens(tokenizerJson, tokenizerConfig)) {
+    if (special && id >= width && !options.endIds.includes(id)) continue
     while (tokens.length < id) tokens.push(null)
     // Literal text, never through the byte map: an added token stands before the tokenizer's model.
     tokens[id] = encoder.encode(content)
@@ -40,8 +43,12 @@ export function parseVocabulary(
   for (const id of options.endIds) {
     if (tokens[id]?.length && ![...specials.values()].includes(id)) specials.set(text.decode(tokens[id]), id)
   }
-  const { width = tokens.length, endIds } = options
-  return Vocabulary.fromBytes(tokens, { width, endIds, specials, dropsFirstSpace: spelling.dropsFirstSpace })
+  return Vocabulary.fromBytes(tokens, {
+    width: options.width ?? tokens.length,
+    endIds: options.endIds,
+    specials,
+    dropsFirstSpace: spelling.dropsFirstSpace,
+  })
 }
 
 const encoder = new TextEncoder()

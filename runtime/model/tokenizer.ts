@@ -13,6 +13,7 @@
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { ModelError } from "../errors.ts"
 import { Controls, tagsOf, unhide } from "./controls.ts"
 import type { ModelDirectory } from "./directory.ts"
 import { tokenText } from "./directory.ts"
@@ -44,17 +45,19 @@ export class Tokenizer {
   private readonly nonced = new Map<Controls, NoncedEncoder>()
 
   constructor(directory: TokenizerDirectory, vocabulary: Vocabulary) {
-    this.directory = directory
     this.vocabulary = vocabulary
+    this.directory = withinColumns(directory, vocabulary)
     this.special = new Controls(vocabulary.specials)
-    this.inMessages = new Controls(new Map([...tagsOf(directory.tokenizerJson), ...vocabulary.specials]))
+    this.inMessages = new Controls(new Map([...tagsOf(this.directory.tokenizerJson), ...vocabulary.specials]))
     const specials: Record<string, string> = {}
     for (const name of namedTokens) {
       const text = tokenText(directory.tokenizerConfig[name])
       if (text !== undefined) specials[name] = text
     }
     this.template = new ChatTemplate(directory.chatTemplates, specials)
-    this.encodeText = openEncoder(directory.path, directory.tokenizerJson, directory.tokenizerConfig)
+    this.encodeText = openEncoder(directory.path, this.directory.tokenizerJson, directory.tokenizerConfig)
+    if (!this.encodeText("", true).every((id) => vocabulary.hasColumn(id)))
+      refuseOutside(directory, "it begins texts with a special token", vocabulary)
   }
 
   /**
@@ -157,6 +160,35 @@ export class Tokenizer {
     this.nonced.set(controls, nonced)
     return nonced
   }
+}
+
+/** Without the special tokens for which the model has no column: to it they are text. Throws where its chat template writes one. */
+function withinColumns(directory: TokenizerDirectory, vocabulary: Vocabulary): TokenizerDirectory {
+  const { tokenizerJson, tokenizerConfig, chatTemplates } = directory
+  const added = (tokenizerJson.added_tokens ?? []) as readonly { content: string; id: number }[]
+  const within = added.filter(({ id }) => vocabulary.hasColumn(id))
+  if (within.length === added.length) return directory
+  const templates = [...chatTemplates.values()].join("\n")
+  const written = added.find(({ id, content }) => {
+    if (vocabulary.hasColumn(id)) return false
+    const names = namedTokens.filter((name) => tokenText(tokenizerConfig[name]) === content)
+    return [content, ...names].some((spelling) => templates.includes(spelling))
+  })
+  if (written !== undefined) {
+    const { content, id } = written
+    refuseOutside(
+      directory,
+      `the chat template writes ${JSON.stringify(content)}, whose id is ${id}`,
+      vocabulary,
+    )
+  }
+  return { ...directory, tokenizerJson: { ...tokenizerJson, added_tokens: within } }
+}
+
+function refuseOutside({ path }: TokenizerDirectory, what: string, { width }: Vocabulary): never {
+  throw new ModelError(
+    `${path}/tokenizer.json: ${what}, outside the ${width} columns of the logits. Take the tokenizer that the model was trained with`,
+  )
 }
 
 function randomNonce(): string {

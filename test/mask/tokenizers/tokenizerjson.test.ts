@@ -164,6 +164,19 @@ describe("added, special, holes, end ids", () => {
     expect(vocabulary.bytes(39).length).toBe(0)
   })
 
+  test("a special token for which the logits have no column is none of the model's; a text is refused", () => {
+    const wide = byteLevel({ a: 0, b: 1 }, [added(2, "<e>", true), added(3, "<image_soft_token>", true)])
+    const narrow = parseVocabulary(wide, null, { width: 3, endIds: [2] })
+    expect([narrow.width, [...narrow.specials.keys()], narrow.name(3)]).toEqual([3, ["<e>"], undefined])
+    expect(narrow.hash).toBe(
+      parseVocabulary(byteLevel({ a: 0, b: 1 }, [added(2, "<e>", true)]), null, { endIds: [2] }).hash,
+    )
+    const text = byteLevel({ a: 0, b: 1 }, [added(2, "<e>", true), added(3, "<tool>", false)])
+    expect(() => parseVocabulary(text, null, { width: 3, endIds: [2] })).toThrow(
+      "token: id 3 is outside the 3",
+    )
+  })
+
   test("an end id of the ordinary vocabulary is special all the same", () => {
     const plain = parseVocabulary(byteLevel({ a: 0, "<|endoftext|>": 1 }), null, { endIds: [1] })
     expect([plain.isSpecial(1), plain.bytes(1).length]).toEqual([true, 0])
@@ -175,7 +188,7 @@ test("refused: no end id, an id outside the logits, an unknown decoder, no vocab
   const json = byteLevel({ a: 0, b: 1 }, [added(2, "<e>", true)])
   expect(() => parseVocabulary(json, null, { endIds: [] })).toThrow(/no end-of-sequence id/)
   expect(() => parseVocabulary(json, null, { endIds: [3] })).toThrow("end of sequence: id 3 is outside the 3")
-  expect(() => parseVocabulary(json, null, { width: 2, endIds: [0] })).toThrow(/"<e>": id 2 is outside the 2/)
+  expect(() => parseVocabulary(json, null, { width: 2, endIds: [2] })).toThrow(/"<e>": id 2 is outside the 2/)
   expect(() => parseVocabulary(json, null, { width: 1, endIds: [0] })).toThrow(RangeError)
   expect(() => parseVocabulary({ ...json, decoder: { type: "CTC" } }, null, { endIds: [2] })).toThrow(/CTC/)
   expect(() => parseVocabulary({}, null, { endIds: [2] })).toThrow(/model\.vocab is missing/)

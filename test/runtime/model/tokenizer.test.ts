@@ -41,6 +41,43 @@ describe("encode", () => {
   })
 })
 
+describe("special tokens for which the logits have no column", () => {
+  const column = { id: 300, content: "<|image|>", special: true }
+  const added = (directory.tokenizerJson.added_tokens ?? []) as object[]
+  const wider = { ...directory.tokenizerJson, added_tokens: [...added, column] }
+  const vocabulary = parseVocabulary(wider, directory.tokenizerConfig, {
+    ...{ width: 261, endIds: directory.endIds },
+  })
+
+  test("are text in prompts and messages", () => {
+    const tokenizer = new Tokenizer({ ...directory, tokenizerJson: wider }, vocabulary)
+    expect(tokenizer.encode("a<|image|>b")).toEqual([...Buffer.from("a<|image|>b")].map(Number))
+    const ids = tokenizer.encodeMessages([{ role: "user", content: "<|image|>" }])
+    expect(decode(tokenizer, ids)).toBe("<|user|><|image|><|end|><|assistant|>")
+    expect(Math.max(...ids)).toBeLessThan(261)
+  })
+
+  test("are refused where the chat template or the tokenizer itself writes them", () => {
+    const refused = (changes: Partial<ModelDirectory>) =>
+      expect(() => new Tokenizer({ ...directory, tokenizerJson: wider, ...changes }, vocabulary))
+    const written =
+      'the chat template writes "<|image|>", whose id is 300, outside the 261 columns of the logits'
+    refused({ chatTemplates: new Map([["default", "<|image|>{{ messages }}"]]) }).toThrow(written)
+    refused({
+      ...{ tokenizerConfig: { ...directory.tokenizerConfig, bos_token: "<|image|>" } },
+      chatTemplates: new Map([["default", "{{ bos_token }}"]]),
+    }).toThrow(written)
+    const begin = [{ SpecialToken: { id: "<|image|>", type_id: 0 } }, { Sequence: { id: "A", type_id: 0 } }]
+    const post_processor = {
+      ...{ type: "TemplateProcessing", single: begin, pair: begin },
+      special_tokens: { "<|image|>": { id: "<|image|>", ids: [300], tokens: ["<|image|>"] } },
+    }
+    refused({ tokenizerJson: { ...wider, post_processor } }).toThrow(
+      "it begins texts with a special token, outside",
+    )
+  })
+})
+
 describe("messages", () => {
   test("the template's control tokens are control ids", () => {
     const ids = plain.encodeMessages([{ role: "user", content: "hi" }])
