@@ -25,12 +25,12 @@ const Compilations = 6
 /**
  * Writes the samples of `rounds` rounds, each of which has others. About 630 steps a round, of which the first few make tables of
  * the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by one between requests;
- * `for (const _ of warmUp(vocabulary));` takes them all. Ten rounds over the Llama-3 vocabulary take 6 to 12 s of one core of 2026.
- * Over MaskBench a token then takes 7.7 µs on average and the first mask of a schema 125 µs in the median; it was 8.5 and 143
- * where each sample was compiled once (four pairs of runs); the first Lark text of 85 lines compiles in 4 ms, in 10 where no whole language
- * had been read before.
+ * `for (const _ of warmUp(vocabulary));` takes them all. Three rounds over the Llama-3 vocabulary take 3.1 s, ten took 7.1 (Node 20,
+ * one core of 2026, compilers of V8 beside it): over a fifth of MaskBench a token then takes 10.2 instead of 10.0 µs on average and
+ * the first mask of a schema 158 instead of 153 µs in the median; after one round it is 10.4 and 178. Each sample is compiled several times:
+ * compiled once, the median first mask takes a seventh more (four pairs of runs).
  */
-export function* warmUp(vocabulary: Vocabulary, rounds = 10): Generator<void> {
+export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
   const row = new Uint32Array(vocabulary.words)
   for (let round = 0; round < rounds; round++) {
     for (const [i, { schema, texts }] of samples(round).entries()) {
