@@ -19,6 +19,8 @@ const nodes = new TupleTable()
 let uses = new Int32Array(16)
 /** Nodes whose uses are known: all, unless something was thrown when the last ones were made. */
 let usesCount = 0
+/** Bytes of the names of a list that is read for which nodes may have to be made. */
+let bytesToCome = 0
 
 function intern(tuple: ArrayLike<number>, length = tuple.length): number {
   if (length === 1 && isEnd(tuple[0])) return tuple[0]
@@ -40,6 +42,42 @@ function addNode(tuple: ArrayLike<number>, length: number): number {
   const node = nodes.append(tuple, length)
   addUses()
   return node
+}
+
+/**
+ * The nodes without a tag above the newest one that spell `name[from .. to)`, one child each. Returns that of `name[from]`, or the
+ * newest one where there are none. A few stores a byte.
+ */
+function addChain(name: Uint8Array, from: number, to: number): number {
+  if (usesCount < nodes.count) addUses()
+  const length = to - from
+  makeRoom(length)
+  const { offsets, values, count } = nodes
+  const usesBelow = uses[count - 1]
+  let at = offsets[count]
+  for (let i = 0; i < length; i++) {
+    values[at] = 0
+    values[at + 1] = name[to - 1 - i]
+    values[at + 2] = count + i - 1
+    at += 3
+    offsets[count + i + 1] = at
+    uses[count + i] = usesBelow
+  }
+  nodes.count = count + length
+  usesCount = nodes.count
+  return nodes.count - 1
+}
+
+/**
+ * Makes room for `length` nodes with one child each. Where there is none, it is made for all bytes that are to come: growing by
+ * halves would copy each node of a long list twice. Room that stays empty takes no memory of the machine.
+ */
+function makeRoom(length: number): void {
+  if (nodes.hasRoom(length, 3 * length) && nodes.count + length <= uses.length) return
+  const count = Math.max(length, bytesToCome)
+  nodes.reserve(count, 3 * count)
+  const needed = nodes.count + count
+  if (needed > uses.length) uses = grown(uses, Math.max(moreThan(uses.length), needed))
 }
 
 /** Whether node `tag` is where names with that tag end. */
@@ -87,11 +125,7 @@ for (let tag = NoNames; tag <= ExcludedTag; tag++) addNode([tag], 1)
 export function newNameTag(name: Uint8Array): number {
   const tag = nodes.count
   addNode([tag], 1)
-  for (let i = name.length - 1; i >= 0; i--) {
-    single[1] = name[i]
-    single[2] = nodes.count - 1
-    addNode(single, 3)
-  }
+  addChain(name, 0, name.length)
   return tag
 }
 
@@ -138,6 +172,12 @@ export function buildNames(entries: readonly Name[]): number {
       if (node) {
         if (child >= 0) node.push(byte, child)
         child = intern(node)
+      } else if (child === nodes.count - 1) {
+        // Nothing can lie above the newest node yet.
+        let from = open.length
+        while (from > depth + 1 && open[from - 1] === null) from--
+        child = addChain(last, from, open.length + 1)
+        open.length = from
       } else {
         single[1] = byte
         single[2] = child
@@ -148,6 +188,8 @@ export function buildNames(entries: readonly Name[]): number {
     open[depth] = parent
     parent.push(last[depth], child)
   }
+  bytesToCome = 0
+  for (const { bytes } of entries) bytesToCome += bytes.length
   for (const { bytes, tag } of entries) {
     let common = 0
     while (common < last.length && last[common] === bytes[common]) common++
@@ -156,9 +198,11 @@ export function buildNames(entries: readonly Name[]): number {
     const end = open[bytes.length] ?? [0]
     open[bytes.length] = end
     end[0] = tag
+    bytesToCome -= last.length
     last = bytes
   }
   closeBelow(0)
+  bytesToCome = 0
   return intern(open[0] as number[])
 }
 
