@@ -42,7 +42,7 @@ const ipv6 = `(?:${[
 
 /** RFC 5321 Mailbox, or RFC 6531. Section 4.5.3.1.2 caps the domain at 255 octets. */
 function mailbox(isWide: boolean): ExprId {
-  const domain = domainExpr({ maxOctets: 255, isWide, refusesALabels: false })
+  const domain = domainExpr({ maxOctets: 255, isWide, prefixed: "plain" })
   const address = match(`\\[(?:${ipv4}|[Ii][Pp][Vv]6:${ipv6})\\]`)
   return concat(localPartExpr(isWide), concat(literal("@"), or([domain, address])))
 }
@@ -97,9 +97,9 @@ const makers: Record<string, () => ExprId> = {
   duration: () => match(duration),
   email: () => mailbox(false),
   "idn-email": () => mailbox(true),
-  hostname: () => domainExpr({ maxOctets: 253, isWide: false, refusesALabels: true }),
-  [PlainHostname]: () => domainExpr({ maxOctets: 253, isWide: false, refusesALabels: false }),
-  "idn-hostname": idnHostnameExpr,
+  hostname: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "decoded" }),
+  [PlainHostname]: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "plain" }),
+  "idn-hostname": () => idnHostnameExpr(true),
   ipv4: () => match(ipv4),
   ipv6: () => match(ipv6),
   uri: () => resource("", "", false),
@@ -113,7 +113,14 @@ const makers: Record<string, () => ExprId> = {
   uuid: () => match("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
 }
 
+/** Formats with A-labels, whose beginnings are states without end, by what they are without them. */
+const narrowMakers: Record<string, () => ExprId> = {
+  hostname: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "none" }),
+  "idn-hostname": () => idnHostnameExpr(false),
+}
+
 const made = new Map<string, ExprId>()
+const narrowed = new Map<string, ExprId>()
 
 /** Texts of the format, or null when `name` is no format of the standard. The first call takes up to 20 ms, for `idn-hostname` 0.3 s. */
 export function formatExpr(name: string): ExprId | null {
@@ -122,5 +129,19 @@ export function formatExpr(name: string): ExprId | null {
   if (!Object.hasOwn(makers, name)) return null
   const expr = makers[name]()
   made.set(name, expr)
+  return expr
+}
+
+/**
+ * The texts of a format that an intersection can search: host names without A-labels, everything else as it is. Narrower,
+ * so not to be negated.
+ */
+export function searchable(expr: ExprId): ExprId {
+  for (const name of Object.keys(narrowMakers)) {
+    if (made.get(name) !== expr) continue
+    const known = narrowed.get(name) ?? narrowMakers[name]()
+    narrowed.set(name, known)
+    return known
+  }
   return expr
 }

@@ -6,19 +6,31 @@
  * of counts and its row a dozen ranges. No state is entered from which the name cannot be finished within the bounds:
  * a hyphen and a dot need room for one character more.
  */
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
+import {
+  type ByteMachine,
+  type ExprId,
+  exprs,
+  type FreeBytes,
+  type MachineTail,
+  type TextLengths,
+} from "../lexeme/expr/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
+import { ALabels, Ample, labelBytes, NoLabel, PrefixOctets, tailBytes } from "./idn/alabel.ts"
+import { OpenName } from "./idn/idnlabel.ts"
 
 export interface DomainRules {
   /** Bound on the name, dots included. */
   maxOctets: number
   /** Every character beyond ASCII counts as a letter. */
   isWide: boolean
-  /** No label begins with `xn--`, in any case. */
-  refusesALabels: boolean
+  /** Labels that begin with `xn--`, in any case: like any other; A-labels (RFC 5890) alone; none. */
+  prefixed: "plain" | "decoded" | "none"
 }
 
 const MaxLabel = 63
+const Dot = 0x2e
+/** States from here on lie in an A-label: this, and its number. Below are the packed places. */
+const FirstALabel = 2 ** 20
 
 interface Place {
   octets: number
@@ -49,23 +61,29 @@ function unpack(state: number): Place {
 class DomainMachine implements ByteMachine {
   readonly start = 0
   private readonly rules: DomainRules
+  /** Made when the first label begins with `xn--`. */
+  private aLabels: ALabels | undefined
+  /** Octets of the name before `xn--` → the beginning after it. */
+  private readonly begun = new Map<number, number>()
 
   constructor(rules: DomainRules) {
     this.rules = rules
   }
 
   isAccepting(state: number): boolean {
+    if (state >= FirstALabel) return (this.aLabels as ALabels).ending(state - FirstALabel) !== null
     const { label, isHyphen, rest } = unpack(state)
     return label > 0 && !isHyphen && rest === 0
   }
 
   row(state: number): number[] {
+    if (state >= FirstALabel) throw new Error("internal: an A-label is read by its tail")
     const { octets, label, isHyphen, prefix, rest } = unpack(state)
     if (rest !== 0) {
       const [low, high, next] = utf8Tails[rest]
       return [low | (high << 8), (state & ~7) | next]
     }
-    const { maxOctets, isWide, refusesALabels } = this.rules
+    const { maxOctets, isWide, prefixed } = this.rules
     const row: number[] = []
     const room = maxOctets - octets
     const go = (low: number, high: number, place: Partial<Place>) => {
@@ -76,15 +94,16 @@ class DomainMachine implements ByteMachine {
     }
     const isInLabel = label > 0
     if (isInLabel && room >= 2) {
-      if (label + 2 <= MaxLabel && !(refusesALabels && prefix === 3)) {
-        go(0x2d, 0x2d, { isHyphen: true, prefix: prefix === 2 ? 3 : 0 })
-      }
-      if (!isHyphen) go(0x2e, 0x2e, { label: 0 })
+      if (prefixed !== "plain" && prefix === 3) {
+        const begun = prefixed === "decoded" ? this.begin(octets - label) : NoLabel
+        if (begun !== NoLabel) row.push(0x2d | (0x2d << 8), FirstALabel + begun)
+      } else if (label + 2 <= MaxLabel) go(0x2d, 0x2d, { isHyphen: true, prefix: prefix === 2 ? 3 : 0 })
+      if (!isHyphen) go(Dot, Dot, { label: 0 })
     }
     if (room < 1 || label === MaxLabel) return row
     go(0x30, 0x39, {})
     // Only the letters that go on with `xn--` lead elsewhere than the others.
-    const letter = refusesALabels ? (label === 0 ? 0x18 : prefix === 1 ? 0x0e : 0) : 0
+    const letter = prefixed !== "plain" ? (label === 0 ? 0x18 : prefix === 1 ? 0x0e : 0) : 0
     for (const base of [0x40, 0x60]) {
       if (letter === 0) {
         go(base + 1, base + 26, {})
@@ -101,7 +120,57 @@ class DomainMachine implements ByteMachine {
     return row
   }
 
+  tail(state: number): MachineTail | null {
+    if (state < FirstALabel) return null
+    const aLabels = this.aLabels as ALabels
+    const id = state - FirstALabel
+    return {
+      bytes: tailBytes,
+      next: (byte) => {
+        if (byte === Dot) return this.afterALabel(id)
+        const next = aLabels.after(id, byte)
+        return next === NoLabel ? -1 : FirstALabel + next
+      },
+    }
+  }
+
+  free(state: number): FreeBytes | null {
+    if (state < FirstALabel) return null
+    return { bytes: labelBytes, room: (this.aLabels as ALabels).free(state - FirstALabel) }
+  }
+
+  ending(state: number): readonly number[] | null {
+    return state < FirstALabel ? null : (this.aLabels as ALabels).rest(state - FirstALabel)
+  }
+
+  /** The A-labels after so many octets of the name, or `NoLabel`. */
+  private begin(octets: number): number {
+    let begun = this.begun.get(octets)
+    if (begun === undefined) {
+      this.aLabels ??= new ALabels()
+      const room = Math.min(MaxLabel, this.rules.maxOctets - octets) - PrefixOctets
+      begun = this.aLabels.begin(room, OpenName, octets)
+      this.begun.set(octets, begun)
+    }
+    return begun
+  }
+
+  private afterALabel(id: number): number {
+    const aLabels = this.aLabels as ALabels
+    const octets = aLabels.octets(id) + 1
+    if (aLabels.ending(id) === null || octets >= this.rules.maxOctets) return -1
+    return pack({ octets, label: 0, isHyphen: false, prefix: 0, rest: 0 })
+  }
+
+  /** Of A-labels no length is known but where one ends: a bound on the name that not every name keeps refuses them. */
   lengths(state: number): TextLengths {
+    if (state >= FirstALabel) {
+      const aLabels = this.aLabels as ALabels
+      const id = state - FirstALabel
+      const isEnd = aLabels.ending(id) !== null
+      const high = this.rules.maxOctets - aLabels.octets(id)
+      return { low: isEnd ? 0 : 1, high, from: isEnd ? 0 : 1, to: 0, givesUp: true }
+    }
     const { octets, label, isHyphen } = unpack(state)
     const high = this.rules.maxOctets - octets
     const low = label > 0 && !isHyphen ? 0 : 1
@@ -111,9 +180,11 @@ class DomainMachine implements ByteMachine {
   }
 
   clamp(state: number, maxBytes: number): number {
+    if (state >= FirstALabel) return state
     const { octets, label, isHyphen, prefix, rest } = unpack(state)
-    // One character more than is read: a hyphen or dot at the end asks for it.
-    const isFar = (left: number) => left >= maxBytes + 2
+    // One character more than is read: a hyphen or dot at the end asks for it, and what ends an A-label.
+    const more = this.rules.prefixed === "decoded" ? Ample : 2
+    const isFar = (left: number) => left >= maxBytes + more
     return pack({
       octets: isFar(this.rules.maxOctets - octets) ? 0 : octets,
       label: isFar(MaxLabel - label) ? Math.min(label, 1) : label,

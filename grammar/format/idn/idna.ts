@@ -40,12 +40,16 @@ export const Script = { Other: 0, Greek: 1, Hebrew: 2, /** Hiragana, Katakana, H
 /** None, right-joining, left-joining, dual-joining, transparent. */
 export const Joining = { None: 0, Right: 1, Left: 2, Dual: 3, Transparent: 4 } as const
 
+/** Place of a character in `xn-`, the letters in any case. */
+export const Prefix = { None: 0, X: 1, N: 2, Hyphen: 3 } as const
+
 /** What all characters of a class have in common. */
 export interface CharacterClass {
   special: number
   bidi: number
   script: number
   joining: number
+  prefix: number
   /** General category M: not at the beginning. */
   isMark: boolean
   isVirama: boolean
@@ -95,6 +99,12 @@ const specials: readonly (readonly [special: number, ...ranges: number[]])[] = [
   [Special.KatakanaDot, 0x30fb, 0x30fb],
   [Special.ArabicDigit, 0x660, 0x669],
   [Special.ExtendedDigit, 0x6f0, 0x6f9],
+]
+
+const prefixes: readonly [number, CodePointRanges][] = [
+  [Prefix.X, [0x58, 0x58, 0x78, 0x78]],
+  [Prefix.N, [0x4e, 0x4e, 0x6e, 0x6e]],
+  [Prefix.Hyphen, [0x2d, 0x2d]],
 ]
 
 // Bidi_Class: right to left by block, but for marks and digits; the rest is L, with few exceptions among valid characters.
@@ -187,7 +197,7 @@ function derive(): Idna {
   const cutAt = (ranges: CodePointRanges) => {
     for (let i = 0; i < ranges.length; i += 2) cuts.add(ranges[i]).add(ranges[i + 1] + 1)
   }
-  for (const [, ranges] of [...scripts, ...joinings, ...bidis, ...special]) cutAt(ranges)
+  for (const [, ranges] of [...scripts, ...joinings, ...bidis, ...special, ...prefixes]) cutAt(ranges)
   cutAt(characters)
   cutAt(marks)
   for (const point of [...ranks.keys(), ...secondIds.keys(), ...compositionIds.keys()]) cutAt([point, point])
@@ -207,6 +217,7 @@ function derive(): Idna {
         bidi: find(bidis, point),
         script: find(scripts, point),
         joining: find(joinings, point),
+        prefix: find(prefixes, point),
         isMark: includes(marks, point),
         isVirama: virama !== undefined && ranks.get(point) === virama,
         rank: ranks.get(point) ?? 0,

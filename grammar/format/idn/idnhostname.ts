@@ -1,46 +1,65 @@
 /**
- * `idn-hostname`: names of labels that are ASCII or U-labels, as a machine over bytes. `idnlabel.ts` has the rules of a
- * label; here they become states, and characters become their bytes.
+ * `idn-hostname`: names of labels that are ASCII, U-labels or A-labels, as a machine over bytes. `idnlabel.ts` has the rules
+ * of a label, `alabel.ts` reads A-labels; here they become states, and characters become their bytes.
  *
  * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses* gives it.
  */
 import { PairMap, TupleTable } from "../../intern.ts"
-import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../../lexeme/expr/expr.ts"
-import { type Idna, idna } from "./idna.ts"
-import { freshLabel, isWhole, type Label, MaxName, step } from "./idnlabel.ts"
+import {
+  type ByteMachine,
+  type ExprId,
+  exprs,
+  type FreeBytes,
+  type MachineTail,
+  type TextLengths,
+} from "../../lexeme/expr/expr.ts"
+import { ALabels, labelBytes, NoLabel, PrefixOctets, tailBytes } from "./alabel.ts"
+import { type CharacterClass, type Idna, idna, Prefix, Special } from "./idna.ts"
+import { afterLabel, freshLabel, isWhole, type Label, MaxLabel, MaxName, step } from "./idnlabel.ts"
 
 /** `l`, Greek, Hebrew, Arabic, Japanese and Mongolian letters: one of them, or three in a row, end every wait that ends. */
 const witnesses = [0x6c, 0x3b1, 0x5d0, 0x628, 0x304b, 0x1820]
 const MaxWitnesses = 3
 
 const Dead = -1
+/** In `labels`, for a state in an A-label. */
+const Prefixed = undefined
+/** First bytes of the separators beyond ASCII: U+3002, U+FF0E and U+FF61. */
+const separatorLeads: readonly number[] = [0xe3, 0xef]
 
 class IdnHostnameMachine implements ByteMachine {
   readonly start: number
   private readonly idna: Idna = idna()
-  /** [-1, facts …] between characters; [state, base, bytes, least] inside one: code points from `base` and `least` on, bytes to come. */
+  private readonly aLabels = new ALabels()
+  /** [-1, facts …] between characters; [-2, beginning] in an A-label; [state, base, bytes, least] inside one: code points from `base` and `least` on, bytes to come. */
   private readonly places = new TupleTable()
   private readonly key = new Int32Array(9)
-  private readonly labels: (Label | null)[] = []
+  /** Null inside a character, `Prefixed` in an A-label. */
+  private readonly labels: (Label | null | undefined)[] = []
   /** (state, class) → state + 1; 0: dead. */
   private readonly next = new PairMap()
   private readonly witnessIds: readonly number[]
   /** Shape [states]: 0 not known, 1 dead, 2 live. */
   private readonly verdicts: number[] = []
 
-  constructor() {
+  private readonly readsALabels: boolean
+
+  constructor(readsALabels: boolean) {
+    this.readsALabels = readsALabels
     this.witnessIds = witnesses.map((point) => this.idna.classOf(point))
     this.start = this.intern(freshLabel)
   }
 
   isAccepting(state: number): boolean {
     const label = this.labels[state]
+    if (label === Prefixed) return this.aLabels.ending(this.beginningOf(state)) !== null
     return label !== null && isWhole(label)
   }
 
   row(state: number): number[] {
     const row: number[] = []
     const label = this.labels[state]
+    if (label === Prefixed) throw new Error("internal: an A-label is read by its tail")
     if (label === null) {
       const [from, base, more, least] = this.places.view(state)
       const size = 64 ** (more - 1)
@@ -57,17 +76,78 @@ class IdnHostnameMachine implements ByteMachine {
     return row
   }
 
+  tail(state: number): MachineTail | null {
+    if (this.labels[state] !== Prefixed) return null
+    return {
+      bytes: [...tailBytes, ...separatorLeads],
+      next: (byte) => {
+        if (byte === 0x2e) return this.afterALabel(state)
+        if (byte >= 0x80) {
+          const row: number[] = []
+          this.addBlock(row, byte, state, (byte & 0x0f) << 12, 2, 0x800)
+          return row.length === 0 ? Dead : row[1]
+        }
+        const next = this.aLabels.after(this.beginningOf(state), byte)
+        return next === NoLabel ? Dead : this.prefixed(next)
+      },
+    }
+  }
+
+  free(state: number): FreeBytes | null {
+    if (this.labels[state] !== Prefixed) return null
+    return { bytes: labelBytes, room: this.aLabels.free(this.beginningOf(state)) }
+  }
+
+  ending(state: number): readonly number[] | null {
+    return this.labels[state] === Prefixed ? this.aLabels.rest(this.beginningOf(state)) : null
+  }
+
+  private beginningOf(state: number): number {
+    return this.places.at(state, 1)
+  }
+
+  private prefixed(beginning: number): number {
+    const id = this.places.intern([-2, beginning])
+    this.labels[id] = Prefixed
+    return id
+  }
+
+  /** The state after a separator behind an A-label, or `Dead`. */
+  private afterALabel(state: number): number {
+    const beginning = this.beginningOf(state)
+    const ending = this.aLabels.ending(beginning)
+    const label = ending === null ? null : afterLabel(ending, this.aLabels.octets(beginning))
+    return label === null ? Dead : this.live(label)
+  }
+
+  /** The state after `xn--`, where `label` has read all but the last hyphen, or `Dead`. */
+  private begun({ total, name }: Label): number {
+    const room = Math.min(MaxLabel, MaxName - total) - PrefixOctets
+    const begun = this.aLabels.begin(room, name, total)
+    return begun === NoLabel ? Dead : this.prefixed(begun)
+  }
+
   /**
    * A name can end after the fewest witnesses that end it, and after more of them as long as they fit. From what follows
    * the first of them the rest is found again, so that no state is a dead end.
    */
   lengths(state: number): TextLengths {
     const label = this.labels[state]
+    if (label === Prefixed) {
+      // Only where one ends is a length known.
+      const isEnd = this.isAccepting(state)
+      const high = MaxName - this.aLabels.octets(this.beginningOf(state))
+      return { low: isEnd ? 0 : 1, high, from: isEnd ? 0 : 1, to: 0, givesUp: true }
+    }
     if (label === null) {
       const [from, base, more, least] = this.places.view(state)
-      const { total, basic, wide } = this.labels[from] as Label
+      const before = this.labels[from]
+      const high =
+        before === Prefixed
+          ? MaxName - this.aLabels.octets(this.beginningOf(from)) - 1
+          : MaxName - (before as Label).total - (before as Label).basic - (before as Label).wide - 1
       const after = this.firstAfter(from, Math.max(base, least), base + 64 ** more)
-      return { ...this.lengths(after), low: 0, high: MaxName - total - basic - wide - 1 }
+      return { ...this.lengths(after), low: 0, high }
     }
     const end = this.shortestEnd(label)
     let to = end.steps
@@ -126,14 +206,24 @@ class IdnHostnameMachine implements ByteMachine {
   private after(state: number, classId: number): number {
     const known = this.next.get(state, classId)
     if (known >= 0) return known - 1
-    const label = step(this.labels[state] as Label, this.idna.classes[classId], this.idna)
-    let target = Dead
-    if (label !== null) {
-      target = this.intern(label)
-      if (!this.isLive(target)) target = Dead
-    }
+    const target = this.made(state, this.idna.classes[classId])
     this.next.set(state, classId, target + 1)
     return target
+  }
+
+  private made(state: number, character: CharacterClass): number {
+    const label = this.labels[state]
+    if (label === Prefixed) return character.special === Special.Separator ? this.afterALabel(state) : Dead
+    const isPrefix = label?.prefix === Prefix.Hyphen && character.special === Special.Hyphen
+    if (isPrefix) return this.readsALabels ? this.begun(label) : Dead
+    const next = step(label as Label, character, this.idna)
+    return next === null ? Dead : this.live(next)
+  }
+
+  /** The state of these facts, or `Dead` where the name cannot be finished. */
+  private live(label: Label): number {
+    const state = this.intern(label)
+    return this.isLive(state) ? state : Dead
   }
 
   private isLive(state: number): boolean {
@@ -166,7 +256,8 @@ class IdnHostnameMachine implements ByteMachine {
       (label.joinsLeft ? 32 : 0) |
       (label.mayEnd ? 64 : 0) |
       (label.hasEuropean ? 128 : 0) |
-      (label.hasArabic ? 256 : 0)
+      (label.hasArabic ? 256 : 0) |
+      (label.prefix << 9)
     key[6] =
       label.name | (label.waitsFor << 2) | (label.dot << 4) | (label.direction << 6) | (label.digits << 8)
     key[7] = label.compositions
@@ -184,7 +275,7 @@ class IdnHostnameMachine implements ByteMachine {
   }
 }
 
-/** Names as described above. */
-export function idnHostnameExpr(): ExprId {
-  return exprs.machine(new IdnHostnameMachine())
+/** Names as described above, with A-labels or without. */
+export function idnHostnameExpr(readsALabels: boolean): ExprId {
+  return exprs.machine(new IdnHostnameMachine(readsALabels))
 }

@@ -11,10 +11,10 @@
  * a label of it, would be a state for each beginning. And a mark that composes with some small letter of ASCII is taken
  * after none of them (`idna.ts`).
  */
-import { Bidi, type CharacterClass, type Idna, Joining, Script, Special } from "./idna.ts"
+import { Bidi, type CharacterClass, type Idna, Joining, Prefix, Script, Special } from "./idna.ts"
 import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
 
-const MaxLabel = 63
+export const MaxLabel = 63
 export const MaxName = 253
 
 /** What the next character must be. */
@@ -36,9 +36,9 @@ const RightToLeft = 2
 const Broken = 3
 
 /** What the labels so far say of the name. */
-const OpenName = 0
-const BrokenName = 1
-const BidiName = 2
+export const OpenName = 0
+export const BrokenName = 1
+export const BidiName = 2
 
 /** The facts of a label, and of the name before it. */
 export interface Label {
@@ -50,6 +50,8 @@ export interface Label {
   /** Of `punycodelength.ts`: holds all characters beyond ASCII. */
   zone: number
   hasCapital: boolean
+  /** `Prefix` of the last character where the label is no more than the beginning of `xn--`, in any case. */
+  prefix: number
   /** About the last character. */
   isHyphen: boolean
   isL: boolean
@@ -78,6 +80,7 @@ export const freshLabel: Label = {
   wide: 0,
   zone: NoZone,
   hasCapital: false,
+  prefix: Prefix.None,
   isHyphen: false,
   isL: false,
   isVirama: false,
@@ -112,8 +115,34 @@ function lengthOf({ basic, wide, zone }: Label): number {
 
 /** The facts after one character more, or null where it may not stand. Whether the rest can follow is not asked. */
 export function step(label: Label, character: CharacterClass, { seconds }: Idna): Label | null {
+  if (character.special === Special.Separator) return afterLabel(label, label.total + lengthOf(label))
+  if (!staysComposed(label, character, seconds)) return null
+  const next = joined(label, character)
+  if (next === null) return null
+  const length = lengthOf(next)
+  return length > MaxLabel || next.total + length > MaxName ? null : next
+}
+
+/** The facts of a label that is known as a whole; null where it is no U-label. Its length is not asked. O(characters). */
+export function readULabel(
+  points: readonly number[],
+  name: number,
+  { classes, classOf }: Idna,
+): Label | null {
+  let label: Label | null = { ...freshLabel, name }
+  for (const point of points) {
+    const id = classOf(point)
+    label = id < 0 || classes[id].special === Special.Separator ? null : joined(label, classes[id])
+    if (label === null) return null
+  }
+  if (!isWhole(label)) return null
+  const text = String.fromCodePoint(...points)
+  return text.normalize("NFC") === text ? label : null
+}
+
+/** The facts with one character more, or null where it may not stand, lengths and composition aside. */
+function joined(label: Label, character: CharacterClass): Label | null {
   const { special, bidi } = character
-  if (special === Special.Separator) return separated(label)
   const isFirst = label.basic + label.wide === 0
   const isBasic = character.zone === NoZone
 
@@ -121,24 +150,18 @@ export function step(label: Label, character: CharacterClass, { seconds }: Idna)
   // "--" as third and fourth character: A-labels and what is reserved beside them.
   if (special === Special.Hyphen && label.isHyphen && label.basic + label.wide === 3) return null
   if (special === Special.Capital ? label.wide > 0 : label.hasCapital && !isBasic) return null
-  if (
-    !isInContext(label, character) ||
-    !isDirected(label, bidi) ||
-    !staysComposed(label, character, seconds)
-  ) {
-    return null
-  }
+  if (!isInContext(label, character) || !isDirected(label, bidi)) return null
   const next = { ...label }
   next.basic += isBasic ? 1 : 0
   next.wide += isBasic ? 0 : 1
   next.zone = joinZones(label.zone, character.zone)
-  const length = lengthOf(next)
-  if (length > MaxLabel || next.total + length > MaxName) return null
 
   direct(next, bidi)
   if (character.rank === 0) next.compositions = character.compositions
   next.rank = character.rank
   next.hasCapital ||= special === Special.Capital
+  const isPrefix = character.prefix === label.prefix + 1 && (isFirst || label.prefix > 0)
+  next.prefix = isPrefix ? character.prefix : Prefix.None
   next.isHyphen = special === Special.Hyphen
   next.isL = special === Special.SmallL
   next.isVirama = character.isVirama
@@ -153,9 +176,10 @@ export function step(label: Label, character: CharacterClass, { seconds }: Idna)
   return next
 }
 
-function separated(label: Label): Label | null {
+/** The facts of the name after a separator, where `octets` are before that. */
+export function afterLabel(label: Label, octets: number): Label | null {
   if (!isWhole(label)) return null
-  const total = label.total + lengthOf(label) + 1
+  const total = octets + 1
   if (total >= MaxName) return null
   if (label.direction === RightToLeft) return { ...freshLabel, total, name: BidiName }
   return { ...freshLabel, total, name: label.mayEnd ? label.name : BrokenName }

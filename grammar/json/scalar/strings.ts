@@ -6,6 +6,7 @@
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError, placed } from "../../errors.ts"
+import { searchable } from "../../format/format.ts"
 import { lengthApart } from "../../lexeme/expr/apart.ts"
 import { Unbounded } from "../../lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -97,7 +98,7 @@ export class StringValues extends ScalarType<ExprId> {
   private makeContent(conjunction: number): number {
     const parts = this.partsOf(conjunction)
     if (parts.isNever || parts.min > parts.max) return NoContent
-    const expr = parts.exprs.length === 0 ? exprs.anyText : exprs.and(parts.exprs)
+    const expr = together(parts)
     if (parts.enums.length > 0) {
       const without = this.all.withoutExclusions(conjunction)
       if (without === conjunction) return namesContent(trieOf(enumTexts(parts, expr), PlainTag), NoContent)
@@ -170,6 +171,18 @@ export class StringValues extends ScalarType<ExprId> {
       parts.exprs.push(this.formula.of(node))
     }
   }
+}
+
+/**
+ * What all expressions of `parts` accept. Beside others, and beside lengths that bind, a format is taken as what can be
+ * searched with them; not beside a list, whose members are tried one by one.
+ */
+function together({ exprs: all, enums, min, max }: Parts): ExprId {
+  if (all.length === 0) return exprs.anyText
+  const both = exprs.and(all)
+  if (enums.length > 0) return both
+  const { low, high } = exprLengths(both)
+  return all.length === 1 && min <= low && max >= high ? both : exprs.and(all.map(searchable))
 }
 
 /** The texts of `expr` with `min` to `max` characters. */

@@ -16,6 +16,7 @@ import { isNever } from "./emptiness.ts"
 import {
   type ByteMachine,
   type CharacterMachine,
+  type FreeBytes,
   type MachineEdge,
   type MachineTail,
   machineExpr,
@@ -26,7 +27,16 @@ import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type { ByteClasses, ByteMachine, CharacterMachine, ExprId, MachineEdge, MachineTail, TextLengths }
+export type {
+  ByteClasses,
+  ByteMachine,
+  CharacterMachine,
+  ExprId,
+  FreeBytes,
+  MachineEdge,
+  MachineTail,
+  TextLengths,
+}
 export { Empty, Never }
 
 export const exprs = {

@@ -43,7 +43,7 @@ export interface MachineEdge {
   next: number
 }
 
-/** The bytes, ascending, that may come next inside a character, and the state after each, which is made when it is asked for. */
+/** The bytes, ascending, that may come next, and the state after each, which is made when it is asked for; -1 where there is none. */
 export interface MachineTail {
   readonly bytes: readonly number[]
   next(byte: number): number
@@ -61,12 +61,27 @@ export interface CharacterMachine {
   lengths?(state: number): TextLengths
 }
 
+/**
+ * Any text of at most `room` of these bytes, ascending, goes on from a state. What else goes on after some of them does so by
+ * one of the bytes of its tail.
+ */
+export interface FreeBytes {
+  readonly bytes: readonly number[]
+  readonly room: number
+}
+
 /** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
 export interface ByteMachine {
   readonly start: number
   isAccepting(state: number): boolean
   /** Where bytes lead: ascending ranges `lo | hi << 8`, state, …; every other byte leads nowhere. */
   row(state: number): readonly number[]
+  /** For a state with a row too dear to make before it is asked for, instead of that. Else null. */
+  tail?(state: number): MachineTail | null
+  /** For a state with a tail: what needs no look at the states behind it. Else null. */
+  free?(state: number): FreeBytes | null
+  /** A short text of a state from which a search would take long; null where it may be searched for. */
+  ending?(state: number): readonly number[] | null
   /** A state that no text of at most `maxBytes` bytes, nor what may follow its prefixes, can tell from `state`. */
   clamp?(state: number, maxBytes: number): number
   lengths?(state: number): TextLengths
@@ -96,15 +111,18 @@ export function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
   const machine = machines[index]
   const row: number[] = []
-  if ("row" in machine) {
-    const ranges = machine.row(at(id, 2))
-    for (let i = 0; i < ranges.length; i += 2)
-      pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
+  const tail = machine.tail?.(at(id, 2)) ?? null
+  if (tail !== null) {
+    for (const byte of tail.bytes) {
+      const next = tail.next(byte)
+      if (next >= 0) pushRange(row, byte, byte, stateExpr(index, next))
+    }
     return row
   }
-  const tail = machine.tail?.(at(id, 2)) ?? null
-  if (tail === null) return null
-  for (const byte of tail.bytes) pushRange(row, byte, byte, stateExpr(index, tail.next(byte)))
+  if (!("row" in machine)) return null
+  const ranges = machine.row(at(id, 2))
+  for (let i = 0; i < ranges.length; i += 2)
+    pushRange(row, ranges[i] & 0xff, ranges[i] >>> 8, stateExpr(index, ranges[i + 1]))
   return row
 }
 
@@ -135,10 +153,15 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
   if (kindOf(id) !== MachineKind) return null
   const [index, state] = [at(id, 1), at(id, 2)]
   const machine = machines[index]
-  if ("row" in machine) return null
   const tail = machine.tail?.(state) ?? null
-  if (tail !== null)
-    return { base: Never, bytes: tail.bytes, next: (byte) => stateExpr(index, tail.next(byte)) }
+  if (tail !== null) {
+    const next = (byte: number) => {
+      const target = tail.next(byte)
+      return target < 0 ? Never : stateExpr(index, target)
+    }
+    return { base: Never, bytes: tail.bytes, next }
+  }
+  if ("row" in machine) return null
   const base = machine.base?.(state) ?? -1
   if (base < 0) return null
   const ways = new Map<number, ExprId>()
@@ -154,6 +177,19 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
     bytes: [...ways.keys()].sort((a, b) => a - b),
     next: (byte) => ways.get(byte) ?? Never,
   }
+}
+
+/** What goes on from a machine's state whatever follows, where it knows; else null. */
+export function machineFree(id: ExprId): FreeBytes | null {
+  if (kindOf(id) !== MachineKind) return null
+  const machine = machines[at(id, 1)]
+  return "row" in machine ? (machine.free?.(at(id, 2)) ?? null) : null
+}
+
+/** A short text of a machine's state that knows one without a search, else null. */
+export function machineEnding(id: ExprId): readonly number[] | null {
+  const machine = machines[at(id, 1)]
+  return "row" in machine ? (machine.ending?.(at(id, 2)) ?? null) : null
 }
 
 /** Lengths of what a machine accepts from a state, where it knows them. */

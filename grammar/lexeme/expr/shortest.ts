@@ -10,7 +10,7 @@ import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
-import { machineLengths } from "./machine.ts"
+import { machineEnding, machineLengths } from "./machine.ts"
 import { nearText } from "./near.ts"
 import {
   AndKind,
@@ -268,6 +268,12 @@ export class ShortestTexts {
           }
           this.search(id, bytes)
           break
+        case MachineKind: {
+          const ending = machineEnding(id)
+          if (ending === null) this.search(id, bytes)
+          else for (const byte of ending) bytes.push(byte)
+          break
+        }
         default:
           this.search(id, bytes)
       }

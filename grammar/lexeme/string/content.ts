@@ -14,7 +14,7 @@ import { canHaveLength, lengthThreshold, Unbounded } from "../expr/counter.ts"
 import { type ExprId, exprs } from "../expr/expr.ts"
 import { finiteTexts } from "../expr/finite.ts"
 import { exprLengths } from "../expr/lengths.ts"
-import { machineOverlay } from "../expr/machine.ts"
+import { type FreeBytes, machineFree, machineOverlay } from "../expr/machine.ts"
 import type { Reach } from "../expr/measure.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
@@ -167,6 +167,11 @@ export function contentOverlay(content: number): { base: number; bytes: readonly
   return { base: table.at(content, 2), bytes: nameBytes(table.at(content, 1)) }
 }
 
+/** For a state of a machine from which many bytes go on whatever follows: those. Else null. */
+export function contentFree(content: number): FreeBytes | null {
+  return table.at(content, 0) === ExprKind ? machineFree(table.at(content, 1)) : null
+}
+
 /** Writes what remains after each byte into `row`. Shape [256], contents. */
 export function contentRow(content: number, row: Int32Array): void {
   if (table.at(content, 0) === NamesKind) {
@@ -260,6 +265,12 @@ export function canReadCharacter(content: number, low: number, high: number): bo
     const overlay = contentOverlay(content)
     // Inside a character no other one begins.
     const isInside = overlay?.base === NoContent && overlay.bytes.every((byte) => byte >= 0x80 && byte < 0xc0)
+    if (overlay?.base === NoContent) {
+      // Ways that are made when they are asked for: the first one that there is will do.
+      const isOne = (byte: number) => byte >= low && byte <= high && byte < 0x80
+      if (overlay.bytes.some((byte) => isOne(byte) && nextContent(content, byte) !== NoContent)) return true
+      if (high < 0x80) return false
+    }
     return !isInside && canReadRange(content, low, high)
   }
   if (table.at(content, 0) === NamesKind && table.at(content, 2) === NoContent) {

@@ -10,12 +10,14 @@
  */
 
 import type { ExprId } from "../expr/expr.ts"
+import type { FreeBytes } from "../expr/machine.ts"
 import { ShortestTexts } from "../expr/shortest.ts"
 import { type Completion, Dead, lexemes, type Row } from "../table.ts"
 import {
   anyContent,
   canReadCharacter,
   clampedContent,
+  contentFree,
   contentOverlay,
   contentRow,
   contentTag,
@@ -151,6 +153,12 @@ export function stringBody(lexemeState: number): { content: number; escapes: Esc
   const tuple = lexemes.describe(StringKind, lexemeState)
   if (tuple === null || (tuple[1] & ~1) !== Body) return null
   return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "all" : "minimal" }
+}
+
+/** For a string from which many bytes go on whatever follows, see `FreeBytes`: those. Else null. */
+export function freeBytes(lexemeState: number): FreeBytes | null {
+  const body = stringBody(lexemeState)
+  return body === null ? null : contentFree(body.content)
 }
 
 /** Whether `lexemeState` reads what the plain string reads, and differs from it only in how it closes. */

@@ -16,7 +16,7 @@ export function isIdnHostname(text: string): boolean {
   }
   // One right-to-left label puts the whole name under the rule.
   const decoded = labels.map((label) => [
-    ...(/^xn--/i.test(label) ? (decodePunycode(label.slice(4)) ?? "") : label),
+    ...(/^xn--/i.test(label) ? (decodePunycode(label.slice(4).toLowerCase()) ?? "") : label),
   ])
   if (decoded.some(isRightToLeft) && !decoded.every(isBidiRuleKept)) return false
   return length <= 253
