@@ -11,11 +11,12 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
-import { differsInClosingOnly, withoutNames } from "../grammar/lexeme/string/string.ts"
+import { differsInClosingOnly, freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./fast/characters.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
+import { FreeMasks } from "./fast/free.ts"
 import { Generations, type Kept } from "./fast/generations.ts"
 import { VocabularyReach } from "./fast/reach.ts"
 import { Repeats } from "./fast/repeats.ts"
@@ -85,6 +86,7 @@ export class LocalMasks {
   private readonly maxBytes: number
   private readonly isPlain: boolean
   private readonly text: TextMasks
+  private readonly free: FreeMasks
   private readonly reach: VocabularyReach
   private readonly characters = new CharacterSets()
   private readonly slices: Slices
@@ -116,6 +118,7 @@ export class LocalMasks {
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     this.lists = new NodeLists(this.trie)
     this.text = new TextMasks(this.trie, vocabulary.width)
+    this.free = new FreeMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.rootSlices = new RootSlices(vocabulary, this.trie)
     if (!this.isPlain) this.rootSlices.prepare()
@@ -146,6 +149,7 @@ export class LocalMasks {
       this.slices.clear()
       this.rootSlices.clear()
       this.text.clear()
+      this.free.clear()
     }
     return local
   }
@@ -178,7 +182,7 @@ export class LocalMasks {
   }
 
   private get sharedBytes(): number {
-    return this.slices.bytes + this.rootSlices.bytes + this.text.bytes
+    return this.slices.bytes + this.rootSlices.bytes + this.text.bytes + this.free.bytes
   }
 
   /** The state under which `lexemeState` shares its local masks, memoised. */
@@ -203,6 +207,8 @@ export class LocalMasks {
     if (base === Dead) {
       const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
       if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
+      const free = this.lists.size(list) < this.minSliceNodes ? null : this.freed(list, state)
+      if (free !== null) return free
     }
     if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
@@ -210,6 +216,20 @@ export class LocalMasks {
     // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
     if (list !== RootList && this.isWord(state)) return this.walked(list, state)
     return this.sliced(list, state)
+  }
+
+  /** For a state from which many bytes go on whatever follows; null for others. */
+  private freed(list: number, state: number): Local | null {
+    const free = freeBytes(state)
+    if (free === null) return null
+    const { found } = this
+    found.tokenCount = 0
+    found.exits.length = 0
+    const inside = this.free.read(list, this.lists.view(list), state, free, found)
+    if (inside === null) return null
+    const ids = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
+    const mask = unite([inside.recipe(0), idsRecipe(ids)])
+    return entry(mask, this.lists.exits(found.exits), entryBytes + 4 * ids.length)
   }
 
   /** Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. */

@@ -1,0 +1,129 @@
+/**
+ * Local masks of states from which many bytes go on whatever follows, though each beginning is a state of its own: an A-label
+ * of a host name. The tokens of these bytes alone are found once per list of trie nodes; asked of the automaton are only the
+ * nodes at which a token leaves them, along the few paths to those.
+ */
+
+import type { FreeBytes } from "../../grammar/lexeme/expr/machine.ts"
+import { lexemes } from "../../grammar/lexeme/table.ts"
+import type { Found, TokenTrie } from "../trie.ts"
+import { CountedTokens, Pairs } from "./counted.ts"
+
+/** Rooms above this are rounded down to a multiple of `RoomStep`: few tokens are longer. */
+const ManyBytes = 16
+const RoomStep = 8
+const MaxRoom = 48
+
+export class FreeMasks {
+  private readonly trie: TokenTrie
+  private readonly width: number
+  private readonly made = new Map<string, FreeTokens>()
+  /** Bytes of what is kept, rows that are made later aside. */
+  bytes = 0
+
+  constructor(trie: TokenTrie, width: number) {
+    this.trie = trie
+    this.width = width
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.made.clear()
+    this.bytes = 0
+  }
+
+  /** The tokens below `nodes` that need no look; adds the others that `state` reads to `found`. `list` is the identity of `nodes`. */
+  read(
+    list: number,
+    nodes: ArrayLike<number>,
+    state: number,
+    free: FreeBytes,
+    found: Found,
+  ): CountedTokens | null {
+    if (free.room === 0) return null
+    const room = free.room <= ManyBytes ? free.room : Math.min(free.room & -RoomStep, MaxRoom)
+    const ways = Array.from({ length: lexemes.edgeCount(state) }, (_, i) => lexemes.edgeByte(state, i))
+    const key = `${list} ${room} ${free.bytes} ${ways}`
+    let tokens = this.made.get(key)
+    if (tokens === undefined) {
+      tokens = new FreeTokens(this.trie, this.width, nodes, { bytes: free.bytes, room }, ways)
+      this.made.set(key, tokens)
+      this.bytes += tokens.byteLength
+    }
+    tokens.leave(state, this.trie, found)
+    return tokens.inside
+  }
+}
+
+class FreeTokens {
+  /** Tokens that consist of the bytes alone. */
+  readonly inside: CountedTokens
+  /** The union of the paths to where others leave them, in trie order. Shape [n]: byte, index of the parent or -1. */
+  private readonly path: Int32Array
+  private readonly parents: Int32Array
+  /** Shape [n]: the node behind the first byte that is not free, else 0. */
+  private readonly leaving: Int32Array
+  private readonly states: Int32Array
+
+  /** `ways` are the bytes that may leave; no more than `room` bytes are free. */
+  constructor(
+    trie: TokenTrie,
+    width: number,
+    roots: ArrayLike<number>,
+    { bytes, room }: FreeBytes,
+    ways: readonly number[],
+  ) {
+    const inside = new Pairs()
+    const isFree = new Uint8Array(256)
+    const isWay = new Uint8Array(256)
+    for (const byte of bytes) isFree[byte] = 1
+    for (const byte of ways) isWay[byte] = 1
+    const path: number[] = []
+    const parents: number[] = []
+    const leaving: number[] = []
+    /** By depth: the byte, and its place in `path` once a node at which a token leaves is below, else -1. */
+    const read = new Uint8Array(trie.maxDepth + 1)
+    const places = new Int32Array(trie.maxDepth + 1)
+    for (let i = 0; i < roots.length; i++) {
+      const top = trie.depth(roots[i])
+      const placeOf = (depth: number): number => {
+        if (depth === top) return -1
+        if (places[depth] < 0) {
+          parents.push(placeOf(depth - 1))
+          leaving.push(0)
+          places[depth] = path.push(read[depth]) - 1
+        }
+        return places[depth]
+      }
+      trie.scan(roots[i], (node, byte, depth, token) => {
+        read[depth] = byte
+        places[depth] = -1
+        if (isFree[byte] === 1 && depth - top <= room) {
+          if (token >= 0) inside.push(token, 0)
+          return true
+        }
+        if (isWay[byte] === 1) leaving[placeOf(depth)] = node
+        return false
+      })
+    }
+    this.inside = new CountedTokens(inside, width, trie.duplicates)
+    this.path = Int32Array.from(path)
+    this.parents = Int32Array.from(parents)
+    this.leaving = Int32Array.from(leaving)
+    this.states = new Int32Array(path.length)
+  }
+
+  get byteLength(): number {
+    return this.inside.bytes + 4 * this.path.byteLength
+  }
+
+  /** Adds what `state` reads of the tokens that leave the free bytes. */
+  leave(state: number, trie: TokenTrie, found: Found): void {
+    const { path, parents, leaving, states } = this
+    for (let i = 0; i < path.length; i++) {
+      const before = parents[i] < 0 ? state : states[parents[i]]
+      states[i] = before === 0 ? 0 : lexemes.next(before, path[i])
+      if (leaving[i] !== 0) trie.visit(leaving[i], states[i], found)
+    }
+  }
+}
