@@ -9,6 +9,7 @@ import { Grammar } from "../grammar.ts"
 import { makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
 import { JsonLanguage } from "./language.ts"
+import { checkLeast } from "./least.ts"
 import { KeywordReader } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
@@ -68,6 +69,11 @@ export function compileJsonSchema(
     )
   }
   const title = `JSON Schema, ${policy.order} order, ${policy.whitespace} white space`
+  if (isSatisfiable) {
+    // White space around the text is a level of its own.
+    const around = language.tokens.outer === null ? 0 : 1
+    checkLeast(root, around, (node) => language.reader.of(node), limits)
+  }
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),
