@@ -13,7 +13,7 @@ export class AloneSlots {
   private readonly graph: Graph
   private readonly canRewind: boolean
   /** The outputs of the slot's last step, by cache; undefined when empty. */
-  private readonly presents: (Tensor[] | undefined)[]
+  private readonly presents: (readonly Tensor[] | undefined)[]
   private readonly lengths: number[]
 
   constructor(graph: Graph, { slotCount, canRewind }: { slotCount: number; canRewind: boolean }) {
@@ -46,9 +46,10 @@ export class AloneSlots {
         logitsCount: Math.max(1, logitsCount),
       },
       past,
+      true,
     )
     for (const tensor of past) tensor.dispose()
-    this.presents[slot] = caches.map(({ present }) => outputs[present])
+    this.presents[slot] = outputs.caches
     this.lengths[slot] = start + tokens.length
     return outputs.logits
   }

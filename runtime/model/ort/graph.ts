@@ -7,6 +7,7 @@ import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import { freshAt, type Layout, seenAt } from "./layout.ts"
 import type { CacheShape, FloatType, Signature } from "./signature.ts"
+import { keptName, placesName } from "./slim.ts"
 
 export type CacheArray = Float32Array | Uint16Array
 
@@ -29,7 +30,13 @@ export interface Run {
   readonly logitsCount: number
 }
 
-type Outputs = Readonly<Record<string, Tensor>>
+/** What a run gives. */
+export interface Outputs {
+  /** Shape [B, S, V], or only the last tokens that were wanted. */
+  readonly logits: Tensor
+  /** One a cache: the whole present, or where the graph gives them alone the new tokens' places, [B, H, S, D]. */
+  readonly caches: readonly Tensor[]
+}
 
 export class Graph {
   readonly signature: Signature
@@ -50,15 +57,14 @@ export class Graph {
     this.embedding = embedding
   }
 
-  /** `past` has a tensor for each cache; `outputs` those that are filled in place, by name, null for the others. */
-  async run(
-    run: Run,
-    past: readonly Tensor[],
-    outputs?: Readonly<Record<string, Tensor | null>>,
-  ): Promise<Outputs> {
+  /** `past` has a tensor for each cache. `isWhole`: whole presents are wanted in any case. */
+  async run(run: Run, past: readonly Tensor[], isWhole = false): Promise<Outputs> {
+    const { caches } = this.signature
     const inputs = await this.inputs(run)
-    for (const [cache, { past: name }] of this.signature.caches.entries()) inputs[name] = past[cache]
-    return outputs ? this.session.run(inputs, outputs) : this.session.run(inputs)
+    for (const [cache, { past: name }] of caches.entries()) inputs[name] = past[cache]
+    const wanted = caches.map(({ present, fresh }) => (isWhole ? present : (fresh ?? present)))
+    const outputs = await this.session.run(inputs, ["logits", ...wanted])
+    return { logits: outputs.logits, caches: wanted.map((name) => outputs[name]) }
   }
 
   /** A cache tensor of B rows with P places each. */
@@ -88,7 +94,7 @@ export class Graph {
   }
 
   private async inputs(run: Run): Promise<Record<string, Tensor>> {
-    const { positionPlanes, logitsToKeep, hasCacheBranch, embeds } = this.signature
+    const { caches, positionPlanes, logitsToKeep, namesKept, hasCacheBranch, embeds } = this.signature
     const rowCount = run.tokens.length
     const newCount = run.tokens[0].length
     const total = run.pastLength + newCount
@@ -124,10 +130,29 @@ export class Graph {
     if (logitsToKeep) {
       feeds[logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(BigInt(run.logitsCount)), [])
     }
+    if (namesKept) {
+      const kept = BigInt64Array.from({ length: run.logitsCount }, (_, at) => BigInt(at - run.logitsCount))
+      feeds[keptName] = new this.Tensor("int64", kept, [run.logitsCount])
+    }
+    for (const { fresh, heads } of caches)
+      if (fresh !== undefined) feeds[placesName(heads)] ??= this.places(run, heads)
     // Two graphs in one: the branch without a past counts from the beginning.
     if (hasCacheBranch)
       feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(run.pastLength > 0 ? 1 : 0), [1])
     return feeds
+  }
+
+  /** Where the new tokens stand in the presents of so many heads. */
+  private places(run: Run, heads: number): Tensor {
+    const rowCount = run.tokens.length
+    const newCount = run.tokens[0].length
+    const places = new BigInt64Array(rowCount * heads * newCount)
+    for (const [row, length] of run.lengths.entries()) {
+      const first = freshAt(run.layout, length, run.pastLength)
+      for (let at = 0; at < heads * newCount; at++)
+        places[row * heads * newCount + at] = BigInt(first + (at % newCount))
+    }
+    return new this.Tensor("int64", places, [rowCount, heads, newCount, 1])
   }
 }
 

@@ -15,6 +15,7 @@
  * off it.
  */
 
+import type { Tensor } from "onnxruntime-node"
 import { type CacheArray, makeArray } from "./graph.ts"
 import { type Layout, seenAt } from "./layout.ts"
 import type { CacheShape } from "./signature.ts"
@@ -148,32 +149,28 @@ export class CacheRows {
   }
 
   /**
-   * Takes `count` positions from `freshAt` on of row `presentRow` of the graph's outputs [B, H, P, D] as the slot's next tokens.
+   * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which are all there are, or lie from
+   * `freshAt` on in the whole present.
    */
-  append(
-    slot: number,
-    count: number,
-    presents: readonly CacheArray[],
-    presentRow: number,
-    presentLength: number,
-    freshAt: number,
-  ): void {
+  append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
     this.move(slot, capacityOf(start + count, this.contextLength))
     this.lengths[slot] = start + count
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!
     const row = arena.slots.indexOf(slot)
-    for (const [cache, { heads, dim, state }] of this.caches.entries()) {
-      const from = presents[cache]
+    for (const [cache, { heads, dim, state, fresh }] of this.caches.entries()) {
+      const from = outputs[cache].data as CacheArray
       const to = arena.arrays[cache]
       if (state) {
-        to.set(from.subarray(presentRow * dim, (presentRow + 1) * dim), row * dim)
+        to.set(from.subarray(outputRow * dim, (outputRow + 1) * dim), row * dim)
         continue
       }
+      const length = outputs[cache].dims[2]
+      const first = fresh === undefined ? freshAt : 0
       for (let head = 0; head < heads; head++) {
-        const fresh = ((presentRow * heads + head) * presentLength + freshAt) * dim
-        to.set(from.subarray(fresh, fresh + count * dim), ((row * heads + head) * capacity + start) * dim)
+        const at = ((outputRow * heads + head) * length + first) * dim
+        to.set(from.subarray(at, at + count * dim), ((row * heads + head) * capacity + start) * dim)
       }
     }
   }

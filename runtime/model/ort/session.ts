@@ -10,7 +10,7 @@ import type { Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
-import { type CacheArray, type Graph, makeArray, type Run } from "./graph.ts"
+import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
 import { CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
@@ -57,7 +57,6 @@ export class OrtSession {
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
   private stepCount = 0
-  private scratch: CacheArray[] = []
 
   constructor(graph: Graph, options: SessionOptions) {
     this.graph = graph
@@ -291,13 +290,12 @@ export class OrtSession {
         layout: this.layout,
         logitsCount: Math.max(1, ...group.map((feed) => feed.logitsCount)),
       }
-      const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
+      const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
       for (const [row, slot] of slots.entries()) {
         const feed = feedOf.get(slot)
         if (!feed) continue
         keep(feed, logits, row)
-        const fresh = freshAt(this.layout, feed.start, capacity)
-        rows.append(slot, newCount, presents, row, capacity + newCount, fresh)
+        rows.append(slot, newCount, caches, row, freshAt(this.layout, feed.start, capacity))
       }
     }
     for (const feed of single) {
@@ -311,36 +309,17 @@ export class OrtSession {
         layout: this.layout,
         logitsCount: Math.max(1, feed.logitsCount),
       }
-      const { logits, presents } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
+      const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
       keep(feed, logits, 0)
-      const { length } = feed.tokens
-      const fresh = freshAt(this.layout, feed.start, capacity)
-      rows.append(feed.slot, length, presents, 0, capacity + length, fresh)
+      rows.append(feed.slot, feed.tokens.length, caches, 0, freshAt(this.layout, feed.start, capacity))
     }
   }
 
-  /** The cache outputs of `run` lie in scratch arrays, which the next run overwrites. */
-  private async run(
-    run: Run,
-    past: (cache: number) => CacheArray,
-  ): Promise<{ logits: Tensor; presents: CacheArray[] }> {
-    const { caches } = this.signature
-    const rowCount = run.tokens.length
-    const presentLength = run.pastLength + run.tokens[0].length
-    const outputs: Record<string, Tensor | null> = { logits: null }
-    const presents = caches.map((shape, cache) => {
-      const { present, heads, dim, type, state } = shape
-      const size = rowCount * (state ? dim : heads * presentLength * dim)
-      if ((this.scratch[cache]?.length ?? 0) < size) this.scratch[cache] = makeArray(type, 2 * size)
-      const array = this.scratch[cache].subarray(0, size)
-      outputs[present] = this.graph.tensor(shape, array, rowCount, presentLength)
-      return array
-    })
-    const pasts = caches.map((shape, cache) =>
-      this.graph.tensor(shape, past(cache), rowCount, run.pastLength),
+  private run(run: Run, past: (cache: number) => CacheArray): Promise<Outputs> {
+    const pasts = this.signature.caches.map((shape, cache) =>
+      this.graph.tensor(shape, past(cache), run.tokens.length, run.pastLength),
     )
-    const { logits } = await this.graph.run(run, pasts, outputs)
-    return { logits, presents }
+    return this.graph.run(run, pasts)
   }
 
   /** In slot 0, in feeds of these lengths. */

@@ -9,6 +9,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
+import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName } from "./slim.ts"
 
 /** The part of onnxruntime's metadata that is read here; plain data, so that tests can write it down. */
 export interface ValueInfo {
@@ -25,6 +26,8 @@ export type FloatType = "float32" | "float16"
 export interface CacheShape {
   readonly past: string
   readonly present: string
+  /** The output that has the new tokens' alone, where the graph has one (`slim.ts`); a state is always given out as a whole. */
+  readonly fresh: string | undefined
   readonly type: FloatType
   /** What is kept of all tokens together: its dimensions behind B; zeros before the first token. Null: keys or values of each token. */
   readonly state: readonly number[] | null
@@ -43,6 +46,8 @@ export interface Signature {
   readonly positionPlanes: number
   /** The input that limits the logits to the last n positions, where there is one. */
   readonly logitsToKeep: string | undefined
+  /** Whether an input names the tokens whose logits are wanted (`slim.ts`). */
+  readonly namesKept: boolean
   readonly hasCacheBranch: boolean
   /** Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the tokens. */
   readonly embeds: readonly string[]
@@ -60,7 +65,6 @@ export interface EmbeddingInfo {
 type Config = Readonly<Record<string, unknown>>
 type Refuse = (what: string, way?: string) => never
 
-const keepInputs = ["num_logits_to_keep", "logits_to_keep"]
 const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
 
 /** Throws ModelError naming the input or output that is unknown, missing or of an unexpected shape. */
@@ -85,9 +89,10 @@ export function readSignature(
   const caches: CacheShape[] = []
   for (const input of inputs) {
     if (input.name.startsWith("past")) caches.push(readCache(input, outputOf, config, refuse))
-    else if (!knownInputs.includes(input.name) && !embeds.includes(input.name))
-      refuse(`input ${input.name} is unknown`)
   }
+  const known = [...knownInputs, ...embeds, keptName, ...caches.map(({ heads }) => placesName(heads))]
+  for (const { name } of inputs)
+    if (!name.startsWith("past") && !known.includes(name)) refuse(`input ${name} is unknown`)
   if (caches.length === 0) refuse("it has no past_key_values inputs, so nothing could be cached")
   const logits = outputOf.get("logits") ?? refuse("output logits is missing")
   floatType(logits, refuse)
@@ -99,6 +104,7 @@ export function readSignature(
     hasStates: caches.some(({ state }) => state !== null),
     positionPlanes: positionPlanes(inputOf.get("position_ids"), refuse),
     logitsToKeep: keepInputs.find((name) => inputOf.has(name)),
+    namesKept: inputOf.has(keptName),
     hasCacheBranch: inputOf.has("use_cache_branch"),
     embeds,
     window: windowOf(config),
@@ -160,21 +166,23 @@ function readCache(
   refuse: Refuse,
 ): CacheShape {
   const { name, shape = [] } = past
-  const present = name.replace(/^past_key_values/, "present").replace(/^past/, "present")
+  const present = presentName(name)
   if (!outputOf.has(present)) refuse(`output ${present} is missing`)
   const type = floatType(past, refuse)
-  if (!/\.(key|value)$/.test(name) || !name.startsWith("past_key_values")) {
+  if (!isTokenwise(name)) {
     const sizes = shape.slice(1)
     for (const size of sizes)
       if (typeof size !== "number" || size <= 0)
         refuse(`input ${name} has the dimensions ${shape.join(" × ")}: a state of fixed sizes was expected`)
     const state = sizes as number[]
-    return { past: name, present, type, state, heads: 1, dim: state.reduce((a, b) => a * b, 1) }
+    const dim = state.reduce((a, b) => a * b, 1)
+    return { past: name, present, fresh: undefined, type, state, heads: 1, dim }
   }
   if (shape.length !== 4) refuse(`input ${name} has ${shape.length} dimensions, not 4`)
   return {
     past: name,
     present,
+    fresh: outputOf.has(freshName(present)) ? freshName(present) : undefined,
     type,
     state: null,
     heads: dimension(shape[1], headCount(config)) ?? refuse(`input ${name}: the number of heads is unknown`),

@@ -5,6 +5,8 @@
  * answer that has been read. Started from `dist` by `client.ts`, which names the messages.
  */
 
+import { readFileSync } from "node:fs"
+import { dirname } from "node:path"
 import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
@@ -14,10 +16,11 @@ import { Graph, type TensorConstructor } from "./graph.ts"
 import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
+import { slimmed } from "./slim.ts"
 
 interface Ort {
   InferenceSession: {
-    create(path: string, options: InferenceSession.SessionOptions): Promise<InferenceSession>
+    create(model: string | Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession>
   }
   Tensor: typeof Tensor
 }
@@ -77,16 +80,44 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
 
 async function load(): Promise<OrtSession> {
   const ort = await importOrt()
+  const slim = options.provider === "webgpu" ? null : readSlim(options.graphPath)
+  const opened = (slim && (await openSlim(ort, slim))) ?? (await openGraph(ort, options.graphPath))
+  const { canRewind, cutsFreely, description, signature } = opened
+  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, description })
+  return opened
+}
+
+function readSlim(path: string): Uint8Array | null {
+  try {
+    return slimmed(readFileSync(path))
+  } catch {
+    return null
+  }
+}
+
+/** Undefined where it does not run so: the graph as it is says better why. */
+async function openSlim(ort: Ort, slim: Uint8Array): Promise<OrtSession | undefined> {
+  try {
+    return await openGraph(ort, slim)
+  } catch {
+    return undefined
+  }
+}
+
+/** `model`: the file of the graph, or its bytes. */
+async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSession> {
   const isGpu = options.provider === "webgpu"
+  const { graphPath, embeddingPath, slotCount, contextLength, batching, config } = options
   const common: InferenceSession.SessionOptions = {
     executionProviders: [options.provider],
     intraOpNumThreads: options.threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
     logSeverityLevel: 4,
+    // Weights in files of their own lie beside the graph's file, which its bytes do not say.
+    extra: { session: { model_external_initializers_file_folder_path: dirname(graphPath) } },
   }
-  const { graphPath, embeddingPath, slotCount, contextLength, batching, config } = options
-  let session = await create(ort, graphPath, common)
+  let session = await create(ort, model, common)
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
   const inputs = infos(session.inputMetadata)
   const wants = inputs.some(({ name }) => name === "inputs_embeds")
@@ -112,7 +143,7 @@ async function load(): Promise<OrtSession> {
     const outputs = Object.fromEntries(
       signature.caches.map(({ present }) => [present, "gpu-buffer" as const]),
     )
-    session = await create(ort, graphPath, {
+    session = await create(ort, model, {
       ...common,
       preferredOutputLocation: { ...outputs, logits: "cpu" },
     })
@@ -120,8 +151,6 @@ async function load(): Promise<OrtSession> {
   const graph = new Graph(session, ort.Tensor as unknown as TensorConstructor, signature, embedding)
   const opened = new OrtSession(graph, { slotCount, contextLength, batching, isCacheOpaque: isGpu })
   await opened.prepare()
-  const { canRewind, cutsFreely, description } = opened
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, description })
   return opened
 }
 
@@ -144,12 +173,12 @@ async function importOrt(): Promise<Ort> {
 
 async function create(
   ort: Ort,
-  path: string,
+  model: string | Uint8Array,
   sessionOptions: InferenceSession.SessionOptions,
 ): Promise<InferenceSession> {
   try {
-    return await ort.InferenceSession.create(path, sessionOptions)
+    return await ort.InferenceSession.create(model, sessionOptions)
   } catch (cause) {
-    throw loadError(path, cause as Error)
+    throw loadError(typeof model === "string" ? model : options.graphPath, cause as Error)
   }
 }

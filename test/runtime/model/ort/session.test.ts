@@ -1,55 +1,9 @@
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import * as ort from "onnxruntime-node"
-import { afterAll, describe, expect, test } from "vitest"
-import { readModelDirectory } from "../../../../runtime/model/directory.ts"
+import { describe, expect, test } from "vitest"
 import type { Feed } from "../../../../runtime/model/model.ts"
-import { Graph, halfToFloat, type TensorConstructor } from "../../../../runtime/model/ort/graph.ts"
-import { OrtSession, type SessionOptions } from "../../../../runtime/model/ort/session.ts"
+import { halfToFloat } from "../../../../runtime/model/ort/graph.ts"
 import { readSignature, type ValueInfo } from "../../../../runtime/model/ort/signature.ts"
-import { generator, type TinyOptions, writeTinyModel } from "../../../support/onnx.ts"
-
-const sessions: OrtSession[] = []
-afterAll(async () => {
-  for (const session of sessions) await session.close()
-})
-
-async function open(options: TinyOptions = {}, how: Partial<SessionOptions> = {}): Promise<OrtSession> {
-  return openGraph(writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options), how)
-}
-
-async function openGraph(
-  model: string,
-  { slotCount = 8, isCacheOpaque = false, batching = "exact" }: Partial<SessionOptions> = {},
-): Promise<OrtSession> {
-  const { graphPath, embeddingPath, config } = await readModelDirectory(model)
-  const load = (path: string) =>
-    ort.InferenceSession.create(path, { intraOpNumThreads: 1, logSeverityLevel: 4 })
-  const infosOf = (graph: ort.InferenceSession) =>
-    [graph.inputMetadata, graph.outputMetadata] as unknown as ValueInfo[][]
-  const graph = await load(graphPath)
-  const embedding = embeddingPath === undefined ? undefined : await load(embeddingPath)
-  const [inputs, outputs] = infosOf(graph)
-  const [tokens, embeddings] = embedding ? infosOf(embedding) : []
-  const signature = readSignature(
-    "model.onnx",
-    inputs,
-    outputs,
-    config,
-    embedding && { path: "embed_tokens.onnx", inputs: tokens, outputs: embeddings },
-  )
-  const Tensor = ort.Tensor as unknown as TensorConstructor
-  const session = new OrtSession(new Graph(graph, Tensor, signature, embedding), {
-    slotCount,
-    contextLength: 512,
-    batching,
-    isCacheOpaque,
-  })
-  await session.prepare()
-  sessions.push(session)
-  return session
-}
+import { generator, type TinyOptions } from "../../../support/onnx.ts"
+import { openTiny as open, openGraph } from "../../../support/ortsession.ts"
 
 const feed = (slot: number, start: number, tokens: number[], copyFrom?: number): Feed =>
   copyFrom === undefined

@@ -1,0 +1,162 @@
+/**
+ * The few messages of an ONNX file that are read or written here, field by field: where the nodes, inputs and outputs of its graph
+ * stand, and new ones. Weights are skipped. (onnx.proto3; the numbers are its field numbers.)
+ */
+
+/** A field of a message: its bytes are those from `start` to `end`, or its number is `value`. */
+interface Field {
+  readonly number: number
+  readonly start: number
+  readonly end: number
+  readonly value: number
+}
+
+/** The fields of the message from `start` to `end`. Throws RangeError where the bytes are none. */
+function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<Field> {
+  let at = start
+  const varint = (): number => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = at < end ? bytes[at++] : undefined
+      if (byte === undefined || scale > 2 ** 63) throw new RangeError(`no protobuf message at byte ${at}`)
+      value += (byte & 127) * scale
+      if (byte < 128) return value
+    }
+  }
+  while (at < end) {
+    const key = varint()
+    const number = Math.floor(key / 8)
+    const wire = key % 8
+    const value = wire === 0 ? varint() : 0
+    const length = wire === 0 ? 0 : wire === 1 ? 8 : wire === 2 ? varint() : wire === 5 ? 4 : Number.NaN
+    if (!(at + length <= end)) throw new RangeError(`no protobuf message at byte ${at}`)
+    yield { number, start: at, end: at + length, value }
+    at += length
+  }
+}
+
+export interface OnnxNode {
+  readonly op: string
+  readonly inputs: readonly { readonly name: string; readonly start: number }[]
+  readonly outputs: readonly string[]
+}
+
+/** An input or an output of the graph. */
+export interface OnnxValue {
+  readonly name: string
+  /** Element type of its tensor. */
+  readonly type: number
+  /** 0 where the graph fixes no size. */
+  readonly dims: readonly number[]
+}
+
+export interface OnnxGraph {
+  /** Version of the operators that have no domain. */
+  readonly opset: number
+  readonly nodes: readonly OnnxNode[]
+  readonly inputs: readonly OnnxValue[]
+  readonly outputs: readonly OnnxValue[]
+}
+
+/** Throws RangeError where the bytes are no ONNX model. */
+export function readGraph(bytes: Uint8Array): OnnxGraph {
+  const text = ({ start, end }: Field): string => Buffer.from(bytes.subarray(start, end)).toString()
+  const inside = ({ start, end }: Field): Field[] => [...fieldsOf(bytes, start, end)]
+  const nodes: OnnxNode[] = []
+  const inputs: OnnxValue[] = []
+  const outputs: OnnxValue[] = []
+  let opset = 0
+  const readNode = (field: Field): OnnxNode => {
+    const fields = inside(field)
+    const named = (number: number): Field[] => fields.filter((each) => each.number === number)
+    return {
+      op: named(4).map(text).join(""),
+      inputs: named(1).map((each) => ({ name: text(each), start: each.start })),
+      outputs: named(2).map(text),
+    }
+  }
+  const readValue = (field: Field): OnnxValue => {
+    let name = ""
+    let type = 0
+    const dims: number[] = []
+    for (const each of inside(field)) {
+      if (each.number === 1) name = text(each)
+      if (each.number !== 2) continue
+      for (const part of inside(each).flatMap((tensor) => (tensor.number === 1 ? inside(tensor) : []))) {
+        if (part.number === 1) type = part.value
+        if (part.number !== 2) continue
+        for (const dim of inside(part)) dims.push(inside(dim).find(({ number }) => number === 1)?.value ?? 0)
+      }
+    }
+    return { name, type, dims }
+  }
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 8) {
+      const [domain, version] = [1, 2].map((number) => inside(field).find((each) => each.number === number))
+      if (version && (!domain || text(domain) === "")) opset = version.value
+    }
+    if (field.number !== 7) continue
+    for (const part of fieldsOf(bytes, field.start, field.end)) {
+      if (part.number === 1) nodes.push(readNode(part))
+      else if (part.number === 11) inputs.push(readValue(part))
+      else if (part.number === 12) outputs.push(readValue(part))
+    }
+  }
+  return { opset, nodes, inputs, outputs }
+}
+
+/** A graph that only adds to the one before it: behind the bytes of a model both are one. */
+export function writeGraph({
+  nodes,
+  inputs,
+  outputs,
+}: {
+  nodes: readonly {
+    op: string
+    inputs: readonly string[]
+    output: string
+    attribute: readonly [name: string, value: number]
+  }[]
+  inputs: readonly OnnxValue[]
+  outputs: readonly OnnxValue[]
+}): Uint8Array {
+  const written = [
+    ...nodes.map(({ op, inputs, output, attribute: [name, value] }) =>
+      message(1, [
+        ...inputs.map((input) => text(1, input)),
+        text(2, output),
+        text(3, output),
+        text(4, op),
+        message(5, [text(1, name), number(3, value), number(20, 2)]),
+      ]),
+    ),
+    ...inputs.map((value) => message(11, valueInfo(value))),
+    ...outputs.map((value) => message(12, valueInfo(value))),
+  ]
+  return message(7, written)
+}
+
+function valueInfo({ name, type, dims }: OnnxValue): Uint8Array[] {
+  const shape = dims.map((size, at) => message(1, [size > 0 ? number(1, size) : text(2, `${name}.${at}`)]))
+  return [text(1, name), message(2, [message(1, [number(1, type), message(2, shape)])])]
+}
+
+function number(field: number, value: number): Uint8Array {
+  return Buffer.concat([varint(8 * field), varint(value)])
+}
+
+function text(field: number, value: string): Uint8Array {
+  return message(field, [Buffer.from(value)])
+}
+
+function message(field: number, parts: readonly Uint8Array[]): Uint8Array {
+  const inside = Buffer.concat(parts)
+  return Buffer.concat([varint(8 * field + 2), varint(inside.length), inside])
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128)
+  return Uint8Array.of(...bytes, rest)
+}

@@ -1,0 +1,97 @@
+/**
+ * A graph that gives out only what is new: made of a decoder's bytes before they are loaded.
+ *
+ * A decoder gives out its whole cache at every step, and often the logits of every token that it was given. Whatever a run gives out is
+ * copied into fresh memory: of SmolLM2-135M with eight rows of 1,024 places 377 MB a step. So two things are added to the graph. For
+ * each output of keys or values there is a second one that has the new tokens alone, picked by a `GatherND` from places that an input
+ * names; the whole one is not asked for any more, and stays inside. And a `Gather` before the last product leaves those tokens
+ * whose logits are wanted. Nothing is computed otherwise than before.
+ *
+ * Protobuf joins the lists of a message that comes twice: what is added is a second `graph` behind the bytes of the model. The input of
+ * the last product is renamed where it stands, by a name of the same length.
+ */
+
+import { type OnnxGraph, type OnnxNode, type OnnxValue, readGraph, writeGraph } from "./onnx.ts"
+
+/** The output that has what a run adds to `present`. Shape [B, H, S, D]. */
+export function freshName(present: string): string {
+  return `${present}.fresh`
+}
+
+/** The input that names the places of the new tokens in caches of so many heads. Shape [B, H, S, 1], int64. */
+export function placesName(heads: number): string {
+  return `fresh_places.${heads}`
+}
+
+/** The input that names the tokens whose logits are wanted, counted from behind: −1 is the last. Shape [n], int64. */
+export const keptName = "kept_tokens"
+
+/** The output that has the keys or values of `past` and the new ones; also that of a state. */
+export function presentName(past: string): string {
+  return past.replace(/^past_key_values/, "present").replace(/^past/, "present")
+}
+
+/** Whether an input has keys or values of each token; what else is handed on is a state. */
+export function isTokenwise(past: string): boolean {
+  return past.startsWith("past_key_values") && /\.(key|value)$/.test(past)
+}
+
+const Int64 = 7
+/** Operators that gather in batches came with it. */
+const leastOpset = 12
+/** Inputs by which a graph leaves out logits itself: how many tokens' are wanted. */
+export const keepInputs = ["num_logits_to_keep", "logits_to_keep"]
+
+/** The model with these outputs and inputs; null where none can be added. Renames a node's input in `model`. */
+export function slimmed(model: Uint8Array): Uint8Array | null {
+  let graph: OnnxGraph
+  try {
+    graph = readGraph(model)
+  } catch {
+    // The runtime says better what is wrong with it.
+    return null
+  }
+  if (graph.opset < leastOpset) return null
+  const outputOf = new Map(graph.outputs.map((output) => [output.name, output]))
+  const nodes: Parameters<typeof writeGraph>[0]["nodes"][number][] = []
+  const outputs: OnnxValue[] = []
+  const heads = new Set<number>()
+  for (const { name, dims } of graph.inputs) {
+    const present = outputOf.get(presentName(name))
+    if (!isTokenwise(name) || !present || !(dims[1] > 0)) continue
+    heads.add(dims[1])
+    nodes.push({
+      op: "GatherND",
+      inputs: [present.name, placesName(dims[1])],
+      output: freshName(present.name),
+      attribute: ["batch_dims", 2],
+    })
+    outputs.push({ name: freshName(present.name), type: present.type, dims: [0, dims[1], 0, dims[3]] })
+  }
+  const inputs = [...heads].map((count) => ({ name: placesName(count), type: Int64, dims: [0, count, 0, 1] }))
+  const product = lastProduct(graph)
+  if (product) {
+    const [{ name, start }] = product.inputs
+    const kept = `#${name.slice(1)}`
+    model[start] = kept.charCodeAt(0)
+    nodes.push({ op: "Gather", inputs: [name, keptName], output: kept, attribute: ["axis", 1] })
+    inputs.push({ name: keptName, type: Int64, dims: [0] })
+  }
+  if (nodes.length === 0) return null
+  return Buffer.concat([model, writeGraph({ nodes, inputs, outputs })])
+}
+
+/** The product whose rows are the tokens' logits, but for what happens to each number by itself; undefined where another node makes them. */
+function lastProduct({ nodes, inputs }: OnnxGraph): OnnxNode | undefined {
+  if (inputs.some(({ name }) => keepInputs.includes(name))) return undefined
+  const makerOf = new Map(nodes.flatMap((node) => node.outputs.map((output) => [output, node])))
+  const isFixed = ({ name }: OnnxNode["inputs"][number]): boolean =>
+    (makerOf.get(name)?.op ?? "Constant") === "Constant"
+  let maker = makerOf.get("logits")
+  while (maker && ["Cast", "Mul", "Div", "Tanh"].includes(maker.op) && maker.inputs.slice(1).every(isFixed))
+    maker = makerOf.get(maker.inputs[0].name)
+  if (!maker || !["MatMul", "MatMulNBits"].includes(maker.op)) return undefined
+  const { name } = maker.inputs[0]
+  const isFree = makerOf.has(name) && /^[!-~]/.test(name) && !makerOf.has(`#${name.slice(1)}`)
+  return isFree ? maker : undefined
+}
