@@ -29,6 +29,8 @@ export interface Model {
   readonly canRewind: boolean
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   readonly cutsFreely: boolean
+  /** Whether several new tokens behind others run together with further feeds; else each such feed is a run of its own. */
+  readonly joinsFeeds: boolean
   /** For the log: what runs the model and how. */
   readonly description: string
   /**

@@ -36,6 +36,7 @@ export type Answer =
       width: number
       canRewind: boolean
       cutsFreely: boolean
+      joinsFeeds: boolean
       /** How it runs, and why not otherwise. */
       description: string
     }
@@ -63,6 +64,7 @@ class OrtClient implements Model {
   width = 0
   canRewind = false
   cutsFreely = false
+  joinsFeeds = true
   private way = ""
   answeredAt = 0
   readonly contextLength: number
@@ -127,6 +129,7 @@ class OrtClient implements Model {
     this.width = answer.width
     this.canRewind = answer.canRewind
     this.cutsFreely = answer.cutsFreely
+    this.joinsFeeds = answer.joinsFeeds
     this.way = answer.description
     this.isLoaded = true
   }

@@ -75,6 +75,11 @@ export class OrtSession {
     return !this.options.isCacheOpaque && !this.signature.hasStates
   }
 
+  /** GroupQueryAttention takes several new tokens behind a past for one row only. */
+  get joinsFeeds(): boolean {
+    return !this.isBatched || this.layout !== "aligned"
+  }
+
   /** For the log: how it runs, and why not otherwise. */
   get description(): string {
     const { dependence, several, isBatched, layout } = this
@@ -266,8 +271,7 @@ export class OrtSession {
       const capacity = capacityOf(feed.start, this.options.contextLength)
       const count = feed.tokens.length
       const key = `${capacity} ${count}`
-      // GroupQueryAttention takes several new tokens behind a past for one row only.
-      const isSingle = count > (this.layout === "aligned" ? 1 : maxGrouped) || capacity === 0
+      const isSingle = count > (this.joinsFeeds ? maxGrouped : 1) || capacity === 0
       if (isSingle) single.push(feed)
       else groups.set(key, { capacity, group: [...(groups.get(key)?.group ?? []), feed] })
     }

@@ -82,8 +82,9 @@ async function load(): Promise<OrtSession> {
   const ort = await importOrt()
   const slim = options.provider === "webgpu" ? null : readSlim(options.graphPath)
   const opened = (slim && (await openSlim(ort, slim))) ?? (await openGraph(ort, options.graphPath))
-  const { canRewind, cutsFreely, description, signature } = opened
-  answer({ kind: "loaded", id: 0, width: signature.width, canRewind, cutsFreely, description })
+  const { canRewind, cutsFreely, joinsFeeds, description, signature } = opened
+  const { width } = signature
+  answer({ kind: "loaded", id: 0, width, canRewind, cutsFreely, joinsFeeds, description })
   return opened
 }
 

@@ -12,8 +12,8 @@ const vocabulary = Vocabulary.fromBytes(
 )
 
 // Of the model the scheduler reads its size only.
-const schedulerOf = (slotCount: number, cutsFreely = false): Scheduler =>
-  new Scheduler({ slotCount, canRewind: true, cutsFreely, width: 257 } as Model, vocabulary.words)
+const schedulerOf = (slotCount: number, cutsFreely = false, joinsFeeds = true): Scheduler =>
+  new Scheduler({ slotCount, canRewind: true, cutsFreely, joinsFeeds, width: 257 } as Model, vocabulary.words)
 
 const make = (promptLength: number, first = 0): Sequence =>
   new Sequence({
@@ -55,6 +55,23 @@ describe("batches", () => {
     // A forced run is one feed.
     for (const token of [1, 2, 3]) sequence.accept(token)
     expect(cuts(step(scheduler))).toEqual([[0, 301, 3, true]])
+  })
+
+  test("where several tokens are a run of their own, two go one by one, alone and in company", () => {
+    for (const others of [0, 3]) {
+      const scheduler = schedulerOf(4, false, false)
+      const sequence = make(20)
+      scheduler.add([sequence, ...Array.from({ length: others }, () => make(30))])
+      const fed = () => cuts(step(scheduler))[0].slice(1)
+      fed()
+      sequence.accept(1)
+      expect(fed()).toEqual([20, 1, true])
+      for (const token of [1, 2]) sequence.accept(token, { isForced: true })
+      expect(fed()).toEqual([21, 1, false])
+      expect(fed()).toEqual([22, 1, true])
+      for (const token of [1, 2, 3]) sequence.accept(token, { isForced: true })
+      expect(fed()).toEqual([23, 3, true])
+    }
   })
 
   test("where any cut will do, who is alone gets more at once, and no piece is a single token", () => {
