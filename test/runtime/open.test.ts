@@ -50,6 +50,22 @@ test.each<[name: string, options: Parameters<typeof open>[0], message: RegExp]>(
   expect((refusal as Error).message).toMatch(message)
 })
 
+test("a control token that the logits have no column for is text, unless a chat template spells it", async () => {
+  const image = "<|image|>"
+  const tiny = { width: 259, controls: [image] }
+  const engine = await open({ model: make(tiny), device: "cpu" })
+  expect(engine.vocabulary.specials.has(image)).toBe(false)
+  const { text } = await engine.generate("Hi", { maxTokens: 2, ignoreEos: true, seed: 1 })
+  expect(typeof text).toBe("string")
+  expect(await engine.tokenize(image, { raw: true })).toHaveLength(image.length)
+  await engine.close()
+  const spelt = open({
+    model: make({ ...tiny, template: `${image}{{ messages[0].content }}` }),
+    device: "cpu",
+  })
+  await expect(spelt).rejects.toThrow(/"<\|image\|>": id 259 is outside the 259 columns/)
+})
+
 test("impossible options are RangeErrors with the value and the bound", async () => {
   const model = make()
   await expect(open({ model, slots: 0 })).rejects.toThrow("slots: 0 is not an integer ≥ 1")
