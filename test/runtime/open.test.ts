@@ -63,7 +63,7 @@ test("a control token that the logits have no column for is text, unless a chat 
     model: make({ ...tiny, template: `${image}{{ messages[0].content }}` }),
     device: "cpu",
   })
-  await expect(spelt).rejects.toThrow(/"<\|image\|>": id 259 is outside the 259 columns/)
+  await expect(spelt).rejects.toThrow(/writes "<\|image\|>", whose id is 259, outside the 259/)
 })
 
 test("impossible options are RangeErrors with the value and the bound", async () => {
