@@ -4,6 +4,7 @@
  * are evaluated, not expanded: one function, three algebras.
  */
 import { fixedBounds, limitError, placed } from "../../errors.ts"
+import { searchable } from "../../format/format.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
 import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
 import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"
@@ -207,16 +208,24 @@ export const stringAlgebra: Algebra<ExprId> = {
   and: (a, b) => exprs.and([a, b]),
   or: (parts) => exprs.or(parts),
   not: (a) => exprs.not(a),
-  own(keywords) {
-    const parts = [...keywords.patterns]
-    if (keywords.minLength > 0 || keywords.maxLength !== Number.POSITIVE_INFINITY) {
-      parts.push(exprs.loop(exprs.anyChar, keywords.minLength, keywords.maxLength))
-    }
-    return parts.length === 0 ? exprs.anyText : exprs.and(parts)
-  },
+  own: (keywords) => ownTexts(keywords, false),
   value: (value) => (value.kind === "string" && value.value.isWellFormed() ? textExpr(value.value) : Never),
   keyOf: (a) => (isLiteral(a) ? a : null),
   size: () => 1,
+}
+
+/** The same for what is never negated: there a format may be what can be searched, beside whatever else there is. */
+export const searchableAlgebra: Algebra<ExprId> = {
+  ...stringAlgebra,
+  own: (keywords) => ownTexts(keywords, true),
+}
+
+function ownTexts({ patterns, minLength, maxLength }: Keywords, isSearched: boolean): ExprId {
+  const parts = [...patterns]
+  if (minLength > 0 || maxLength !== Number.POSITIVE_INFINITY)
+    parts.push(exprs.loop(exprs.anyChar, minLength, maxLength))
+  if (parts.length === 0) return exprs.anyText
+  return exprs.and(isSearched || parts.length > 1 ? parts.map(searchable) : parts)
 }
 
 /** A chain of single bytes. */

@@ -26,7 +26,7 @@ import { type Conjunctions, Types } from "../facts/conjunction.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import { compareNames } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { type ScalarContext, ScalarType, stringAlgebra } from "./scalar.ts"
+import { type ScalarContext, ScalarFormula, ScalarType, searchableAlgebra, stringAlgebra } from "./scalar.ts"
 
 /** What the facts say of strings: every part must hold. */
 interface Parts {
@@ -41,6 +41,8 @@ interface Parts {
 export class StringValues extends ScalarType<ExprId> {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
+  /** As `formula`, for what is never negated. */
+  private readonly searched: ScalarFormula<ExprId>
   private readonly contents = new Map<number, number>()
   private readonly lists = new Map<SchemaNode, readonly string[]>()
 
@@ -48,6 +50,7 @@ export class StringValues extends ScalarType<ExprId> {
     super(stringAlgebra, context)
     this.all = context.all
     this.reader = context.reader
+    this.searched = new ScalarFormula(searchableAlgebra, context.reader)
   }
 
   /** Content automaton of the strings in `conjunction`; `NoContent` if there are none. */
@@ -168,8 +171,17 @@ export class StringValues extends ScalarType<ExprId> {
       keywords.any.length + keywords.one.length + keywords.not.length > 0 ||
       keywords.conditional !== null
     ) {
-      parts.exprs.push(this.formula.of(node))
+      parts.exprs.push((this.isMonotone(node, new Set()) ? this.searched : this.formula).of(node))
     }
+  }
+
+  /** Whether `node` says what it says without negating anything in place. */
+  private isMonotone(node: SchemaNode, seen: Set<SchemaNode>): boolean {
+    if (seen.has(node)) return true
+    seen.add(node)
+    const { all, any, one, not, conditional } = this.reader.of(node)
+    if (one.length + not.length > 0 || conditional !== null) return false
+    return [...all, ...any.flat()].every((other) => this.isMonotone(other, seen))
   }
 }
 
