@@ -7,13 +7,21 @@
  */
 import { vi } from "vitest"
 
-/** The modules of a process that has just started. `checkTime` takes the place of the look at the clock. */
+const deadline = "../../grammar/deadline.ts"
+
+/**
+ * The modules of a process that has just started. `checkTime` takes the place of the look at the clock in these modules alone:
+ * other test files may run in this thread.
+ */
 export async function freshEngine(checkTime?: () => void) {
   vi.resetModules()
-  vi.doUnmock("../../grammar/deadline.ts")
   if (checkTime) {
     const withinTime = (_ms: number, run: () => unknown) => run()
-    vi.doMock("../../grammar/deadline.ts", () => ({ checkTime, withinTime }))
+    vi.doMock(deadline, async (importOriginal) => ({
+      ...(await importOriginal<object>()),
+      checkTime,
+      withinTime,
+    }))
   }
   const modules = await Promise.all([
     import("../../grammar/errors.ts"),
@@ -27,6 +35,10 @@ export async function freshEngine(checkTime?: () => void) {
     import("../../mask/index.ts"),
     import("../../mask/local.ts"),
   ])
+  if (checkTime) {
+    vi.doUnmock(deadline)
+    vi.resetModules()
+  }
   const [errors, grammar, intern, nodes, table, stack, state, tables, mask, local] = modules
   return {
     ...errors,
