@@ -225,7 +225,7 @@ function ownTexts({ patterns, minLength, maxLength }: Keywords, isSearched: bool
   if (minLength > 0 || maxLength !== Number.POSITIVE_INFINITY)
     parts.push(exprs.loop(exprs.anyChar, minLength, maxLength))
   if (parts.length === 0) return exprs.anyText
-  return exprs.and(isSearched || parts.length > 1 ? parts.map(searchable) : parts)
+  return exprs.and(isSearched ? parts.map(searchable) : parts)
 }
 
 /** A chain of single bytes. */
