@@ -267,66 +267,7 @@ export class PairMap {
   }
 }
 
-/** A set of triples of integers that is filled and cleared over and over. */
-export class TripleSet {
-  private size = 0
-  private round = 1
-  /** Shape [2^k, 4]: the round in which it was added, then the triple. */
-  private slots = new Int32Array(4 * 64)
-  private mask = 63
-
-  /** False if it was there already. */
-  add(a: number, b: number, c: number): boolean {
-    const { slots } = this
-    let slot = finish(mix(mix(mix(3, a), b), c)) & this.mask
-    while (slots[4 * slot] === this.round) {
-      if (slots[4 * slot + 1] === a && slots[4 * slot + 2] === b && slots[4 * slot + 3] === c) return false
-      slot = (slot + 1) & this.mask
-    }
-    if (2 * (this.size + 1) > this.mask) {
-      this.rehash()
-      return this.add(a, b, c)
-    }
-    slots[4 * slot] = this.round
-    slots[4 * slot + 1] = a
-    slots[4 * slot + 2] = b
-    slots[4 * slot + 3] = c
-    this.size++
-    return true
-  }
-
-  /** All triples, in no order. Nothing may be added meanwhile. */
-  *[Symbol.iterator](): Generator<readonly [number, number, number]> {
-    const { slots } = this
-    for (let at = 0; at < slots.length; at += 4) {
-      if (slots[at] === this.round) yield [slots[at + 1], slots[at + 2], slots[at + 3]]
-    }
-  }
-
-  /** Constant time. */
-  clear(): void {
-    this.size = 0
-    if (++this.round < 0x7fffffff) return
-    this.round = 1
-    this.slots.fill(0)
-  }
-
-  private rehash(): void {
-    const { round, slots: old } = this
-    const slots = new Int32Array(2 * old.length)
-    const mask = 2 * this.mask + 1
-    for (let from = 0; from < old.length; from += 4) {
-      if (old[from] !== round) continue
-      let slot = finish(mix(mix(mix(3, old[from + 1]), old[from + 2]), old[from + 3])) & mask
-      while (slots[4 * slot] === round) slot = (slot + 1) & mask
-      for (let i = 0; i < 4; i++) slots[4 * slot + i] = old[from + i]
-    }
-    this.slots = slots
-    this.mask = mask
-  }
-}
-
-/** (a, b, c) → value, all integers, the value not negative. Filled and cleared over and over. */
+/** (a, b, c) → value, all integers, the value not negative; or a set of triples. Filled and cleared over and over. */
 export class TripleMap {
   private size = 0
   private round = 1
@@ -341,17 +282,25 @@ export class TripleMap {
   }
 
   set(a: number, b: number, c: number, value: number): void {
-    if (2 * (this.size + 1) > this.mask) this.rehash()
-    const { slots, round } = this
     const at = this.find(a, b, c)
-    if (slots[at] !== round) {
-      slots[at] = round
-      slots[at + 1] = a
-      slots[at + 2] = b
-      slots[at + 3] = c
-      this.size++
+    if (this.slots[at] === this.round) this.slots[at + 4] = value
+    else this.insert(at, a, b, c, value)
+  }
+
+  /** As a set: false if it was there already. */
+  add(a: number, b: number, c: number): boolean {
+    const at = this.find(a, b, c)
+    if (this.slots[at] === this.round) return false
+    this.insert(at, a, b, c, 0)
+    return true
+  }
+
+  /** All triples, in no order. Nothing may be added meanwhile. */
+  *[Symbol.iterator](): Generator<readonly [number, number, number]> {
+    const { slots } = this
+    for (let at = 0; at < slots.length; at += 5) {
+      if (slots[at] === this.round) yield [slots[at + 1], slots[at + 2], slots[at + 3]]
     }
-    slots[at + 4] = value
   }
 
   /** Constant time. */
@@ -372,6 +321,21 @@ export class TripleMap {
       if (slots[at + 1] === a && slots[at + 2] === b && slots[at + 3] === c) return at
       slot = (slot + 1) & this.mask
     }
+  }
+
+  private insert(place: number, a: number, b: number, c: number, value: number): void {
+    let at = place
+    if (2 * (this.size + 1) > this.mask) {
+      this.rehash()
+      at = this.find(a, b, c)
+    }
+    const { slots } = this
+    slots[at] = this.round
+    slots[at + 1] = a
+    slots[at + 2] = b
+    slots[at + 3] = c
+    slots[at + 4] = value
+    this.size++
   }
 
   private rehash(): void {

@@ -12,7 +12,7 @@ import { concatenate } from "./bytes.ts"
 import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { grown, PairMap, TripleMap, TripleSet, TupleTable } from "./intern.ts"
+import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -62,7 +62,7 @@ export class States {
    * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
    * readings are not united.
    */
-  private readonly passed: TripleSet | null
+  private readonly passed: TripleMap | null
   /** Numbers in `scratch` above which readings are united. */
   private readonly many: number
   readonly start: number
@@ -75,7 +75,7 @@ export class States {
   /** `many`: united are the threads of a state that has more. */
   constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
-    this.passed = grammar.unites ? new TripleSet() : null
+    this.passed = grammar.unites ? new TripleMap() : null
     // Budgets are counted along stacks: those of a union are not.
     this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
     this.threads.intern([Dead, EmptyStack, NoText])

@@ -51,8 +51,14 @@ const ManyIds = 4_096
 /** A mask as it is written at the moment. */
 interface Kept {
   recipe: Recipe
-  /** Ids that were set in rows, over all uses. */
+  /** Ids that are set one by one each time. */
+  listed: number
+  /** Those of all uses. */
   set: number
+}
+
+function keptRecipe(recipe: Recipe): Kept {
+  return { recipe, listed: listedCount(recipe), set: 0 }
 }
 
 /**
@@ -162,10 +168,9 @@ export class TokenFsm implements TokenMachine {
     if (kept === undefined)
       kept = this.budgets === null ? this.find(state) : this.findCounted(state, this.budgets)
     else this.hitCount++
-    const listed = listedCount(kept.recipe)
-    kept.set += listed
+    kept.set += kept.listed
     // Not at once: most masks are asked for once.
-    if (kept.set > ManyIds && listed > 0 && kept.set > listed) this.keepRow(kept)
+    if (kept.set > ManyIds && kept.listed > 0 && kept.set > kept.listed) this.keepRow(kept)
     return kept.recipe
   }
 
@@ -205,14 +210,14 @@ export class TokenFsm implements TokenMachine {
     let draft = this.drafts[shape]
     if (draft === undefined) {
       const { recipe, unknown } = this.build(state, this.locals.endIds)
-      draft = { recipe, set: 0, unknown }
+      draft = { recipe, listed: listedCount(recipe), set: 0, unknown }
       this.charge(96 + 8 * recipe.ids.length)
       this.drafts[shape] = draft
     }
     let kept: Kept = draft
     if (draft.unknown.length > 0) {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
-      kept = { recipe: unite([draft.recipe, tried]), set: 0 }
+      kept = keptRecipe(unite([draft.recipe, tried]))
       this.charge(96 + 4 * listedCount(tried))
     }
     this.charge(8)
@@ -225,8 +230,8 @@ export class TokenFsm implements TokenMachine {
     const uncounted = budgets.uncounted(state)
     let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
     if (kept === undefined) {
-      kept = { recipe: budgets.mask(state, RootNode, this.locals.endIds), set: 0 }
-      this.charge(96 + 4 * listedCount(kept.recipe) + (kept.recipe.row?.byteLength ?? 0))
+      kept = keptRecipe(budgets.mask(state, RootNode, this.locals.endIds))
+      this.charge(96 + 4 * kept.listed + (kept.recipe.row?.byteLength ?? 0))
     }
     this.charge(8)
     this.kept[state] = kept
@@ -255,6 +260,7 @@ export class TokenFsm implements TokenMachine {
     const row = new Uint32Array(wordCount(this.vocabulary.width))
     writeRecipe(kept.recipe, row)
     kept.recipe = rowRecipe(row)
+    kept.listed = 0
     this.charge(row.byteLength)
   }
 

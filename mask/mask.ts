@@ -5,7 +5,7 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { checkTime } from "../grammar/deadline.ts"
-import { grown, TripleMap, TripleSet } from "../grammar/intern.ts"
+import { grown, TripleMap } from "../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
@@ -40,9 +40,9 @@ const FirstRoom = 48
 const Alone = -2
 
 /** (node list, lexeme state, stack) triples that are in the mask which is being made. */
-const seen = new TripleSet()
+const seen = new TripleMap()
 /** Those that end where they begin, and whose followers are in the mask. */
-const ended = new TripleSet()
+const ended = new TripleMap()
 
 /** Collects the components of one state's mask. */
 export class MaskBuilder {

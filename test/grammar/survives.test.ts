@@ -44,22 +44,28 @@ describe("tables whose allocations fail keep what they have, and give each entry
     expect([tuples.count, quads.count]).toEqual([ids[0].size, ids[1].size])
   })
 
-  test("PairMap and TripleSet", () => {
+  test("PairMap and TripleMap", () => {
     const random = randomOf(2)
-    const [pairs, triples] = [new engine.PairMap(), new engine.TripleSet()]
+    const [pairs, triples, set] = [new engine.PairMap(), new engine.TripleMap(), new engine.TripleMap()]
     const [values, seen] = [new Map<string, number>(), new Set<string>()]
     for (let i = 0; i < rounds; i++) {
       const [a, b] = [Math.floor(random() * 40), Math.floor(random() * 40)]
       persistently(() => pairs.set(a, b, i))
       values.set(`${a} ${b}`, i)
-      expect(persistently(() => triples.add(a, b, 1))).toBe(!seen.has(`${a} ${b}`))
+      persistently(() => triples.set(a, b, 1, i))
+      expect(persistently(() => set.add(a, b, 1))).toBe(!seen.has(`${a} ${b}`))
       seen.add(`${a} ${b}`)
     }
     expect(pairs.size).toBe(values.size)
     for (let a = 0; a < 40; a++)
-      for (let b = 0; b < 40; b++) expect(pairs.get(a, b)).toBe(values.get(`${a} ${b}`) ?? -1)
+      for (let b = 0; b < 40; b++) {
+        const value = values.get(`${a} ${b}`) ?? -1
+        expect([pairs.get(a, b), triples.get(a, b, 1), triples.get(a, b, 2)]).toEqual([value, value, -1])
+      }
+    expect([...set].map(([a, b]) => `${a} ${b}`).sort()).toEqual([...seen].sort())
     persistently(() => pairs.clear())
-    expect([pairs.size, pairs.get(1, 1)]).toEqual([0, -1])
+    triples.clear()
+    expect([pairs.size, pairs.get(1, 1), triples.get(1, 1, 1)]).toEqual([0, -1, -1])
   })
 
   test("StackTable", () => {

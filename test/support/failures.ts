@@ -75,7 +75,7 @@ function methodsOf(engine: Engine): (readonly [owner: object, name: string])[] {
     [engine.TupleTable.prototype, "append"],
     [engine.QuadTable.prototype, "intern"],
     [engine.PairMap.prototype, "set"],
-    [engine.TripleSet.prototype, "add"],
+    [engine.TripleMap.prototype, "add"],
     [engine.TripleMap.prototype, "set"],
     [engine.ExprMemo.prototype, "set"],
     [engine.LexemeTable.prototype, "state"],
