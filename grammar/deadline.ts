@@ -10,6 +10,9 @@ import { GrammarError } from "./errors.ts"
 /** Work between two looks at the clock, in questions of the smallest kind. */
 const Stride = 64
 
+/** A deadline that the first look at the clock sets: most masks and most tokens end before it, and need no clock. */
+const Unset = Number.NEGATIVE_INFINITY
+
 let deadline = Number.POSITIVE_INFINITY
 let bound = 0
 let questions = 0
@@ -28,12 +31,17 @@ let work = compilation
 
 /**
  * What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed, or those of the call that it is
- * a part of, whichever are over first.
+ * a part of, whichever are over first. They are counted from the first look at the clock on.
  */
 export function withinTime<T>(ms: number, run: () => T, timed = compilation): T {
   if (ms === Number.POSITIVE_INFINITY) return run()
-  const end = performance.now() + ms
-  if (end >= deadline) return run()
+  let end = Unset
+  if (deadline !== Number.POSITIVE_INFINITY) {
+    const now = performance.now()
+    if (deadline === Unset) deadline = now + bound
+    end = now + ms
+    if (end >= deadline) return run()
+  }
   const outer = { deadline, bound, work }
   deadline = end
   bound = ms
@@ -55,7 +63,9 @@ export function checkTime(weight = 1): void {
   questions += weight
   if (questions < Stride) return
   questions = 0
-  if (performance.now() <= deadline) return
+  const now = performance.now()
+  if (deadline === Unset) deadline = now + bound
+  if (now < deadline) return
   throw new TimeError(
     "limit",
     "",
