@@ -8,6 +8,7 @@ import { warmUp } from "../../runtime/index.ts"
 import { readMaskRows, runMaskRow } from "../suite/maskbench.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
+import { compileEarly } from "./restart.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 interface BenchFlags {
@@ -35,6 +36,7 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   const rows = (await readMaskRows(file)).filter((_, index) => index % Math.max(1, flags.every) === 0)
   // As a server does after it has loaded a model.
   for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
+  compileEarly(false)
   // Only figures are kept: the memory of a run is the engine's.
   const tokens: number[] = []
   const firstMasks: number[] = []
