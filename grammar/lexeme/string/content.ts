@@ -200,11 +200,14 @@ export function clampedContent(content: number, reach: Reach): number {
       return exprContent(exprs.clamped(table.at(content, 1), reach))
     case LengthKind: {
       const inner = table.at(content, 1)
+      const [low, high] = [table.at(content, 2), table.at(content, 3)]
+      // Where a token reaches the bound anyway, the automaton need not be asked.
+      if (high === Unbounded ? low > 0 && low <= reach.bytes : high <= reach.bytes) return content
       const threshold = lengthThreshold(table.at(inner, 1))
       if (threshold < 0) return content
-      const max = table.at(content, 3) > reach.bytes + threshold ? Unbounded : table.at(content, 3)
+      const max = high > reach.bytes + threshold ? Unbounded : high
       if (max !== Unbounded) return content
-      const min = Math.min(table.at(content, 2), reach.bytes + 1)
+      const min = Math.min(low, reach.bytes + 1)
       return min === 0 ? clampedContent(inner, reach) : lengthContent(inner, min, max)
     }
     case NamesKind: {
