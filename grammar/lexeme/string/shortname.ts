@@ -1,7 +1,7 @@
 /** The cheapest names of a trie, and the cheapest text that is none of its names. */
 import { grown } from "../../intern.ts"
 import type { Completion } from "../table.ts"
-import { ExcludedTag, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
+import { ExcludedTag, linkByte, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
 
 /** Cost of a node without a name that may be used. */
 const NoName = 0x3fffffff
@@ -22,6 +22,11 @@ export function leastName(node: number, costs: Uint8Array): number {
   if (count > least.values.length) least.values = grown(least.values, 2 * count)
   const { values } = least
   for (let at = least.count; at < count; at++) {
+    const link = linkByte(at)
+    if (link >= 0) {
+      values[at] = Math.min(NoName, costs[link] + values[at - 1])
+      continue
+    }
     values[at] = isUsable(at) ? 0 : NoName
     if (values[at] === 0) continue
     for (const byte of nameBytes(at))
