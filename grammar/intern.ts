@@ -219,12 +219,13 @@ export class PairMap {
 
   /** The value, or -1. */
   get(a: number, b: number): number {
-    let slot = finish(mix(mix(2, a), b)) & this.mask
+    const { slots, mask } = this
+    let slot = finish(mix(mix(2, a), b)) & mask
     for (;;) {
-      const key = this.slots[3 * slot]
+      const key = slots[3 * slot]
       if (key === 0) return -1
-      if (key === a + 1 && this.slots[3 * slot + 1] === b) return this.slots[3 * slot + 2]
-      slot = (slot + 1) & this.mask
+      if (key === a + 1 && slots[3 * slot + 1] === b) return slots[3 * slot + 2]
+      slot = (slot + 1) & mask
     }
   }
 

@@ -120,6 +120,10 @@ export class TokenFsm implements TokenMachine {
     return next
   }
 
+  knownNext(state: number, token: number): number {
+    return this.transitions.get(state, token)
+  }
+
   /** The state after what `token` writes. A byte that no text holds would read a token by its id. */
   private nextByText(state: number, token: number): number {
     const bytes = this.vocabulary.bytes(token)

@@ -16,6 +16,8 @@ export interface TokenMachine {
   readonly captures: CaptureReader | null
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
   next(state: number, token: number): number
+  /** `next(state, token)` where that is known and need not be found; else -1. O(1). */
+  knownNext(state: number, token: number): number
   /** The state after `bytes`, or `DeadState`; it may be inside a token. They count towards no budget of tokens. */
   advance(state: number, bytes: Uint8Array): number
   /** A state that `advance` led to, where a token begins; `DeadState` if no token keeps all budgets of tokens from there on. */

@@ -114,10 +114,8 @@ export class Matcher {
   accept(token: number): boolean {
     if (this.isTerminated()) return false
     const { machine, state } = this
-    const next =
-      this.maskMs < Number.POSITIVE_INFINITY
-        ? this.moved(() => machine.next(state, token))
-        : machine.next(state, token)
+    const known = machine.knownNext(state, token)
+    const next = known >= 0 ? known : this.moved(() => machine.next(state, token))
     if (next !== DeadState) this.push(next, token, false)
     // An end id that the text itself names is text there.
     else if (machine.isAccepting(state) && machine.vocabulary.isEnd(token)) this.push(state, token, true)

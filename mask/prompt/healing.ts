@@ -100,6 +100,12 @@ class HealedMachine implements TokenMachine {
     return bytes.length === 0 ? DeadState : this.advanceToken(state, bytes)
   }
 
+  knownNext(state: number, token: number): number {
+    if (this.isBefore(state)) return -1
+    const known = this.machine.knownNext(this.inner(state), token)
+    return known < 0 ? -1 : this.outer(known)
+  }
+
   advance(state: number, bytes: Uint8Array): number {
     if (!this.isBefore(state)) return this.outer(this.machine.advance(this.inner(state), bytes))
     const behind = this.behindPrefix(state, bytes)

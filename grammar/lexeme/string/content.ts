@@ -175,7 +175,11 @@ export function contentFree(content: number): FreeBytes | null {
 /** Writes what remains after each byte into `row`. Shape [256], contents. */
 export function contentRow(content: number, row: Int32Array): void {
   if (table.at(content, 0) === NamesKind) {
-    for (let byte = 0; byte < 256; byte++) row[byte] = nextContent(content, byte)
+    const base = table.at(content, 2)
+    if (base === NoContent) row.fill(NoContent)
+    else contentRow(base, row)
+    // Few bytes lead along names.
+    for (const byte of nameBytes(table.at(content, 1))) row[byte] = nextContent(content, byte)
     return
   }
   row.fill(NoContent)

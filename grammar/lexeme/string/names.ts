@@ -23,6 +23,7 @@ export {
   excludedCount,
   hasUsableName,
   linkByte,
+  nameBytes,
   nameChild,
   nameNodeCount,
   nameTableBytes,
@@ -164,11 +165,4 @@ export function excludedNames(node: number): Uint8Array[] {
     if (nameTag(child) === ExcludedTag) names.push(Uint8Array.from(path))
   }
   return names
-}
-
-/** The bytes that lead on from `node`, ascending. */
-export function nameBytes(node: number): number[] {
-  const bytes: number[] = []
-  for (let i = 0; i < childCount(node); i++) bytes.push(childByte(node, i))
-  return bytes
 }
