@@ -38,10 +38,20 @@ interface Key {
 export function findPlan(problem: PlanProblem): Plan | null {
   const { spec, limits, count, requiredCount } = problem
   const { names, classes, min, max } = spec
-  const open = names.map((_, i) => problem.isOpen(i))
   let unmet = problem.unmet
-  // What can no longer come is absent for good.
-  for (const [i, { absence }] of names.entries()) if (!open[i] && !problem.isSeen(i)) unmet &= ~absence
+  /** Names that may be given up, and names whose values may meet something: those that can still be read. */
+  const forgone: number[] = []
+  const useful: number[] = []
+  for (let i = 0; i < names.length; i++) {
+    const { absence, chances, isRequired } = names[i]
+    if (absence === 0 && chances.length === 0) continue
+    // What can no longer come is absent for good.
+    if (!problem.isOpen(i)) unmet &= problem.isSeen(i) ? -1 : ~absence
+    else {
+      if (absence !== 0 && !isRequired) forgone.push(i)
+      if (chances.length > 0) useful.push(i)
+    }
+  }
   // Real schemas need a few dozen.
   let steps = 0
 
@@ -64,21 +74,25 @@ export function findPlan(problem: PlanProblem): Plan | null {
     }
     if (left === 0) return hasEnough(banned) ? planOf(keys) : null
     const bit = left & -left
-    for (const [i, { absence, isRequired }] of names.entries()) {
-      if ((absence & bit) === 0 || !open[i] || isRequired || keys.some(({ id }) => id === i)) continue
+    for (const i of forgone) {
+      const { absence } = names[i]
+      if ((absence & bit) === 0 || keys.some(({ id }) => id === i)) continue
       const plan = search(left & ~absence, new Set([...banned, i]), keys, room)
       if (plan !== null) return plan
     }
-    for (const [i, { value, chances, isRequired }] of names.entries()) {
-      if (!open[i] || banned.has(i)) continue
+    for (const i of useful) {
+      if (banned.has(i)) continue
+      const { value, chances, isRequired } = names[i]
       const at = keys.findIndex(({ id }) => id === i)
       if (at < 0 && !isRequired && room === 0) continue
       const cost = at < 0 && !isRequired ? 1 : 0
       const plan = serve(left, bit, banned, keys, room - cost, at, i, value, chances)
       if (plan !== null) return plan
     }
-    for (const [c, { value, chances }] of classes.entries()) {
-      for (const [at, { id }] of keys.entries()) {
+    for (let c = 0; c < classes.length; c++) {
+      const { value, chances } = classes[c]
+      for (let at = 0; at < keys.length; at++) {
+        const { id } = keys[at]
         if (id !== -1 - c) continue
         const plan = serve(left, bit, banned, keys, room, at, id, value, chances)
         if (plan !== null) return plan
@@ -114,7 +128,9 @@ export function findPlan(problem: PlanProblem): Plan | null {
 
   const hasEnough = (banned: ReadonlySet<number>): boolean => {
     if (classes.length > 0 || count + requiredCount >= min) return true
-    return count + open.filter((isOpen, i) => isOpen && !banned.has(i)).length >= min
+    let available = 0
+    for (let i = 0; i < names.length; i++) if (problem.isOpen(i) && !banned.has(i)) available++
+    return count + available >= min
   }
 
   const planOf = (keys: readonly Key[]): Plan => ({

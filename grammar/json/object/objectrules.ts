@@ -7,6 +7,7 @@
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
+import { Infinite } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { type Demands, NoPart } from "../values.ts"
 import { findPlan, type Plan } from "./objectplan.ts"
@@ -56,6 +57,8 @@ export class ObjectRules {
   /** 0 … classes - 1. */
   private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
+  /** Bit i: reading declared name i, or giving it up, may meet an obligation. */
+  private readonly planned: Int32Array
 
   constructor(spec: ObjectSpec, ordered: boolean, demands: Demands, isProductive: Lookup, limits: Limits) {
     this.limits = limits
@@ -70,6 +73,11 @@ export class ObjectRules {
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
     this.allClasses = this.classes.map((_, index) => index)
     this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
+    this.planned = this.noneSeen.slice()
+    for (let i = 0; i < spec.names.length; i++) {
+      const { absence, chances } = spec.names[i]
+      if (absence !== 0 || chances.length > 0) this.planned[i >>> 5] |= 1 << (i & 31)
+    }
     let requiredCount = 0
     for (const { isRequired } of spec.names) if (isRequired) requiredCount++
     const unmet = 2 ** spec.obligationCount - 1
@@ -200,9 +208,9 @@ export class ObjectRules {
   }
 
   private plan(progress: Progress): Plan | null {
-    const { seen, unmet, count, next, requiredCount } = progress
+    const { unmet, count, next, requiredCount } = progress
     if (unmet === 0) return null
-    const key = `${seen} ${unmet} ${count} ${this.ordered ? next : 0}`
+    const key = this.planKey(progress)
     let plan = this.plans.get(key)
     if (plan === undefined) {
       plan = findPlan({
@@ -218,6 +226,15 @@ export class ObjectRules {
       this.plans.set(key, plan)
     }
     return plan
+  }
+
+  /** Equal keys, equal plans: names that meet nothing count, but it does not matter which they were. */
+  private planKey({ seen, unmet, count, next, requiredCount }: Progress): string {
+    const { min, max } = this.spec
+    const isShort = this.classes.length === 0 && count + requiredCount < min
+    const names = isShort ? seen : seen.map((word, i) => word & this.planned[i])
+    const room = max === Infinite ? "" : max - count - requiredCount
+    return `${names} ${unmet} ${room} ${isShort ? count : ""} ${this.ordered ? next : ""}`
   }
 
   /**
