@@ -17,6 +17,8 @@ export interface Feed {
   readonly logitsCount: number
   /** First take over the first `start` tokens of another slot. */
   readonly copyFrom?: number
+  /** The tokens are read as if each came in a feed of its own, where the model can do that (`readsSteps`). */
+  readonly isStepwise?: boolean
 }
 
 export interface Model {
@@ -31,6 +33,8 @@ export interface Model {
   readonly cutsFreely: boolean
   /** Whether several new tokens behind others run together with further feeds; else each such feed is a run of its own. */
   readonly joinsFeeds: boolean
+  /** Whether a stepwise feed has the bits of its tokens one by one. */
+  readonly readsSteps: boolean
   /** For the log: what runs the model and how. */
   readonly description: string
   /**

@@ -37,6 +37,7 @@ export type Answer =
       canRewind: boolean
       cutsFreely: boolean
       joinsFeeds: boolean
+      readsSteps: boolean
       /** How it runs, and why not otherwise. */
       description: string
     }
@@ -65,6 +66,7 @@ class OrtClient implements Model {
   canRewind = false
   cutsFreely = false
   joinsFeeds = true
+  readsSteps = false
   private way = ""
   answeredAt = 0
   readonly contextLength: number
@@ -130,6 +132,7 @@ class OrtClient implements Model {
     this.canRewind = answer.canRewind
     this.cutsFreely = answer.cutsFreely
     this.joinsFeeds = answer.joinsFeeds
+    this.readsSteps = answer.readsSteps
     this.way = answer.description
     this.isLoaded = true
   }

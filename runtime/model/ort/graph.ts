@@ -8,6 +8,7 @@ import { ModelError } from "../../errors.ts"
 import { freshAt, type Layout, seenAt } from "./layout.ts"
 import type { CacheShape, FloatType, Signature } from "./signature.ts"
 import { keptName, placesName } from "./slim.ts"
+import { stepsName } from "./steps.ts"
 
 export type CacheArray = Float32Array | Uint16Array
 
@@ -28,6 +29,8 @@ export interface Run {
   readonly layout: Layout
   /** The logits of the last so many tokens are read. */
   readonly logitsCount: number
+  /** The tokens of a row are read one after the other, in one run. */
+  readonly isStepwise?: boolean
 }
 
 /** What a run gives. */
@@ -94,7 +97,8 @@ export class Graph {
   }
 
   private async inputs(run: Run): Promise<Record<string, Tensor>> {
-    const { caches, positionPlanes, logitsToKeep, namesKept, hasCacheBranch, embeds } = this.signature
+    const { caches, positionPlanes, logitsToKeep, namesKept, takesSteps, hasCacheBranch, embeds } =
+      this.signature
     const rowCount = run.tokens.length
     const newCount = run.tokens[0].length
     const total = run.pastLength + newCount
@@ -133,6 +137,10 @@ export class Graph {
     if (namesKept) {
       const kept = BigInt64Array.from({ length: run.logitsCount }, (_, at) => BigInt(at - run.logitsCount))
       feeds[keptName] = new this.Tensor("int64", kept, [run.logitsCount])
+    }
+    if (takesSteps) {
+      const count = run.isStepwise && newCount > 1 ? newCount : 0
+      feeds[stepsName] = new this.Tensor("int64", BigInt64Array.of(BigInt(count)), [])
     }
     for (const { fresh, heads } of caches)
       if (fresh !== undefined) feeds[placesName(heads)] ??= this.places(run, heads)

@@ -3,9 +3,10 @@
  * stand, and new ones. Weights are skipped. (onnx.proto3; the numbers are its field numbers.)
  */
 
-/** A field of a message: its bytes are those from `start` to `end`, or its number is `value`. */
+/** A field of a message: its bytes are those from `start` to `end`, or its number is `value`; `at` is where its tag stands. */
 interface Field {
   readonly number: number
+  readonly at: number
   readonly start: number
   readonly end: number
   readonly value: number
@@ -24,30 +25,36 @@ function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<
     }
   }
   while (at < end) {
+    const tag = at
     const key = varint()
     const number = Math.floor(key / 8)
     const wire = key % 8
     const value = wire === 0 ? varint() : 0
     const length = wire === 0 ? 0 : wire === 1 ? 8 : wire === 2 ? varint() : wire === 5 ? 4 : Number.NaN
     if (!(at + length <= end)) throw new RangeError(`no protobuf message at byte ${at}`)
-    yield { number, start: at, end: at + length, value }
+    yield { number, at: tag, start: at, end: at + length, value }
     at += length
   }
 }
 
 export interface OnnxNode {
+  /** Where its field begins in the file. */
+  readonly at: number
   readonly op: string
+  readonly domain: string
   readonly inputs: readonly { readonly name: string; readonly start: number }[]
   readonly outputs: readonly string[]
+  /** As they are written. */
+  readonly attributes: readonly Uint8Array[]
 }
 
 /** An input or an output of the graph. */
 export interface OnnxValue {
   readonly name: string
-  /** Element type of its tensor. */
+  /** Element type of its tensor; 0 where a graph inside another leaves it to be found out. */
   readonly type: number
-  /** 0 where the graph fixes no size. */
-  readonly dims: readonly number[]
+  /** 0 where the graph fixes no size; missing where not even their number is told. */
+  readonly dims?: readonly number[]
 }
 
 export interface OnnxGraph {
@@ -70,9 +77,12 @@ export function readGraph(bytes: Uint8Array): OnnxGraph {
     const fields = inside(field)
     const named = (number: number): Field[] => fields.filter((each) => each.number === number)
     return {
+      at: field.at,
       op: named(4).map(text).join(""),
+      domain: named(7).map(text).join(""),
       inputs: named(1).map((each) => ({ name: text(each), start: each.start })),
       outputs: named(2).map(text),
+      attributes: named(5).map(({ start, end }) => bytes.subarray(start, end)),
     }
   }
   const readValue = (field: Field): OnnxValue => {
@@ -105,40 +115,101 @@ export function readGraph(bytes: Uint8Array): OnnxGraph {
   return { opset, nodes, inputs, outputs }
 }
 
+/** The model without some of its nodes, in parts. */
+export function withoutNodes(bytes: Uint8Array, nodes: readonly OnnxNode[]): Uint8Array[] {
+  if (nodes.length === 0) return [bytes]
+  const dropped = new Set(nodes.map(({ at }) => at))
+  const parts: Uint8Array[] = []
+  for (const field of fieldsOf(bytes)) {
+    if (field.number !== 7) {
+      parts.push(bytes.subarray(field.at, field.end))
+      continue
+    }
+    const kept: Uint8Array[] = []
+    let from = field.start
+    for (const part of fieldsOf(bytes, field.start, field.end)) {
+      if (part.number !== 1 || !dropped.has(part.at)) continue
+      kept.push(bytes.subarray(from, part.at))
+      from = part.end
+    }
+    kept.push(bytes.subarray(from, field.end))
+    parts.push(varint(8 * 7 + 2), varint(kept.reduce((sum, { length }) => sum + length, 0)), ...kept)
+  }
+  return parts
+}
+
+/** What a node is told beside its inputs; bytes are an attribute of another node. */
+type OnnxAttribute =
+  | { readonly name: string; readonly int: number }
+  | { readonly name: string; readonly ints: readonly number[] }
+  | { readonly name: string; readonly graph: OnnxAddition }
+  | Uint8Array
+
+export interface OnnxNewNode {
+  readonly op: string
+  /** Missing: the standard's own. */
+  readonly domain?: string
+  readonly inputs: readonly string[]
+  readonly outputs: readonly string[]
+  readonly attributes?: readonly OnnxAttribute[]
+}
+
+/** Numbers that a graph holds: of the type int64, or int32 or bool. */
+interface OnnxConstant {
+  readonly name: string
+  readonly type: number
+  readonly dims: readonly number[]
+  readonly values: readonly number[]
+}
+
+export interface OnnxAddition {
+  readonly nodes: readonly OnnxNewNode[]
+  readonly constants?: readonly OnnxConstant[]
+  readonly inputs: readonly OnnxValue[]
+  readonly outputs: readonly OnnxValue[]
+}
+
 /** A graph that only adds to the one before it: behind the bytes of a model both are one. */
-export function writeGraph({
-  nodes,
-  inputs,
-  outputs,
-}: {
-  nodes: readonly {
-    op: string
-    inputs: readonly string[]
-    output: string
-    attribute: readonly [name: string, value: number]
-  }[]
-  inputs: readonly OnnxValue[]
-  outputs: readonly OnnxValue[]
-}): Uint8Array {
-  const written = [
-    ...nodes.map(({ op, inputs, output, attribute: [name, value] }) =>
+export function writeGraph(added: OnnxAddition): Uint8Array {
+  return message(7, graphParts(added))
+}
+
+function graphParts({ nodes, constants = [], inputs, outputs }: OnnxAddition): Uint8Array[] {
+  return [
+    ...nodes.map(({ op, domain, inputs, outputs, attributes = [] }) =>
       message(1, [
         ...inputs.map((input) => text(1, input)),
-        text(2, output),
-        text(3, output),
+        ...outputs.map((output) => text(2, output)),
+        text(3, outputs[0]),
         text(4, op),
-        message(5, [text(1, name), number(3, value), number(20, 2)]),
+        ...(domain ? [text(7, domain)] : []),
+        ...attributes.map((each) => message(5, each instanceof Uint8Array ? [each] : attributeParts(each))),
+      ]),
+    ),
+    ...constants.map(({ name, type, dims, values }) =>
+      message(5, [
+        ...dims.map((size) => number(1, size)),
+        number(2, type),
+        ...values.map((value) => number(type === 7 ? 7 : 5, value)),
+        text(8, name),
       ]),
     ),
     ...inputs.map((value) => message(11, valueInfo(value))),
     ...outputs.map((value) => message(12, valueInfo(value))),
   ]
-  return message(7, written)
+}
+
+function attributeParts(attribute: Exclude<OnnxAttribute, Uint8Array>): Uint8Array[] {
+  const name = text(1, attribute.name)
+  if ("int" in attribute) return [name, number(3, attribute.int), number(20, 2)]
+  if ("ints" in attribute) return [name, ...attribute.ints.map((each) => number(8, each)), number(20, 7)]
+  return [name, message(6, [text(2, attribute.name), ...graphParts(attribute.graph)]), number(20, 5)]
 }
 
 function valueInfo({ name, type, dims }: OnnxValue): Uint8Array[] {
-  const shape = dims.map((size, at) => message(1, [size > 0 ? number(1, size) : text(2, `${name}.${at}`)]))
-  return [text(1, name), message(2, [message(1, [number(1, type), message(2, shape)])])]
+  if (type === 0) return [text(1, name)]
+  const shape = dims?.map((size, at) => message(1, [size > 0 ? number(1, size) : text(2, `${name}.${at}`)]))
+  return [text(1, name), message(2, [message(1, [number(1, type), ...(shape ? [message(2, shape)] : [])])])]
 }
 
 function number(field: number, value: number): Uint8Array {

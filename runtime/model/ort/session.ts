@@ -30,6 +30,8 @@ const longTrialLength = 180
 /** Numbers that the cache keeps of a token. */
 const smallCache = 4_096
 
+/** Tokens that are read one after the other for trial. */
+const trialSteps = 8
 /** How a few tokens are cut for trial. */
 const trialPieces = [2, 2, 1]
 
@@ -54,6 +56,8 @@ export class OrtSession {
   dependence: number | undefined
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   cutsFreely = false
+  /** Whether a stepwise feed has the bits of its tokens one by one. */
+  readsSteps = false
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
   private stepCount = 0
@@ -75,9 +79,9 @@ export class OrtSession {
     return !this.options.isCacheOpaque && !this.signature.hasStates
   }
 
-  /** GroupQueryAttention takes several new tokens behind a past for one row only. */
+  /** GroupQueryAttention takes several new tokens behind a past for one row only, unless they come one after the other. */
   get joinsFeeds(): boolean {
-    return !this.isBatched || this.layout !== "aligned"
+    return this.readsSteps || !this.isBatched || this.layout !== "aligned"
   }
 
   /** For the log: how it runs, and why not otherwise. */
@@ -129,6 +133,7 @@ export class OrtSession {
       if (judged?.dependence === 0 || (judged && batching === "fast")) this.use(judged.layout)
       else this.dependence = judged?.dependence
       this.cutsFreely = await this.keepsBits()
+      this.readsSteps = await this.keepsSteps()
     } catch (cause) {
       if (cause instanceof ModelError) throw cause
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
@@ -192,6 +197,36 @@ export class OrtSession {
       this.forget(0)
       first ??= last
       if (last.some((value, i) => value !== first?.[i])) return false
+    }
+    return true
+  }
+
+  /** Whether tokens that are read one after the other in one run say what they say in runs of their own, each of them to the last bit. */
+  private async keepsSteps(): Promise<boolean> {
+    const { signature, isBatched, options } = this
+    if (!signature.takesSteps || !isBatched || this.several !== "anywhere") return false
+    if (options.contextLength < 2 * trialSteps) return false
+    const tokens = Array.from({ length: 4 + trialSteps }, (_, i) => (11 * i) % signature.width)
+    const feedOf = (start: number, count: number): Feed => {
+      const fed = tokens.slice(start, start + count)
+      return { slot: 0, start, tokens: fed, logitsCount: count, isStepwise: true }
+    }
+    const inSteps = async (counts: readonly number[]): Promise<Float32Array[]> => {
+      await this.forward([{ ...feedOf(0, 4), isStepwise: false }])
+      const rows: Float32Array[] = []
+      let start = 4
+      for (const count of counts) {
+        rows.push((await this.forward([feedOf(start, count)])).slice())
+        start += count
+      }
+      this.forget(0)
+      return rows
+    }
+    const expected = await inSteps(new Array<number>(trialSteps).fill(1))
+    for (const counts of [[trialSteps], [3, trialSteps - 3]]) {
+      const said = (await inSteps(counts)).flatMap((rows) => [...rows])
+      if (expected.some((row, at) => row.some((value, id) => said[at * row.length + id] !== value)))
+        return false
     }
     return true
   }
@@ -270,8 +305,9 @@ export class OrtSession {
       rows.truncate(feed.slot, feed.start)
       const capacity = capacityOf(feed.start, this.options.contextLength)
       const count = feed.tokens.length
-      const key = `${capacity} ${count}`
-      const isSingle = count > (this.joinsFeeds ? maxGrouped : 1) || capacity === 0
+      const isStepwise = this.isStepwise(feed)
+      const key = `${capacity} ${count} ${isStepwise}`
+      const isSingle = count > (isStepwise || this.layout !== "aligned" ? maxGrouped : 1) || capacity === 0
       if (isSingle) single.push(feed)
       else groups.set(key, { capacity, group: [...(groups.get(key)?.group ?? []), feed] })
     }
@@ -293,6 +329,7 @@ export class OrtSession {
         pastLength: capacity,
         layout: this.layout,
         logitsCount: Math.max(1, ...group.map((feed) => feed.logitsCount)),
+        isStepwise: this.isStepwise(group[0]),
       }
       const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
       for (const [row, slot] of slots.entries()) {
@@ -312,11 +349,16 @@ export class OrtSession {
         pastLength: capacity,
         layout: this.layout,
         logitsCount: Math.max(1, feed.logitsCount),
+        isStepwise: this.isStepwise(feed),
       }
       const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
       keep(feed, logits, 0)
       rows.append(feed.slot, feed.tokens.length, caches, 0, freshAt(this.layout, feed.start, capacity))
     }
+  }
+
+  private isStepwise({ isStepwise, tokens }: Feed): boolean {
+    return isStepwise === true && tokens.length > 1 && this.signature.takesSteps
   }
 
   private run(run: Run, past: (cache: number) => CacheArray): Promise<Outputs> {

@@ -10,6 +10,7 @@
 
 import { ModelError } from "../../errors.ts"
 import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName } from "./slim.ts"
+import { stepsName } from "./steps.ts"
 
 /** The part of onnxruntime's metadata that is read here; plain data, so that tests can write it down. */
 export interface ValueInfo {
@@ -48,6 +49,8 @@ export interface Signature {
   readonly logitsToKeep: string | undefined
   /** Whether an input names the tokens whose logits are wanted (`slim.ts`). */
   readonly namesKept: boolean
+  /** Whether an input says that several tokens are read one after the other (`steps.ts`). */
+  readonly takesSteps: boolean
   readonly hasCacheBranch: boolean
   /** Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the tokens. */
   readonly embeds: readonly string[]
@@ -90,7 +93,13 @@ export function readSignature(
   for (const input of inputs) {
     if (input.name.startsWith("past")) caches.push(readCache(input, outputOf, config, refuse))
   }
-  const known = [...knownInputs, ...embeds, keptName, ...caches.map(({ heads }) => placesName(heads))]
+  const known = [
+    ...knownInputs,
+    ...embeds,
+    keptName,
+    stepsName,
+    ...caches.map(({ heads }) => placesName(heads)),
+  ]
   for (const { name } of inputs)
     if (!name.startsWith("past") && !known.includes(name)) refuse(`input ${name} is unknown`)
   if (caches.length === 0) refuse("it has no past_key_values inputs, so nothing could be cached")
@@ -105,6 +114,7 @@ export function readSignature(
     positionPlanes: positionPlanes(inputOf.get("position_ids"), refuse),
     logitsToKeep: keepInputs.find((name) => inputOf.has(name)),
     namesKept: inputOf.has(keptName),
+    takesSteps: inputOf.has(stepsName),
     hasCacheBranch: inputOf.has("use_cache_branch"),
     embeds,
     window: windowOf(config),

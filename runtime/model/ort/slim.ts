@@ -11,7 +11,16 @@
  * the last product is renamed where it stands, by a name of the same length.
  */
 
-import { type OnnxGraph, type OnnxNode, type OnnxValue, readGraph, writeGraph } from "./onnx.ts"
+import {
+  type OnnxGraph,
+  type OnnxNewNode,
+  type OnnxNode,
+  type OnnxValue,
+  readGraph,
+  withoutNodes,
+  writeGraph,
+} from "./onnx.ts"
+import { stepwise } from "./steps.ts"
 
 /** The output that has what a run adds to `present`. Shape [B, H, S, D]. */
 export function freshName(present: string): string {
@@ -42,8 +51,11 @@ const leastOpset = 12
 /** Inputs by which a graph leaves out logits itself: how many tokens' are wanted. */
 export const keepInputs = ["num_logits_to_keep", "logits_to_keep"]
 
-/** The model with these outputs and inputs; null where none can be added. Renames a node's input in `model`. */
-export function slimmed(model: Uint8Array): Uint8Array | null {
+/**
+ * The model with these outputs and inputs, and with those by which it reads tokens one by one (`steps.ts`) unless `hasSteps` is false; null
+ * where nothing can be added. Renames a node's input in `model`.
+ */
+export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array | null {
   let graph: OnnxGraph
   try {
     graph = readGraph(model)
@@ -53,18 +65,18 @@ export function slimmed(model: Uint8Array): Uint8Array | null {
   }
   if (graph.opset < leastOpset) return null
   const outputOf = new Map(graph.outputs.map((output) => [output.name, output]))
-  const nodes: Parameters<typeof writeGraph>[0]["nodes"][number][] = []
+  const nodes: OnnxNewNode[] = []
   const outputs: OnnxValue[] = []
   const heads = new Set<number>()
   for (const { name, dims } of graph.inputs) {
     const present = outputOf.get(presentName(name))
-    if (!isTokenwise(name) || !present || !(dims[1] > 0)) continue
+    if (!isTokenwise(name) || !present || !(dims && dims[1] > 0)) continue
     heads.add(dims[1])
     nodes.push({
       op: "GatherND",
       inputs: [present.name, placesName(dims[1])],
-      output: freshName(present.name),
-      attribute: ["batch_dims", 2],
+      outputs: [freshName(present.name)],
+      attributes: [{ name: "batch_dims", int: 2 }],
     })
     outputs.push({ name: freshName(present.name), type: present.type, dims: [0, dims[1], 0, dims[3]] })
   }
@@ -74,11 +86,19 @@ export function slimmed(model: Uint8Array): Uint8Array | null {
     const [{ name, start }] = product.inputs
     const kept = `#${name.slice(1)}`
     model[start] = kept.charCodeAt(0)
-    nodes.push({ op: "Gather", inputs: [name, keptName], output: kept, attribute: ["axis", 1] })
+    nodes.push({
+      op: "Gather",
+      inputs: [name, keptName],
+      outputs: [kept],
+      attributes: [{ name: "axis", int: 1 }],
+    })
     inputs.push({ name: keptName, type: Int64, dims: [0] })
   }
   if (nodes.length === 0) return null
-  return Buffer.concat([model, writeGraph({ nodes, inputs, outputs })])
+  const parts = [model, writeGraph({ nodes, inputs, outputs })]
+  const steps = hasSteps ? stepwise(graph) : null
+  if (steps) parts.splice(0, 1, ...withoutNodes(model, steps.replaced), writeGraph(steps.added))
+  return Buffer.concat(parts)
 }
 
 /** The product whose rows are the tokens' logits, but for what happens to each number by itself; undefined where another node makes them. */

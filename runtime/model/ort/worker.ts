@@ -80,29 +80,25 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
 
 async function load(): Promise<OrtSession> {
   const ort = await importOrt()
-  const slim = options.provider === "webgpu" ? null : readSlim(options.graphPath)
-  const opened = (slim && (await openSlim(ort, slim))) ?? (await openGraph(ort, options.graphPath))
-  const { canRewind, cutsFreely, joinsFeeds, description, signature } = opened
+  const opened = (await openSlim(ort)) ?? (await openGraph(ort, options.graphPath))
+  const { canRewind, cutsFreely, joinsFeeds, readsSteps, description, signature } = opened
   const { width } = signature
-  answer({ kind: "loaded", id: 0, width, canRewind, cutsFreely, joinsFeeds, description })
+  answer({ kind: "loaded", id: 0, width, canRewind, cutsFreely, joinsFeeds, readsSteps, description })
   return opened
 }
 
-function readSlim(path: string): Uint8Array | null {
-  try {
-    return slimmed(readFileSync(path))
-  } catch {
-    return null
-  }
-}
-
 /** Undefined where it does not run so: the graph as it is says better why. */
-async function openSlim(ort: Ort, slim: Uint8Array): Promise<OrtSession | undefined> {
-  try {
-    return await openGraph(ort, slim)
-  } catch {
-    return undefined
+async function openSlim(ort: Ort): Promise<OrtSession | undefined> {
+  if (options.provider === "webgpu") return undefined
+  for (const hasSteps of [true, false]) {
+    try {
+      const slim = slimmed(readFileSync(options.graphPath), { hasSteps })
+      return slim ? await openGraph(ort, slim) : undefined
+    } catch {
+      // Perhaps it runs without.
+    }
   }
+  return undefined
 }
 
 /** `model`: the file of the graph, or its bytes. */
