@@ -80,7 +80,11 @@ export interface OpenOptions {
   warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
   seed?: bigint
-  /** Several tokens of a sequence in one run of the model, where a draft of them is right. Default: none. */
+  /**
+   * Several tokens of a sequence in one run of the model, where a draft of them is right. Default: marks and names of an answer to a
+   * constraint are drafted by how its text was written so far, if the graph reads several tokens as it reads them one by one, to the
+   * last bit, and few answers run; null: nothing is drafted.
+   */
   speculation?: SpeculationOptions | null
   /** The form in which the model writes calls of tools, see docs/tool-styles.md. Default: what its chat template tells. */
   toolStyle?: string
@@ -101,6 +105,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     options,
   )
   const contextLength = chooseContext(directory, options.context)
+  const { speculation } = options
   const chosen = await chooseSampler(options.device ?? "auto", log)
   const load: LoadOptions = {
     graphPath: directory.graphPath,
@@ -118,7 +123,6 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     model = await loadModel(load, options.device === "gpu", log)
     const vocabulary = readVocabulary(directory, model)
     const tokenizer = new Tokenizer(directory, vocabulary)
-    const { speculation } = options
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
         openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
@@ -159,6 +163,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       maxWaiting,
       seed: options.seed,
       speculator,
+      guesses: speculation === undefined,
       log,
     })
   } catch (error) {

@@ -60,12 +60,18 @@ export interface EngineParts {
   readonly maxWaiting: number
   /** The seed of requests that bring none; without it each draws its own. */
   readonly seed: bigint | undefined
-  /** Null: no drafts. */
+  /** Null: no drafts but those of `guesses`. */
   readonly speculator: Speculator | null
+  /** Answers to constraints are drafted by what their text is used to, where that changes no bit. */
+  readonly guesses: boolean
   readonly log: (line: string) => void
 }
 
 const stallMs = 30_000
+/** Most tokens that are guessed at a time. */
+const maxGuessed = 8
+/** What a guessed token costs about, in steps of one row, until it is known by the clock. */
+const guessBreakEven = 0.3
 
 /** What an engine's model is, and how much it takes. */
 export interface ModelInfo {
@@ -155,7 +161,7 @@ export class Engine {
       prompts: this.parts.prompts,
       contextLength: this.model.contextLength,
       seed: this.parts.seed ?? randomSeed(),
-      maxDraftTokens: this.parts.speculator?.tokens ?? 0,
+      maxDraftTokens: this.parts.speculator?.tokens ?? (this.guesses ? maxGuessed : 0),
       constraint,
       style: this.parts.style,
     })
@@ -337,12 +343,22 @@ export class Engine {
     this.parts.sampler.close()
   }
 
+  /** Whether the answers to constraints are drafted by what their text is used to. */
+  private get guesses(): boolean {
+    const { canRewind, readsSteps } = this.parts.model
+    return this.parts.guesses && canRewind && readsSteps
+  }
+
   /** How the drafts of a request are judged; null where there are none, or none could be. */
-  private speculation({ params, verify, draftTokens }: ReadRequest): Speculation | null {
+  private speculation({ params, verify, draftTokens, takesRuns }: ReadRequest): Speculation | null {
     const { speculator } = this.parts
-    if (!speculator || draftTokens === 0 || !canSpeculate(params, verify)) return null
+    if (draftTokens === 0 || !canSpeculate(params, verify)) return null
+    if (!speculator)
+      return this.guesses && takesRuns && verify === "match"
+        ? new Speculation(verify, draftTokens, () => guessBreakEven, { maxShare: 2 })
+        : null
     const breakEven = (): number => breakEvenOf(speculator, this.scheduler.running.length)
-    return new Speculation(verify, draftTokens, breakEven, speculator.isAdaptive)
+    return new Speculation(verify, draftTokens, breakEven, { isAdaptive: speculator.isAdaptive })
   }
 
   private cancel(generation: Generation): void {

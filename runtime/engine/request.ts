@@ -105,6 +105,8 @@ export interface ReadRequest {
   readonly turn: RequestTurn | null
   /** Null: there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
+  /** Verdicts tell of forced runs behind their tokens. */
+  readonly takesRuns: boolean
   readonly fields: boolean
   readonly confidence: boolean
   readonly hasPatterns: boolean
@@ -232,6 +234,7 @@ export async function readRequest(
     stops,
     turn,
     walk: constraint || stopRegexes.length > 0 ? walk : null,
+    takesRuns: constraint !== null && walk.forces && walk.takesForced,
     fields: (options.fields ?? false) || confidence,
     confidence,
     hasPatterns: stopRegexes.length > 0,

@@ -3,7 +3,8 @@
  * drafted.
  *
  * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/prompt/forced.ts`): its tokens are taken as one
- * event, and go into the next step as one feed. Who waits too long for the answer of a guide is set aside with its logits: the
+ * event. What is forced behind a drawn token comes with the verdict on it and goes into the next step together with it, as one feed; what
+ * only a mask tells of is a feed of its own. Who waits too long for the answer of a guide is set aside with its logits: the
  * others go on, and it joins them when the answer is there. What fails, fails for its own sequence alone.
  */
 
@@ -14,8 +15,8 @@ import { logitsOf } from "../../sampler/sampler.ts"
 import { RequestError } from "../errors.ts"
 import type { Certainty } from "../fields/certainty.ts"
 import { type Awaited, type GuideHost, hasArrived } from "../guides/guide.ts"
-import { isMisfit, type Misfit, type Outlook, type Verdict } from "../guides/walk.ts"
-import { draftFrom } from "../speculation/draft.ts"
+import { isMisfit, type Misfit, type Outlook, type RunStep, type Verdict } from "../guides/walk.ts"
+import { draftFrom, guessedDraft, noDraft } from "../speculation/draft.ts"
 import type { Speculator } from "../speculation/speculator.ts"
 import { type DrawRow, drawTokens } from "./drawing.ts"
 import type { EngineMetrics } from "./metrics.ts"
@@ -27,7 +28,7 @@ export interface RowParts {
   readonly vocabulary: Vocabulary
   readonly guides: GuideHost
   readonly metrics: EngineMetrics
-  /** Null: no drafts. */
+  /** Null: no drafts but those that guides guess. */
   readonly speculator: Speculator | null
   /** The sequence has finished. */
   readonly leave: (sequence: Sequence, isIntact?: boolean) => void
@@ -67,6 +68,8 @@ export class Rows {
   private readonly parts: RowParts
   private readonly guides: GuideHost
   private readonly metrics: EngineMetrics
+  /** Guides are asked for guesses in this step. */
+  isGuessing = false
   private late: Cursor[] = []
   private lateMs = minLateMs
 
@@ -85,6 +88,8 @@ export class Rows {
     this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
     const entries = batch.filter(({ logitsRow, sequence }) => logitsRow >= 0 && !sequence.isFinished)
     const cursors = entries.map((entry) => makeCursor(entry, logits))
+    // What was drafted is in the entries: what comes now is for the next step.
+    for (const { sequence } of entries) sequence.draft = noDraft
     await this.advance(cursors)
     return cursors
   }
@@ -208,12 +213,18 @@ export class Rows {
         }
         sequence.maskUs.push(...outlook.fillUs)
       }
-      sequence.isHeld = true
-      for (const step of outlook.run) if (!sequence.isFinished) this.takeForced(sequence, step.token, step)
-      sequence.release()
+      const start = sequence.tokens.length
+      this.takeSteps(sequence, outlook.run)
+      if (outlook.run.length > 0) sequence.tookLate(start)
       if (outlook.isCut) this.guides.look(guide!)
       else sequence.outlook = outlook
     })
+  }
+
+  private takeSteps(sequence: Sequence, run: readonly RunStep[]): void {
+    sequence.isHeld = true
+    for (const step of run) if (!sequence.isFinished) this.takeForced(sequence, step.token, step)
+    sequence.release()
   }
 
   private takeForced(sequence: Sequence, token: number, verdict: Verdict): void {
@@ -303,12 +314,14 @@ export class Rows {
   /** Asks the guides about what was drawn, and takes it; the rows that go on. */
   private async settle(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
     const running = cursors.filter(({ entry }) => !entry.sequence.isFinished)
-    const asked = running.filter(({ entry: { sequence }, result }) => {
+    const asked = running.filter((cursor) => {
+      const { result, entry } = cursor
+      const { sequence } = entry
       const { guide } = sequence.options
       if (!guide || sequence.endsBy(result!.token)) return false
       if (!guide.verdict && !guide.failure && !sequence.isAsked) {
-        this.guides.accept(guide, result!.token)
         sequence.isPresumed = sequence.goesOnBehind(result!.token)
+        this.guides.accept(guide, result!.token, sequence.isPresumed ? 0 : this.guessCount(cursor))
         sequence.isAsked = !sequence.isPresumed
         // What was known of the place before is over.
         if (sequence.isPresumed) guide.outlook = undefined
@@ -339,6 +352,12 @@ export class Rows {
     })
   }
 
+  /** Tokens to be guessed behind what was drawn: none while an earlier guess holds. */
+  private guessCount({ entry: { sequence, draft }, result, taken }: Cursor): number {
+    const holds = result!.token === draft.tokens[taken] && taken + 1 < draft.tokens.length
+    return this.isGuessing && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
+  }
+
   /** The rest would not fit behind what was drawn: it is taken out, and the row is drawn again with the same noise. */
   private refit(cursor: Cursor, { next }: Misfit): void {
     const { sequence } = cursor.entry
@@ -361,6 +380,8 @@ export class Rows {
     this.alone(sequence, () => {
       for (const param of relaxed ?? []) sequence.lifted.add(param)
       this.accept(sequence, token, { logprobs, verdict, certainty: cursor.certainty })
+      if (verdict?.run && !sequence.isFinished) this.takeSteps(sequence, verdict.run)
+      if (verdict?.draft && !sequence.isFinished) sequence.draft = guessedDraft(verdict.draft)
     })
     if (token !== draft.tokens[cursor.taken]) return false
     cursor.accepted++

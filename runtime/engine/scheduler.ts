@@ -46,6 +46,8 @@ export class Scheduler {
   private readonly aloneSize: number
   /** So many tokens behind others are fed one by one. */
   private readonly fewTokens: number
+  /** Answered tokens have the same bits however they are cut. */
+  private readonly readsSteps: boolean
   private readonly masks: readonly Uint32Array[]
   /** Where the first feed of a sequence takes its reused tokens from. */
   private readonly copies = new Map<Sequence, number>()
@@ -56,8 +58,9 @@ export class Scheduler {
   /** `place` is told of every sequence that comes into a slot. */
   constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
     this.place = place
-    const { slotCount, canRewind, cutsFreely, joinsFeeds, width } = model
+    const { slotCount, canRewind, cutsFreely, joinsFeeds, readsSteps, width } = model
     this.fewTokens = joinsFeeds ? 0 : fewTokens
+    this.readsSteps = readsSteps
     this.slots = new Slots(slotCount, chunkSize, { canReuse: canRewind, cutsFreely })
     this.aloneSize = Math.max(chunkSize, Math.min(promptBudget, Math.floor(maxLogits / width)))
     const rows = new Uint32Array(model.slotCount * words)
@@ -130,6 +133,7 @@ export class Scheduler {
         start: cachedCount,
         tokens: [...tokens.slice(cachedCount, end), ...draft.tokens],
         logitsCount: Math.max(promptRows, isLast ? 1 + draft.tokens.length : 0),
+        ...(this.readsSteps && !isPrompt && { isStepwise: true }),
       }
       const copyFrom = this.copies.get(sequence)
       this.copies.delete(sequence)
@@ -183,23 +187,29 @@ export class Scheduler {
 
   /** Whether the slot will hold, and the logits have, the bits of plain decoding. */
   private isPlain(sequence: Sequence, feed: Feed): boolean {
-    if (!sequence.options.speculation) return true
+    if (!sequence.options.speculation || (this.readsSteps && feed.start >= sequence.promptCount)) return true
     if (this.slots.cutsFreely && feed.start < sequence.promptCount)
       return feed.start === sequence.plainCount && feed.start + feed.tokens.length <= sequence.promptCount
     return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
   }
 
-  /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
-  private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
+  /**
+   * Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token with what is forced behind it, before a run that only a
+   * mask told of and behind it.
+   */
+  private plainEnd({ cachedCount, promptCount, counts, lateStarts }: Sequence): number {
     if (cachedCount < promptCount) return this.slots.pieceEnd(cachedCount, promptCount)
-    if (!counts.isForced(cachedCount)) return cachedCount + 1
     let end = cachedCount + 1
-    while (end < counts.length && counts.isForced(end)) end++
+    while (end < counts.length && counts.isForced(end) && !lateStarts.has(end)) end++
     return this.runEnd(cachedCount, end)
   }
 
-  /** The end of a feed of answered tokens that begins at `start`, where those up to `end` are known. */
+  /**
+   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known. Where any cut has the same bits, tokens go
+   * together once there are as many of them as rows: a run of n tokens costs about what n places cost in a run of n rows.
+   */
   private runEnd(start: number, end: number): number {
-    return end - start <= this.fewTokens ? start + 1 : this.slots.chunkEnd(start, end)
+    const few = this.readsSteps ? this.running.length - 1 : this.fewTokens
+    return end - start <= few ? start + 1 : this.slots.chunkEnd(start, end)
   }
 }

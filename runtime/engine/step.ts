@@ -23,6 +23,12 @@ export interface StepperParts extends RowParts {
   readonly log: (line: string) => void
 }
 
+/**
+ * Rows with drafts of several lengths are runs of their own, and with more rows than these a place in the run of all costs less than one in
+ * such a run.
+ */
+const maxGuessingRows = 3
+
 export class Stepper {
   private readonly parts: StepperParts
   private readonly scheduler: Scheduler
@@ -57,8 +63,10 @@ export class Stepper {
     if (!logits) return
     for (const entry of batch) this.scheduler.computed(entry)
     for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
+    this.rows.isGuessing = this.guesses()
     const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
-    if (this.speculator) this.countDrafts(batch, cursors, performance.now() - begunAt)
+    if (batch.some(({ sequence }) => sequence.options.speculation))
+      this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt
     this.metrics.steps++
     this.metrics.lastStepAt = performance.now()
@@ -101,6 +109,12 @@ export class Stepper {
     } catch (error) {
       this.fail(sequence, error as Error)
     }
+  }
+
+  /** Whether guides guess for the next step: where nobody else drafts, and a run of one row alone is worth it. */
+  private guesses(): boolean {
+    const rows = this.scheduler.running.length
+    return !this.speculator && rows <= maxGuessingRows && !this.costs.isStale(rows, this.metrics.steps)
   }
 
   /** Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and cost nothing. */

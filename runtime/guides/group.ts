@@ -5,7 +5,7 @@ import { Guide, type GuideHost } from "./guide.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import type { GuidePlace } from "./protocol.ts"
 import type { WalkThread } from "./thread.ts"
-import type { Outlook } from "./walk.ts"
+import type { Outlook, RunStep } from "./walk.ts"
 
 export class ThreadedGuide extends Guide {
   readonly id: number
@@ -16,6 +16,7 @@ export class ThreadedGuide extends Guide {
   readonly walked: number[] = []
   /** Asked, and not answered. */
   token: number | undefined
+  guessCount = 0
   isLooking = false
   /** To be sent by `flush`. */
   isQueued = false
@@ -31,6 +32,11 @@ export class ThreadedGuide extends Guide {
     const { id, slot, walked, token, isLooking, outlook } = this
     const next = isLooking ? "look" : outlook && !outlook.isCut ? "seen" : "none"
     return { guide: id, slot, walked: [...walked], token, next }
+  }
+
+  /** It has gone past a forced run. Behind a token that ends the text nothing is replayed. */
+  walk(run: readonly RunStep[]): void {
+    for (const { token, isExhausted } of run) if (!isExhausted) this.walked.push(token)
   }
 
   /** An outlook has come from `thread`, whose mask lies in that thread's row. */

@@ -40,9 +40,9 @@ export class LocalGuides implements GuideHost {
     guide.mask = new Uint32Array(this.parts.vocabulary.words)
   }
 
-  accept(guide: Guide, token: number): void {
+  accept(guide: Guide, token: number, guessCount: number): void {
     this.answer(guide, (walk) => {
-      guide.verdict = walk.accept(token)
+      guide.verdict = walk.accept(token, guessCount)
       if (!isMisfit(guide.verdict)) guide.outlook = undefined
     })
   }

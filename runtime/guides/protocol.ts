@@ -94,7 +94,11 @@ export type ToThread =
       compileMs: number
     }
   | { kind: "begin"; guide: number; slot: number }
-  | { kind: "step"; accepts: readonly (readonly [guide: number, token: number])[]; looks: readonly number[] }
+  | {
+      kind: "step"
+      accepts: readonly (readonly [guide: number, token: number, guessCount: number])[]
+      looks: readonly number[]
+    }
   | { kind: "draft"; ask: number; guide: number; proposed: readonly number[]; bound: number }
   | { kind: "glimpse"; ask: number; guide: number; tokens: readonly number[] }
   | { kind: "release"; guides: readonly number[] }

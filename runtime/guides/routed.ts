@@ -37,8 +37,8 @@ export class RoutedGuides implements GuideHost {
     guide.host.begin(guide, slot)
   }
 
-  accept(guide: Guide, token: number): void {
-    guide.host.accept(guide, token)
+  accept(guide: Guide, token: number, guessCount: number): void {
+    guide.host.accept(guide, token, guessCount)
   }
 
   look(guide: Guide): void {

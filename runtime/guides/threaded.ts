@@ -77,9 +77,10 @@ export class ThreadedGuides implements GuideHost {
     thread.post({ kind: "begin", guide: own.id, slot })
   }
 
-  accept(guide: Guide, token: number): void {
+  accept(guide: Guide, token: number, guessCount: number): void {
     const own = guide as ThreadedGuide
     own.token = token
+    own.guessCount = guessCount
     this.queue(own)
   }
 
@@ -93,7 +94,7 @@ export class ThreadedGuides implements GuideHost {
   flush(): void {
     const { queued } = this
     this.queued = []
-    const steps = new Map<WalkThread, { accepts: [number, number][]; looks: number[] }>()
+    const steps = new Map<WalkThread, { accepts: [number, number, number][]; looks: number[] }>()
     for (const guide of queued) {
       guide.isQueued = false
       const { thread } = guide.group
@@ -101,7 +102,7 @@ export class ThreadedGuides implements GuideHost {
       if (!thread || guide.isReleased) continue
       const step = steps.get(thread) ?? { accepts: [], looks: [] }
       steps.set(thread, step)
-      if (guide.token !== undefined) step.accepts.push([guide.id, guide.token])
+      if (guide.token !== undefined) step.accepts.push([guide.id, guide.token, guide.guessCount])
       else if (guide.isLooking) step.looks.push(guide.id)
     }
     for (const [thread, step] of steps) thread.post({ kind: "step", ...step })
@@ -247,6 +248,7 @@ export class ThreadedGuides implements GuideHost {
     guide.verdict = verdict
     if (!isMisfit(verdict)) {
       guide.walked.push(guide.token)
+      guide.walk(verdict.run ?? [])
       guide.outlook = undefined
       guide.isLooking = true
     }
@@ -256,8 +258,7 @@ export class ThreadedGuides implements GuideHost {
   private seen(guide: ThreadedGuide | undefined, outlook: Outlook, thread: WalkThread): void {
     if (!guide?.isLooking) return
     guide.see(outlook, thread)
-    // Behind a token that ends the text nothing is replayed.
-    for (const { token, isExhausted } of outlook.run) if (!isExhausted) guide.walked.push(token)
+    guide.walk(outlook.run)
     this.placement.graduate(guide.group)
   }
 

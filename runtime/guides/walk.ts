@@ -21,6 +21,7 @@ import type { Closing } from "../engine/closing.ts"
 import { Detokenizer } from "../model/detokenizer.ts"
 import { type RegexMatch, RegexWatch, type StopRegexes } from "../stops/stopregex.ts"
 import { type DraftedTokens, draftAlong } from "./draft.ts"
+import { Habits } from "./habits.ts"
 
 /** What the patterns find behind one code point. */
 export interface PatternPoint {
@@ -41,6 +42,17 @@ export interface Verdict {
   readonly points?: readonly PatternPoint[]
   /** Microseconds that it took; undefined: nothing was done. */
   readonly acceptUs?: number
+  /** Tokens that are forced behind it, as far as no mask is needed to know them: they go into the model together with it. */
+  readonly run?: readonly RunStep[]
+  /** What is likely to follow, where that was asked for. */
+  readonly draft?: GuessedTokens
+}
+
+/** Guesses that the constraint lets through, and tokens that it forces between them. */
+export interface GuessedTokens {
+  readonly tokens: readonly number[]
+  /** Which of them are forced. */
+  readonly forced: readonly boolean[]
 }
 
 /** The rest of the text would not fit into the budget behind the token, and nothing moved. */
@@ -54,7 +66,7 @@ export function isMisfit(answer: Verdict | Misfit): answer is Misfit {
 }
 
 /** A forced token, which the walk has gone past. */
-interface RunStep extends Verdict {
+export interface RunStep extends Verdict {
   readonly token: number
 }
 
@@ -121,6 +133,7 @@ export class Walk {
   private tail: number[]
   /** The byte that closes the text; −1: not known, or none. Undefined: nothing has been written. */
   private closer: number | undefined
+  private known: Habits | undefined
   private readonly detokenizer: Detokenizer | null
   private readonly watch: RegexWatch | null
 
@@ -144,11 +157,71 @@ export class Walk {
     return this.options.matcher?.isExhausted() ?? false
   }
 
-  /** Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. */
-  accept(token: number): Verdict | Misfit {
+  /**
+   * Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. `guessCount`: most tokens that are
+   * guessed behind it.
+   */
+  accept(token: number, guessCount = 0): Verdict | Misfit {
     const { closing } = this.options
     if (closing && !closing.fits(token, this.left - 1)) return { next: closing.next }
-    return this.move(token)
+    const verdict = this.move(token)
+    const run = this.runBehind(verdict)
+    const isOver = (run.at(-1) ?? verdict).isExhausted
+    const draft = guessCount > 0 && !isOver ? this.guess(Math.min(guessCount, this.left - 1)) : undefined
+    return { ...verdict, ...(run.length > 0 && { run }), ...(draft && { draft }) }
+  }
+
+  /** What the text's habits say, cut at the first token that the constraint refuses; undefined where they say nothing. */
+  private guess(bound: number): GuessedTokens | undefined {
+    const { matcher, vocabulary, stopTokenIds } = this.options
+    if (!matcher) return undefined
+    const habits = this.habits()
+    const ahead = matcher.fork()
+    const tokens: number[] = []
+    const forced: boolean[] = []
+    let run: readonly number[] = []
+    while (tokens.length < bound) {
+      if (run.length === 0) run = this.forcedAt(ahead, tokens)
+      const isForced = run.length > 0
+      const candidates = isForced ? run.slice(0, 1) : habits.guesses(tokens, forced)
+      const token = candidates.find(
+        (id) => !vocabulary.isEnd(id) && !stopTokenIds.has(id) && this.permits(id) && ahead.accept(id),
+      )
+      if (token === undefined) break
+      run = run.slice(1)
+      tokens.push(token)
+      forced.push(isForced)
+    }
+    return forced.includes(false) ? { tokens, forced } : undefined
+  }
+
+  /** Made when they are first asked for, of what is known of the text by then. */
+  private habits(): Habits {
+    const { vocabulary, encode, isJson } = this.options
+    this.known ??= new Habits(vocabulary, isJson ? encode : null, this.tail)
+    return this.known
+  }
+
+  /** Goes through the canonical tokens that are forced where it stands. */
+  private runBehind(verdict: Verdict): RunStep[] {
+    const run: RunStep[] = []
+    const { encode, takesForced } = this.options
+    if (encode === null || !takesForced || this.ahead.length > 0) return run
+    for (let isOver = verdict.isExhausted; !isOver && run.length < maxRun && this.left > 0; ) {
+      if (this.ahead.length === 0) this.ahead = this.forced()
+      if (this.ahead.length === 0 || !this.permits(this.ahead[0])) break
+      const step = this.step(this.ahead[0])
+      run.push(step)
+      isOver = step.isExhausted
+    }
+    // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
+    if (run.length === maxRun) this.ahead = []
+    return run
+  }
+
+  /** Goes past a forced token. */
+  private step(token: number): RunStep {
+    return { token, ...(this.endsBy(token) ? ended : this.move(token, true)) }
   }
 
   /** Goes through what is forced, and writes the tokens that may come next into `row`. Shape [W]. */
@@ -165,9 +238,9 @@ export class Walk {
       // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
       if (isCut) this.ahead = []
       if (!isTaken || isCut) return { run, isCut, kind, fillUs, ...this.place() }
-      const ends = this.endsBy(token)
-      run.push({ token, ...(ends ? ended : this.move(token)) })
-      if (ends || run[run.length - 1].isExhausted)
+      const step = this.step(token)
+      run.push(step)
+      if (step.isExhausted)
         return { run, isCut: false, kind, fillUs, maskId: undefined, least: 0, closer: -1 }
     }
   }
@@ -211,7 +284,7 @@ export class Walk {
     return { isOnly, forced: isOnly ? [onlyToken(mask)] : this.forcedAt(ahead, tokens), mask }
   }
 
-  private move(token: number): Verdict {
+  private move(token: number, isForced = false): Verdict {
     const { matcher, closing } = this.options
     const start = performance.now()
     const ends = this.endsInside(token)
@@ -221,6 +294,7 @@ export class Walk {
     this.left--
     this.ahead.shift()
     this.tail.push(token)
+    this.known?.push(token, isForced)
     if (this.tail.length > 4 * tailBytes) this.tail = this.tail.slice(-tailBytes)
     const points = this.read(token)
     const acceptUs = 1000 * (performance.now() - start)

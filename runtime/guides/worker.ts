@@ -136,7 +136,7 @@ class WalkServer {
       return
     }
     const accepts = places.flatMap(({ guide, token }) =>
-      token === undefined ? [] : [[guide, token] as const],
+      token === undefined ? [] : [[guide, token, 0] as const],
     )
     const looks = places.filter(({ token, next }) => token === undefined && next === "look")
     // What is known already is looked at once more: tokens that wait to be forced are part of the walk's place.
@@ -156,7 +156,7 @@ class WalkServer {
   }
 
   private step(
-    accepts: readonly (readonly [guide: number, token: number])[],
+    accepts: readonly (readonly [guide: number, token: number, guessCount: number])[],
     looks: readonly number[],
   ): void {
     const verdicts: [number, Verdict | Misfit][] = []
@@ -169,11 +169,11 @@ class WalkServer {
       saidAt = performance.now()
     }
     const next = [...looks]
-    for (const [guide, token] of accepts) {
+    for (const [guide, token, guessCount] of accepts) {
       this.work(guide, (walk) => {
-        const verdict = walk.accept(token)
+        const verdict = walk.accept(token, guessCount)
         verdicts.push([guide, verdict])
-        if (!isMisfit(verdict) && !verdict.isExhausted) next.push(guide)
+        if (!isMisfit(verdict) && !(verdict.run?.at(-1) ?? verdict).isExhausted) next.push(guide)
       })
       flush(false)
     }

@@ -17,6 +17,11 @@ export interface Draft {
 
 export const noDraft: Draft = { tokens: [], laws: [], forced: [] }
 
+/** Tokens that were guessed: each was certain to its guesser. */
+export function guessedDraft({ tokens, forced }: Pick<Draft, "tokens" | "forced">): Draft {
+  return { tokens, forced, laws: tokens.map(() => null) }
+}
+
 /** What is left of a draft behind its first `taken` tokens. */
 export function draftFrom({ tokens, laws, forced }: Draft, taken: number): Draft {
   return { tokens: tokens.slice(taken), laws: laws.slice(taken), forced: forced.slice(taken) }
@@ -28,12 +33,22 @@ export class Speculation {
   private readonly tokens: number
   private readonly isAdaptive: boolean
   private readonly breakEven: () => number
+  private readonly maxShare: number
   private readonly length: DraftLength
 
-  /** `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. */
-  constructor(verify: Verify, tokens: number, breakEven: () => number, isAdaptive: boolean) {
+  /**
+   * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. `maxShare`: so many times that is the most that the
+   * clock is believed.
+   */
+  constructor(
+    verify: Verify,
+    tokens: number,
+    breakEven: () => number,
+    { isAdaptive = true, maxShare = Number.POSITIVE_INFINITY } = {},
+  ) {
     this.verify = verify
     this.isAdaptive = isAdaptive
+    this.maxShare = maxShare
     this.tokens = tokens
     this.breakEven = breakEven
     this.length = new DraftLength(tokens)
@@ -50,7 +65,8 @@ export class Speculation {
   record(proposedCount: number, gain: number, cost: number | undefined): void {
     // One slow step without drafts would make them look free: what was measured when the model was opened bounds it.
     const expected = this.breakEven() * proposedCount
-    this.length.record(Math.max(cost ?? expected, expected / 2), gain)
+    const least = Math.max(cost ?? expected, expected / 2)
+    this.length.record(Math.min(least, this.maxShare * expected), gain)
   }
 
   /** A token was written. */

@@ -18,7 +18,7 @@ export interface Speculator {
   readonly tokens: number
   /** Drafts pause where they do not pay. */
   readonly isAdaptive: boolean
-  /** Bounds how far logits of a draft may lie from those of plain decoding. */
+  /** Bounds how far logits of a draft may lie from those of plain decoding; 0 where the model reads steps. */
   readonly rounding: number
   /** What drafts cost with one sequence, and with all slots taken. */
   readonly costs: readonly [one: DraftCost, all: DraftCost]
@@ -66,7 +66,9 @@ export async function openSpeculator(
         ? new ProposerDrafter(options.create, "a proposer of the caller's", false)
         : await openDraftModel(options)
   try {
-    const { rounding, scale } = await probeRounding(model, tokens)
+    const { rounding, scale } = model.readsSteps
+      ? { rounding: 0, scale: 1 }
+      : await probeRounding(model, tokens)
     if (rounding > maxRounding * scale) {
       throw new ModelError(
         `speculation: ${model.description}: this graph's logits change by ${(rounding / 8).toPrecision(2)} of ${scale.toPrecision(2)} when several tokens run at once, as dynamic quantisation makes them: choose another \`dtype\`, or leave it out`,
@@ -142,6 +144,7 @@ export async function probeMs(model: Model, rows: number, tokens: number): Promi
       start: from,
       tokens: ids.slice(from, end),
       logitsCount: 1,
+      isStepwise: from > 0,
     }))
   await model.forward(feeds(0, start))
   const elapsed: number[] = []

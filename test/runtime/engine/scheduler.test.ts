@@ -12,8 +12,15 @@ const vocabulary = Vocabulary.fromBytes(
 )
 
 // Of the model the scheduler reads its size only.
-const schedulerOf = (slotCount: number, cutsFreely = false, joinsFeeds = true): Scheduler =>
-  new Scheduler({ slotCount, canRewind: true, cutsFreely, joinsFeeds, width: 257 } as Model, vocabulary.words)
+const schedulerOf = (
+  slotCount: number,
+  cutsFreely = false,
+  joinsFeeds = true,
+  readsSteps = false,
+): Scheduler => {
+  const fields = { slotCount, canRewind: true, cutsFreely, joinsFeeds, readsSteps, width: 257 }
+  return new Scheduler(fields as Model, vocabulary.words)
+}
 
 const make = (promptLength: number, first = 0): Sequence =>
   new Sequence({
@@ -72,6 +79,50 @@ describe("batches", () => {
       for (const token of [1, 2, 3]) sequence.accept(token, { isForced: true })
       expect(fed()).toEqual([23, 3, true])
     }
+  })
+
+  test("where answered tokens have their bits in any cut, as many go together as rows run; prompts are no such feeds", () => {
+    for (const others of [0, 3]) {
+      const scheduler = schedulerOf(4, false, true, true)
+      const sequence = make(20)
+      scheduler.add([sequence, ...Array.from({ length: others }, () => make(30))])
+      const fed = () => {
+        const [{ feed }] = step(scheduler)
+        return [feed.start, feed.tokens.length, feed.isStepwise ?? false]
+      }
+      expect(fed()).toEqual([0, 20, false])
+      sequence.accept(1)
+      expect(fed()).toEqual([20, 1, true])
+      for (const token of [1, 2]) sequence.accept(token, { isForced: true })
+      if (others === 0) expect(fed()).toEqual([21, 2, true])
+      else
+        expect([fed(), fed()]).toEqual([
+          [21, 1, true],
+          [22, 1, true],
+        ])
+      for (const token of [1, 2, 3, 4]) sequence.accept(token, { isForced: true })
+      expect(fed()).toEqual([23, 4, true])
+    }
+  })
+
+  test("a replay cuts behind a drawn token with its run, and before a run that only a mask told of", () => {
+    const scheduler = schedulerOf(1)
+    const sequence = make(20)
+    scheduler.add([sequence])
+    step(scheduler)
+    sequence.accept(1)
+    for (const token of [2, 3]) sequence.accept(token, { isForced: true })
+    sequence.accept(4, { isForced: true })
+    sequence.tookLate(23)
+    sequence.accept(5)
+    sequence.restart()
+    const fed = () => cuts(step(scheduler))[0].slice(1)
+    expect([fed(), fed(), fed(), fed()]).toEqual([
+      [0, 20, false],
+      [20, 3, false],
+      [23, 1, false],
+      [24, 1, true],
+    ])
   })
 
   test("where any cut will do, who is alone gets more at once, and no piece is a single token", () => {

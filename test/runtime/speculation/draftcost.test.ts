@@ -27,7 +27,7 @@ test("one slow step moves the cost by little, and one with drafts counts as eigh
 test("drafts that are never right are few, those that are right go on", () => {
   const breakEven = () => 0.2
   const draftsOf = (gain: number, cost: number | undefined) => {
-    const speculation = new Speculation("match", 4, breakEven, true)
+    const speculation = new Speculation("match", 4, breakEven)
     let count = 0
     for (let step = 0; step < 120; step++) {
       speculation.advance()
@@ -46,13 +46,13 @@ test("drafts that are never right are few, those that are right go on", () => {
 
 test("drafts that decide tokens do not look at the clock, nor those that are asked for in every step", () => {
   for (const speculation of [
-    new Speculation("reject", 3, () => 0.9, true),
-    new Speculation("match", 3, () => 0.9, false),
+    new Speculation("reject", 3, () => 0.9),
+    new Speculation("match", 3, () => 0.9, { isAdaptive: false }),
   ]) {
     for (let step = 0; step < 50; step++) {
       expect(speculation.next(step === 7)).toBe(3)
       speculation.record(3, 0, 5)
     }
   }
-  expect(new Speculation("match", 3, () => 0.1, true).next(true)).toBe(0)
+  expect(new Speculation("match", 3, () => 0.1).next(true)).toBe(0)
 })

@@ -1,0 +1,102 @@
+/**
+ * What a text held to a constraint is likely to go on with: guesses for drafts, made of the text's own habits.
+ *
+ * Marks follow marks: behind `",` this text breaks the line and opens the next name, behind a name it closes the quotes and writes a colon
+ * and a space. So tokens are looked up twice. As they are, what followed the last three or four of them before is guessed again, words
+ * too, for lists that repeat themselves. And by their shape, in which every word is alike, what followed the last four to one of them is guessed
+ * if it is made of marks alone; a text that has written one member of an object so knows how the next is written, whatever its name. How a
+ * drawn word goes on nobody knows, so this ends there; words that the constraint forces are names for the most part, and have a shape of their own.
+ * Before it has written any the text is taken to be like `usualJson`. Only what came last counts, and what came last before it.
+ */
+import type { Vocabulary } from "../../mask/index.ts"
+
+/** Longest ending that is looked up, and the shortest of words. */
+const longest = 4
+const leastWords = 3
+/** In shapes: a token with letters, digits or what is beyond ASCII, drawn or forced. */
+const Word = -1
+const ForcedWord = -2
+
+/** How most models write JSON. */
+const usualJson = '{"name": "value", "other": 5, "more": ["one", "two", 3], "last": {"inner": 7}}'
+
+export class Habits {
+  private readonly vocabulary: Vocabulary
+  /** The last tokens and their shapes. */
+  private tokens: number[] = []
+  private shapes: number[] = []
+  /** By ending: what followed it last, and what did before that. */
+  private readonly behindTokens = new Map<string, readonly number[]>()
+  private readonly behindShapes = new Map<string, readonly number[]>()
+
+  /** `encode`: the tokenizer, where the text is JSON. `before`: tokens that the text begins with. */
+  constructor(
+    vocabulary: Vocabulary,
+    encode: ((text: string) => readonly number[]) | null,
+    before: readonly number[],
+  ) {
+    this.vocabulary = vocabulary
+    const read = (tokens: readonly number[]): void => {
+      for (const [at, token] of tokens.entries()) this.push(token, this.isColon(tokens[at + 1]))
+    }
+    if (encode) read(encode(usualJson))
+    this.behindTokens.clear()
+    this.tokens = []
+    this.shapes = []
+    read(before)
+  }
+
+  /** The text goes on with `token`. */
+  push(token: number, isForced: boolean): void {
+    const { tokens, shapes } = this
+    const shape = this.shapeOf(token, isForced)
+    for (let count = 1; count <= tokens.length; count++) {
+      note(this.behindShapes, shapes.slice(-count).join(), shape)
+      if (count >= leastWords) note(this.behindTokens, tokens.slice(-count).join(), token)
+    }
+    this.tokens = [...tokens, token].slice(-longest)
+    this.shapes = [...shapes, shape].slice(-longest)
+  }
+
+  /** Tokens that may come behind the text and `ahead`, the likeliest first. `forced`: which of those the constraint forces. */
+  guesses(ahead: readonly number[], forced: readonly boolean[]): readonly number[] {
+    const tokens = [...this.tokens, ...ahead].slice(-longest)
+    const shapes = [...this.shapes, ...ahead.map((token, at) => this.shapeOf(token, forced[at]))].slice(
+      -longest,
+    )
+    const guesses: number[] = []
+    for (let count = tokens.length; count >= leastWords; count--)
+      guesses.push(...(this.behindTokens.get(tokens.slice(-count).join()) ?? []))
+    if (shapes.at(-1) === Word) return guesses
+    for (let count = shapes.length; count > 0; count--) {
+      const known = this.behindShapes.get(shapes.slice(-count).join())
+      if (!known) continue
+      // Where a word came last nobody knows which comes now.
+      if (known[0] >= 0) guesses.push(...known.filter((each) => each >= 0))
+      break
+    }
+    return guesses
+  }
+
+  private shapeOf(token: number, isForced: boolean): number {
+    if (!this.vocabulary.bytes(token).some(isWord)) return token
+    return isForced ? ForcedWord : Word
+  }
+
+  /** Whether a name ends before it. */
+  private isColon(token: number | undefined): boolean {
+    const bytes = token === undefined ? [] : this.vocabulary.bytes(token)
+    return bytes[0] === 0x22 && bytes[1] === 0x3a
+  }
+}
+
+function note(behind: Map<string, readonly number[]>, ending: string, token: number): void {
+  const [last] = behind.get(ending) ?? []
+  behind.set(ending, last === undefined || last === token ? [token] : [token, last])
+}
+
+function isWord(byte: number): boolean {
+  const isDigit = byte >= 0x30 && byte <= 0x39
+  const letter = byte | 0x20
+  return byte >= 0x80 || isDigit || (letter >= 0x61 && letter <= 0x7a)
+}
