@@ -3,8 +3,8 @@
  * drafted.
  *
  * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/prompt/forced.ts`): its tokens are taken as one
- * event. What is forced behind a drawn token comes with the verdict on it and goes into the next step together with it, as one feed; what
- * only a mask tells of is a feed of its own. Who waits too long for the answer of a guide is set aside with its logits: the
+ * event, and go into the next step as one feed; where few rows run and any cut has the same bits, together with the drawn token before
+ * them, and with guesses of what follows. Who waits too long for the answer of a guide is set aside with its logits: the
  * others go on, and it joins them when the answer is there. What fails, fails for its own sequence alone.
  */
 
@@ -68,8 +68,8 @@ export class Rows {
   private readonly parts: RowParts
   private readonly guides: GuideHost
   private readonly metrics: EngineMetrics
-  /** Guides are asked for guesses in this step. */
-  isGuessing = false
+  /** How far guides look ahead in this step: not at all, to what is forced behind a drawn token, or to guesses behind that too. */
+  outreach: "none" | "forced" | "guesses" = "none"
   private late: Cursor[] = []
   private lateMs = minLateMs
 
@@ -213,9 +213,7 @@ export class Rows {
         }
         sequence.maskUs.push(...outlook.fillUs)
       }
-      const start = sequence.tokens.length
       this.takeSteps(sequence, outlook.run)
-      if (outlook.run.length > 0) sequence.tookLate(start)
       if (outlook.isCut) this.guides.look(guide!)
       else sequence.outlook = outlook
     })
@@ -320,8 +318,9 @@ export class Rows {
       const { guide } = sequence.options
       if (!guide || sequence.endsBy(result!.token)) return false
       if (!guide.verdict && !guide.failure && !sequence.isAsked) {
-        sequence.isPresumed = sequence.goesOnBehind(result!.token)
-        this.guides.accept(guide, result!.token, sequence.isPresumed ? 0 : this.guessCount(cursor))
+        const looksAhead = this.outreach !== "none" && sequence.options.takesRuns === true
+        sequence.isPresumed = !looksAhead && sequence.goesOnBehind(result!.token)
+        this.guides.accept(guide, result!.token, looksAhead ? this.guessCount(cursor) : -1)
         sequence.isAsked = !sequence.isPresumed
         // What was known of the place before is over.
         if (sequence.isPresumed) guide.outlook = undefined
@@ -355,7 +354,7 @@ export class Rows {
   /** Tokens to be guessed behind what was drawn: none while an earlier guess holds. */
   private guessCount({ entry: { sequence, draft }, result, taken }: Cursor): number {
     const holds = result!.token === draft.tokens[taken] && taken + 1 < draft.tokens.length
-    return this.isGuessing && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
+    return this.outreach === "guesses" && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
   }
 
   /** The rest would not fit behind what was drawn: it is taken out, and the row is drawn again with the same noise. */

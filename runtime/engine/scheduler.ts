@@ -193,14 +193,12 @@ export class Scheduler {
     return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
   }
 
-  /**
-   * Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token with what is forced behind it, before a run that only a
-   * mask told of and behind it.
-   */
-  private plainEnd({ cachedCount, promptCount, counts, lateStarts }: Sequence): number {
+  /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
+  private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
     if (cachedCount < promptCount) return this.slots.pieceEnd(cachedCount, promptCount)
+    if (!counts.isForced(cachedCount)) return cachedCount + 1
     let end = cachedCount + 1
-    while (end < counts.length && counts.isForced(end) && !lateStarts.has(end)) end++
+    while (end < counts.length && counts.isForced(end)) end++
     return this.runEnd(cachedCount, end)
   }
 

@@ -79,7 +79,7 @@ export interface SequenceOptions {
   readonly isConstrained: boolean
   /** The empty text satisfies it. */
   readonly isComplete?: boolean
-  /** Verdicts tell of forced runs behind their tokens. */
+  /** Verdicts can tell of forced runs behind their tokens. */
   readonly takesRuns?: boolean
   /** There are patterns that end the text. */
   readonly hasPatterns?: boolean
@@ -143,10 +143,6 @@ export class Sequence {
   plainCount = 0
   /** The tokens behind `plainCount` are computed again, as plain decoding does. */
   replays = false
-  /** Where forced runs begin that only a mask told of: plain decoding has fed what is before them by then. */
-  readonly lateStarts = new Set<number>()
-  /** The end of the last of them. */
-  private lateEnd = -1
   /** Goes into the next step behind the tokens. */
   draft: Draft = noDraft
   /** Proposed tokens that were verified, and those that stayed. Forced ones do not count. */
@@ -276,22 +272,16 @@ export class Sequence {
   }
 
   /**
-   * Whether the text cannot be complete behind `token`, nothing be forced there, nor anything be asked about it: then its verdict need
-   * not be waited for.
+   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its verdict need not be waited
+   * for.
    */
   goesOnBehind(token: number): boolean {
     const { outlook } = this
-    const { isConstrained, takesRuns, closes, hasPatterns, stops, vocabulary } = this.options
+    const { isConstrained, closes, hasPatterns, stops, vocabulary } = this.options
     if (!outlook || outlook.least === 0 || !isConstrained) return false
-    if (takesRuns || closes || hasPatterns || stops.strings.length > 0) return false
+    if (closes || hasPatterns || stops.strings.length > 0) return false
     const bytes = vocabulary.bytes(token)
     return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
-  }
-
-  /** A run that a mask told of has been taken from `start` on; one that goes on from the last is the same run. */
-  tookLate(start: number): void {
-    if (start !== this.lateEnd) this.lateStarts.add(start)
-    this.lateEnd = this.tokens.length
   }
 
   /** Takes a token out of the mask. */

@@ -24,10 +24,10 @@ export interface StepperParts extends RowParts {
 }
 
 /**
- * Rows with drafts of several lengths are runs of their own, and with more rows than these a place in the run of all costs less than one in
+ * Rows with feeds of several lengths are runs of their own, and with more rows than these a place in the run of all costs less than one in
  * such a run.
  */
-const maxGuessingRows = 3
+const maxAheadRows = 3
 
 export class Stepper {
   private readonly parts: StepperParts
@@ -63,7 +63,7 @@ export class Stepper {
     if (!logits) return
     for (const entry of batch) this.scheduler.computed(entry)
     for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
-    this.rows.isGuessing = this.guesses()
+    this.rows.outreach = this.outreach()
     const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
     if (batch.some(({ sequence }) => sequence.options.speculation))
       this.countDrafts(batch, cursors, performance.now() - begunAt)
@@ -111,10 +111,11 @@ export class Stepper {
     }
   }
 
-  /** Whether guides guess for the next step: where nobody else drafts, and a run of one row alone is worth it. */
-  private guesses(): boolean {
+  /** How far guides look ahead for the next step: as far as a run of one row alone is worth it, to guesses where nobody else drafts. */
+  private outreach(): Rows["outreach"] {
     const rows = this.scheduler.running.length
-    return !this.speculator && rows <= maxGuessingRows && !this.costs.isStale(rows, this.metrics.steps)
+    if (!this.parts.model.readsSteps || rows > maxAheadRows) return "none"
+    return this.speculator || this.costs.isStale(rows, this.metrics.steps) ? "forced" : "guesses"
   }
 
   /** Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and cost nothing. */

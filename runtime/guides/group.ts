@@ -16,7 +16,7 @@ export class ThreadedGuide extends Guide {
   readonly walked: number[] = []
   /** Asked, and not answered. */
   token: number | undefined
-  guessCount = 0
+  ahead = -1
   isLooking = false
   /** To be sent by `flush`. */
   isQueued = false
@@ -29,9 +29,9 @@ export class ThreadedGuide extends Guide {
 
   /** Where it is, for another thread. */
   get place(): GuidePlace {
-    const { id, slot, walked, token, isLooking, outlook } = this
+    const { id, slot, walked, token, ahead, isLooking, outlook } = this
     const next = isLooking ? "look" : outlook && !outlook.isCut ? "seen" : "none"
-    return { guide: id, slot, walked: [...walked], token, next }
+    return { guide: id, slot, walked: [...walked], token, ahead, next }
   }
 
   /** It has gone past a forced run. Behind a token that ends the text nothing is replayed. */

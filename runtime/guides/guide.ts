@@ -43,10 +43,10 @@ export interface GuideHost {
   /** The guide's sequence has come into a slot: masks go into the row of that slot, and the first outlook is asked for. */
   begin(guide: Guide, slot: number): void
   /**
-   * Moves on by a drawn token: a verdict comes, with at most `guessCount` guesses, and an outlook if the token fits. Sent by `flush`, or
-   * with the next `prepare` or `arrived`.
+   * Moves on by a drawn token, as far as `Walk.accept` goes with `ahead`: a verdict comes, and an outlook if the token fits. Sent by
+   * `flush`, or with the next `prepare` or `arrived`.
    */
-  accept(guide: Guide, token: number, guessCount: number): void
+  accept(guide: Guide, token: number, ahead: number): void
   /** Asks for the outlook again: behind a run that was cut, or a mask that was narrowed. Sent by `flush`. */
   look(guide: Guide): void
   flush(): void

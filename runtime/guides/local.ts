@@ -40,9 +40,9 @@ export class LocalGuides implements GuideHost {
     guide.mask = new Uint32Array(this.parts.vocabulary.words)
   }
 
-  accept(guide: Guide, token: number, guessCount: number): void {
+  accept(guide: Guide, token: number, ahead: number): void {
     this.answer(guide, (walk) => {
-      guide.verdict = walk.accept(token, guessCount)
+      guide.verdict = walk.accept(token, ahead)
       if (!isMisfit(guide.verdict)) guide.outlook = undefined
     })
   }

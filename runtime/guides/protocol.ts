@@ -78,6 +78,7 @@ export interface GuidePlace {
   /** What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known, and the
    * mask behind it. */
   readonly token?: number | undefined
+  readonly ahead: number
   readonly next: "look" | "seen" | "none"
 }
 
@@ -96,7 +97,7 @@ export type ToThread =
   | { kind: "begin"; guide: number; slot: number }
   | {
       kind: "step"
-      accepts: readonly (readonly [guide: number, token: number, guessCount: number])[]
+      accepts: readonly (readonly [guide: number, token: number, ahead: number])[]
       looks: readonly number[]
     }
   | { kind: "draft"; ask: number; guide: number; proposed: readonly number[]; bound: number }

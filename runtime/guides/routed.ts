@@ -37,8 +37,8 @@ export class RoutedGuides implements GuideHost {
     guide.host.begin(guide, slot)
   }
 
-  accept(guide: Guide, token: number, guessCount: number): void {
-    guide.host.accept(guide, token, guessCount)
+  accept(guide: Guide, token: number, ahead: number): void {
+    guide.host.accept(guide, token, ahead)
   }
 
   look(guide: Guide): void {

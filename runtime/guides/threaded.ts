@@ -77,10 +77,10 @@ export class ThreadedGuides implements GuideHost {
     thread.post({ kind: "begin", guide: own.id, slot })
   }
 
-  accept(guide: Guide, token: number, guessCount: number): void {
+  accept(guide: Guide, token: number, ahead: number): void {
     const own = guide as ThreadedGuide
     own.token = token
-    own.guessCount = guessCount
+    own.ahead = ahead
     this.queue(own)
   }
 
@@ -102,7 +102,7 @@ export class ThreadedGuides implements GuideHost {
       if (!thread || guide.isReleased) continue
       const step = steps.get(thread) ?? { accepts: [], looks: [] }
       steps.set(thread, step)
-      if (guide.token !== undefined) step.accepts.push([guide.id, guide.token, guide.guessCount])
+      if (guide.token !== undefined) step.accepts.push([guide.id, guide.token, guide.ahead])
       else if (guide.isLooking) step.looks.push(guide.id)
     }
     for (const [thread, step] of steps) thread.post({ kind: "step", ...step })

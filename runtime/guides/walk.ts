@@ -158,16 +158,17 @@ export class Walk {
   }
 
   /**
-   * Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. `guessCount`: most tokens that are
-   * guessed behind it.
+   * Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. `ahead`: −1, not further; else
+   * past what is forced behind it as well, with a look at so many tokens behind that at most, which are guessed.
    */
-  accept(token: number, guessCount = 0): Verdict | Misfit {
+  accept(token: number, ahead = -1): Verdict | Misfit {
     const { closing } = this.options
     if (closing && !closing.fits(token, this.left - 1)) return { next: closing.next }
     const verdict = this.move(token)
+    if (ahead < 0) return verdict
     const run = this.runBehind(verdict)
     const isOver = (run.at(-1) ?? verdict).isExhausted
-    const draft = guessCount > 0 && !isOver ? this.guess(Math.min(guessCount, this.left - 1)) : undefined
+    const draft = ahead > 0 && !isOver ? this.guess(Math.min(ahead, this.left - 1)) : undefined
     return { ...verdict, ...(run.length > 0 && { run }), ...(draft && { draft }) }
   }
 

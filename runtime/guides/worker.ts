@@ -135,8 +135,8 @@ class WalkServer {
       })
       return
     }
-    const accepts = places.flatMap(({ guide, token }) =>
-      token === undefined ? [] : [[guide, token, 0] as const],
+    const accepts = places.flatMap(({ guide, token, ahead }) =>
+      token === undefined ? [] : [[guide, token, ahead] as const],
     )
     const looks = places.filter(({ token, next }) => token === undefined && next === "look")
     // What is known already is looked at once more: tokens that wait to be forced are part of the walk's place.
@@ -156,7 +156,7 @@ class WalkServer {
   }
 
   private step(
-    accepts: readonly (readonly [guide: number, token: number, guessCount: number])[],
+    accepts: readonly (readonly [guide: number, token: number, ahead: number])[],
     looks: readonly number[],
   ): void {
     const verdicts: [number, Verdict | Misfit][] = []
@@ -169,9 +169,9 @@ class WalkServer {
       saidAt = performance.now()
     }
     const next = [...looks]
-    for (const [guide, token, guessCount] of accepts) {
+    for (const [guide, token, ahead] of accepts) {
       this.work(guide, (walk) => {
-        const verdict = walk.accept(token, guessCount)
+        const verdict = walk.accept(token, ahead)
         verdicts.push([guide, verdict])
         if (!isMisfit(verdict) && !(verdict.run?.at(-1) ?? verdict).isExhausted) next.push(guide)
       })

@@ -105,26 +105,6 @@ describe("batches", () => {
     }
   })
 
-  test("a replay cuts behind a drawn token with its run, and before a run that only a mask told of", () => {
-    const scheduler = schedulerOf(1)
-    const sequence = make(20)
-    scheduler.add([sequence])
-    step(scheduler)
-    sequence.accept(1)
-    for (const token of [2, 3]) sequence.accept(token, { isForced: true })
-    sequence.accept(4, { isForced: true })
-    sequence.tookLate(23)
-    sequence.accept(5)
-    sequence.restart()
-    const fed = () => cuts(step(scheduler))[0].slice(1)
-    expect([fed(), fed(), fed(), fed()]).toEqual([
-      [0, 20, false],
-      [20, 3, false],
-      [23, 1, false],
-      [24, 1, true],
-    ])
-  })
-
   test("where any cut will do, who is alone gets more at once, and no piece is a single token", () => {
     const scheduler = schedulerOf(2, true)
     const sequence = make(1_000)
