@@ -43,6 +43,7 @@ export class AloneSlots {
         lengths: [start],
         pastLength: start,
         layout: "gapped",
+        contextLength: Number.POSITIVE_INFINITY,
         logitsCount: Math.max(1, logitsCount),
       },
       past,

@@ -27,6 +27,8 @@ export interface Run {
   /** P of the past handed over. */
   readonly pastLength: number
   readonly layout: Layout
+  /** Most places that a row can fill: an aligned row's new tokens lie within them, and its graph may have no more positions. */
+  readonly contextLength: number
   /** The logits of the last so many tokens are read. */
   readonly logitsCount: number
   /** The tokens of a row are read one after the other, in one run. */
@@ -101,7 +103,8 @@ export class Graph {
       this.signature
     const rowCount = run.tokens.length
     const newCount = run.tokens[0].length
-    const total = run.pastLength + newCount
+    const whole = run.pastLength + newCount
+    const total = run.layout === "aligned" ? Math.min(whole, run.contextLength) : whole
     const ids = new BigInt64Array(rowCount * newCount)
     const positions = new BigInt64Array(Math.max(1, positionPlanes) * rowCount * newCount)
     const mask = new BigInt64Array(rowCount * total)

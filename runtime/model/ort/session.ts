@@ -336,6 +336,7 @@ export class OrtSession {
         lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
         pastLength: capacity,
         layout: this.layout,
+        contextLength: this.options.contextLength,
         logitsCount: Math.max(1, ...group.map((feed) => feed.logitsCount)),
         isStepwise: this.isStepwise(group[0]),
       }
@@ -356,6 +357,7 @@ export class OrtSession {
         lengths: [feed.start],
         pastLength: capacity,
         layout: this.layout,
+        contextLength: this.options.contextLength,
         logitsCount: Math.max(1, feed.logitsCount),
         isStepwise: this.isStepwise(feed),
       }

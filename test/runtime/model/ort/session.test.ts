@@ -119,6 +119,19 @@ describe.each(batched)("rows of the batch: %s", (_name, graph) => {
     }
   })
 
+  test("a row is filled to the last token of the context, which is where the graph's positions end", async () => {
+    const session = await open(graph)
+    const text = randomTokens(generator(23), 512)
+    const whole = (await session.forward([feed(1, 0, text)])).slice()
+    await session.forward([feed(0, 0, text.slice(0, 250)), feed(2, 0, text.slice(0, 300))])
+    await session.forward([feed(0, 250, text.slice(250, 400)), feed(2, 300, text.slice(300, 301))])
+    await session.forward([feed(0, 400, text.slice(400, 503)), feed(2, 301, text.slice(301, 302))])
+    await session.forward([{ ...feed(0, 503, text.slice(503, 510)), isStepwise: true }])
+    await session.forward([feed(0, 510, text.slice(510, 511)), feed(2, 302, text.slice(302, 303))])
+    const last = (await session.forward([feed(0, 511, text.slice(511)), feed(2, 303, [7])])).slice()
+    for (const [id, value] of whole.entries()) expect(last[id]).toBeCloseTo(value, digits)
+  })
+
   test("where the probe finds that cuts keep the bits, every cut gives the logits of the whole", async (context) => {
     const session = await open(graph)
     if (!session.cutsFreely) return context.skip("this graph's bits depend on the cuts here")
