@@ -47,9 +47,13 @@ export async function serve(load: () => Promise<Subject>): Promise<void> {
   process.send!(loaded)
 }
 
-/** Tokens a second of rows whose tokens came at these times; the first of each row is the prompt's. */
+/**
+ * Tokens a second of rows whose tokens came at these times, while all of them run: the first of each row is the prompt's, and an answer that is
+ * complete sooner than the others ends the count.
+ */
 export function rateOf(rows: readonly (readonly number[])[]): number {
   const first = Math.max(...rows.map((times) => times[0]))
-  const counted = rows.flatMap((times) => times.filter((time) => time > first))
-  return (1000 * counted.length) / (Math.max(...counted) - first)
+  const last = Math.min(...rows.map((times) => times[times.length - 1]))
+  const counted = rows.flatMap((times) => times.filter((time) => time > first && time <= last))
+  return (1000 * counted.length) / (last - first)
 }
