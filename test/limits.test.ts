@@ -17,7 +17,7 @@ import { maxMessageUnits, maxPlaceUnits } from "../server/errors.ts"
 import { defaultBodyLimits } from "../server/http/body.ts"
 import { maxPieces, minPieceBytes } from "../server/http/pieces.ts"
 import { maxQuotedUnits } from "../server/http/quote.ts"
-import { maxInlineBytes } from "../server/openai/read/bodyreader.ts"
+import { maxInlineBytes, maxSparseBytes, maxSparseMarks } from "../server/openai/read/bodyreader.ts"
 import { defaultReaderLimits } from "../server/openai/read/readerthread.ts"
 import { requestBounds } from "../server/openai/request/bounds.ts"
 import { maxHeaderUnits, maxNamed } from "../server/openai/request/keys.ts"
@@ -66,6 +66,9 @@ test("bodies and the thread that reads them", () => {
     `more than ${number(maxPieces)} pieces of less than ${minPieceBytes} bytes on average`,
   )
   expect(page).toContain(`A body above ${number(maxInlineBytes)} bytes is read in a thread`)
+  expect(page).toContain(
+    `of up to ${number(maxSparseBytes)} bytes only one that has more than\n${number(maxSparseMarks)} marks and escapes`,
+  )
 })
 
 test("replies", () => {

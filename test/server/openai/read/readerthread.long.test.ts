@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { AbortError } from "../../../../runtime/index.ts"
 import { Refusal } from "../../../../server/errors.ts"
 import { defaultBodyLimits } from "../../../../server/http/body.ts"
-import { createBodyReader, inlineReader, maxInlineBytes } from "../../../../server/openai/read/bodyreader.ts"
+import { createBodyReader, inlineReader, maxSparseBytes } from "../../../../server/openai/read/bodyreader.ts"
 import { ReaderThread } from "../../../../server/openai/read/readerthread.ts"
 
 const { signal } = new AbortController()
@@ -145,10 +145,10 @@ describe("the line", () => {
 test("the event loop turns while a large body is read", async () => {
   const reader = createBodyReader()
   const body = encode(`{${base},"metadata":[${'{"a":"b"},'.repeat(200_000)}0]}`)
-  expect(body.length).toBeGreaterThan(maxInlineBytes)
+  expect(body.length).toBeGreaterThan(maxSparseBytes)
   await reader.read(
     "chat",
-    encode(`{${base},"x":"${"x".repeat(maxInlineBytes)}"}`),
+    encode(`{${base},"x":"${"x".repeat(maxSparseBytes)}"}`),
     defaultBodyLimits,
     signal,
   )

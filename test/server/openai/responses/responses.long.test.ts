@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Engine, open } from "../../../../runtime/index.ts"
 import { createApp } from "../../../../server/app.ts"
-import { maxInlineBytes } from "../../../../server/openai/read/bodyreader.ts"
+import { maxSparseBytes } from "../../../../server/openai/read/bodyreader.ts"
 import { createFetch } from "../../../../server/serve.ts"
 
 let engine: Engine
@@ -206,7 +206,7 @@ describe("a whole reply", () => {
   })
 
   test("a large body is read in a thread", async () => {
-    const words = Array.from({ length: 8_000 }, (_, i) => `word${i}`)
+    const words = Array.from({ length: 8_000 }, (_, i) => `word${i}${"-".repeat(30)}`)
     const parameters = { type: "object", properties: { word: { enum: words } }, required: ["word"] }
     const tools = [{ type: "function", name: "say", parameters }]
     const asked = {
@@ -215,7 +215,7 @@ describe("a whole reply", () => {
       parallel_tool_calls: false,
       tokenrail: { tools_in_prompt: false },
     }
-    expect(JSON.stringify(asked).length).toBeGreaterThan(maxInlineBytes)
+    expect(JSON.stringify(asked).length).toBeGreaterThan(maxSparseBytes)
     const { output, tools: repeated } = await json(post({ ...asked, seed: 1 }))
     expect(words).toContain(JSON.parse(output[0].arguments).word)
     expect(repeated).toEqual([{ ...tools[0], strict: true }])
