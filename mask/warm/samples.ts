@@ -35,6 +35,9 @@ export function samples(round: number): Sample[] {
   }))
 }
 
+/** Formats in one sample. */
+const formatGroup = 2
+
 function shapes(dice: Dice, round: number): Shape[] {
   // What a later round has again, every `size`-th of a list comes in each.
   const turn = <T>(list: readonly T[], size: number) => list.filter((_, i) => (i + round) % size === 0)
@@ -43,11 +46,14 @@ function shapes(dice: Dice, round: number): Shape[] {
     Array.from({ length: count }, () => anyObject(dice, depth, dice.from(3, 14)))
   return [
     anyObject(dice, 2, dice.from(6, 12)),
-    // The tables of all formats are made in the first round.
-    together(
-      dice,
-      "format",
-      (round === 0 ? formatNames : turn(usualFormats, 3)).map((name) => formatted(dice, name)),
+    ...objects(12, 2),
+    // The tables of all formats are made in the first round, a few at a time: nobody is to wait for all of them.
+    ...groups(round === 0 ? formatNames : turn(usualFormats, 3), formatGroup).map((names) =>
+      together(
+        dice,
+        "format",
+        names.map((name) => formatted(dice, name)),
+      ),
     ),
     together(
       dice,
@@ -72,7 +78,6 @@ function shapes(dice: Dice, round: number): Shape[] {
     dictionary(dice, 1),
     dictionary(dice, 0),
     deepObject(dice, dice.from(3, 7)),
-    ...objects(12, 2),
     ...objects(4, 3),
     ...Array.from({ length: 6 }, () => library(dice)),
     {
@@ -83,6 +88,10 @@ function shapes(dice: Dice, round: number): Shape[] {
       }),
     },
   ]
+}
+
+function groups<Item>(list: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
 }
 
 /** An object with a property for each of `parts`. */

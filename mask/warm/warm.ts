@@ -23,7 +23,7 @@ const encoder = new TextEncoder()
 const Compilations = 6
 
 /**
- * Writes the samples of `rounds` rounds, each of which has others. About 630 steps a round, of which the first few make tables of
+ * Writes the samples of `rounds` rounds, each of which has others. About 3,500 steps a round, of which the first makes tables of
  * the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by one between requests;
  * `for (const _ of warmUp(vocabulary));` takes them all. Three rounds over the Llama-3 vocabulary take 3.1 s, ten took 7.1 (Node 20,
  * one core of 2026, compilers of V8 beside it): over a fifth of MaskBench a token then takes 10.2 instead of 10.0 µs on average and
@@ -71,16 +71,17 @@ function* writeAll(
   new Matcher(fsm).fillMask(row)
   yield
   for (const text of texts) {
-    write(fsm, text, row)
+    yield* write(fsm, text, row)
     yield
   }
 }
 
 /**
  * Reads `text` as a model would write it: the longest token that is allowed, each time, as far as it goes. Goes back now
- * and then, as drafts do, and tries tokens that may not come.
+ * and then, as drafts do, and tries tokens that may not come. A step has a few tokens, since code that is cold takes milliseconds for
+ * one: the first text took 160 ms.
  */
-function write(fsm: TokenFsm, text: string, row: Uint32Array): void {
+function* write(fsm: TokenFsm, text: string, row: Uint32Array): Generator<void> {
   const matcher = new Matcher(fsm)
   const bytes = encoder.encode(text)
   let last = -1
@@ -95,6 +96,7 @@ function write(fsm: TokenFsm, text: string, row: Uint32Array): void {
       matcher.validate([last, token])
       matcher.accept(last)
       matcher.accept(token)
+      yield
     }
     last = token
   }
