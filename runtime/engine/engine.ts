@@ -146,10 +146,12 @@ export class Engine {
     const count = readCount(options)
     this.checkLine(count)
     this.preparing += count
+    this.tellBusy()
     try {
       return await this.prepare(prompt, options)
     } finally {
       this.preparing -= count
+      this.tellBusy()
     }
   }
 
@@ -379,7 +381,7 @@ export class Engine {
   }
 
   private async keepStepping(): Promise<void> {
-    this.guides.isBusy(true)
+    this.tellBusy()
     while (this.scheduler.hasWork && !this.isClosing) {
       try {
         await this.stepper.step()
@@ -387,7 +389,12 @@ export class Engine {
         this.fault(error as Error)
       }
     }
-    this.guides.isBusy(false)
+    this.tellBusy()
+  }
+
+  /** A request that is prepared wants the cores as one that runs does. */
+  private tellBusy(): void {
+    this.guides.isBusy(this.preparing > 0 || (this.scheduler.hasWork && !this.isClosing))
   }
 
   /** A step failed as a whole: what ran ends with the error, what waits goes on with the next step. */

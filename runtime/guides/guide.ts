@@ -59,7 +59,7 @@ export interface GuideHost {
   glimpse(guide: Guide, tokens: readonly number[]): Promise<Glimpse | undefined>
   /** The guide's sequence has ended. */
   release(guide: Guide): void
-  /** Whether sequences run: what can wait is done while there are none. */
+  /** Whether requests are prepared or run: what can wait is done while there are none. */
   isBusy(isBusy: boolean): void
   close(): Promise<void>
 }

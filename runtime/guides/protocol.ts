@@ -36,8 +36,11 @@ export const signalWords = 8
 
 /** Word of `shared`, which all threads have: ids of machines given out. */
 export const MachineCount = 0
-/** Whether sequences run: a thread warms up only while there are none. */
-export const IsBusy = 1
+/**
+ * Raised when the first request begins to be prepared and when the last one has run, so it is odd while there are some. A thread
+ * warms up only while it is even.
+ */
+export const BusyTurn = 1
 export const sharedWords = 8
 
 /** Each kind has a bound in time of its own. */

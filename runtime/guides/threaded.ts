@@ -11,7 +11,7 @@ import { Group, ThreadedGuide } from "./group.ts"
 import { type Awaited, type Guide, type GuideHost, hasArrived, type OpenedGuides } from "./guide.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import { Placement, type PlacementOptions, patienceMs } from "./placement.ts"
-import { type FromThread, IsBusy, unpackError, unpackOpening } from "./protocol.ts"
+import { BusyTurn, type FromThread, unpackError, unpackOpening } from "./protocol.ts"
 import type { WalkThread } from "./thread.ts"
 import { type Glimpse, isMisfit, type Misfit, type Outlook, type Verdict } from "./walk.ts"
 
@@ -46,7 +46,9 @@ export class ThreadedGuides implements GuideHost {
   }
 
   isBusy(isBusy: boolean): void {
-    Atomics.store(this.placement.threads.shared, IsBusy, isBusy ? 1 : 0)
+    const { shared } = this.placement.threads
+    const wasBusy = (Atomics.load(shared, BusyTurn) & 1) === 1
+    if (isBusy !== wasBusy) Atomics.add(shared, BusyTurn, 1)
   }
 
   async open(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {

@@ -14,6 +14,8 @@ export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" 
 export const maxHeapMb = 2_048
 /** Threads that belong to one constraint each; twice as many where answers have begun, see `leave`. */
 export const maxOwnedThreads = 4
+/** So long after one thread is ready the next spare one is started. */
+const startGapMs = 2_000
 /** So long one of them is kept for the next request with its constraint, and where its memory is that of all others. */
 const keptMs = 30_000
 const sharedKeptMs = 5_000
@@ -37,12 +39,19 @@ export class WalkThreads {
   private readonly left = new Set<WalkThread>()
   /** Threads that belong to one constraint and have nothing to do, since when. */
   private readonly idleSince = new Map<WalkThread, number>()
+  /** Until the next spare thread is started. */
+  private gap: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: PoolOptions, handlers: ThreadHandlers) {
     this.options = options
-    this.handlers = handlers
+    this.handlers = {
+      ...handlers,
+      onAnswer: (thread, answer) => {
+        if (answer.kind === "ready") this.prepare()
+        handlers.onAnswer(thread, answer)
+      },
+    }
     this.home = this.start()
-    this.prepare()
   }
 
   get nursery(): WalkThread {
@@ -154,15 +163,26 @@ export class WalkThreads {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.gap)
     await Promise.all(this.all.map((thread) => thread.end()))
     this.threads.clear()
   }
 
-  /** Starts what the options want ready. */
+  /**
+   * Starts what the options want ready, one thread after the other: each takes 0.3 s of a core to load its code, and the first
+   * requests want the cores too.
+   */
   private prepare(): void {
     const { spareCount } = this.options
-    if (spareCount > 0) this.nurseryThread ??= this.spares.shift() ?? this.start()
-    while (this.spares.length < spareCount - 1) this.spares.push(this.start())
+    if (spareCount === 0 || this.gap !== undefined) return
+    this.nurseryThread ??= this.spares.shift()
+    if (this.nurseryThread && this.spares.length >= spareCount - 1) return
+    this.gap = setTimeout(() => {
+      this.gap = undefined
+      if (!this.nurseryThread) this.nurseryThread = this.start()
+      else if (this.spares.length < spareCount - 1) this.spares.push(this.start())
+    }, startGapMs)
+    this.gap.unref?.()
   }
 
   /** Ends idle threads until there are fewer than `most` that belong to one constraint; whether it could. */

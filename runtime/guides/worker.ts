@@ -18,8 +18,8 @@ import { systemThread } from "./priority.ts"
 import {
   Answered,
   Asked,
+  BusyTurn,
   type FromThread,
-  IsBusy,
   MachineCount,
   packError,
   packOpening,
@@ -43,7 +43,7 @@ const shared = new Int32Array(data.shared)
 
 /** Answers of one step are sent together, unless one of them takes longer than this. */
 const maxHeldMs = 1
-/** Nothing was asked for so long: time to warm up. */
+/** Nothing was asked for so long: time to warm up, step by step until something is asked. */
 const pauseMs = 5
 
 interface Running {
@@ -59,6 +59,8 @@ class WalkServer {
   private readonly compiled: CompiledConstraints
   private readonly running = new Map<number, Running>()
   private readonly scratch: Uint32Array
+  /** The steps of the warm-up that are left; each is short. Null: there are none. */
+  private warming: Iterator<void> | null
   private units = 0
 
   constructor(vocabulary: Vocabulary, tokenizer: Tokenizer) {
@@ -66,6 +68,7 @@ class WalkServer {
     this.tokenizer = tokenizer
     this.compiled = new CompiledConstraints(vocabulary)
     this.scratch = new Uint32Array(vocabulary.words)
+    this.warming = data.warms ? warmUp(vocabulary) : null
   }
 
   serve(question: ToThread): void {
@@ -102,6 +105,15 @@ class WalkServer {
       Atomics.store(signal, StateCount, this.compiled.stateCount)
     }
     Atomics.store(signal, Unit, 0)
+  }
+
+  get isWarm(): boolean {
+    return this.warming === null
+  }
+
+  /** One step of the warm-up. */
+  warm(): void {
+    if (this.warming?.next().done) this.warming = null
   }
 
   private open({ owner, places, request, key, compileMs }: ToThread & { kind: "open" }): void {
@@ -250,16 +262,22 @@ shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
 say({ kind: "ready", systemThread: systemThread() })
 
-/** The steps of the warm-up that are left; each is short. */
-let warming: Iterator<void> | null = data.warms ? warmUp(vocabulary) : null
+/** The last that was done was a step of the warm-up, and nobody has asked for anything since. */
+let isWarming = false
+let turn = 0
 for (;;) {
   const seen = Atomics.load(signal, Asked)
+  const lastTurn = turn
+  turn = Atomics.load(shared, BusyTurn)
+  if (turn !== lastTurn) isWarming = false
   const received = receiveMessageOnPort(port)
   if (received) {
+    isWarming = false
     server.serve(received.message as ToThread)
     continue
   }
-  const isQuiet =
-    Atomics.wait(signal, Asked, seen, warming ? pauseMs : Number.POSITIVE_INFINITY) === "timed-out"
-  if (isQuiet && warming && Atomics.load(shared, IsBusy) === 0 && warming.next().done) warming = null
+  const pause: number = server.isWarm ? Number.POSITIVE_INFINITY : isWarming ? 0 : pauseMs
+  const isQuiet = Atomics.wait(signal, Asked, seen, pause) === "timed-out"
+  isWarming = isQuiet && (turn & 1) === 0 && Atomics.load(shared, BusyTurn) === turn
+  if (isWarming) server.warm()
 }
