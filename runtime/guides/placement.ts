@@ -11,7 +11,14 @@ import { AbortError, ModelError } from "../errors.ts"
 import { Crowding } from "./crowding.ts"
 import type { Group } from "./group.ts"
 import type { Opening } from "./opening.ts"
-import { type FromThread, timedWork, type UnitKindName } from "./protocol.ts"
+import {
+  type FromThread,
+  type PlainOpening,
+  packOpening,
+  timedWork,
+  type UnitKindName,
+  unpackOpening,
+} from "./protocol.ts"
 import type { WalkThread, Work } from "./thread.ts"
 import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
 
@@ -74,8 +81,8 @@ export class Placement {
   private readonly groups = new Map<number, Group>()
   /** Wait to be compiled, one at a time: masks come in between. */
   private arriving: Group[] = []
-  /** Constraints that were quick at home. */
-  private known = new Set<string>()
+  /** Constraints that were quick at home; and what becomes of a request for no more than each, where that is known. */
+  private known = new Map<string, PlainOpening | undefined>()
   /** Wait for a thread of their own. */
   private slow: Group[] = []
   private readonly refusals = new Map<string, { error: Error; until: number }>()
@@ -111,9 +118,24 @@ export class Placement {
     const owner = this.threads.ownerOf(group.key)
     const isKnown = group.key !== undefined && this.known.has(group.key)
     if (owner) this.send(group, owner)
-    else if (isKnown) this.send(group, this.threads.home)
+    else if (isKnown) this.sendKnown(group, this.known.get(group.key!))
     else this.arriving.push(group)
     this.sendNext()
+  }
+
+  /**
+   * Nothing of a known constraint can be refused but what a request asks for beside it: without that the thread is not waited for,
+   * and its first mask is found while the model reads the prompt.
+   */
+  private sendKnown(group: Group, known: PlainOpening | undefined): void {
+    const { maxHealed, closes, stopRegexes, wantsReport } = group.request
+    const asksMore = maxHealed > 0 || closes || stopRegexes.length > 0 || wantsReport
+    const isTold = known !== undefined && !asksMore
+    // The thread of one that is told already is woken for its first mask.
+    this.send(group, this.threads.home, isTold ? "tell" : "post")
+    if (!isTold || !this.groups.has(group.id)) return
+    group.opening = unpackOpening(known, group.request)
+    group.resolve(group.opening)
   }
 
   /** The group of an id, if `thread` is where it is: what a thread says of others is of no interest. */
@@ -137,7 +159,11 @@ export class Placement {
     const { home } = this.threads
     if (!group.isProven && key !== undefined) {
       if (this.known.size >= maxKnown) this.known.clear()
-      this.known.add(key)
+      // Where the prompt is healed the text begins elsewhere.
+      const { opening, request } = group
+      const tellsAll = opening !== undefined && request.maxHealed === 0
+      const next = tellsAll ? packOpening({ ...opening, compileMs: 0, isCached: true }, false) : undefined
+      this.known.set(key, next ?? this.known.get(key))
     }
     group.isProven = true
     if (thread === home) return
@@ -157,13 +183,13 @@ export class Placement {
     }
   }
 
-  private send(group: Group, thread: WalkThread): void {
+  private send(group: Group, thread: WalkThread, how: "post" | "tell" = "post"): void {
     const { compileMs } = this.options.limits
     group.thread = thread
     // Where nobody else waits it may take its time.
     group.isTrial = !group.isSlow && compileMs > trialMs && this.hasOthers(group, thread)
     try {
-      thread.post({
+      thread[how]({
         kind: "open",
         owner: group.id,
         places: group.guides.map(({ place }) => place),

@@ -100,9 +100,19 @@ export class WalkThread {
   }
 
   post(question: ToThread): void {
+    this.tell(question)
+    this.wake()
+  }
+
+  /** Sends a question that may wait until the thread is woken, by `wake` or by the next question. */
+  tell(question: ToThread): void {
     if (this.isDead) return
     this.port.postMessage(question)
     Atomics.add(this.signal, Asked, 1)
+  }
+
+  /** Where all cores are at work, who wakes a thread may have to wait for it. */
+  wake(): void {
     Atomics.notify(this.signal, Asked)
   }
 

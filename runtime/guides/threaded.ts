@@ -34,6 +34,8 @@ export class ThreadedGuides implements GuideHost {
   private readonly placement: Placement
   private readonly byId = new Map<number, ThreadedGuide>()
   private queued: ThreadedGuide[] = []
+  /** Threads that `flush` wakes. */
+  private readonly told = new Set<WalkThread>()
   private readonly asks = new Map<number, Ask>()
   private waiters: Waiter[] = []
   private lastId = 0
@@ -76,7 +78,8 @@ export class ThreadedGuides implements GuideHost {
     own.isLooking = true
     const { thread } = own.group
     if (!thread) return
-    thread.post({ kind: "begin", guide: own.id, slot })
+    thread.tell({ kind: "begin", guide: own.id, slot })
+    this.told.add(thread)
   }
 
   accept(guide: Guide, token: number, ahead: number): void {
@@ -108,6 +111,8 @@ export class ThreadedGuides implements GuideHost {
       else if (guide.isLooking) step.looks.push(guide.id)
     }
     for (const [thread, step] of steps) thread.post({ kind: "step", ...step })
+    for (const thread of this.told) if (!steps.has(thread)) thread.wake()
+    this.told.clear()
   }
 
   /** The threads work by themselves; what is queued for them goes out beside the run of the model. */

@@ -159,6 +159,20 @@ test("the report comes with the answer, made at once or when it is read", async 
   expect(early.report?.counts.exact).toBeGreaterThan(5)
 })
 
+test("a constraint that is known begins before its thread has said a word, and ends in the same answer", async () => {
+  const options: GenerateOptions = { schema: { ...people, title: "known" }, temperature: 1, seed: 3n }
+  const first = await threaded.generate("p", options)
+  let generation: Awaited<ReturnType<Engine["start"]>> | undefined
+  void threaded.start("p", options).then((started) => {
+    generation = started
+  })
+  // No message can come in between.
+  for (let turn = 0; turn < 40 && !generation; turn++) await null
+  const { choices, usage } = await generation!.result
+  expect([choices[0].text, usage.compileMs]).toEqual([first.choices[0].text, 0])
+  expect(generation!.report?.keywords).toEqual(first.report?.keywords)
+})
+
 test("an abort in the moment in which a constraint is ready ends the request, and its walks", async () => {
   const { guides } = threaded as unknown as { guides: { open: (...args: unknown[]) => Promise<unknown> } }
   const { placement } = (threaded as unknown as { parts: { guides: unknown } }).parts.guides as {
