@@ -1,6 +1,7 @@
 /**
- * The one bundle of the library: chevrotain, over the compiled `grammar/ebnf/chevrotain.js`, minified, with the licences of
- * what is in it beside it. Everything else is shipped as the compiler writes it.
+ * The one package that is bundled into the library: chevrotain, over the compiled `grammar/ebnf/chevrotain.js`, minified, with the
+ * licences of what is in it beside it. Everything else is shipped as the compiler writes it, but for the thread of walks
+ * (vite.thread.config.ts).
  */
 import { rmSync } from "node:fs"
 import { defineConfig } from "vite"
