@@ -35,6 +35,7 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   const vocabulary = await readVocabulary(flags.vocab)
   const rows = (await readMaskRows(file)).filter((_, index) => index % Math.max(1, flags.every) === 0)
   // As a server does after it has loaded a model.
+  compileEarly(true)
   for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
   compileEarly(false)
   // Only figures are kept: the memory of a run is the engine's.
