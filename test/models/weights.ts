@@ -212,10 +212,21 @@ async function greedy(engine: Engine): Promise<(readonly number[])[]> {
 }
 
 async function bySchemas(engine: Engine): Promise<void> {
+  const ask = (i: number, draftTokens: number | null) => {
+    const options = { temperature: 1, seed: BigInt(i), maxTokens: 160, onLength: "close" as const }
+    return engine.generate(questions[i], { schema: schemas[i], draftTokens, ...options })
+  }
+  let unmoved = 0
+  for (const i of schemas.keys())
+    unmoved += Number(same((await ask(i, null)).tokens, (await ask(i, 0)).tokens))
+  const { draftedTokens, acceptedTokens } = engine.metrics
+  say(
+    unmoved === schemas.length,
+    `${unmoved} of ${schemas.length} answers to schemas are those without drafts; ${acceptedTokens} of ${draftedTokens} drafted tokens were right`,
+  )
   for (const isTogether of [false, true]) {
     const one = async (schema: object, i: number) => {
-      const options = { schema, temperature: 1, seed: BigInt(i), maxTokens: 160, onLength: "close" as const }
-      const { text } = await engine.generate(questions[i], options)
+      const { text } = await ask(i, null)
       return validate(JSON.stringify(schema), text).valid
     }
     const verdicts: boolean[] = []
