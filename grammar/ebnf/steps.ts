@@ -245,12 +245,23 @@ export class RuleLanguage {
       case BranchTerm: {
         const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const known = ends?.()
-        let best: Uint8Array | null = null
-        for (const [tag, rest] of rests) {
-          const after = this.shortestKnown(rest, witnesses, missing)
-          if (after === null) continue
+        const ways = Array.from(rests, ([tag, rest]) => {
           const before = known?.get(tag) ?? lexemes.shortest(narrow(new Set([tag]))).bytes
-          if (best === null || before.length + after.length < best.length) best = concatenate([before, after])
+          return { before, rest, least: before.length + this.least(rest) }
+        })
+        const textOf = ({ before, rest }: (typeof ways)[number]) => {
+          const after = this.shortestKnown(rest, witnesses, missing)
+          return after === null ? null : concatenate([before, after])
+        }
+        // What is surely longer than another one is not spelled out: a hundred tools have a hundred shortest calls.
+        const nearest = ways.reduce((a, b) => (b.least < a.least ? b : a), ways[0])
+        const near = nearest === undefined ? null : textOf(nearest)
+        const bound = near?.length ?? Number.POSITIVE_INFINITY
+        let best: Uint8Array | null = null
+        for (const way of ways) {
+          if (way.least > bound || (best !== null && way.least >= best.length)) continue
+          const text = way === nearest ? near : textOf(way)
+          if (text !== null && (best === null || text.length < best.length)) best = text
         }
         return best === null ? null : this.checked(best)
       }
@@ -260,6 +271,30 @@ export class RuleLanguage {
       }
       default:
         return noBytes
+    }
+  }
+
+  /** At most as many bytes as any text of `term`. Cost: its parts, but those of the rules that it names. */
+  private least(term: Term): number {
+    const { terms } = this
+    switch (terms.kind(term)) {
+      case ExprTerm:
+        return lexemes.least(exprLexeme(terms.at(term, 1)))
+      case LexemeTerm:
+        return lexemes.least(terms.at(term, 1))
+      case ConcatTerm: {
+        let bytes = 0
+        let rest = term
+        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+          bytes += this.least(terms.at(rest, 1))
+        return bytes + this.least(rest)
+      }
+      case NestedTerm: {
+        const starts = terms.grammars[terms.at(term, 1)].start.map(leastOfStep)
+        return starts.length === 0 ? 0 : Math.min(...starts)
+      }
+      default:
+        return 0
     }
   }
 
@@ -279,6 +314,14 @@ export class RuleLanguage {
       "lower its repetitions",
     )
   }
+}
+
+/** At most as many bytes as any text that begins by a step. */
+function leastOfStep({ lexeme, frames }: Step): number {
+  return frames.reduce(
+    (sum, frame) => sum + frame.leastBytes,
+    lexeme === EmptyLexeme ? 0 : lexemes.least(lexeme),
+  )
 }
 
 /** What remains of a rule. */

@@ -282,10 +282,18 @@ export class ObjectLanguage {
   }
 }
 
+/** At most as many bytes as any members of an object have, with its closing brace. */
+function leastMembers({ names }: ObjectSpec): number {
+  let bytes = 0
+  // A colon, a character of a value, and a comma or the brace.
+  for (const { name, isRequired } of names) if (isRequired) bytes += JSON.stringify(name).length + 3
+  return Math.max(1, bytes)
+}
+
 class ObjectFrame extends Frame {
   override readonly needsText: boolean
   override readonly isSymbolic: boolean
-  override readonly leastBytes = 1
+  override readonly leastBytes: number
   override readonly isOpenEnded: boolean
   readonly object: ObjectLanguage
   readonly phase: number
@@ -300,6 +308,7 @@ class ObjectFrame extends Frame {
     this.phase = phase
     this.progress = progress
     this.detail = detail
+    this.leastBytes = phase === Phase.Start ? leastMembers(object.rules.spec) : 1
     this.needsText = phase === Phase.Key && object.rules.classes.length > 0
     this.isSymbolic = phase === Phase.Key && progress.others === UnknownKeys
     // Where any name will do, each beginning of a name that is taken is the beginning of one that is not.
