@@ -280,6 +280,8 @@ export class Sequence {
     const { isConstrained, closes, hasPatterns, stops, vocabulary } = this.options
     if (!outlook || outlook.least === 0 || !isConstrained) return false
     if (closes || hasPatterns || stops.strings.length > 0) return false
+    // A control token that the grammar reads ends a text without a byte.
+    if (vocabulary.name(token) !== undefined) return false
     const bytes = vocabulary.bytes(token)
     return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
   }
