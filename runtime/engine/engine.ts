@@ -24,9 +24,8 @@ import {
   readConstraint,
   type ValueOf,
 } from "../schema.ts"
-import { Speculation } from "../speculation/draft.ts"
-import { canSpeculate } from "../speculation/speculation.ts"
-import { breakEvenOf, type Speculator } from "../speculation/speculator.ts"
+import { Drafting } from "../speculation/drafting.ts"
+import type { Speculator } from "../speculation/speculator.ts"
 import { type RunOptions, type RunResult, run } from "../turn/run.ts"
 import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
@@ -68,10 +67,6 @@ export interface EngineParts {
 }
 
 const stallMs = 30_000
-/** Most tokens that are guessed at a time. */
-const maxGuessed = 8
-/** What a guessed token costs about, in steps of one row, until it is known by the clock. */
-const guessBreakEven = 0.3
 
 /** What an engine's model is, and how much it takes. */
 export interface ModelInfo {
@@ -103,6 +98,7 @@ export class Engine {
   /** performance.now() when work came to an idle engine. */
   private busySince = 0
   private readonly stepper: Stepper
+  private readonly drafting: Drafting
   private readonly slowReading: SlowReading
 
   constructor(parts: EngineParts) {
@@ -123,6 +119,8 @@ export class Engine {
     })
     const { vocabulary, scheduler, metrics } = this
     this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
+    const { model, speculator, guesses } = parts
+    this.drafting = new Drafting(model, speculator, guesses, () => scheduler.running.length)
     this.model = {
       id: parts.id,
       createdAt: parts.createdAt,
@@ -163,7 +161,7 @@ export class Engine {
       prompts: this.parts.prompts,
       contextLength: this.model.contextLength,
       seed: this.parts.seed ?? randomSeed(),
-      maxDraftTokens: this.parts.speculator?.tokens ?? (this.guesses ? maxGuessed : 0),
+      maxDraftTokens: this.drafting.maxTokens,
       constraint,
       style: this.parts.style,
     })
@@ -218,7 +216,7 @@ export class Engine {
           ...(isConstrained && { isComplete: isAccepting ?? false }),
           contextLength: this.model.contextLength,
           choice,
-          speculation: this.speculation(request),
+          speculation: this.drafting.judge(request),
           emit: generation.push,
         }),
     )
@@ -343,24 +341,6 @@ export class Engine {
     await this.parts.model.close()
     await this.parts.speculator?.drafter.close()
     this.parts.sampler.close()
-  }
-
-  /** Whether the answers to constraints are drafted by what their text is used to. */
-  private get guesses(): boolean {
-    const { canRewind, readsSteps } = this.parts.model
-    return this.parts.guesses && canRewind && readsSteps
-  }
-
-  /** How the drafts of a request are judged; null where there are none, or none could be. */
-  private speculation({ params, verify, draftTokens, takesRuns }: ReadRequest): Speculation | null {
-    const { speculator } = this.parts
-    if (draftTokens === 0 || !canSpeculate(params, verify)) return null
-    if (!speculator)
-      return this.guesses && takesRuns && verify === "match"
-        ? new Speculation(verify, draftTokens, () => guessBreakEven, { maxShare: 2 })
-        : null
-    const breakEven = (): number => breakEvenOf(speculator, this.scheduler.running.length)
-    return new Speculation(verify, draftTokens, breakEven, { isAdaptive: speculator.isAdaptive })
   }
 
   private cancel(generation: Generation): void {

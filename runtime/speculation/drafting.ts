@@ -1,0 +1,42 @@
+/** Which requests of an engine are drafted, by whom, and how far. */
+import type { ReadRequest } from "../engine/request.ts"
+import type { Model } from "../model/model.ts"
+import { Speculation } from "./draft.ts"
+import { canSpeculate } from "./speculation.ts"
+import { breakEvenOf, type Speculator } from "./speculator.ts"
+
+/** Most tokens that are guessed at a time. */
+const maxGuessed = 8
+/** What a guessed token costs about, in steps of one row, until it is known by the clock. */
+const guessBreakEven = 0.3
+
+export class Drafting {
+  private readonly speculator: Speculator | null
+  /** Answers to constraints are drafted by what their text is used to, where nobody else drafts and that changes no bit. */
+  private readonly guesses: boolean
+  private readonly running: () => number
+
+  /** `running`: how many sequences run. */
+  constructor(model: Model, speculator: Speculator | null, guesses: boolean, running: () => number) {
+    this.speculator = speculator
+    this.guesses = speculator === null && guesses && model.canRewind && model.readsSteps
+    this.running = running
+  }
+
+  /** Most tokens that are drafted at a time; 0: none. */
+  get maxTokens(): number {
+    return this.speculator?.tokens ?? (this.guesses ? maxGuessed : 0)
+  }
+
+  /** How the drafts of a request are judged; null where there are none, or none could be. */
+  judge({ params, verify, draftTokens, takesRuns }: ReadRequest): Speculation | null {
+    const { speculator } = this
+    if (draftTokens === 0 || !canSpeculate(params, verify)) return null
+    if (speculator) {
+      const breakEven = (): number => breakEvenOf(speculator, this.running())
+      return new Speculation(verify, draftTokens, breakEven, { isAdaptive: speculator.isAdaptive })
+    }
+    if (!this.guesses || !takesRuns || verify !== "match") return null
+    return new Speculation(verify, draftTokens, () => guessBreakEven, { maxShare: 2 })
+  }
+}
