@@ -203,8 +203,8 @@ export class Scheduler {
   }
 
   /**
-   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known. Where any cut has the same bits, tokens go
-   * together once there are as many of them as rows: a run of n tokens costs about what n places cost in a run of n rows.
+   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known. Where any cut has the same bits,
+   * tokens go together once there are as many of them as rows: a run of n tokens costs about what n places cost in a run of n rows.
    */
   private runEnd(start: number, end: number): number {
     const few = this.readsSteps ? this.running.length - 1 : this.fewTokens

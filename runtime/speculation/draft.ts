@@ -37,8 +37,8 @@ export class Speculation {
   private readonly length: DraftLength
 
   /**
-   * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. `maxShare`: so many times that is the most that the
-   * clock is believed.
+   * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. `maxShare`: the clock is believed up
+   * to so many times that share.
    */
   constructor(
     verify: Verify,

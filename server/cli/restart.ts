@@ -69,7 +69,7 @@ export async function restart(better: BetterStart): Promise<number> {
 export function settle(): void {
   const isOneCore = process.execArgv.includes(Flag)
   if (isOneCore) {
-    // Compilation is waited for: with less inlined it takes 0.6 instead of 1.4 s of a MaskBench run.
+    // Compilation is waited for: with this, and `compileEarly`, it takes 0.7 instead of 1.5 s of a MaskBench run.
     setFlagsFromString("--max-inlined-bytecode-size-cumulative=300")
     setFlagsFromString("--max-inlined-bytecode-size=200")
     setFlagsFromString("--no-turbo-inline-array-builtins")
@@ -85,7 +85,8 @@ export function settle(): void {
  * Whether V8 optimises what was run half as often as it asks for by itself, or what was run four times as often. Early is for a
  * warm-up; behind it what is hot has been compiled, and each function that is not costs some token 10 to 40 ms. A token of
  * MaskBench takes a tenth less on average then, its p99.9 a fifth, the p99 of first masks 8 instead of 13 ms (three pairs of runs;
- * Node 20, one core). On several cores V8 compiles beside the program, and nothing changes.
+ * Node 20, one core). On several cores V8 compiles beside the program, and nothing changes. A server's threads warm up at times of
+ * their own, and compile by V8's measure.
  */
 export function compileEarly(isEarly: boolean): void {
   if (process.execArgv.includes(Flag)) setFlagsFromString(`--interrupt-budget=${isEarly ? 30_000 : 270_000}`)
