@@ -46,7 +46,7 @@ type Asked = Pick<GenerateOptions, "toolChoice" | "parallelToolCalls" | "maxTool
 const template =
   "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '<|end|>' }}{% endfor %}<|assistant|>"
 const maxRefusals = 2
-const atOnce = 8
+const atOnce = 32
 
 /** What the turn of a number asks of its calls. */
 function askedOf(turn: number, tools: readonly TurnTool[]): Asked {
@@ -69,7 +69,7 @@ export async function soakTurns(style: Style, { rows, turns, seed }: TurnSoak): 
   // In messages `<|end|>` is followed by more.
   const end = controls.includes("<|end|>") ? "<|return|>" : "<|end|>"
   const others = controls.filter((each) => each !== end)
-  const model = writeTinyModel(directory, { template, end, controls: others, contextLength: 2_048 })
+  const model = writeTinyModel(directory, { template, end, controls: others, contextLength: 1_024 })
   const engine = await open({
     ...{ model, device: "cpu", isolation: "none", toolStyle: name, slots: atOnce },
     log: () => {},
