@@ -19,6 +19,7 @@ import {
   ConcatKind,
   DiffKind,
   Empty,
+  ExprMemo,
   kindOf,
   LookKind,
   LoopKind,
@@ -76,6 +77,8 @@ export function maxOf(max: number): number {
 
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
+/** UTF-16 code units of a text that is found again by its string. */
+const MaxKept = 16
 /** Nodes of an expression that still fuses with its neighbours. */
 const MaxFused = 4_096
 
@@ -108,8 +111,8 @@ export class Terms {
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
-  /** Nodes of expressions that were fused, up to the bound. */
-  private readonly sizes = new Map<ExprId, number>()
+  /** The terms of short texts: grammars have the same ones again and again. */
+  private readonly byText = new Map<string, Term>()
   /** The text of a term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
   /** The expression of a term that is a lexeme of its own. */
@@ -141,7 +144,9 @@ export class Terms {
 
   /** The alternatives of an `or`. */
   members(term: Term): Term[] {
-    return Array.from(this.table.view(term).subarray(1))
+    const members: Term[] = []
+    for (let i = 1; i < this.table.length(term); i++) members.push(this.table.at(term, i))
+    return members
   }
 
   /** The texts of `expr`. Fuses with what stands beside it. */
@@ -152,9 +157,12 @@ export class Terms {
 
   /** Exactly this text, or these bytes, which must be text. */
   text(text: string | Uint8Array): Term {
+    const known = typeof text === "string" ? this.byText.get(text) : undefined
+    if (known !== undefined) return known
     const bytes = typeof text === "string" ? utf8(text) : text
     const term = this.expr(exprs.literal(bytes))
     this.texts.set(term, bytes)
+    if (typeof text === "string" && text.length <= MaxKept) this.byText.set(text, term)
     return term
   }
 
@@ -344,22 +352,20 @@ export class Terms {
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
     const members = new Set<Term>()
-    const add = (term: Term): void => {
-      if (term === this.never) return
-      if (this.kind(term) === OrTerm) for (const member of this.members(term)) add(member)
-      else members.add(term)
-    }
-    for (const term of terms) add(term)
-    if (members.size === 1) return [...members][0]
+    for (const term of terms) this.addMembers(members, term)
     const regular: Term[] = []
     const others: Term[] = []
     const choices: Uint8Array[] = []
     let hasEmpty = false
     for (const term of members) {
+      if (members.size === 1) return term
       if (term === this.empty) hasEmpty = true
       else if (this.kind(term) !== ExprTerm) others.push(term)
-      else if (this.texts.has(term)) choices.push(this.texts.get(term) as Uint8Array)
-      else regular.push(term)
+      else {
+        const text = this.texts.get(term)
+        if (text !== undefined) choices.push(text)
+        else regular.push(term)
+      }
     }
     if (choices.length < MinChoice) {
       for (const text of choices) regular.push(this.text(text))
@@ -375,9 +381,16 @@ export class Terms {
       others.push(...regular)
       if (hasEmpty) others.push(this.empty)
     }
+    if (others.length < 2) return others[0] ?? this.never
     const sorted = [...new Set(others)].sort((a, b) => a - b)
-    if (sorted.length === 0) return this.never
     return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
+  }
+
+  /** Adds the alternatives of `term` that have texts. */
+  private addMembers(members: Set<Term>, term: Term): void {
+    if (term === this.never) return
+    if (this.kind(term) !== OrTerm) members.add(term)
+    else for (let i = 1; i < this.table.length(term); i++) this.addMembers(members, this.table.at(term, i))
   }
 
   /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*. */
@@ -453,10 +466,10 @@ export class Terms {
     const text = this.texts.get(term)
     if (text !== undefined) return text.length
     const expr = this.at(term, 1)
-    let size = this.sizes.get(expr)
-    if (size === undefined) {
+    let size = sizes.get(expr)
+    if (size < 0) {
       size = exprSize(expr)
-      this.sizes.set(expr, size)
+      sizes.set(expr, size)
     }
     return size
   }
@@ -467,38 +480,43 @@ export function lazyExpr(expr: ExprId): ExprId {
   return exprs.and([expr, exprs.not(exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText)))])
 }
 
+/** Nodes of expressions that were fused, up to the bound. */
+const sizes = new ExprMemo()
+/** By node: the walk of `exprSize` that met it last. */
+const marks = new ExprMemo()
+let walks = 0
+/** What the walk has met. */
+const met = new Int32Array(MaxFused + 2)
+let metCount = 0
+
 /** Distinct nodes of `expr`, sets of characters as one; not counted further than what may fuse. */
 function exprSize(expr: ExprId): number {
-  const children = childrenOf(expr)
-  if (children.length === 0) return 1
-  const found = new Set([expr, ...children])
-  // What is added meanwhile is visited too.
-  for (const id of found) {
-    if (found.size > MaxFused) break
-    for (const child of childrenOf(id)) found.add(child)
+  walks++
+  metCount = 0
+  meet(expr)
+  // What is met meanwhile is visited too.
+  for (let i = 0; i < metCount && metCount <= MaxFused; i++) {
+    const id = met[i]
+    // Which values of a tuple are operands depends on its kind, see `expr/nodes.ts`.
+    switch (kindOf(id)) {
+      case ConcatKind:
+      case OrKind:
+      case AndKind:
+      case DiffKind:
+        for (let j = 1; j < length(id); j++) meet(at(id, j))
+        break
+      case LoopKind:
+      case LookKind:
+      case BehindKind:
+      case ScopeKind:
+        meet(at(id, 1))
+    }
   }
-  return found.size
+  return metCount
 }
 
-const noChildren: readonly ExprId[] = []
-
-/** Operands of an expression: which values of a tuple they are depends on its kind, see `expr/nodes.ts`. */
-function childrenOf(id: ExprId): readonly ExprId[] {
-  switch (kindOf(id)) {
-    case ConcatKind:
-    case OrKind:
-    case AndKind:
-    case DiffKind: {
-      const children: ExprId[] = []
-      for (let i = 1; i < length(id); i++) children.push(at(id, i))
-      return children
-    }
-    case LoopKind:
-    case LookKind:
-    case BehindKind:
-    case ScopeKind:
-      return [at(id, 1)]
-    default:
-      return noChildren
-  }
+function meet(id: ExprId): void {
+  if (metCount > MaxFused || marks.get(id) === walks) return
+  marks.set(id, walks)
+  met[metCount++] = id
 }

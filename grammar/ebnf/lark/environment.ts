@@ -86,6 +86,7 @@ export class Environments {
 /** A parameter that is handed on is what it stands for. */
 export function resolved(value: Value): Value {
   let { node, environment } = value
+  if (node.kind !== "name" || environment.values.size === 0) return value
   while (node.kind === "name") {
     const next = environment.values.get(node.text)
     if (next === undefined) break

@@ -49,6 +49,8 @@ export class Lowering {
   private readonly nodeRules = new Map<Node, RuleId | null>()
   /** What parameters stand for, once it was lowered. */
   private readonly values = new NodesByEnvironment<Term>()
+  /** Texts as lexemes, each with the gap behind it. */
+  private readonly textTerms = new Map<string, Term>()
   /** What may stand behind a lexeme; the empty text alone where nothing is ignored. */
   private readonly gap: Term
 
@@ -108,7 +110,7 @@ export class Lowering {
 
   /** The rule of a definition with what it is given. */
   private instance(name: string, environment: Environment): RuleId {
-    const key = `${environment.id} ${name}`
+    const key = environment === emptyEnvironment ? name : `${environment.id} ${name}`
     let instance = this.instances.get(key)
     if (instance === undefined) {
       const definition = this.scope.definitions.get(name)
@@ -336,6 +338,8 @@ export class Lowering {
 
   private lexeme(node: Node, environment: Environment): Term {
     const { terms } = this.rules
+    const fact = node.kind === "literal" ? this.scope.facts.get(node) : undefined
+    if (fact?.kind === "text" && !fact.ignoresCase) return this.textTerm(fact.value)
     const texts = this.isGreedy && node.kind !== "literal" ? null : this.terminals.textsOf(node, environment)
     if (texts !== null && (texts.count === 1 || texts.count >= MinChoice)) return this.choice([texts])
     return this.beforeGap(this.terminals.exprOf(node, environment), this.isGreedy, (expr) =>
@@ -343,13 +347,25 @@ export class Lowering {
     )
   }
 
+  /** A text as a lexeme. */
+  private textTerm(text: string): Term {
+    let term = this.textTerms.get(text)
+    if (term === undefined) {
+      const { terms } = this.rules
+      term = text === "" ? terms.empty : terms.concat(terms.text(text), this.gap)
+      this.textTerms.set(text, term)
+    }
+    return term
+  }
+
   /** Any of the texts, each a lexeme. */
   private choice(lists: readonly TextList[]): Term {
     const { terms } = this.rules
     const texts = lists.flatMap(flatTexts)
-    const restOf = (text: string) => (text === "" ? terms.empty : this.gap)
-    if (texts.length >= MinChoice) return terms.choice(texts.map((text) => [text, restOf(text)] as const))
-    return terms.or(texts.map((text) => terms.concat(terms.text(text), restOf(text))))
+    if (texts.length >= MinChoice)
+      return terms.choice(texts.map((text) => [text, text === "" ? terms.empty : this.gap] as const))
+    const alternatives = texts.map((text) => this.textTerm(text))
+    return alternatives.length === 1 ? alternatives[0] : terms.or(alternatives)
   }
 
   /** Any of the alternatives. Many that begin with strings are read as one trie. */

@@ -186,8 +186,8 @@ export class LarkParser extends EmbeddedActionsParser {
   })
 
   private readonly alternative = this.RULE("alternative", (): Node => {
-    let node = this.SUBRULE(this.conjunction)
-    this.MANY(() =>
+    let node = this.conjunction()
+    this.MANY1(() =>
       this.OR([
         {
           ALT: () => {
@@ -207,7 +207,8 @@ export class LarkParser extends EmbeddedActionsParser {
     return node
   })
 
-  private readonly conjunction = this.RULE("conjunction", (): Node => {
+  /** Part of `alternative`, as those below are of `item`: a rule of its own costs as much as what it reads. */
+  private conjunction(): Node {
     const parts: Node[] = []
     parts.push(this.SUBRULE(this.sequence))
     this.MANY(() => {
@@ -215,7 +216,7 @@ export class LarkParser extends EmbeddedActionsParser {
       parts.push(this.SUBRULE1(this.sequence))
     })
     return parts.length === 1 ? parts[0] : { kind: "and", parts, ...around(parts) }
-  })
+  }
 
   private readonly sequence = this.RULE("sequence", (): Node => {
     const before = this.LA(0)
@@ -229,7 +230,7 @@ export class LarkParser extends EmbeddedActionsParser {
   private readonly item = this.RULE("item", (): Node => {
     const signs: Word[] = []
     this.MANY(() => signs.push(wordOf(this.CONSUME(words.Tilde))))
-    let node = this.SUBRULE(this.atom)
+    let node = this.atom()
     for (const sign of signs.reverse()) node = { kind: "not", body: node, start: sign.start, end: node.end }
     const times = this.OPTION({
       // Without a count behind it, "~" is in front of the next item.
@@ -273,46 +274,46 @@ export class LarkParser extends EmbeddedActionsParser {
       ]),
   )
 
-  private readonly atom = this.RULE(
-    "atom",
-    (): Node =>
-      this.OR<Node>({
-        DEF: [
-          { ALT: () => this.SUBRULE(this.text) },
-          { ALT: () => ({ kind: "regex", ...wordOf(this.CONSUME(words.Regex)) }) },
-          { ALT: () => this.SUBRULE(this.named) },
-          { ALT: () => ({ kind: "token", ...wordOf(this.CONSUME(words.Special)) }) },
-          {
-            ALT: () => {
-              const { text, start, end } = wordOf(this.CONSUME(words.Reference))
-              return { kind: "grammar", name: text.slice(1), start, end }
-            },
-          },
-          { ALT: () => jsonOf("json", this.CONSUME(words.JsonBlock)) },
-          { ALT: () => jsonOf("substring", this.CONSUME(words.RegexBlock)) },
-          { ALT: () => this.CONSUME(Group).payload as Node },
-          {
-            ALT: (): Node => {
-              const token = this.CONSUME(Maybe)
-              const { start, end } = wordOf(token)
-              return { kind: "repeat", body: token.payload, mark: "?", min: null, max: null, start, end }
-            },
-          },
-          {
-            ALT: (): Node => {
-              const { start } = wordOf(this.CONSUME(words.NestedKeyword))
-              const token = this.CONSUME(Statements)
-              return { kind: "nested", statements: token.payload, start, end: wordOf(token).end }
-            },
-          },
-        ],
-        ERR_MSG: "an item",
-      }),
-  )
+  private atom(): Node {
+    return this.OR<Node>(this.atoms)
+  }
 
-  private readonly text = this.RULE("text", (): Node => {
+  private readonly atoms = {
+    DEF: [
+      { ALT: () => this.text() },
+      { ALT: (): Node => ({ kind: "regex", ...wordOf(this.CONSUME(words.Regex)) }) },
+      { ALT: () => this.named() },
+      { ALT: (): Node => ({ kind: "token", ...wordOf(this.CONSUME(words.Special)) }) },
+      {
+        ALT: (): Node => {
+          const { text, start, end } = wordOf(this.CONSUME(words.Reference))
+          return { kind: "grammar", name: text.slice(1), start, end }
+        },
+      },
+      { ALT: () => jsonOf("json", this.CONSUME(words.JsonBlock)) },
+      { ALT: () => jsonOf("substring", this.CONSUME(words.RegexBlock)) },
+      { ALT: () => this.CONSUME(Group).payload as Node },
+      {
+        ALT: (): Node => {
+          const token = this.CONSUME(Maybe)
+          const { start, end } = wordOf(token)
+          return { kind: "repeat", body: token.payload, mark: "?", min: null, max: null, start, end }
+        },
+      },
+      {
+        ALT: (): Node => {
+          const { start } = wordOf(this.CONSUME(words.NestedKeyword))
+          const token = this.CONSUME(Statements)
+          return { kind: "nested", statements: token.payload, start, end: wordOf(token).end }
+        },
+      },
+    ],
+    ERR_MSG: "an item",
+  }
+
+  private text(): Node {
     const first = wordOf(this.CONSUME(words.Text))
-    const last = this.OPTION(() => {
+    const last = this.OPTION1(() => {
       this.CONSUME(words.DoubleDot)
       return wordOf(this.CONSUME1(words.Text))
     })
@@ -324,15 +325,15 @@ export class LarkParser extends EmbeddedActionsParser {
       start: first.start,
       end: last.end,
     }
-  })
+  }
 
   /** A rule or terminal, a template with its values, or a rule with its number. */
-  private readonly named = this.RULE("named", (): Node => {
+  private named(): Node {
     const name = wordOf(this.CONSUME(words.Identifier))
     const node: Node = { kind: "name", ...name }
     return (
-      this.OPTION(() =>
-        this.OR<Node>([
+      this.OPTION2(() =>
+        this.OR1<Node>([
           {
             ALT: () => {
               const token = this.CONSUME(Values)
@@ -355,7 +356,7 @@ export class LarkParser extends EmbeddedActionsParser {
         ]),
       ) ?? node
     )
-  })
+  }
 
   private readonly call = this.RULE(
     "call",

@@ -149,7 +149,8 @@ class StatementReader {
       if (payload === null) return false
     }
     outer.tokens.push({
-      ...open,
+      image: open.image,
+      startOffset: open.startOffset,
       endOffset: token.startOffset,
       tokenType: level.type,
       tokenTypeIdx: level.type.tokenTypeIdx as number,
