@@ -7,7 +7,7 @@
 
 import type { Tensor } from "onnxruntime-node"
 import type { Feed } from "../model.ts"
-import { type CacheArray, type Graph, makeArray } from "./graph.ts"
+import { type CacheArray, type Graph, makeArray, type Outputs } from "./graph.ts"
 
 export class AloneSlots {
   private readonly graph: Graph
@@ -23,8 +23,8 @@ export class AloneSlots {
     this.lengths = this.presents.map(() => 0)
   }
 
-  /** The logits of a feed. Shape [1, S, V]. */
-  async forward({ slot, start, tokens, copyFrom, logitsCount }: Feed): Promise<Tensor> {
+  /** Runs a feed. */
+  async forward({ slot, start, tokens, copyFrom, logitsCount }: Feed): Promise<Outputs> {
     const { caches } = this.graph.signature
     if (copyFrom !== undefined) this.takeOver(copyFrom, slot, start)
     else if (start === 0) this.forget(slot)
@@ -44,7 +44,7 @@ export class AloneSlots {
         pastLength: start,
         layout: "gapped",
         contextLength: Number.POSITIVE_INFINITY,
-        logitsCount: Math.max(1, logitsCount),
+        wanted: [logitsCount],
       },
       past,
       true,
@@ -52,7 +52,7 @@ export class AloneSlots {
     for (const tensor of past) tensor.dispose()
     this.presents[slot] = outputs.caches
     this.lengths[slot] = start + tokens.length
-    return outputs.logits
+    return outputs
   }
 
   forget(slot: number): void {

@@ -29,16 +29,16 @@ export interface Run {
   readonly layout: Layout
   /** Most places that a row can fill: an aligned row's new tokens lie within them, and its graph may have no more positions. */
   readonly contextLength: number
-  /** The logits of the last so many tokens are read. */
-  readonly logitsCount: number
+  /** The logits of the last so many tokens of each row are read. */
+  readonly wanted: readonly number[]
   /** The tokens of a row are read one after the other, in one run. */
   readonly isStepwise?: boolean
 }
 
 /** What a run gives. */
 export interface Outputs {
-  /** Shape [B, S, V], or only the last tokens that were wanted. */
-  readonly logits: Tensor
+  /** The logits of a row that are wanted. Shape [count, V]. */
+  readonly logitsOf: (row: number) => Float32Array
   /** One a cache: the whole present, or where the graph gives them alone the new tokens' places, [B, H, S, D]. */
   readonly caches: readonly Tensor[]
 }
@@ -69,7 +69,10 @@ export class Graph {
     for (const [cache, { past: name }] of caches.entries()) inputs[name] = past[cache]
     const wanted = caches.map(({ present, fresh }) => (isWhole ? present : (fresh ?? present)))
     const outputs = await this.session.run(inputs, ["logits", ...wanted])
-    return { logits: outputs.logits, caches: wanted.map((name) => outputs[name]) }
+    return {
+      logitsOf: (row) => this.logitsOf(outputs.logits, run, row),
+      caches: wanted.map((name) => outputs[name]),
+    }
   }
 
   /** A cache tensor of B rows with P places each. */
@@ -78,18 +81,20 @@ export class Graph {
     return new this.Tensor(type, data, state ? [rowCount, ...state] : [rowCount, heads, length, dim])
   }
 
-  /** Of the logits [B, S, V] those of the last tokens of a row. Shape [count, V]. */
-  lastRows(logits: Tensor, row: number, count: number): Float32Array {
+  /** Of logits [B, S, V], or [n, 1, V] where those that are wanted have been named, those of a row that are. */
+  private logitsOf(logits: Tensor, { wanted }: Run, row: number): Float32Array {
     const [, positionCount, width] = logits.dims
     if (width !== this.signature.width) {
       throw new ModelError(`logits have ${width} columns, not ${this.signature.width}`)
     }
-    if (positionCount < count) {
+    const count = wanted[row]
+    let end = (row + 1) * positionCount
+    if (this.signature.namesKept) end = sum(wanted.slice(0, row + 1))
+    else if (positionCount < count) {
       throw new ModelError(`the graph gives logits of ${positionCount} tokens, not of the last ${count}`)
     }
-    const end = (row + 1) * positionCount * width
     const data = logits.data as Float32Array | Uint16Array
-    const values = data.subarray(end - count * width, end)
+    const values = data.subarray((end - count) * width, end * width)
     return values instanceof Float32Array ? values : Float32Array.from(values, halfToFloat)
   }
 
@@ -135,12 +140,10 @@ export class Graph {
       feeds.position_ids = new this.Tensor("int64", positions, dims)
     }
     if (logitsToKeep) {
-      feeds[logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(BigInt(run.logitsCount)), [])
+      const most = Math.max(1, ...run.wanted)
+      feeds[logitsToKeep] = new this.Tensor("int64", BigInt64Array.of(BigInt(most)), [])
     }
-    if (namesKept) {
-      const kept = BigInt64Array.from({ length: run.logitsCount }, (_, at) => BigInt(at - run.logitsCount))
-      feeds[keptName] = new this.Tensor("int64", kept, [run.logitsCount])
-    }
+    if (namesKept) feeds[keptName] = this.kept(run)
     if (takesSteps) {
       const count = run.isStepwise && newCount > 1 ? newCount : 0
       feeds[stepsName] = new this.Tensor("int64", BigInt64Array.of(BigInt(count)), [])
@@ -151,6 +154,16 @@ export class Graph {
     if (hasCacheBranch)
       feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(run.pastLength > 0 ? 1 : 0), [1])
     return feeds
+  }
+
+  /** The tokens whose logits are wanted; one where none are. */
+  private kept({ tokens, wanted }: Run): Tensor {
+    const last = tokens[0].length
+    const places = wanted.flatMap((count, row) =>
+      Array.from({ length: count }, (_, at) => [row, last - count + at]).flat(),
+    )
+    const kept = BigInt64Array.from(places.length > 0 ? places : [0, last - 1], BigInt)
+    return new this.Tensor("int64", kept, [kept.length / 2, 1, 2])
   }
 
   /** Where the new tokens stand in the presents of so many heads. */
@@ -165,6 +178,10 @@ export class Graph {
     }
     return new this.Tensor("int64", places, [rowCount, heads, newCount, 1])
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }
 
 export function makeArray(type: FloatType, length: number): CacheArray {

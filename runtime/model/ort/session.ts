@@ -6,7 +6,6 @@
  * tokens behind a past: some exports of recurrent layers read them all at the beginning of a text only.
  */
 
-import type { Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
@@ -41,7 +40,7 @@ const maxGrouped = 32
 /** Logits that are so far off, as a part of the largest, are those of another text: no quantisation does that. */
 const another = 0.5
 
-type Keep = (feed: Feed, logits: Tensor, row: number) => void
+type Keep = (feed: Feed, outputs: Outputs, row: number) => void
 
 export class OrtSession {
   readonly signature: Signature
@@ -263,9 +262,8 @@ export class OrtSession {
       reuse && reuse.byteLength >= 4 * wanted ? new Float32Array(reuse, 0, wanted) : new Float32Array(wanted)
     this.stepCount++
     try {
-      const keep: Keep = (piece, output, row) => {
-        const { logitsCount } = piece
-        if (logitsCount > 0) logits.set(this.graph.lastRows(output, row, logitsCount), placeOf.get(piece))
+      const keep: Keep = (piece, outputs, row) => {
+        if (piece.logitsCount > 0) logits.set(outputs.logitsOf(row), placeOf.get(piece))
       }
       const rounds = Math.max(...cut.map(({ length }) => length))
       for (let round = 0; round < rounds; round++) {
@@ -337,15 +335,15 @@ export class OrtSession {
         pastLength: capacity,
         layout: this.layout,
         contextLength: this.options.contextLength,
-        logitsCount: Math.max(1, ...group.map((feed) => feed.logitsCount)),
+        wanted: slots.map((slot) => feedOf.get(slot)?.logitsCount ?? 0),
         isStepwise: this.isStepwise(group[0]),
       }
-      const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
+      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
       for (const [row, slot] of slots.entries()) {
         const feed = feedOf.get(slot)
         if (!feed) continue
-        keep(feed, logits, row)
-        rows.append(slot, newCount, caches, row, freshAt(this.layout, feed.start, capacity))
+        keep(feed, outputs, row)
+        rows.append(slot, newCount, outputs.caches, row, freshAt(this.layout, feed.start, capacity))
       }
     }
     for (const feed of single) {
@@ -358,12 +356,18 @@ export class OrtSession {
         pastLength: capacity,
         layout: this.layout,
         contextLength: this.options.contextLength,
-        logitsCount: Math.max(1, feed.logitsCount),
+        wanted: [feed.logitsCount],
         isStepwise: this.isStepwise(feed),
       }
-      const { logits, caches } = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
-      keep(feed, logits, 0)
-      rows.append(feed.slot, feed.tokens.length, caches, 0, freshAt(this.layout, feed.start, capacity))
+      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
+      keep(feed, outputs, 0)
+      rows.append(
+        feed.slot,
+        feed.tokens.length,
+        outputs.caches,
+        0,
+        freshAt(this.layout, feed.start, capacity),
+      )
     }
   }
 

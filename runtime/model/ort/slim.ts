@@ -4,8 +4,8 @@
  * A decoder gives out its whole cache at every step, and often the logits of every token that it was given. Whatever a run gives out is
  * copied into fresh memory: of SmolLM2-135M with eight rows of 1,024 places 377 MB a step. So two things are added to the graph. For
  * each output of keys or values there is a second one that has the new tokens alone, picked by a `GatherND` from places that an input
- * names; the whole one is not asked for any more, and stays inside. And a `Gather` before the last product leaves those tokens
- * whose logits are wanted. Nothing is computed otherwise than before.
+ * names; the whole one is not asked for any more, and stays inside. And another one before the last product leaves those tokens
+ * whose logits are wanted, of any row: a row whose next token is known wants none. Nothing is computed otherwise than before.
  *
  * Protobuf joins the lists of a message that comes twice: what is added is a second `graph` behind the bytes of the model. The input of
  * the last product is renamed where it stands, by a name of the same length.
@@ -32,7 +32,7 @@ export function placesName(heads: number): string {
   return `fresh_places.${heads}`
 }
 
-/** The input that names the tokens whose logits are wanted, counted from behind: −1 is the last. Shape [n], int64. */
+/** The input that names the tokens whose logits are wanted, each by its row and its place there. Shape [n, 1, 2], int64. */
 export const keptName = "kept_tokens"
 
 /** The output that has the keys or values of `past` and the new ones; also that of a state. */
@@ -87,12 +87,12 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
     const kept = `#${name.slice(1)}`
     model[start] = kept.charCodeAt(0)
     nodes.push({
-      op: "Gather",
+      op: "GatherND",
       inputs: [name, keptName],
       outputs: [kept],
-      attributes: [{ name: "axis", int: 1 }],
+      attributes: [],
     })
-    inputs.push({ name: keptName, type: Int64, dims: [0] })
+    inputs.push({ name: keptName, type: Int64, dims: [0, 1, 2] })
   }
   if (nodes.length === 0) return null
   const parts = [model, writeGraph({ nodes, inputs, outputs })]
