@@ -5,8 +5,10 @@
  * beginning skips that part. What is reused has the bits that the later request would have computed, so its tokens do not depend on
  * luck. Where the model's bits do not depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a single
  * token is computed another way, so each has two. Elsewhere only whole chunks are: they were computed by themselves, from the
- * same cuts. So few rows are searched one by one: a tree over their tokens would find the same.
+ * same cuts. A model with states goes back to its marks alone, which lie between chunks. So few rows are searched one by one: a tree
+ * over their tokens would find the same.
  */
+import { withMark } from "../model/marks.ts"
 
 export interface Placement {
   readonly slot: number
@@ -21,6 +23,8 @@ interface Slot {
   /** The prompt whose beginning lies in the slot, and how much of it in whole chunks. */
   prompt: readonly number[]
   wholeCount: number
+  /** Where the model can go back to, if it cannot anywhere. */
+  marks: readonly number[]
   /** Order of release: the slot that was left longest ago is taken first. */
   releasedAt: number
 }
@@ -33,17 +37,22 @@ export class Slots {
   /** Whether prompts may be cut anywhere, into pieces of at least two tokens. */
   readonly cutsFreely: boolean
   private readonly canReuse: boolean
+  /** Marks of a slot; 0: it needs none, or has none. */
+  private readonly marks: number
   private readonly slots: Slot[]
   private releaseCount = 0
 
-  constructor(count: number, chunkSize: number, { canReuse = true, cutsFreely = false } = {}) {
+  /** `canReuse`: anything in a slot; with `marks` what lies before one of them. */
+  constructor(count: number, chunkSize: number, { canReuse = true, cutsFreely = false, marks = 0 } = {}) {
     this.chunkSize = chunkSize
-    this.cutsFreely = cutsFreely
-    this.canReuse = canReuse
+    this.cutsFreely = cutsFreely && marks === 0
+    this.canReuse = canReuse || marks > 0
+    this.marks = marks
     this.slots = Array.from({ length: count }, () => ({
       isFree: true,
       prompt: [],
       wholeCount: 0,
+      marks: [],
       releasedAt: 0,
     }))
   }
@@ -90,6 +99,7 @@ export class Slots {
     slot.isFree = false
     slot.prompt = prompt
     slot.wholeCount = reusedCount
+    slot.marks = reusedCount > 0 ? this.slots[source].marks.filter((mark) => mark <= reusedCount) : []
     return { slot: best, reusedCount, copyFrom: reusedCount > 0 && source !== best ? source : undefined }
   }
 
@@ -101,22 +111,29 @@ export class Slots {
     if (whole > 1) slot.wholeCount = Math.max(slot.wholeCount, whole)
   }
 
+  /** The slot holds `count` tokens, and can be gone back to there. */
+  mark(index: number, count: number): void {
+    const slot = this.slots[index]
+    slot.marks = withMark(slot.marks, count, this.marks)
+  }
+
   /** `isIntact` is false when the row was lost, by a fault of the model. */
   release(index: number, isIntact = true): void {
     const slot = this.slots[index]
     slot.isFree = true
     slot.releasedAt = ++this.releaseCount
-    if (!isIntact) slot.wholeCount = 0
+    if (!isIntact) this.lose(index)
   }
 
   /** What the slot held is gone; it stays taken. */
   lose(index: number): void {
     this.slots[index].wholeCount = 0
+    this.slots[index].marks = []
   }
 
   /** The model has lost all rows: no prompt can be taken over from a slot any more. */
   forget(): void {
-    for (const slot of this.slots) slot.wholeCount = 0
+    for (const index of this.slots.keys()) this.lose(index)
   }
 
   /** What both prompts begin with and can be reused; at least one token is left to compute, for its logits. */
@@ -124,6 +141,7 @@ export class Slots {
     const bound = Math.min(slot.wholeCount, prompt.length - (this.cutsFreely ? 2 : 1))
     let count = 0
     while (count < bound && slot.prompt[count] === prompt[count]) count++
+    if (this.marks > 0) return Math.max(0, ...slot.marks.filter((mark) => mark <= count))
     if (this.cutsFreely) return count < FewTokens ? 0 : count
     return count - (count % this.chunkSize)
   }

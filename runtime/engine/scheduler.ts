@@ -48,6 +48,7 @@ export class Scheduler {
   private readonly fewTokens: number
   /** Answered tokens have the same bits however they are cut. */
   private readonly readsSteps: boolean
+  private readonly hasMarks: boolean
   private readonly masks: readonly Uint32Array[]
   /** Where the first feed of a sequence takes its reused tokens from. */
   private readonly copies = new Map<Sequence, number>()
@@ -58,10 +59,11 @@ export class Scheduler {
   /** `place` is told of every sequence that comes into a slot. */
   constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
     this.place = place
-    const { slotCount, canRewind, cutsFreely, joinsFeeds, readsSteps, width } = model
+    const { slotCount, canRewind, marks, cutsFreely, joinsFeeds, readsSteps, width } = model
     this.fewTokens = joinsFeeds ? 0 : fewTokens
     this.readsSteps = readsSteps
-    this.slots = new Slots(slotCount, chunkSize, { canReuse: canRewind, cutsFreely })
+    this.slots = new Slots(slotCount, chunkSize, { canReuse: canRewind, cutsFreely, marks })
+    this.hasMarks = marks > 0
     this.aloneSize = Math.max(chunkSize, Math.min(promptBudget, Math.floor(maxLogits / width)))
     const rows = new Uint32Array(model.slotCount * words)
     this.masks = Array.from({ length: model.slotCount }, (_, slot) =>
@@ -134,6 +136,7 @@ export class Scheduler {
         tokens: [...tokens.slice(cachedCount, end), ...draft.tokens],
         logitsCount: Math.max(promptRows, isLast ? 1 + draft.tokens.length : 0),
         ...(this.readsSteps && !isPrompt && { isStepwise: true }),
+        ...(this.hasMarks && isPrompt && end % chunkSize === 0 && { isMarked: true }),
       }
       const copyFrom = this.copies.get(sequence)
       this.copies.delete(sequence)
@@ -181,7 +184,10 @@ export class Scheduler {
   computed({ sequence, feed, draft, isPlain }: BatchEntry): void {
     sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
     if (isPlain) sequence.plainCount = sequence.cachedCount
-    if (sequence.slot === feed.slot) this.slots.computed(feed.slot, sequence.cachedCount)
+    if (sequence.slot === feed.slot) {
+      this.slots.computed(feed.slot, sequence.cachedCount)
+      if (feed.isMarked) this.slots.mark(feed.slot, sequence.cachedCount)
+    }
     if (sequence.cachedCount === sequence.tokens.length) this.suspects.delete(sequence)
   }
 

@@ -17,6 +17,8 @@ export interface Feed {
   readonly logitsCount: number
   /** First take over the first `start` tokens of another slot. */
   readonly copyFrom?: number
+  /** The next feeds of this slot may go back to its end, where the model has marks. */
+  readonly isMarked?: boolean
   /** The tokens are read as if each came in a feed of its own, where the model can do that (`readsSteps`). */
   readonly isStepwise?: boolean
 }
@@ -27,8 +29,10 @@ export interface Model {
   /** Most tokens a slot can hold. */
   readonly contextLength: number
   readonly slotCount: number
-  /** Whether `start` may lie inside the slot and `copyFrom` works; else a sequence begins at 0 and only grows. */
+  /** Whether `start` may lie anywhere in the slot, also where `copyFrom` names it; else a sequence begins at 0 or a mark. */
   readonly canRewind: boolean
+  /** Where it is not: so many ends of marked feeds in a slot can be gone back to, as `withMark` counts them. 0: none. */
+  readonly marks: number
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   readonly cutsFreely: boolean
   /** Whether several new tokens behind others run together with further feeds; else each such feed is a run of its own. */

@@ -8,17 +8,22 @@
 import type { Tensor } from "onnxruntime-node"
 import type { Feed } from "../model.ts"
 import { type CacheArray, type Graph, makeArray, type Outputs } from "./graph.ts"
+import type { KeptStates } from "./states.ts"
 
 export class AloneSlots {
   private readonly graph: Graph
-  private readonly canRewind: boolean
+  private readonly kept: KeptStates
+  /** The cache can be read. */
+  private readonly canRead: boolean
   /** The outputs of the slot's last step, by cache; undefined when empty. */
   private readonly presents: (readonly Tensor[] | undefined)[]
   private readonly lengths: number[]
 
-  constructor(graph: Graph, { slotCount, canRewind }: { slotCount: number; canRewind: boolean }) {
+  constructor(graph: Graph, options: { slotCount: number; canRead: boolean; kept: KeptStates }) {
+    const { slotCount, canRead, kept } = options
     this.graph = graph
-    this.canRewind = canRewind
+    this.canRead = canRead
+    this.kept = kept
     this.presents = Array.from({ length: slotCount }, () => undefined)
     this.lengths = this.presents.map(() => 0)
   }
@@ -59,17 +64,31 @@ export class AloneSlots {
     for (const tensor of this.presents[slot] ?? []) tensor.dispose()
     this.presents[slot] = undefined
     this.lengths[slot] = 0
+    this.kept.cut(slot, 0)
+  }
+
+  /** Keeps the states of a slot as they are, to come back to. */
+  mark(slot: number): void {
+    const { caches } = this.graph.signature
+    const states = this.presents[slot]!.map(({ data }, cache) =>
+      caches[cache].state ? (data as CacheArray).slice() : undefined,
+    )
+    this.kept.add(slot, this.lengths[slot], states)
   }
 
   /** Makes slot `to` hold the first `length` tokens of slot `from`. */
   private takeOver(from: number, to: number, length: number): void {
     const tensors = this.presents[from]
-    if (!tensors || !this.canRewind || length > this.lengths[from]) {
+    const { caches, hasStates } = this.graph.signature
+    const states = length < this.lengths[from] ? this.kept.at(from, length) : undefined
+    const isWhole = states !== undefined || length === this.lengths[from] || !hasStates
+    if (!tensors || !this.canRead || length > this.lengths[from] || !isWhole) {
       throw new Error(`internal: slot ${from} cannot give its first ${length} tokens`)
     }
-    const cut = this.graph.signature.caches.map((shape, cache) => {
-      const { heads, dim, type } = shape
+    const cut = caches.map((shape, cache) => {
+      const { heads, dim, type, state } = shape
       const data = tensors[cache].data as CacheArray
+      if (state) return this.graph.tensor(shape, (states?.[cache] ?? data).slice(), 1, length)
       const array = makeArray(type, heads * length * dim)
       const size = this.lengths[from] * dim
       for (let head = 0; head < heads; head++) {
@@ -77,7 +96,9 @@ export class AloneSlots {
       }
       return this.graph.tensor(shape, array, 1, length)
     })
-    this.forget(to)
+    if (to === from) this.kept.cut(to, length)
+    else this.kept.share(from, to, length)
+    for (const tensor of this.presents[to] ?? []) tensor.dispose()
     this.presents[to] = cut
     this.lengths[to] = length
   }

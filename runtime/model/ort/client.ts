@@ -35,6 +35,7 @@ export type Answer =
       id: 0
       width: number
       canRewind: boolean
+      marks: number
       cutsFreely: boolean
       joinsFeeds: boolean
       readsSteps: boolean
@@ -64,6 +65,7 @@ interface Waiting {
 class OrtClient implements Model {
   width = 0
   canRewind = false
+  marks = 0
   cutsFreely = false
   joinsFeeds = true
   readsSteps = false
@@ -130,6 +132,7 @@ class OrtClient implements Model {
     }
     this.width = answer.width
     this.canRewind = answer.canRewind
+    this.marks = answer.marks
     this.cutsFreely = answer.cutsFreely
     this.joinsFeeds = answer.joinsFeeds
     this.readsSteps = answer.readsSteps

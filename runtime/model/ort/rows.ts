@@ -12,13 +12,14 @@
  * order of the sums in the softmax.)
  *
  * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
- * off it.
+ * off it: a row goes back only to where its states were kept (`states.ts`).
  */
 
 import type { Tensor } from "onnxruntime-node"
 import { type CacheArray, makeArray } from "./graph.ts"
 import { type Layout, seenAt } from "./layout.ts"
 import type { CacheShape } from "./signature.ts"
+import type { KeptStates } from "./states.ts"
 
 const smallestCapacity = 64
 
@@ -42,6 +43,7 @@ interface Arena {
 
 export class CacheRows {
   private readonly caches: readonly CacheShape[]
+  private readonly kept: KeptStates
   private readonly contextLength: number
   private readonly layout: Layout
   private readonly arenas = new Map<number, Arena>()
@@ -54,8 +56,9 @@ export class CacheRows {
 
   constructor(
     caches: readonly CacheShape[],
-    options: { slotCount: number; contextLength: number; layout: Layout },
+    options: { slotCount: number; contextLength: number; layout: Layout; kept: KeptStates },
   ) {
+    this.kept = options.kept
     this.caches = caches
     this.contextLength = options.contextLength
     this.layout = options.layout
@@ -73,9 +76,11 @@ export class CacheRows {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
     }
     if (length === this.lengths[slot]) return
-    this.checkWhole(slot, length)
+    const states = this.statesAt(slot, length)
     this.lengths[slot] = length
     this.move(slot, capacityOf(length, this.contextLength))
+    this.kept.cut(slot, length)
+    this.restore(slot, states)
   }
 
   /** Makes slot `to` hold the first `length` tokens of slot `from`. */
@@ -83,14 +88,26 @@ export class CacheRows {
     if (length > this.lengths[from]) {
       throw new Error(`internal: slot ${from} holds ${this.lengths[from]} tokens, not ${length}`)
     }
-    this.checkWhole(from, length)
+    const states = this.statesAt(from, length)
     this.lengths[to] = 0
     this.move(to, capacityOf(length, this.contextLength))
     this.lengths[to] = length
+    this.kept.share(from, to, length)
     if (length === 0) return
     const source = this.arenas.get(this.capacities[from])!
     const target = this.arenas.get(this.capacities[to])!
     this.copyTokens(source, source.slots.indexOf(from), target, target.slots.indexOf(to), length)
+    this.restore(to, states)
+  }
+
+  /** Keeps the states of a slot as they are, to come back to. */
+  mark(slot: number): void {
+    const arena = this.arenas.get(this.capacities[slot])!
+    const row = arena.slots.indexOf(slot)
+    const states = this.caches.map(({ state, dim }, cache) =>
+      state ? arena.arrays[cache].slice(row * dim, (row + 1) * dim) : undefined,
+    )
+    this.kept.add(slot, this.lengths[slot], states)
   }
 
   /**
@@ -175,10 +192,20 @@ export class CacheRows {
     }
   }
 
-  /** A state stands for all tokens of its slot. */
-  private checkWhole(slot: number, length: number): void {
-    if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return
-    throw new Error(`internal: slot ${slot} cannot give its first ${length} tokens`)
+  /** What states were behind `length` tokens of a slot; null: as they are in its row, or there are none. */
+  private statesAt(slot: number, length: number): readonly (CacheArray | undefined)[] | null {
+    if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return null
+    const states = this.kept.at(slot, length)
+    if (states === undefined) throw new Error(`internal: slot ${slot} cannot give its first ${length} tokens`)
+    return states
+  }
+
+  private restore(slot: number, states: readonly (CacheArray | undefined)[] | null): void {
+    if (states === null) return
+    const arena = this.arenas.get(this.capacities[slot])!
+    const row = arena.slots.indexOf(slot)
+    for (const [cache, state] of states.entries())
+      if (state) arena.arrays[cache].set(state, row * this.caches[cache].dim)
   }
 
   private move(slot: number, capacity: number): void {

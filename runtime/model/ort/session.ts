@@ -9,10 +9,11 @@
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
-import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
+import { type CacheArray, type Graph, makeArray, type Outputs, type Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
 import { CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
+import { KeptStates } from "./states.ts"
 
 export interface SessionOptions {
   slotCount: number
@@ -37,6 +38,10 @@ const trialPieces = [2, 2, 1]
 /** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
 const maxGrouped = 32
 
+/** States that are kept of all slots together, and places of one. */
+const markBytes = 2 ** 28
+const maxMarks = 16
+
 /** Logits that are so far off, as a part of the largest, are those of another text: no quantisation does that. */
 const another = 0.5
 
@@ -47,6 +52,7 @@ export class OrtSession {
   private readonly graph: Graph
   private readonly options: SessionOptions
   private readonly alone: AloneSlots
+  private readonly kept: KeptStates
   private rows: CacheRows | undefined
   private layout: Layout = "gapped"
   /** Several tokens run at once: anywhere, at the beginning of a text only, or nowhere. */
@@ -65,7 +71,9 @@ export class OrtSession {
     this.graph = graph
     this.signature = graph.signature
     this.options = options
-    this.alone = new AloneSlots(graph, { slotCount: options.slotCount, canRewind: this.canRewind })
+    const { slotCount, isCacheOpaque } = options
+    this.kept = new KeptStates(slotCount, this.marks)
+    this.alone = new AloneSlots(graph, { slotCount, canRead: !isCacheOpaque, kept: this.kept })
     this.usedAt = Array.from({ length: options.slotCount }, () => -1)
   }
 
@@ -76,6 +84,16 @@ export class OrtSession {
 
   get canRewind(): boolean {
     return !this.options.isCacheOpaque && !this.signature.hasStates
+  }
+
+  /** Marks of a slot: as many as have room. */
+  get marks(): number {
+    const { signature, options } = this
+    if (options.isCacheOpaque || !signature.hasStates) return 0
+    let bytes = 0
+    for (const { state, dim, type } of signature.caches)
+      if (state) bytes += makeArray(type, 1).BYTES_PER_ELEMENT * dim
+    return Math.min(maxMarks, Math.floor(markBytes / (options.slotCount * bytes)))
   }
 
   /** GroupQueryAttention takes several new tokens behind a past for one row only, unless they come one after the other. */
@@ -101,7 +119,8 @@ export class OrtSession {
         : several === "first"
           ? ", prompts token by token behind their first chunk, as the graph takes several tokens without a past only"
           : ", token by token, as the graph takes no more at once"
-    const states = this.signature.hasStates ? ", with states, of which nothing can be reused" : ""
+    const kept = this.marks === 0 ? "nothing can be reused" : `a slot keeps up to ${this.marks}`
+    const states = this.signature.hasStates ? `, with states, of which ${kept}` : ""
     return `${way}${states}${copies}${pieces}`
   }
 
@@ -241,7 +260,7 @@ export class OrtSession {
   private use(layout: Layout): void {
     const { slotCount, contextLength } = this.options
     this.layout = layout
-    this.rows = new CacheRows(this.signature.caches, { slotCount, contextLength, layout })
+    this.rows = new CacheRows(this.signature.caches, { slotCount, contextLength, layout, kept: this.kept })
   }
 
   /** The logits that the feeds want. Shape [R, V]. `reuse` may be the array of an earlier call. */
@@ -269,7 +288,11 @@ export class OrtSession {
       for (let round = 0; round < rounds; round++) {
         const batch = cut.flatMap((pieces) => pieces[round] ?? [])
         if (this.rows) await this.forwardRows(this.rows, batch, keep)
-        else for (const piece of batch) keep(piece, await this.alone.forward(piece), 0)
+        else
+          for (const piece of batch) {
+            keep(piece, await this.alone.forward(piece), 0)
+            if (this.isMarked(piece)) this.alone.mark(piece.slot)
+          }
       }
     } catch (cause) {
       // What a failed run left behind is unknown: the slots of this batch start over.
@@ -291,7 +314,7 @@ export class OrtSession {
 
   /** A feed as the graph takes it: at once, or token by token. */
   private pieces(feed: Feed): Feed[] {
-    const { slot, start, tokens, logitsCount, copyFrom } = feed
+    const { slot, start, tokens, logitsCount, copyFrom, isMarked } = feed
     if (this.several === "anywhere" || (this.several === "first" && start === 0)) return [feed]
     return tokens.map((token, at) => ({
       slot,
@@ -299,6 +322,7 @@ export class OrtSession {
       tokens: [token],
       logitsCount: at >= tokens.length - logitsCount ? 1 : 0,
       ...(at === 0 && copyFrom !== undefined && { copyFrom }),
+      ...(at === tokens.length - 1 && isMarked && { isMarked }),
     }))
   }
 
@@ -344,6 +368,7 @@ export class OrtSession {
         if (!feed) continue
         keep(feed, outputs, row)
         rows.append(slot, newCount, outputs.caches, row, freshAt(this.layout, feed.start, capacity))
+        if (this.isMarked(feed)) rows.mark(slot)
       }
     }
     for (const feed of single) {
@@ -368,7 +393,12 @@ export class OrtSession {
         0,
         freshAt(this.layout, feed.start, capacity),
       )
+      if (this.isMarked(feed)) rows.mark(feed.slot)
     }
+  }
+
+  private isMarked({ isMarked }: Feed): boolean {
+    return isMarked === true && this.marks > 0
   }
 
   private isStepwise({ isStepwise, tokens }: Feed): boolean {

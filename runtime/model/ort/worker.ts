@@ -81,9 +81,9 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
 async function load(): Promise<OrtSession> {
   const ort = await importOrt()
   const opened = (await openSlim(ort)) ?? (await openGraph(ort, options.graphPath))
-  const { canRewind, cutsFreely, joinsFeeds, readsSteps, description, signature } = opened
+  const { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, signature } = opened
   const { width } = signature
-  answer({ kind: "loaded", id: 0, width, canRewind, cutsFreely, joinsFeeds, readsSteps, description })
+  answer({ kind: "loaded", id: 0, width, canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description })
   return opened
 }
 

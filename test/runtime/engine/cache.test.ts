@@ -62,6 +62,25 @@ describe("slots", () => {
     expect(slots.take(prompt(10))?.reusedCount).toBe(0)
   })
 
+  test("a model with states goes back to its marks alone", () => {
+    const slots = new Slots(3, 4, { canReuse: false, marks: 2 })
+    const fill = (slot: number, count: number) => {
+      slots.computed(slot, count)
+      slots.mark(slot, count)
+    }
+    slots.take(prompt(18))
+    for (const end of [4, 8, 12, 16]) fill(0, end)
+    // Of four marks 12 and 16 are left; nothing lies before 12.
+    expect(slots.take(prompt(18))).toEqual({ slot: 1, reusedCount: 16, copyFrom: 0 })
+    slots.release(1)
+    slots.release(0)
+    expect(slots.take(prompt(15))).toEqual({ slot: 1, reusedCount: 12, copyFrom: undefined })
+    expect(slots.take(prompt(11))?.reusedCount).toBe(0)
+    slots.release(1)
+    slots.lose(1)
+    expect(slots.take(prompt(16, 1))).toEqual({ slot: 0, reusedCount: 0, copyFrom: undefined })
+  })
+
   test("chunks end at multiples of their size, wherever they begin", () => {
     const slots = new Slots(1, 4)
     expect([

@@ -16,7 +16,7 @@ import { type Engine, open } from "../../../runtime/index.ts"
 import { rawGreedy } from "../../support/rawgreedy.ts"
 
 const folder = "test/exports"
-const states = "with states, of which nothing can be reused"
+const states = "with states, of which a slot keeps up to 16"
 
 /** How each runs, where that is not in batches of rows alone. */
 const ways: Readonly<Record<string, string>> = {
@@ -58,6 +58,39 @@ test.each(named)(
     expect(log).toContain(`onnxruntime-node/cpu, ${ways[name] ?? "batched"}, sampler`)
     expect(alone).toEqual(answers)
     expect(together).toEqual(answers)
+  },
+)
+
+test.each(["lfm2_genai", "lfm2_merged", "granite_hybrid", "qwen3_5"])(
+  "%s: prompts with the same beginning share its states, and write what they write alone",
+  async (name) => {
+    const shared = Array.from({ length: 300 }, (_, i) => (7 * i) % 251)
+    const prompts = [3, 5, 8].map((last) => [...shared, ...shared.slice(last, 20)])
+    const options = { temperature: 0, maxTokens: 24, ignoreEos: true }
+    const read = async (model: Engine, prompt: readonly number[]) => {
+      const { tokens, usage } = await model.generate(prompt, options)
+      return { tokens, cached: usage.cachedTokens }
+    }
+    const settings = {
+      model: join(folder, name),
+      device: "cpu",
+      threads: 1,
+      slots: 3,
+      log: () => {},
+    } as const
+    const expected: (readonly number[])[] = []
+    for (const prompt of prompts) {
+      const engine = await open(settings)
+      expected.push((await read(engine, prompt)).tokens)
+      await engine.close()
+    }
+    const engine = await open(settings)
+    const first = await read(engine, prompts[0])
+    // One goes back in the slot that was left, the other takes over from it.
+    const others = await Promise.all(prompts.slice(1).map((prompt) => read(engine, prompt)))
+    await engine.close()
+    expect([first, ...others].map(({ tokens }) => tokens)).toEqual(expected)
+    expect([first, ...others].map(({ cached }) => cached)).toEqual([0, 256, 256])
   },
 )
 
