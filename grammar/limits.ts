@@ -146,8 +146,8 @@ export const fixedBounds = {
   exponent: 2 ** 50,
   /** Significant digits of a bound or a divisor. */
   digits: 1_000,
-  /** Obligations of one object, by negation: bits of one integer. */
-  obligations: 30,
+  /** Obligations of one object, by negation. */
+  obligations: 254,
 
   // Nesting of calls.
   /** Groups of a pattern inside each other. */

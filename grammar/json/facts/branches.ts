@@ -37,7 +37,9 @@ const WorkPerStep = 2
 /** What judging an alternative costs, in facts looked at. */
 const StatusWork = 8
 
-/** Clauses left to the frame; `some` facts are obligations too. */
+/** Clauses left to the frame, whatever they ask; `some` facts are obligations too. */
+const FewClauses = 24
+/** The same where they ask little of each name (`EasyChances`), as those that several names by turns exclude each other. */
 const KeptClauses = fixedBounds.obligations - 6
 
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
@@ -200,13 +202,26 @@ export class Branches {
     const kept: Kept[] = []
     const open: Partial["clauses"] = []
     let count = 0
+    /** What those that are kept ask, once there are more than a few. */
+    let asked: Asked | null = null
     for (const clause of clauses) {
       const obligations =
         type === Types.object && count < KeptClauses ? this.obligations(clause, isWide) : null
-      if (obligations !== null && count + obligations.length <= KeptClauses) {
+      const after = count + (obligations?.length ?? 0)
+      if (obligations !== null && after > FewClauses) {
+        asked ??= askedBy(kept.flatMap((each) => each.obligations))
+        const both = askedBy(obligations, asked)
+        if (after <= KeptClauses && isLittle(both)) asked = both
+        else {
+          open.push(clause)
+          continue
+        }
+      }
+      if (obligations === null) open.push(clause)
+      else {
         kept.push({ clause, obligations })
-        count += obligations.length
-      } else open.push(clause)
+        count = after
+      }
     }
     return { kept, open }
   }
@@ -340,4 +355,23 @@ export class Branches {
       )
     })
   }
+}
+
+/** By name or names: the facts that meet something there. */
+type Asked = ReadonlyMap<string | number, ReadonlySet<number>>
+
+/** What obligations ask, and `before`. */
+function askedBy(obligations: readonly Obligation[], before: Asked = new Map()): Asked {
+  const asked = new Map(before)
+  for (const event of obligations.flat()) {
+    if (event.kind === "absent") continue
+    const what = event.kind === "value" ? event.name : event.names
+    asked.set(what, new Set([...(asked.get(what) ?? []), event.fact]))
+  }
+  return asked
+}
+
+/** Whether little is asked of each name. */
+function isLittle(asked: Asked): boolean {
+  return [...asked.values()].every(({ size }) => size <= EasyChances)
 }

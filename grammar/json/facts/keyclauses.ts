@@ -11,6 +11,7 @@
 import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
+import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite } from "./conjunction.ts"
 import type { Expansion } from "./expand.ts"
 import type { Event, Obligation } from "./obligations.ts"
@@ -120,10 +121,10 @@ export class KeyClauses {
   private ofKeywords(id: number, keywords: Keywords): Formula {
     const saysMore =
       keywords.isObserved ||
-      keywords.unevaluatedProperties !== null ||
-      keywords.patternProperties.length > 0 ||
-      keywords.additional !== null ||
-      keywords.propertyNames !== null ||
+      saysSomething(keywords.unevaluatedProperties) ||
+      keywords.patternProperties.some(({ node }) => saysSomething(node)) ||
+      saysSomething(keywords.additional) ||
+      saysSomething(keywords.propertyNames) ||
       keywords.minProperties > 0 ||
       keywords.maxProperties !== Infinite
     if (saysMore) return null
@@ -153,6 +154,11 @@ export class KeyClauses {
     }
     return parts
   }
+}
+
+/** Whether a keyword is there and not `true`. */
+function saysSomething(node: SchemaNode | null): boolean {
+  return node !== null && node.value.kind !== "true"
 }
 
 /** The events of both. */

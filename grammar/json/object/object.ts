@@ -37,6 +37,7 @@ export class ObjectLanguage {
   /** (trie, set of other keys) → the trie without those keys. */
   private readonly withoutOthers = new PairMap()
   private readonly tries: KeyTries
+  /** Phase, detail, others, count, next; a bit for each name that was read, and one for each obligation that is not met. */
   private readonly frameKey: Int32Array
 
   /**
@@ -53,7 +54,8 @@ export class ObjectLanguage {
     this.values = values
     this.path = path
     this.rules = new ObjectRules(spec, values.policy.order === "schema", demands, isProductive, values.limits)
-    this.frameKey = new Int32Array(6 + this.rules.start.seen.length)
+    const unmetWords = (spec.obligationCount + 31) >>> 5
+    this.frameKey = new Int32Array(5 + this.rules.start.seen.length + unmetWords)
     this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
   }
 
@@ -139,7 +141,7 @@ export class ObjectLanguage {
       checkWitness(length, this.path)
     }
     let progress = from
-    while (progress.unmet !== 0 && !this.rules.canClose(progress)) {
+    while (progress.unmet !== 0n && !this.rules.canClose(progress)) {
       const { key, way } = this.nextKey(progress)
       add(key, way.value)
       progress = way.progress
@@ -194,9 +196,10 @@ export class ObjectLanguage {
     frameKey[1] = detail
     frameKey[2] = others
     frameKey[3] = count
-    frameKey[4] = unmet
-    frameKey[5] = this.rules.ordered ? next : 0
-    for (let i = 0; i < seen.length; i++) frameKey[6 + i] = seen[i]
+    frameKey[4] = this.rules.ordered ? next : 0
+    for (let i = 0; i < seen.length; i++) frameKey[5 + i] = seen[i]
+    for (let i = 5 + seen.length, left = unmet; i < frameKey.length; i++, left >>= 32n)
+      frameKey[i] = Number(BigInt.asIntN(32, left))
     const key = this.frameKeys.intern(frameKey)
     // By its number: where this threw for a frame before, that one is still to be made.
     if (this.frames[key] === undefined) {

@@ -1,8 +1,8 @@
 /**
  * A plan: which further keys would meet all obligations of an object within its bounds on keys.
  *
- * Depth first over the obligations that are left: each is met by giving a name up, or by a key whose value meets the
- * facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
+ * Depth first over the obligations that are left, the one with the fewest ways first: each is met by giving a name up, or by a key
+ * whose value meets the facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
  */
 import { checkTime } from "../../deadline.ts"
 import { type Limits, limitError } from "../../errors.ts"
@@ -17,6 +17,7 @@ export interface Plan {
 
 export interface PlanProblem {
   readonly spec: ObjectSpec
+  readonly options: PlanOptions
   readonly limits: Limits
   /** Names that have been read, and names that can still be. */
   isSeen(index: number): boolean
@@ -25,7 +26,7 @@ export interface PlanProblem {
   isPossible(value: number, facts: readonly number[]): boolean
   readonly count: number
   readonly requiredCount: number
-  readonly unmet: number
+  readonly unmet: bigint
 }
 
 interface Key {
@@ -34,29 +35,74 @@ interface Key {
   readonly facts: readonly number[]
 }
 
+/** A way to meet an obligation by the value of a key. */
+interface Service extends Chance {
+  /** As of a key. */
+  readonly id: number
+  /** Conjunction of the key's value in any case. */
+  readonly value: number
+}
+
+/** Ways to meet one obligation, as long as the names are open. */
+interface Options {
+  readonly bit: bigint
+  /** Names that may be given up. */
+  readonly forgone: readonly number[]
+  readonly services: readonly Service[]
+}
+
+export interface PlanOptions {
+  /** Names that may be given up for some obligation. */
+  readonly optional: readonly number[]
+  /** By obligation. */
+  readonly ways: readonly Options[]
+}
+
+/** What there is to choose from in any plan for objects of `spec`. */
+export function planOptions({ names, classes, obligationCount }: ObjectSpec): PlanOptions {
+  const optional = names.flatMap(({ absence, isRequired }, i) => (absence !== 0n && !isRequired ? [i] : []))
+  const keys = [
+    ...names.map(({ value, chances }, id) => ({ id, value, chances })),
+    ...classes.map(({ value, chances }, c) => ({ id: -1 - c, value, chances })),
+  ].filter(({ chances }) => chances.length > 0)
+  const ways = Array.from({ length: obligationCount }, (_, i): Options => {
+    const bit = 1n << BigInt(i)
+    return {
+      bit,
+      forgone: optional.filter((name) => (names[name].absence & bit) !== 0n),
+      services: keys.flatMap(({ id, value, chances }) =>
+        chances.filter(({ bits }) => (bits & bit) !== 0n).map((chance) => ({ ...chance, id, value })),
+      ),
+    }
+  })
+  return { optional, ways }
+}
+
 /** A plan, or null when there is none. */
 export function findPlan(problem: PlanProblem): Plan | null {
-  const { spec, limits, count, requiredCount } = problem
+  const { spec, options, limits, count, requiredCount } = problem
   const { names, classes, min, max } = spec
-  let unmet = problem.unmet
-  /** Names that may be given up, and names whose values may meet something: those that can still be read. */
-  const forgone: number[] = []
-  const useful: number[] = []
-  for (let i = 0; i < names.length; i++) {
-    const { absence, chances, isRequired } = names[i]
-    if (absence === 0 && chances.length === 0) continue
-    // What can no longer come is absent for good.
-    if (!problem.isOpen(i)) unmet &= problem.isSeen(i) ? -1 : ~absence
-    else {
-      if (absence !== 0 && !isRequired) forgone.push(i)
-      if (chances.length > 0) useful.push(i)
+  const optional = options.optional.filter((name) => problem.isOpen(name))
+  // What can no longer come is absent for good.
+  let { unmet } = problem
+  for (const [i, { absence }] of names.entries())
+    if (absence !== 0n && !problem.isOpen(i) && !problem.isSeen(i)) unmet &= ~absence
+  /** Whether its key may come, and have such a value at all: asked of the fact alone, as who reads the key asks. */
+  const known = new Map<Service, boolean>()
+  const isPossible = (service: Service): boolean => {
+    let isIt = known.get(service)
+    if (isIt === undefined) {
+      const { id, value, fact } = service
+      isIt = (id < 0 || problem.isOpen(id)) && problem.isPossible(value, [fact])
+      known.set(service, isIt)
     }
+    return isIt
   }
   // Real schemas need a few dozen.
   let steps = 0
 
   const search = (
-    left: number,
+    left: bigint,
     banned: ReadonlySet<number>,
     keys: readonly Key[],
     room: number,
@@ -72,58 +118,64 @@ export function findPlan(problem: PlanProblem): Plan | null {
         "simplify the not or oneOf around it",
       )
     }
-    if (left === 0) return hasEnough(banned) ? planOf(keys) : null
-    const bit = left & -left
+    if (left === 0n) return hasEnough(banned) ? planOf(keys) : null
+    const isUsed = (name: number) => keys.some(({ id }) => id === name)
+    // Mostly nothing has to be chosen: what is left is met where no more names come than the plan has.
+    const others = optional.filter((name) => !isUsed(name))
+    const absence = others.reduce((met, name) => met | names[name].absence, 0n)
+    if ((left & ~absence) === 0n && hasEnough(new Set([...banned, ...others]))) return planOf(keys)
+    const isOption = (service: Service) => {
+      const { id } = service
+      const hasRoom = room > 0 || (id >= 0 && names[id].isRequired) || isUsed(id)
+      return hasRoom && !banned.has(id) && isPossible(service)
+    }
+    // The one with the fewest ways to meet it: what cannot be met is seen before anything is tried.
+    let forgone: number[] = []
+    let services: Service[] = []
+    let least = Number.POSITIVE_INFINITY
+    for (const way of options.ways) {
+      if ((left & way.bit) === 0n) continue
+      const givenUp = way.forgone.filter((name) => problem.isOpen(name) && !isUsed(name))
+      const served = way.services.filter(isOption)
+      if (givenUp.length + served.length >= least) continue
+      ;[forgone, services, least] = [givenUp, served, givenUp.length + served.length]
+      if (least === 0) return null
+    }
     for (const i of forgone) {
-      const { absence } = names[i]
-      if ((absence & bit) === 0 || keys.some(({ id }) => id === i)) continue
-      const plan = search(left & ~absence, new Set([...banned, i]), keys, room)
+      const plan = search(left & ~names[i].absence, new Set([...banned, i]), keys, room)
       if (plan !== null) return plan
     }
-    for (const i of useful) {
-      if (banned.has(i)) continue
-      const { value, chances, isRequired } = names[i]
-      const at = keys.findIndex(({ id }) => id === i)
-      if (at < 0 && !isRequired && room === 0) continue
-      const cost = at < 0 && !isRequired ? 1 : 0
-      const plan = serve(left, bit, banned, keys, room - cost, at, i, value, chances)
-      if (plan !== null) return plan
-    }
-    for (let c = 0; c < classes.length; c++) {
-      const { value, chances } = classes[c]
-      for (let at = 0; at < keys.length; at++) {
-        const { id } = keys[at]
-        if (id !== -1 - c) continue
-        const plan = serve(left, bit, banned, keys, room, at, id, value, chances)
+    for (const service of services) {
+      const { id } = service
+      // A key that is there already, and of a class as many more as there is room for.
+      for (const [at, key] of keys.entries()) {
+        if (key.id !== id) continue
+        const plan = serve(left, banned, keys, room, at, service)
         if (plan !== null) return plan
+        if (id >= 0) break
       }
-      if (room === 0) continue
-      const plan = serve(left, bit, banned, keys, room - 1, -1, -1 - c, value, chances)
+      const isNew = id < 0 || !isUsed(id)
+      const cost = id >= 0 && names[id].isRequired ? 0 : 1
+      if (!isNew || room < cost) continue
+      const plan = serve(left, banned, keys, room - cost, -1, service)
       if (plan !== null) return plan
     }
     return null
   }
 
+  /** Goes on with key `at`, or with a new one (-1), that also meets what `service` asks. */
   const serve = (
-    left: number,
-    bit: number,
+    left: bigint,
     banned: ReadonlySet<number>,
     keys: readonly Key[],
     room: number,
     at: number,
-    id: number,
-    value: number,
-    chances: readonly Chance[],
+    { id, value, fact, bits: met }: Service,
   ): Plan | null => {
-    for (const { fact, bits } of chances) {
-      if ((bits & bit) === 0) continue
-      const facts = [...(at < 0 ? [] : keys[at].facts), fact]
-      if (!problem.isPossible(value, facts)) continue
-      const key = { id, facts }
-      const plan = search(left & ~bits, banned, at < 0 ? [...keys, key] : keys.with(at, key), room)
-      if (plan !== null) return plan
-    }
-    return null
+    const facts = [...(at < 0 ? [] : keys[at].facts), fact]
+    if (!problem.isPossible(value, facts)) return null
+    const key = { id, facts }
+    return search(left & ~met, banned, at < 0 ? [...keys, key] : keys.with(at, key), room)
   }
 
   const hasEnough = (banned: ReadonlySet<number>): boolean => {

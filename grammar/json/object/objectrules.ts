@@ -10,7 +10,7 @@ import { checkLimit, type Limits } from "../../errors.ts"
 import { Infinite } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { type Demands, NoPart } from "../values.ts"
-import { findPlan, type Plan } from "./objectplan.ts"
+import { findPlan, type Plan, type PlanOptions, planOptions } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 
 /** What is known of the keys so far. */
@@ -21,7 +21,7 @@ export interface Progress {
   readonly others: number
   readonly count: number
   /** Bit set of obligations that are not met yet. */
-  readonly unmet: number
+  readonly unmet: bigint
   /** Order "schema": first declared name that is still ahead. */
   readonly next: number
   /** Required names that have not been read. */
@@ -54,6 +54,8 @@ export class ObjectRules {
   private readonly isProductive: Lookup
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
+  /** Once a plan has been asked for. */
+  private options: PlanOptions | undefined
   /** 0 … classes - 1. */
   private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
@@ -76,11 +78,11 @@ export class ObjectRules {
     this.planned = this.noneSeen.slice()
     for (let i = 0; i < spec.names.length; i++) {
       const { absence, chances } = spec.names[i]
-      if (absence !== 0 || chances.length > 0) this.planned[i >>> 5] |= 1 << (i & 31)
+      if (absence !== 0n || chances.length > 0) this.planned[i >>> 5] |= 1 << (i & 31)
     }
     let requiredCount = 0
     for (const { isRequired } of spec.names) if (isRequired) requiredCount++
-    const unmet = 2 ** spec.obligationCount - 1
+    const unmet = (1n << BigInt(spec.obligationCount)) - 1n
     this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount }
   }
 
@@ -94,14 +96,14 @@ export class ObjectRules {
   canClose(progress: Progress): boolean {
     const { requiredCount, count, unmet } = progress
     if (requiredCount !== 0 || count < this.spec.min || count > this.spec.max) return false
-    return unmet === 0 || this.lacking(progress) === 0
+    return unmet === 0n || this.lacking(progress) === 0n
   }
 
   /** Obligations that are not met if the object ends here: neither by a value nor by a name that is not there. */
-  private lacking(progress: Progress): number {
+  private lacking(progress: Progress): bigint {
     let { unmet } = progress
     for (const [i, { absence }] of this.spec.names.entries()) {
-      if (absence !== 0 && !this.isSeen(progress, i)) unmet &= ~absence
+      if (absence !== 0n && !this.isSeen(progress, i)) unmet &= ~absence
     }
     return unmet
   }
@@ -127,7 +129,7 @@ export class ObjectRules {
   /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
   private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
     const { min, max } = this.spec
-    return unmet === 0 && count + requiredCount >= min && count + 1 + requiredCount <= max
+    return unmet === 0n && count + requiredCount >= min && count + 1 + requiredCount <= max
   }
 
   /** Classes that may give the next key. */
@@ -143,7 +145,7 @@ export class ObjectRules {
     return this.ways(progress, value, chances, most, (met) => {
       const unmet = progress.unmet & ~met
       // In schema order what was read is behind `next`: only obligations ask which names it was.
-      const isForgotten = this.ordered && unmet === 0
+      const isForgotten = this.ordered && unmet === 0n
       const seen = isForgotten ? this.noneSeen : progress.seen.slice()
       if (!isForgotten) seen[index >>> 5] |= 1 << (index & 31)
       return {
@@ -209,12 +211,15 @@ export class ObjectRules {
 
   private plan(progress: Progress): Plan | null {
     const { unmet, count, next, requiredCount } = progress
-    if (unmet === 0) return null
+    if (unmet === 0n) return null
     const key = this.planKey(progress)
     let plan = this.plans.get(key)
     if (plan === undefined) {
+      const spec = { ...this.spec, classes: this.classes }
+      this.options ??= planOptions(spec)
       plan = findPlan({
-        spec: { ...this.spec, classes: this.classes },
+        spec,
+        options: this.options,
         limits: this.limits,
         isSeen: (i) => this.isSeen(progress, i),
         isOpen: (i) => this.isOffered[i] && !this.isSeen(progress, i) && (!this.ordered || i >= next),
@@ -247,30 +252,30 @@ export class ObjectRules {
     value: number,
     chances: readonly Chance[],
     most: number,
-    after: (met: number) => Progress,
+    after: (met: bigint) => Progress,
   ): KeyWay[] {
-    if (progress.unmet === 0 || chances.length === 0) {
-      const next = after(0)
+    if (progress.unmet === 0n || chances.length === 0) {
+      const next = after(0n)
       return this.canFinish(next) ? [{ value, progress: next }] : []
     }
-    let free = 0
+    let free = 0n
     const open: Chance[] = []
     for (const chance of chances) {
       if (this.demand(value, [chance.fact]) === value) free |= chance.bits
       else open.push(chance)
     }
-    const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0)
+    const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0n)
     const ways: KeyWay[] = []
-    const add = (demand: number, met: number) => {
+    const add = (demand: number, met: bigint) => {
       const what = "ways in which one property meets obligations"
       checkLimit(this.limits, "threads", ways.length + 1, "", what, "simplify the not or oneOf around it")
       ways.push({ value: demand, progress: after(met) })
     }
     /** What the first chances could meet together, by their number. */
-    const left = [0]
+    const left = [0n]
     for (const { bits } of useful) left.push(left[left.length - 1] | bits)
     // From the last one down: with it, then without.
-    const choose = (count: number, demand: number, met: number): void => {
+    const choose = (count: number, demand: number, met: bigint): void => {
       checkTime()
       if (ways.length === most) return
       // What meets all that is left meets as much as can be met.
@@ -318,7 +323,7 @@ export class ObjectRules {
     const { min, max } = this.spec
     const { count, requiredCount, unmet } = progress
     if (count + requiredCount > max) return false
-    if (unmet !== 0) return this.plan(progress) !== null
+    if (unmet !== 0n) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
     // All keys so far are declared names; in schema order those that were passed over are given up.
     return this.ordered ? count + this.offeredFrom[progress.next] >= min : this.offeredFrom[0] >= min

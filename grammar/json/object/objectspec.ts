@@ -30,13 +30,13 @@ interface DeclaredName {
   /** How reading it can meet obligations. */
   readonly chances: readonly Chance[]
   /** Bit set of the obligations that are met as long as it is not there. */
-  readonly absence: number
+  readonly absence: bigint
 }
 
 /** A value that satisfies `fact` meets the obligations in `bits`. */
 export interface Chance {
   readonly fact: number
-  readonly bits: number
+  readonly bits: bigint
 }
 
 export interface KeyClass {
@@ -126,12 +126,12 @@ export function objectSpec(
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
     if (parts.obligations.length === 0) return noChances
-    const bits = new Map<number, number>()
+    const bits = new Map<number, bigint>()
     for (const [i, obligation] of parts.obligations.entries()) {
       for (const event of obligation) {
         if (event.kind === "absent" || !isMet(event)) continue
         const fact = isImplied(value, event.fact) ? all.anything : event.fact
-        bits.set(fact, (bits.get(fact) ?? 0) | (1 << i))
+        bits.set(fact, (bits.get(fact) ?? 0n) | (1n << BigInt(i)))
       }
     }
     return [...bits].map(([fact, bits]) => ({ fact, bits }))
@@ -139,8 +139,10 @@ export function objectSpec(
   const absence = (name: string) =>
     parts.obligations.reduce(
       (bits, events, i) =>
-        events.some((event) => event.kind === "absent" && event.name === name) ? bits | (1 << i) : bits,
-      0,
+        events.some((event) => event.kind === "absent" && event.name === name)
+          ? bits | (1n << BigInt(i))
+          : bits,
+      0n,
     )
   const declare = (name: string): DeclaredName => {
     const value = name.isWellFormed() ? valueIdOf(name) : all.never
@@ -379,7 +381,7 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
       value: reader.allows(name) ? value : all.never,
       isRequired: requiredNames.has(name),
       chances: noChances,
-      absence: 0,
+      absence: 0n,
     })
   for (const [name, node] of properties) declare(name, all.of([all.schema(node)]))
   for (const name of requiredNames) if (!properties.has(name)) declare(name, other)

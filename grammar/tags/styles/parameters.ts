@@ -104,7 +104,7 @@ class ParameterLanguage {
       for (const name of texts ?? []) {
         if (declared.has(name)) continue
         const { value, chances } = each
-        names.push({ name, bytes: utf8(name), value, chances, isRequired: false, absence: 0 })
+        names.push({ name, bytes: utf8(name), value, chances, isRequired: false, absence: 0n })
       }
     }
     return { ...spec, names, classes }

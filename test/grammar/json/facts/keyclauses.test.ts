@@ -130,4 +130,47 @@ describe("many conditions", () => {
     expect(accepts({ kind: "other", settings: {} })).toBe(true)
     expect(accepts({ settings: 1, kind: "k19" })).toBe(true)
   })
+
+  test("sixty objects that exclude each other by keys of their own, and share others", () => {
+    const kinds = Array.from({ length: 60 }, (_, i) => `k${i}`)
+    const shared = { type: "string", pattern: "^[a-z]+$" }
+    const oneOf = kinds.map((kind) => ({
+      type: "object",
+      properties: { [kind]: { type: ["string", "null"] }, output: shared, space: { type: "integer" } },
+      required: [kind],
+    }))
+    const states = new States(compile({ kind: "json", schema: { oneOf } }, { surface: "conform" }).grammar)
+    const accepts = (value: unknown) =>
+      states.isAccepting(states.advance(states.start, encoder.encode(JSON.stringify(value))))
+    expect(accepts({ k3: "a" })).toBe(true)
+    expect(accepts({ output: "x", k59: null, other: 1, space: 2 })).toBe(true)
+    expect(accepts({ k3: "a", k4: "b" })).toBe(false)
+    // Beside a value that is wrong for it the other object does not hold.
+    expect(accepts({ k3: 1, k4: "b" })).toBe(true)
+    expect(accepts({ k4: "b", output: 1 })).toBe(false)
+    expect(accepts({})).toBe(false)
+    const before = encoder.encode('{"k3":"a","k4":')
+    const rest = decoder.decode(states.shortest(states.advance(states.start, before)))
+    expect(typeof JSON.parse(`{"k3":"a","k4":${rest}`).k4).toBe("number")
+  })
+
+  test("an object of sixty properties or another one: readings do not add up", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [`k${i}`, { oneOf: [{ type: "string" }, { type: "boolean" }] }]),
+    )
+    const open = { type: "object", additionalProperties: true }
+    const old = { ...open, properties: { old: { ...open, properties } }, required: ["old"] }
+    const now = { allOf: [{ ...open, properties }], not: { ...open, required: ["old"] } }
+    const { grammar } = compile(
+      { kind: "json", schema: { oneOf: [old, now] } },
+      { surface: "conform", limits: { threads: 64 } },
+    )
+    const states = new States(grammar)
+    const accepts = (value: unknown) =>
+      states.isAccepting(states.advance(states.start, encoder.encode(JSON.stringify(value))))
+    expect(accepts({ z: 1, k5: "a" })).toBe(true)
+    expect(accepts({ k5: 1 })).toBe(false)
+    expect(accepts({ k5: 1, old: { k1: true } })).toBe(true)
+    expect(accepts({ k5: 1, old: { k1: 1 } })).toBe(false)
+  })
 })
