@@ -67,7 +67,7 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept, and a quarter more for what they share. Default 24 MiB. */
+  /** Bytes of entries that are kept, and as many of what they share: a grammar of C's takes 13 MB of these. Default 24 MiB. */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -138,7 +138,7 @@ export class LocalMasks {
     if (known !== undefined) return known
     const local = this.make(list, state)
     const isTurned = this.entries.set(list, state, local)
-    const isFull = 4 * this.sharedBytes > this.maxBytes
+    const isFull = this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
       this.equals.clear()
       this.characters.clear()
