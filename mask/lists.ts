@@ -250,14 +250,17 @@ export class NodeLists {
 }
 
 /** `nodes` in order, each once: below two nodes of one list, one of which lies below the other, the same may be found. */
-function ascending(nodes: number[]): number[] {
-  nodes.sort((a, b) => a - b)
-  nodes.length = distinct(nodes)
-  return nodes
+function ascending(nodes: number[]): ArrayLike<number> {
+  let at = 1
+  while (at < nodes.length && nodes[at - 1] < nodes[at]) at++
+  // As a walk finds them, mostly.
+  if (at >= nodes.length) return nodes
+  const sorted = Int32Array.from(nodes).sort()
+  return sorted.subarray(0, distinct(sorted))
 }
 
 /** Moves each of `nodes`, which ascend, to the front once. How many that are. */
-function distinct(nodes: number[] | Int32Array): number {
+function distinct(nodes: Int32Array): number {
   let count = 0
   for (let i = 0; i < nodes.length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]
   return count

@@ -235,7 +235,9 @@ export class LocalMasks {
   /** Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. */
   private isWord(state: number): boolean {
     const { set, next } = this.characters.largest(state)
-    return set !== this.characters.none && this.characters.after(next, set) === next
+    return set === this.characters.none
+      ? this.characters.isWordWithEnds(state)
+      : this.characters.after(next, set) === next
   }
 
   /**

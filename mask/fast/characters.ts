@@ -109,6 +109,16 @@ export class CharacterSets {
     return known - 1
   }
 
+  /** Whether many characters lead from `state` to one that reads them again, and a lexeme may end behind each. */
+  isWordWithEnds(state: number): boolean {
+    let count = 0
+    for (let byte = 0x20; byte < 0x7f; byte++) {
+      const next = lexemes.next(state, byte)
+      if (next !== Dead && lexemes.tags[next] !== 0 && lexemes.next(next, byte) === next) count++
+    }
+    return count >= MinCharacters
+  }
+
   private common(state: number, set: number): number {
     const members = this.members[set]
     if (members.length === 0) return Dead
