@@ -175,6 +175,15 @@ const nestedBounds: [what: string, schema: object, limits?: Partial<Limits>][] =
   ],
   ["work to combine alternatives", { ...object, ...choices }, { satSteps: 40 }],
   [
+    "ways in which one property meets obligations",
+    {
+      ...object,
+      allOf: list(12, (i) => ({
+        not: { additionalProperties: { not: { type: "array", contains: { const: i } } } },
+      })),
+    },
+  ],
+  [
     "obligations of one object",
     { ...object, not: { anyOf: list(255, (i) => ({ propertyNames: { const: `p${i}` } })) } },
   ],

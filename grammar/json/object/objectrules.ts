@@ -86,11 +86,22 @@ export class ObjectRules {
     this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount }
   }
 
-  /** Whether any object at all satisfies the spec. */
+  /** Whether any object at all satisfies the spec. Throws `limit` where other names can be read in too many ways. */
   isPossible(): boolean {
     if (this.spec.min > this.spec.max) return false
     if (this.spec.names.some(({ isRequired }, i) => isRequired && !this.isOffered[i])) return false
-    return this.canFinish(this.start)
+    if (!this.canFinish(this.start)) return false
+    this.checkWays()
+    return true
+  }
+
+  /**
+   * A key of a class may come anywhere, so what is too much for it is told before anything is read. Before the first key most
+   * is open: a class that can be read in so many ways then never has more.
+   */
+  private checkWays(): void {
+    for (const [c, { chances }] of this.classes.entries())
+      if (2 ** chances.length > this.limits.threads) this.classWays(this.start, c, this.start.others)
   }
 
   canClose(progress: Progress): boolean {
@@ -140,7 +151,8 @@ export class ObjectRules {
   }
 
   /** Ways to read declared name `index` next: the first `most` of them. */
-  nameWays(progress: Progress, index: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
+  nameWays(before: Progress, index: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
+    const progress = this.passed(before, index)
     const { value, chances, isRequired } = this.spec.names[index]
     return this.ways(progress, value, chances, most, (met) => {
       const unmet = progress.unmet & ~met
@@ -160,13 +172,23 @@ export class ObjectRules {
   }
 
   /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
-  classWays(progress: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
+  classWays(before: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered ? this.spec.names.length : 0
+    const progress = this.passed(before, next)
     const { seen, count, unmet, requiredCount } = progress
     return this.ways(progress, value, chances, most, (met) => {
       return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount }
     })
+  }
+
+  /** In schema order what lies ahead of `index` is given up where it is read next: that meets obligations for good. */
+  private passed(progress: Progress, index: number): Progress {
+    if (!this.ordered || progress.unmet === 0n) return progress
+    let { unmet } = progress
+    for (let i = progress.next; i < index; i++)
+      if (!this.isSeen(progress, i)) unmet &= ~this.spec.names[i].absence
+    return unmet === progress.unmet ? progress : { ...progress, unmet }
   }
 
   /** A declared name that has to come, or that a plan reads to meet an obligation; -1 if there is none. */
