@@ -12,22 +12,8 @@ import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
-import {
-  AndKind,
-  at,
-  BehindKind,
-  ConcatKind,
-  DiffKind,
-  Empty,
-  ExprMemo,
-  kindOf,
-  LookKind,
-  LoopKind,
-  length,
-  Never,
-  OrKind,
-  ScopeKind,
-} from "../lexeme/expr/nodes.ts"
+import { Empty, Never } from "../lexeme/expr/nodes.ts"
+import { exprSize, MaxSize } from "../lexeme/expr/size.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { Dead } from "../lexeme/table.ts"
 import { tokenLexeme } from "../lexeme/token.ts"
@@ -77,10 +63,8 @@ export function maxOf(max: number): number {
 
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
-/** UTF-16 code units of a text that is found again by its string. */
-const MaxKept = 16
 /** Nodes of an expression that still fuses with its neighbours. */
-const MaxFused = 4_096
+const MaxFused = MaxSize
 
 /** A lexeme whose tag decides what follows. */
 export interface Branch {
@@ -111,8 +95,6 @@ export class Terms {
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
-  /** The terms of short texts: grammars have the same ones again and again. */
-  private readonly byText = new Map<string, Term>()
   /** The text of a term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
   /** The expression of a term that is a lexeme of its own. */
@@ -157,12 +139,9 @@ export class Terms {
 
   /** Exactly this text, or these bytes, which must be text. */
   text(text: string | Uint8Array): Term {
-    const known = typeof text === "string" ? this.byText.get(text) : undefined
-    if (known !== undefined) return known
     const bytes = typeof text === "string" ? utf8(text) : text
     const term = this.expr(exprs.literal(bytes))
     this.texts.set(term, bytes)
-    if (typeof text === "string" && text.length <= MaxKept) this.byText.set(text, term)
     return term
   }
 
@@ -353,12 +332,12 @@ export class Terms {
   or(terms: readonly Term[]): Term {
     const members = new Set<Term>()
     for (const term of terms) this.addMembers(members, term)
+    if (members.size === 1) return [...members][0]
     const regular: Term[] = []
     const others: Term[] = []
     const choices: Uint8Array[] = []
     let hasEmpty = false
     for (const term of members) {
-      if (members.size === 1) return term
       if (term === this.empty) hasEmpty = true
       else if (this.kind(term) !== ExprTerm) others.push(term)
       else {
@@ -463,60 +442,11 @@ export class Terms {
   }
 
   private sizeOf(term: Term): number {
-    const text = this.texts.get(term)
-    if (text !== undefined) return text.length
-    const expr = this.at(term, 1)
-    let size = sizes.get(expr)
-    if (size < 0) {
-      size = exprSize(expr)
-      sizes.set(expr, size)
-    }
-    return size
+    return this.texts.get(term)?.length ?? exprSize(this.at(term, 1))
   }
 }
 
 /** The texts of `expr` of which no shorter beginning is one. */
 export function lazyExpr(expr: ExprId): ExprId {
   return exprs.and([expr, exprs.not(exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText)))])
-}
-
-/** Nodes of expressions that were fused, up to the bound. */
-const sizes = new ExprMemo()
-/** By node: the walk of `exprSize` that met it last. */
-const marks = new ExprMemo()
-let walks = 0
-/** What the walk has met. */
-const met = new Int32Array(MaxFused + 2)
-let metCount = 0
-
-/** Distinct nodes of `expr`, sets of characters as one; not counted further than what may fuse. */
-function exprSize(expr: ExprId): number {
-  walks++
-  metCount = 0
-  meet(expr)
-  // What is met meanwhile is visited too.
-  for (let i = 0; i < metCount && metCount <= MaxFused; i++) {
-    const id = met[i]
-    // Which values of a tuple are operands depends on its kind, see `expr/nodes.ts`.
-    switch (kindOf(id)) {
-      case ConcatKind:
-      case OrKind:
-      case AndKind:
-      case DiffKind:
-        for (let j = 1; j < length(id); j++) meet(at(id, j))
-        break
-      case LoopKind:
-      case LookKind:
-      case BehindKind:
-      case ScopeKind:
-        meet(at(id, 1))
-    }
-  }
-  return metCount
-}
-
-function meet(id: ExprId): void {
-  if (metCount > MaxFused || marks.get(id) === walks) return
-  marks.set(id, walks)
-  met[metCount++] = id
 }

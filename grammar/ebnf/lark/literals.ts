@@ -32,6 +32,7 @@ export function readLiteral(
 ): { value: string; ignoresCase: boolean } {
   const ignoresCase = text.endsWith("i")
   const inner = text.slice(1, ignoresCase ? -2 : -1)
+  // Most have nothing to escape.
   if (/^[ -[\]-~]*$/.test(inner)) return { value: inner, ignoresCase }
   const value = inner.replace(
     /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\s\S]))|\p{Cc}/gu,

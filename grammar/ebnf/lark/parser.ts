@@ -230,7 +230,7 @@ export class LarkParser extends EmbeddedActionsParser {
   private readonly item = this.RULE("item", (): Node => {
     const signs: Word[] = []
     this.MANY(() => signs.push(wordOf(this.CONSUME(words.Tilde))))
-    let node = this.atom()
+    let node = this.OR<Node>(this.atoms)
     for (const sign of signs.reverse()) node = { kind: "not", body: node, start: sign.start, end: node.end }
     const times = this.OPTION({
       // Without a count behind it, "~" is in front of the next item.
@@ -273,10 +273,6 @@ export class LarkParser extends EmbeddedActionsParser {
         },
       ]),
   )
-
-  private atom(): Node {
-    return this.OR<Node>(this.atoms)
-  }
 
   private readonly atoms = {
     DEF: [

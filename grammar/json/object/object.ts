@@ -5,6 +5,7 @@
  * All keys that may come next are one lexeme a class: the declared names as a trie over the class's automaton, from
  * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
  */
+import { checkTime } from "../../deadline.ts"
 import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 import { PairMap, TupleTable } from "../../intern.ts"
@@ -142,6 +143,7 @@ export class ObjectLanguage {
     }
     let progress = from
     while (progress.unmet !== 0n && !this.rules.canClose(progress)) {
+      checkTime()
       const { key, way } = this.nextKey(progress)
       add(key, way.value)
       progress = way.progress

@@ -16,7 +16,6 @@ export interface Plan {
 }
 
 export interface PlanProblem {
-  readonly spec: ObjectSpec
   readonly options: PlanOptions
   readonly limits: Limits
   /** Names that have been read, and names that can still be. */
@@ -51,15 +50,18 @@ interface Options {
   readonly services: readonly Service[]
 }
 
+/** What there is to choose from in any plan for the objects of a spec. */
 export interface PlanOptions {
+  readonly spec: ObjectSpec
   /** Names that may be given up for some obligation. */
   readonly optional: readonly number[]
   /** By obligation. */
   readonly ways: readonly Options[]
 }
 
-/** What there is to choose from in any plan for objects of `spec`. */
-export function planOptions({ names, classes, obligationCount }: ObjectSpec): PlanOptions {
+/** Made once a spec: names times obligations. */
+export function planOptions(spec: ObjectSpec): PlanOptions {
+  const { names, classes, obligationCount } = spec
   const optional = names.flatMap(({ absence, isRequired }, i) => (absence !== 0n && !isRequired ? [i] : []))
   const keys = [
     ...names.map(({ value, chances }, id) => ({ id, value, chances })),
@@ -75,13 +77,13 @@ export function planOptions({ names, classes, obligationCount }: ObjectSpec): Pl
       ),
     }
   })
-  return { optional, ways }
+  return { spec, optional, ways }
 }
 
 /** A plan, or null when there is none. */
 export function findPlan(problem: PlanProblem): Plan | null {
-  const { spec, options, limits, count, requiredCount } = problem
-  const { names, classes, min, max } = spec
+  const { options, limits, count, requiredCount } = problem
+  const { names, classes, min, max } = options.spec
   const optional = options.optional.filter((name) => problem.isOpen(name))
   // What can no longer come is absent for good.
   let { unmet } = problem

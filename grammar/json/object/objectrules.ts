@@ -237,10 +237,8 @@ export class ObjectRules {
     const key = this.planKey(progress)
     let plan = this.plans.get(key)
     if (plan === undefined) {
-      const spec = { ...this.spec, classes: this.classes }
-      this.options ??= planOptions(spec)
+      this.options ??= planOptions({ ...this.spec, classes: this.classes })
       plan = findPlan({
-        spec,
         options: this.options,
         limits: this.limits,
         isSeen: (i) => this.isSeen(progress, i),
