@@ -6,7 +6,7 @@
  */
 
 /** `marks` and one behind them, `most` at most: of too many every other one goes, so that the later ones lie closer. */
-export function withMark(marks: readonly number[], mark: number, most: number): number[] {
+export function withMark<Mark>(marks: readonly Mark[], mark: Mark, most: number): Mark[] {
   const all = [...marks, mark]
   return all.length <= most ? all : all.filter((_, at) => at % 2 === 1 || at === all.length - 1)
 }

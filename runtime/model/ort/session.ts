@@ -9,11 +9,11 @@
 import { ModelError } from "../../errors.ts"
 import type { Feed } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
-import { type CacheArray, type Graph, makeArray, type Outputs, type Run } from "./graph.ts"
+import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
 import { CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
-import { KeptStates } from "./states.ts"
+import { KeptStates, marksOf } from "./states.ts"
 
 export interface SessionOptions {
   slotCount: number
@@ -38,10 +38,6 @@ const trialPieces = [2, 2, 1]
 /** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
 const maxGrouped = 32
 
-/** States that are kept of all slots together, and places of one. */
-const markBytes = 2 ** 28
-const maxMarks = 16
-
 /** Logits that are so far off, as a part of the largest, are those of another text: no quantisation does that. */
 const another = 0.5
 
@@ -49,6 +45,8 @@ type Keep = (feed: Feed, outputs: Outputs, row: number) => void
 
 export class OrtSession {
   readonly signature: Signature
+  /** Marks of a slot; 0: there are no states, or no room for them. */
+  readonly marks: number
   private readonly graph: Graph
   private readonly options: SessionOptions
   private readonly alone: AloneSlots
@@ -72,6 +70,7 @@ export class OrtSession {
     this.signature = graph.signature
     this.options = options
     const { slotCount, isCacheOpaque } = options
+    this.marks = isCacheOpaque ? 0 : marksOf(graph.signature, slotCount)
     this.kept = new KeptStates(slotCount, this.marks)
     this.alone = new AloneSlots(graph, { slotCount, canRead: !isCacheOpaque, kept: this.kept })
     this.usedAt = Array.from({ length: options.slotCount }, () => -1)
@@ -84,16 +83,6 @@ export class OrtSession {
 
   get canRewind(): boolean {
     return !this.options.isCacheOpaque && !this.signature.hasStates
-  }
-
-  /** Marks of a slot: as many as have room. */
-  get marks(): number {
-    const { signature, options } = this
-    if (options.isCacheOpaque || !signature.hasStates) return 0
-    let bytes = 0
-    for (const { state, dim, type } of signature.caches)
-      if (state) bytes += makeArray(type, 1).BYTES_PER_ELEMENT * dim
-    return Math.min(maxMarks, Math.floor(markBytes / (options.slotCount * bytes)))
   }
 
   /** GroupQueryAttention takes several new tokens behind a past for one row only, unless they come one after the other. */

@@ -1,6 +1,19 @@
 /** States of slots as they were at their marks. What is kept is never written again, so slots that share a beginning share it. */
 import { withMark } from "../marks.ts"
-import type { CacheArray } from "./graph.ts"
+import { type CacheArray, makeArray } from "./graph.ts"
+import type { Signature } from "./signature.ts"
+
+/** Bytes of states that are kept of all slots together, and marks of one slot. */
+const MaxBytes = 2 ** 28
+const MaxMarks = 16
+
+/** Marks of each of so many slots, as many as have room; 0 where there are no states. */
+export function marksOf({ caches, hasStates }: Signature, slotCount: number): number {
+  if (!hasStates) return 0
+  let bytes = 0
+  for (const { state, dim, type } of caches) if (state) bytes += makeArray(type, 1).BYTES_PER_ELEMENT * dim
+  return Math.min(MaxMarks, Math.floor(MaxBytes / (slotCount * bytes)))
+}
 
 interface Kept {
   /** Tokens that the states stand for. */
@@ -20,13 +33,7 @@ export class KeptStates {
   }
 
   add(slot: number, length: number, states: Kept["states"]): void {
-    const all = [...this.kept[slot], { length, states }]
-    const marks = withMark(
-      this.kept[slot].map((each) => each.length),
-      length,
-      this.most,
-    )
-    this.kept[slot] = all.filter((each) => marks.includes(each.length))
+    this.kept[slot] = withMark(this.kept[slot], { length, states }, this.most)
   }
 
   /** The states behind `length` tokens; undefined where none were kept. */
