@@ -39,8 +39,10 @@ const StatusWork = 8
 
 /** Clauses left to the frame, whatever they ask; `some` facts are obligations too. */
 const FewClauses = 24
-/** The same where they ask little of each name (`EasyChances`), as those that several names by turns exclude each other. */
+/** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
 const KeptClauses = fixedBounds.obligations - 6
+/** Ways in which a value can begin: a string, a number, a word, a container of either kind. */
+const Beginnings = 5
 
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
 export interface Branch {
@@ -211,7 +213,7 @@ export class Branches {
       if (obligations !== null && after > FewClauses) {
         asked ??= askedBy(kept.flatMap((each) => each.obligations))
         const both = askedBy(obligations, asked)
-        if (after <= KeptClauses && isLittle(both)) asked = both
+        if (after <= KeptClauses && this.isLittle(both, after)) asked = both
         else {
           open.push(clause)
           continue
@@ -224,6 +226,16 @@ export class Branches {
       }
     }
     return { kept, open }
+  }
+
+  /**
+   * Whether each name is asked so little that it can be read in every alternative: so many clauses mostly exclude as many alternatives,
+   * and each of those tells the values of a name apart by each fact.
+   */
+  private isLittle(asked: Asked, count: number): boolean {
+    let most = 0
+    for (const { size } of asked.values()) most = Math.max(most, size)
+    return most <= EasyChances && count * (1 + most) * Beginnings <= this.limits.threads
   }
 
   /** The clause as obligations, or null. */
@@ -369,9 +381,4 @@ function askedBy(obligations: readonly Obligation[], before: Asked = new Map()):
     asked.set(what, new Set([...(asked.get(what) ?? []), event.fact]))
   }
   return asked
-}
-
-/** Whether little is asked of each name. */
-function isLittle(asked: Asked): boolean {
-  return [...asked.values()].every(({ size }) => size <= EasyChances)
 }
