@@ -100,23 +100,36 @@ export class StackTable {
     const { united } = this.unions
     const known = united.get(low, high)
     if (known >= 0) return known
-    const members = this.mergedMembers(low, high)
-    const union = members.length === 1 ? members[0] : this.union(members, this.unions)
+    const union = this.unionOf([...this.members(low), ...this.members(high)], this.unions)
     united.set(low, high, union)
     return union
   }
 
-  /** The members of both, ascending. What lies below those that share a frame is united. */
-  private mergedMembers(low: number, high: number): number[] {
-    const members = [...this.members(low)]
+  /** All stacks as one, which wait for as many texts. None is a union. */
+  uniteAll(stacks: readonly number[]): number {
+    this.unions ??= new Unions()
+    return this.unionOf(stacks, this.unions)
+  }
+
+  private unionOf(stacks: readonly number[], unions: Unions): number {
+    const members = this.mergedMembers(stacks)
+    return members.length === 1 ? members[0] : this.union(members, unions)
+  }
+
+  /** `stacks`, ascending. What lies below those that share a frame is united. */
+  private mergedMembers(stacks: readonly number[]): number[] {
+    const members: number[] = []
     /** Places in `members`, and what is united with what is there. */
     const shared: number[] = []
     places.clear()
-    for (let i = 0; i < members.length; i++) places.set(this.frameId(members[i]), 0, 0, i)
-    for (const member of this.members(high)) {
-      const place = places.get(this.frameId(member), 0, 0)
-      if (place < 0) members.push(member)
-      else if (members[place] !== member) shared.push(place, member)
+    for (const stack of stacks) {
+      const place = places.get(this.frameId(stack), 0, 0)
+      if (place >= 0) {
+        if (members[place] !== stack) shared.push(place, stack)
+      } else {
+        places.set(this.frameId(stack), 0, 0, members.length)
+        members.push(stack)
+      }
     }
     // Only now: uniting what lies below comes here again, and needs `places`.
     for (let i = 0; i < shared.length; i += 2) {

@@ -13,6 +13,7 @@ import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
+import { joinReadings, joint, jointMembers } from "./joints.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -21,6 +22,8 @@ import { EmptyStack, StackTable } from "./stack.ts"
 export const DeadState = 0
 /** Text that nobody asks for. */
 const NoText = 0
+/** Times as many as are united: threads of different frames are joined too. */
+const JoinedAt = 4
 /** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
 /** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
@@ -143,7 +146,7 @@ export class States {
     this.used = 0
     this.passed?.clear()
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
-    if (this.used > this.many) this.used = uniteReadings(this.stacks, this.scratch, this.used)
+    if (this.used > this.many) this.uniteScratch()
     return this.internScratch()
   }
 
@@ -231,8 +234,32 @@ export class States {
   followers(stack: number, tag: number): Followers {
     const known = this.followIds.get(stack, tag)
     if (known >= 0) return this.followLists[known]
-    const followers = this.expand(this.stacks.top[stack].follow(tag, null), this.stacks.pop(stack))
+    const frame = this.stacks.top[stack]
+    const followers =
+      frame === joint
+        ? this.joinedFollowers(stack, tag)
+        : this.expand(frame.follow(tag, null), this.stacks.pop(stack))
     this.followIds.set(stack, tag, this.followLists.push(followers) - 1)
+    return followers
+  }
+
+  /** What follows under the members of a joint, joined in turn. */
+  private joinedFollowers(stack: number, tag: number): Followers {
+    const { stacks } = this
+    const threads: number[] = []
+    for (const member of jointMembers(stacks, stack)) {
+      const followers = this.followers(member, tag)
+      for (let i = 0; i < followers.length; i += 2) threads.push(followers[i], followers[i + 1], NoText)
+    }
+    const joined = Int32Array.from(threads)
+    const used = joinReadings(
+      stacks,
+      joined,
+      uniteReadings(stacks, joined, joined.length),
+      this.grammar.limits,
+    )
+    const followers: number[] = []
+    for (let i = 0; i < used; i += 3) followers.push(joined[i], joined[i + 1])
     return followers
   }
 
@@ -246,11 +273,13 @@ export class States {
       const isEnd = lexemeState === Dead
       if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
       const sample = isEnd ? "" : decoder.decode(lexemes.shortest(lexemeState).bytes)
-      const expectation =
-        stack === EmptyStack
-          ? { what: describeSample(sample), example: sample, path: "" }
-          : this.stacks.top[stack].expect(sample)
-      expectations.set(`${expectation.what} ${expectation.path}`, expectation)
+      for (const member of jointMembers(this.stacks, stack)) {
+        const expectation =
+          member === EmptyStack
+            ? { what: describeSample(sample), example: sample, path: "" }
+            : this.stacks.top[member].expect(sample)
+        expectations.set(`${expectation.what} ${expectation.path}`, expectation)
+      }
     }
     return [...expectations.values()]
   }
@@ -262,6 +291,7 @@ export class States {
   pathOf(lexemeState: number, stack: number): string {
     let beganAs = (lexeme: number) => lexemes.leadsTo(lexeme, lexemeState)
     for (let at = stack; at !== EmptyStack; at = this.stacks.pop(at)) {
+      if (this.stacks.top[at] === joint) at = this.stacks.pop(at)
       if (this.stacks.isUnion(at)) at = this.stacks.members(at)[0]
       const path = at === EmptyStack ? "" : this.stacks.top[at].pathOf(beganAs)
       if (path !== "") return path
@@ -326,7 +356,8 @@ export class States {
       this.stacks.captureCount(stack) > 0 ? bytes : new Uint8Array(0),
     )
     for (let last = tag; stack !== EmptyStack; last = 1) {
-      if (this.stacks.isUnion(stack)) stack = this.nearest(stack, text)
+      if (this.stacks.top[stack] === joint) stack = this.nearest(this.stacks.pop(stack), text, last)
+      else if (this.stacks.isUnion(stack)) stack = this.nearest(stack, text)
       if (stack === EmptyStack) break
       const frame = this.stacks.top[stack]
       stack = this.stacks.pop(stack)
@@ -340,22 +371,31 @@ export class States {
     }
   }
 
-  /** The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own. */
-  private nearest(union: number, text: number): number {
+  /**
+   * The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own.
+   * `tag`: how the lexeme above a joint ended.
+   */
+  private nearest(union: number, text: number, tag = 1): number {
     let best = EmptyStack
     let least = Number.POSITIVE_INFINITY
     const isFree = this.stacks.captureCount(union) === 0
     for (const member of this.stacks.members(union)) {
-      const length = isFree ? this.finishLength(member) : this.topLength(member, text)
+      let length = 0
+      if (isFree && tag === 1) length = this.finishLength(member)
+      else {
+        length = this.topLength(member, text, tag)
+        if (isFree) length += this.finishLength(this.stacks.pop(member))
+      }
       if (length < least) [best, least] = [member, length]
     }
     return best
   }
 
   /** Bytes that finish the top frame of `stack`, which is read with `text`. */
-  private topLength(stack: number, text: number): number {
+  private topLength(stack: number, text: number, tag: number): number {
+    if (stack === EmptyStack) return 0
     const frame = this.stacks.top[stack]
-    return frame.finish(1, frame.needsText ? this.splitText(text).segment : noText).length
+    return frame.finish(tag, frame.needsText ? this.splitText(text).segment : noText).length
   }
 
   /** Bytes that finish `stack`, in which no frame asks for a text. */
@@ -391,7 +431,7 @@ export class States {
         const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
         this.add(next, stack, text)
       }
-      if (this.used > this.many) this.used = uniteReadings(this.stacks, this.scratch, this.used)
+      if (this.used > this.many) this.uniteScratch()
     } catch (error) {
       // Names of their own: what a closure holds would be slow in the loop.
       const lexemeState = before[i]
@@ -457,15 +497,7 @@ export class States {
     } else if (lexemes.canContinue(lexemeState)) {
       this.push(lexemeState, stack, text)
     }
-    if (this.used > 3 * this.grammar.limits.threads) {
-      checkLimit(
-        this.grammar.limits,
-        "threads",
-        this.used / 3,
-        "",
-        "readings of the text so far that are still open",
-      )
-    }
+    if (this.used > 3 * this.grammar.limits.threads) this.checkThreads()
     const tag = lexemes.tags[lexemeState]
     if (tag === 0) return
     if (stack === EmptyStack) {
@@ -485,6 +517,21 @@ export class States {
       if (followers[i] === Dead) this.addDone()
       else this.add(followers[i], followers[i + 1], this.marked(text, below, followers[i + 1]))
     }
+  }
+
+  /** Unites the threads in `scratch` that can be, and joins them where many are left. */
+  private uniteScratch(): void {
+    const { stacks, scratch } = this
+    this.used = uniteReadings(stacks, scratch, this.used)
+    if (this.used > JoinedAt * this.many)
+      this.used = joinReadings(stacks, scratch, this.used, this.grammar.limits)
+  }
+
+  /** Throws where more readings are open than may be, also when those that can be are united. */
+  private checkThreads(): void {
+    if (this.used > this.many) this.uniteScratch()
+    const what = "readings of the text so far that are still open"
+    checkLimit(this.grammar.limits, "threads", this.used / 3, "", what)
   }
 
   /** Where the stack of a thread lies in `scratch` that reads the same lexeme under the same frame; -1: there is none. */

@@ -44,6 +44,31 @@ const schemas: Record<string, object> = {
   },
 }
 
+/** `count` alternatives that read the same under frames of their own, until a key or the end tells them apart. */
+const alike = (count: number, more: (i: number) => object) =>
+  Array.from({ length: count }, (_, i) => ({ type: "object", ...more(i) }))
+
+Object.assign(schemas, {
+  "open objects with keys of their own": {
+    oneOf: alike(12, (i) => ({ required: [`${"abcnext"[i % 7]}${i}`] })),
+  },
+  "closed objects that a constant tells apart": {
+    type: "array",
+    items: {
+      anyOf: alike(12, (i) => ({
+        properties: { a: { type: ["string", "number"] }, b: { const: i }, c: { maxLength: i } },
+        required: ["a"],
+        additionalProperties: false,
+      })),
+    },
+  },
+  "objects with room for more and more keys, as unique items": {
+    type: "array",
+    uniqueItems: true,
+    items: { anyOf: alike(12, (i) => ({ minProperties: i % 3, maxProperties: i })) },
+  },
+})
+
 /** Numbers below n, the same ones for the same seed. */
 function* dice(seed: number): Generator<number> {
   for (let state = seed; ; ) {
@@ -109,6 +134,43 @@ test("alternatives of nested levels add up", () => {
   })
   // One by one there would be 3^6 at the deepest level.
   expect(Math.max(...counts)).toBeLessThan(40)
+})
+
+test("a value that is the same in hundreds of alternatives is read once", () => {
+  const alternatives = alike(300, (i) => ({
+    properties: { [`k${i}`]: { const: i } },
+    minProperties: 1 + (i % 2),
+  }))
+  const states = new States(grammarOf({ anyOf: alternatives }))
+  const counts = [...'{"x":"abc","y":-17'].map((_, i, text) => {
+    const state = states.advance(states.start, encoder.encode(text.slice(0, i + 1).join("")))
+    expect(JSON.parse(text.slice(0, i + 1).join("") + decoder.decode(states.shortest(state)))).toBeTypeOf(
+      "object",
+    )
+    return states.threadCount(state)
+  })
+  // Inside "abc" and before a value; a key is read for each of them.
+  expect(Math.min(...counts)).toBeLessThan(4)
+  expect(counts[4]).toBeLessThan(16)
+  expect(states.explain(states.advance(states.start, encoder.encode('{"x":"abc'))).length).toBeGreaterThan(0)
+})
+
+test("alternatives count once each, in whatever ways their values begin", () => {
+  const read = (anyOf: object[], text: string) => {
+    const limits = { threads: 64 }
+    const schema = { type: "array", items: { anyOf } }
+    const { grammar } = compile({ kind: "json", schema }, { surface: "conform", limits })
+    const states = new States(grammar, 1)
+    return states.advance(states.start, encoder.encode(text))
+  }
+  const open = (count: number) => alike(count, (i) => ({ properties: { [`k${i}`]: { const: i } } }))
+  expect(read(open(60), '[{"x":')).not.toBe(DeadState)
+  const closed = (count: number) =>
+    open(count).map((each) => ({ ...each, additionalProperties: { const: 1 } }))
+  expect(read(closed(60), '[{"x":1')).not.toBe(DeadState)
+  expect(() => read(open(80), '[{"x":')).toThrow(
+    /readings of the text so far that are still open: \d+ is above/,
+  )
 })
 
 test("threads that wait for different texts stay apart", () => {
