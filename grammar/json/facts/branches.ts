@@ -156,15 +156,12 @@ export class Branches {
         }
         continue
       }
+      const chosen = choices(this.all, this.reader, this.test, { facts: partial.facts, clauses: left }, type)
+      // A clause is met by each of its alternatives: among hundreds it is not asked again which of them it was.
+      const rest = { facts: partial.facts, clauses: partial.clauses.filter((clause) => clause !== chosen) }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
-      for (const alternative of choices(
-        this.all,
-        this.reader,
-        this.test,
-        { facts: partial.facts, clauses: left },
-        type,
-      ).toReversed()) {
-        const next = this.close(partial, alternative, type)
+      for (const alternative of chosen.toReversed()) {
+        const next = this.close(rest, alternative, type)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
         // Each of its names is looked up in each of its facts.

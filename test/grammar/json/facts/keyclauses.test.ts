@@ -195,4 +195,23 @@ describe("many conditions", () => {
     expect(accepts('{"f1":"a","f9":"b","dynamic":["f2","f13"]}')).toBe(true)
     expect(accepts('{"f1":"a","f9":"b","dynamic":["f2","f9"]}')).toBe(false)
   })
+
+  test("nine hundred objects below a pattern, told apart by a constant", () => {
+    const anyOf = Array.from({ length: 900 }, (_, i) => ({
+      type: "object",
+      properties: { kind: { const: `k${i}` }, of: { anyOf: [{ type: "string" }, { type: "array" }] } },
+      required: ["kind"],
+      additionalProperties: false,
+    }))
+    const schema = {
+      type: "object",
+      patternProperties: { "^[a-z]+$": { anyOf } },
+      additionalProperties: false,
+    }
+    const states = new States(compile({ kind: "json", schema }, { surface: "conform" }).grammar)
+    const accepts = (value: unknown) =>
+      states.isAccepting(states.advance(states.start, encoder.encode(JSON.stringify(value))))
+    expect(accepts({ a: { kind: "k899", of: [] }, b: { of: "x", kind: "k0" } })).toBe(true)
+    expect(accepts({ a: { kind: "k900" } })).toBe(false)
+  })
 })
