@@ -73,6 +73,7 @@ export function compileJsonSchema(
     // White space around the text is a level of its own.
     const around = language.tokens.outer === null ? 0 : 1
     checkLeast(root, around, (node) => language.reader.of(node), limits)
+    language.checkKeys(value)
   }
   const start = isSatisfiable ? startSteps(language, value) : []
   return {

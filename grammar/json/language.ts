@@ -15,6 +15,7 @@ import { typesOf } from "./facts/oneof.ts"
 import { PlainSchemas } from "./facts/plain.ts"
 import { type Lookup, Satisfiability } from "./facts/satisfiable.ts"
 import { FiniteValues } from "./finitevalues.ts"
+import { checkKeyReadings, mayLeaveMany } from "./object/keyreadings.ts"
 import { ObjectLanguage } from "./object/object.ts"
 import { ObjectRules } from "./object/objectrules.ts"
 import { type ObjectSpec, objectSpec } from "./object/objectspec.ts"
@@ -207,6 +208,21 @@ export class JsonLanguage implements Values, Containers {
     }
     for (const lexeme of this.scalars.lexemes(conjunction, types)) steps.push({ lexeme, frames: [] })
     return steps
+  }
+
+  /** Throws `limit` where the first key of an object of `conjunction` would leave more readings open than may be. */
+  checkKeys(conjunction: number): void {
+    const specs = this.objectsOf(conjunction)
+    if (!mayLeaveMany(specs, this.limits)) return
+    const isProductive = (part: number) => this.isProductive(part)
+    const ordered = this.policy.order === "schema"
+    const rules = specs.map((spec) => new ObjectRules(spec, ordered, this, isProductive, this.limits))
+    const possible = rules.filter((each) => each.isPossible())
+    try {
+      checkKeyReadings(possible, (value) => this.scalars.lexemes(value, AllTypes), this.limits)
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
+    }
   }
 
   /** A short text of `conjunction`, which must be productive. */

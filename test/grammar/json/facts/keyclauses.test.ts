@@ -196,6 +196,23 @@ describe("many conditions", () => {
     expect(accepts('{"f1":"a","f9":"b","dynamic":["f2","f9"]}')).toBe(false)
   })
 
+  test("objects that tell the values of one name apart in too many ways are refused before a text", () => {
+    const oneOf = Array.from({ length: 30 }, (_, i) => ({
+      type: "object",
+      properties: {
+        [`k${i}`]: { type: "string" },
+        s: i % 2 ? { const: `v${i}` } : { type: "number", multipleOf: i + 1 },
+      },
+      required: [`k${i}`],
+    }))
+    const run = (count: number) => () =>
+      compile({ kind: "json", schema: { oneOf: oneOf.slice(0, count) } }, { surface: "conform" })
+    expect(run(12)).not.toThrow()
+    expect(run(30)).toThrow(
+      /ways in which one property meets obligations|readings of one key in all alternatives of an object/,
+    )
+  })
+
   test("nine hundred objects below a pattern, told apart by a constant", () => {
     const anyOf = Array.from({ length: 900 }, (_, i) => ({
       type: "object",
