@@ -2,7 +2,8 @@
  * Grammars that are no schemas, beside llguidance in one run: C, SQL, JSON, 500 and 400 tools behind a tag, 1,500 choices. Both read
  * the same Lark text and the same tokens. Prints the milliseconds from text to first mask (each compilation; ours once cold and then
  * warm) and the microseconds of fill and accept a token, p50 and p99, of the last of some rounds, and the ratio to
- * llguidance over the tokens that both took.
+ * llguidance over the tokens that both took; beside them the tokens of the first round, in which everything is new, in all and the
+ * longest.
  *
  * Usage: `node dist/test/bench/grammars.js --vocab DIR [--rounds 3] [--only c,sql] [--python PYTHON] [--json]`. DIR holds tokenizer.json.
  * PYTHON has `llguidance` and `numpy`; without it ours stand alone.
@@ -37,6 +38,8 @@ interface Result {
   id: string
   first_ms: number[]
   us: number[]
+  /** The same of the first round. */
+  cold_us: number[]
   stopped: number | string | null
 }
 
@@ -65,7 +68,7 @@ if (flags.json) console.log(JSON.stringify({ machine, results }))
 
 function run(id: string, lark: string, tokens: number[]): Result {
   const row = new Uint32Array(wordCount(vocabulary.width))
-  const result: Result = { id, first_ms: [], us: [], stopped: null }
+  const result: Result = { id, first_ms: [], us: [], cold_us: [], stopped: null }
   for (let round = 0; round < rounds; round++) {
     const begin = performance.now()
     const { grammar } = compile({ kind: "lark", text: lark })
@@ -87,6 +90,7 @@ function run(id: string, lark: string, tokens: number[]): Result {
       matcher.accept(token)
       result.us.push(1000 * (filled - filling + performance.now() - accepting))
     }
+    if (round === 0) result.cold_us = result.us
   }
   return result
 }
@@ -118,7 +122,9 @@ function describe(result: Result): string {
   const first = result.first_ms.map((ms) => ms.toFixed(1)).join(", ")
   const stopped = result.stopped === null ? "" : `, stopped at ${result.stopped}`
   const n = result.us.length
-  return `first ${first}; ${n} tokens: p50 ${at(result, 0.5).toFixed(1)}, p99 ${at(result, 0.99).toFixed(0)}${stopped}`
+  const cold = result.cold_us.map((us) => us / 1000)
+  const coldMs = `${cold.reduce((sum, ms) => sum + ms, 0).toFixed(0)} ms, longest ${Math.max(0, ...cold).toFixed(1)}`
+  return `first ${first}; ${n} tokens: p50 ${at(result, 0.5).toFixed(1)}, p99 ${at(result, 0.99).toFixed(0)}; at first ${coldMs}${stopped}`
 }
 
 function at({ us }: Result, share: number, count = us.length): number {

@@ -1,7 +1,7 @@
-"""llguidance on the same grammars and tokens: reads {"id", "lark", "tokens"} a line, prints {"id", "first_ms", "us", "stopped"}.
+"""llguidance on the same grammars and tokens: reads {"id", "lark", "tokens"} a line, prints {"id", "first_ms", "us", "cold_us", "stopped"}.
 
 usage: llguidance_peer.py TOKENIZER_JSON WIDTH END_ID ROUNDS < rows > results      (pip install llguidance numpy)
-`us` are the microseconds of fill and accept a token, of the last round; `stopped` is the index of the token that was refused.
+`us` are the microseconds of fill and accept a token, of the last round, `cold_us` those of the first; `stopped` is the index of the token that was refused.
 """
 import json, sys, time
 import llguidance, llguidance.numpy as lnp
@@ -14,7 +14,7 @@ clock = time.perf_counter_ns
 
 for line in sys.stdin:
     case = json.loads(line)
-    first, us, stopped = [], [], None
+    first, us, cold, stopped = [], [], None, None
     for _ in range(rounds):
         begin = clock()
         compiled = llguidance.LLMatcher(tokenizer, llguidance.LLMatcher.grammar_from_lark(case["lark"]), log_level=0)
@@ -35,4 +35,5 @@ for line in sys.stdin:
             c = clock()
             matcher.consume_token(token)
             us.append((b - a + clock() - c) / 1e3)
-    print(json.dumps({"id": case["id"], "first_ms": first, "us": us, "stopped": stopped}), flush=True)
+        cold = cold or us
+    print(json.dumps({"id": case["id"], "first_ms": first, "us": us, "cold_us": cold or [], "stopped": stopped}), flush=True)
