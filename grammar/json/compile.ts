@@ -48,7 +48,7 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   })
   const reader = new KeywordReader(graph, options)
   const language = new JsonLanguage(reader, policy, limits)
-  readReachable(reader, graph.root, limits)
+  for (const node of readReachable(reader, graph.root, limits)) checkAlternatives(language, node)
   return { language, root: graph.root, value: language.all.of([language.all.schema(graph.root)]) }
 }
 
@@ -88,8 +88,8 @@ function readSchema(schema: unknown, limits: Limits): JsonNode {
   return readJson(schema, { maxDepth: limits.schemaDepth })
 }
 
-/** Reads every keyword below `root`, so that whatever must be refused is refused now. */
-function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): void {
+/** Reads every keyword below `root`, so that whatever must be refused is refused now. All schemas that can be reached. */
+function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): readonly SchemaNode[] {
   const queue = [root]
   /** By node id. */
   const isQueued: boolean[] = []
@@ -110,6 +110,15 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
       }
     }
   }
+  return queue
+}
+
+/** Throws `limit` where an object has more alternatives than may be open: what a text might never come to would else end it. */
+function checkAlternatives(language: JsonLanguage, node: SchemaNode): void {
+  const { any, one } = language.reader.of(node)
+  const isLong = (nodes: readonly SchemaNode[]) => nodes.length > language.limits.threads
+  if (any.some(isLong) || one.some(isLong))
+    language.checkObjects(language.all.of([language.all.schema(node)]))
 }
 
 function startSteps(language: JsonLanguage, value: number): readonly Step[] {

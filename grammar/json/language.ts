@@ -210,6 +210,15 @@ export class JsonLanguage implements Values, Containers {
     return steps
   }
 
+  /** Throws `limit` where objects of `conjunction` have more alternatives than may be open. */
+  checkObjects(conjunction: number): void {
+    try {
+      this.objectsOf(conjunction)
+    } catch (error) {
+      throw placed(error, this.all.pathOf(conjunction))
+    }
+  }
+
   /** Throws `limit` where the first key of an object of `conjunction` would leave more readings open than may be. */
   checkKeys(conjunction: number): void {
     const specs = this.objectsOf(conjunction)

@@ -231,4 +231,20 @@ describe("many conditions", () => {
     expect(accepts({ a: { kind: "k899", of: [] }, b: { of: "x", kind: "k0" } })).toBe(true)
     expect(accepts({ a: { kind: "k900" } })).toBe(false)
   })
+
+  test("more objects beside each other than may be open are refused before a text, wherever they are", () => {
+    const anyOf = Array.from({ length: 70 }, (_, i) => ({
+      type: "object",
+      properties: { [`k${i}`]: { type: "string" } },
+      additionalProperties: false,
+    }))
+    const run = (threads: number) => () =>
+      compile({ kind: "json", schema: { properties: { a: { items: { anyOf } } } } }, { limits: { threads } })
+    expect(run(70)).not.toThrow()
+    expect(run(60)).toThrow("/properties/a/items: alternatives of one value: 61 is above the bound of 60")
+    const values = Array.from({ length: 70 }, (_, i) => ({ const: `v${i}` }))
+    expect(() =>
+      compile({ kind: "json", schema: { items: { anyOf: values } } }, { limits: { threads: 60 } }),
+    ).not.toThrow()
+  })
 })
