@@ -12,7 +12,7 @@ import { grown, moreThan, TupleTable } from "../../intern.ts"
 export const ExcludedTag = 2
 
 const tuples = new TupleTable()
-/** By tuple: its node. */
+/** By tuple: its node; 0 = not made, where something was thrown behind the tuple. The tuple of node 0 is never looked up. */
 let nodeOf = new Int32Array(16)
 /** By tuple: twice the names of its node that may not be used; odd: some may. */
 let uses = new Int32Array(16)
@@ -128,9 +128,8 @@ export function internNode(tuple: ArrayLike<number>, length = tuple.length): num
     if (linkByte(child + 1) === byte) return child + 1
   }
   makeRoom(1)
-  const known = tuples.count
   const id = tuples.intern(tuple, length)
-  return id < known ? nodeOf[id] : addTuple(id)
+  return nodeOf[id] !== 0 ? nodeOf[id] : addTuple(id)
 }
 
 /** A node whose tag is its own number: where a name ends that has its tag in all tries. */
