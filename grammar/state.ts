@@ -519,11 +519,11 @@ export class States {
     }
   }
 
-  /** Unites the threads in `scratch` that can be, and joins them where many are left. */
+  /** Unites the threads in `scratch` that can be, and joins them where many are left; not those of grammars that unite on the way. */
   private uniteScratch(): void {
     const { stacks, scratch } = this
     this.used = uniteReadings(stacks, scratch, this.used)
-    if (this.used > JoinedAt * this.many)
+    if (this.passed === null && this.used > JoinedAt * this.many)
       this.used = joinReadings(stacks, scratch, this.used, this.grammar.limits)
   }
 
