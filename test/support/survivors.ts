@@ -20,6 +20,22 @@ const conform: CompileOptions = { surface: "conform" }
 /** More than small tables have room for. */
 const words = Array.from({ length: 90 }, (_, i) => `${i % 7}word${i}`)
 
+/** So many that what is the same in them is read once. */
+const manyObjects = Array.from({ length: 40 }, (_, i) => ({
+  type: "object",
+  properties: { [`k${i}`]: { const: i } },
+  minProperties: 1 + (i % 2),
+}))
+
+/** Objects that have a name of their own, and exclude each other by a number. */
+const eventsOf = (event: string) =>
+  [1, 12].map((id) => ({
+    type: "object",
+    properties: { [event]: { const: id }, name: {} },
+    required: [event],
+    additionalProperties: false,
+  }))
+
 export const survivors: readonly Survivor[] = [
   json({ type: "string", pattern: "^[a-z]*x[0-9]+$", maxLength: 12 }, '"abx12"'),
   json({ type: "string", pattern: "^(a{4}|b{6})*$", minLength: 10, maxLength: 300 }, '"aaaabbbbbb"'),
@@ -35,6 +51,8 @@ export const survivors: readonly Survivor[] = [
     { oneOf: [{ required: ["a"] }, { properties: { b: { type: "integer" } }, required: ["b"] }] },
     '{"a": 1, "b": "x"}',
   ),
+  json({ anyOf: manyObjects }, '{"a": "ab", "xyz": 12'),
+  json({ oneOf: [{ oneOf: eventsOf("ab") }, { anyOf: eventsOf("xyz") }] }, '{"ab": 1, "name": 12'),
   json({ oneOf: [{ type: "integer" }, { type: "number", minimum: 4 }, { const: "ab" }] }, "3"),
   json({ type: "array", uniqueItems: true, items: { enum: ["a", "ab", 1, null] }, minItems: 2 }, '["a", 1]'),
   json({ type: "array", uniqueItems: true, items: name }, '["Ab", "A"]'),

@@ -77,8 +77,13 @@ function excludeEach(
     proofs.set(b, known)
     // Before it is answered: what leads back to the same question proves nothing.
     known.asked |= type
-    if (alternatives.some((nodes) => nodes.every((node) => areDisjoint(reader, node, b, type, depth))))
-      known.proven |= type
+    try {
+      if (alternatives.some((nodes) => nodes.every((node) => areDisjoint(reader, node, b, type, depth))))
+        known.proven |= type
+    } catch (error) {
+      known.asked &= ~type
+      throw error
+    }
   }
   return (known.proven & type) !== 0
 }
