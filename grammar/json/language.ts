@@ -74,6 +74,7 @@ export class JsonLanguage implements Values, Containers {
     )
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
     this.scalars = new Scalars(this.all, reader, this.plain, policy)
+    this.all.bindMeaning((node) => reader.meant(node))
     reader.bindNames((node) => this.scalars.strings.formula.of(node))
   }
 

@@ -75,6 +75,7 @@ export class Conjunctions {
   private readonly several: number[] = []
   private sets: TupleTable | null = null
   private structures: Structures | null = null
+  private meant: (node: SchemaNode) => SchemaNode = (node) => node
   /** The fact that holds of every value. */
   readonly anything = Anything
   /** The fact that holds of none. */
@@ -101,12 +102,18 @@ export class Conjunctions {
     return id
   }
 
-  /** Negated schemas that are written alike are one fact. */
+  /** Whose facts those of a schema are, see `KeywordReader.meant`. */
+  bindMeaning(meant: (node: SchemaNode) => SchemaNode): void {
+    this.meant = meant
+  }
+
+  /** A reference and what it leads to are one fact, and so are negated schemas that are written alike. */
   schema(node: SchemaNode, positive = true): number {
     const known = positive ? this.schemaFacts : this.negatedFacts
     let id = known[node.id]
     if (id === undefined) {
-      const first = positive ? node : this.first(node)
+      const meant = this.meant(node)
+      const first = positive ? meant : this.first(meant)
       id = known[first.id] ?? this.facts.push({ kind: "schema", node: first, positive }) - 1
       known[first.id] = id
       known[node.id] = id

@@ -93,6 +93,21 @@ export class KeywordReader {
     return keywords
   }
 
+  /**
+   * The schema that `node` stands for: where it is a reference and says nothing besides, what that leads to. So a definition is one
+   * schema wherever it is used.
+   */
+  meant(node: SchemaNode): SchemaNode {
+    let meant = node
+    for (let hops = 0; hops < MaxHops; hops++) {
+      if (!isReference(meant)) return meant
+      const { all } = this.of(meant)
+      if (all.length !== 1) return meant
+      meant = all[0]
+    }
+    return node
+  }
+
   /** A note of every keyword that was read, once. */
   notes(): KeywordNote[] {
     const notes: KeywordNote[] = []
@@ -409,4 +424,25 @@ function append<T>(list: readonly T[], entry: T): readonly T[] {
 function intersect(a: readonly JsonNode[], b: readonly JsonNode[]): JsonNode[] {
   const keys = new Set(b.map(valueKey))
   return a.filter((value) => keys.has(valueKey(value)))
+}
+
+/** References that lead to references are followed so far: they may lead back. */
+const MaxHops = 16
+
+const besideReference = new Set([
+  "$ref",
+  "$comment",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+])
+
+function isReference({ value }: SchemaNode): boolean {
+  return (
+    value.kind === "object" &&
+    value.members.has("$ref") &&
+    value.keys.every((key) => besideReference.has(key))
+  )
 }
