@@ -94,8 +94,8 @@ export class KeywordReader {
   }
 
   /**
-   * The schema that `node` stands for: where it is a reference and says nothing besides, what that leads to. So a definition is one
-   * schema wherever it is used.
+   * The schema that `node` stands for: where it is a reference, or an `allOf` of one, and says nothing besides, what that leads to. So a
+   * definition is one schema wherever it is used.
    */
   meant(node: SchemaNode): SchemaNode {
     let meant = node
@@ -429,20 +429,11 @@ function intersect(a: readonly JsonNode[], b: readonly JsonNode[]): JsonNode[] {
 /** References that lead to references are followed so far: they may lead back. */
 const MaxHops = 16
 
-const besideReference = new Set([
-  "$ref",
-  "$comment",
-  "title",
-  "description",
-  "default",
-  "examples",
-  "deprecated",
-])
-
-function isReference({ value }: SchemaNode): boolean {
-  return (
-    value.kind === "object" &&
-    value.members.has("$ref") &&
-    value.keys.every((key) => besideReference.has(key))
-  )
+/** Whether nothing but a reference or an `allOf` says anything in `node`. */
+function isReference({ value, dialect }: SchemaNode): boolean {
+  if (value.kind !== "object" || !(value.members.has("$ref") || value.members.has("allOf"))) return false
+  return value.keys.every((key) => {
+    const known = dialect.keywords.get(key)
+    return key === "$ref" || key === "allOf" || known === undefined || !constrains(known)
+  })
 }
