@@ -46,7 +46,7 @@ export interface Limits {
   uniqueSteps: number
   /** States of arrays with two equal items. */
   equalItems: number
-  /** Threads in one state, and ways in which one value or one property can be read. */
+  /** Threads in one state, stacks below one thread, alternatives of an object, and ways in which one value or one property can be read. */
   threads: number
   /** Frames on one stack. */
   stackDepth: number
