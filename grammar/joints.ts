@@ -10,6 +10,9 @@ import { type Expectation, Frame, type Step } from "./frame.ts"
 import { TripleMap } from "./intern.ts"
 import type { StackTable } from "./stack.ts"
 
+/** Threads are joined above so many times the number above which they are united (`readings.ts`). */
+export const JoinedAt = 4
+
 /** The frame on top of a union: who meets it asks the members below. */
 class Joint extends Frame {
   follow(): readonly Step[] {

@@ -13,7 +13,7 @@ import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
-import { joinReadings, joint, jointMembers } from "./joints.ts"
+import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
 import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -22,8 +22,6 @@ import { EmptyStack, StackTable } from "./stack.ts"
 export const DeadState = 0
 /** Text that nobody asks for. */
 const NoText = 0
-/** Times as many as are united: threads of different frames are joined too. */
-const JoinedAt = 4
 /** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
 /** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */

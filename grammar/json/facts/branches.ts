@@ -41,7 +41,7 @@ const StatusWork = 8
 const FewClauses = 24
 /** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
 const KeptClauses = fixedBounds.obligations - 6
-/** Ways in which a value can begin: a string, a number, a word, a container of either kind. */
+/** Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside other notations none are joined. */
 const Beginnings = 5
 
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
