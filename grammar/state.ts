@@ -8,44 +8,37 @@
  *
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
-import { concatenate } from "./bytes.ts"
 import { checkLimit, limitError, placed } from "./errors.ts"
 import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
-import { type Completion, Dead, lexemes } from "./lexeme/table.ts"
+import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
+import { NoText, Texts } from "./texts.ts"
 
 /** The state without threads: nothing may follow. */
 export const DeadState = 0
-/** Text that nobody asks for. */
-const NoText = 0
 /** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
 /** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
 const places = new TripleMap()
-/** In a text: a frame that needs what follows was pushed here. */
-const Mark = 256
 
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = readonly number[]
 
-const noText = new Uint8Array(0)
 const noFrames: readonly Frame[] = []
-const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export class States {
   readonly grammar: Grammar
   readonly stacks = new StackTable()
+  readonly texts = new Texts()
   /** [lexeme state, stack, text]. Thread 0 is (Dead, empty, none): the text is complete. */
   private readonly threads = new TupleTable()
   /** Sorted thread ids. State 0 has none. */
   private readonly states = new TupleTable()
-  /** [text before, byte or Mark]; id 0 is the empty text. */
-  private readonly texts = new TupleTable()
   /** Lexeme states and stacks of a state's threads, pairwise. */
   private readonly shapes = new TupleTable()
   private readonly key = new Int32Array(3)
@@ -57,8 +50,6 @@ export class States {
   private readonly prefix: number[] = []
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
-  /** By stack, see `finishLength`; made when somebody asks. */
-  private finishLengths: Map<number, number> | null = null
   /**
    * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
    * readings are not united.
@@ -81,7 +72,6 @@ export class States {
     this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
-    this.texts.intern([-1, -1])
     this.start = this.begin(grammar.start)
   }
 
@@ -219,7 +209,7 @@ export class States {
       // A byte that ends a key or an item may be refused for what the text is.
       this.used = 0
       this.passed?.clear()
-      this.add(next, stack, this.appendedByte(this.threads.at(this.states.at(state, i), 2), byte))
+      this.add(next, stack, this.texts.withByte(this.threads.at(this.states.at(state, i), 2), byte))
       if (this.used > 0) return true
     }
     return false
@@ -298,120 +288,6 @@ export class States {
     return ""
   }
 
-  /** At most as many bytes as any completion has; 0 if the text is complete. Cost: the threads with their stacks. */
-  least(state: number): number {
-    if (this.isAccepting(state)) return 0
-    let least = Number.POSITIVE_INFINITY
-    for (let i = 0; i < this.states.length(state); i++)
-      least = Math.min(least, this.leastBytes(this.states.at(state, i)))
-    return Number.isFinite(least) ? least : 0
-  }
-
-  /** A short completion: bytes after which the text is complete. Empty if it is complete already. */
-  shortest(state: number): Uint8Array {
-    if (state === DeadState) throw new RangeError("nothing completes a text that was rejected")
-    if (this.isAccepting(state)) return new Uint8Array(0)
-    let best: Uint8Array | null = null
-    const threads = Array.from({ length: this.states.length(state) }, (_, i) => {
-      const thread = this.states.at(state, i)
-      return { thread, least: this.leastBytes(thread) }
-    })
-    // What is surely longer is not spelled out.
-    for (const { thread, least } of threads.sort((a, b) => a.least - b.least)) {
-      if (best !== null && least > best.length) break
-      const completion = this.finishThread(thread)
-      // Threads come in the order in which they were first met: among equally long ones that must not decide.
-      if (best === null || isBefore(completion, best)) best = completion
-    }
-    return best as Uint8Array
-  }
-
-  /** At most as many bytes as any completion of a thread has. */
-  private leastBytes(thread: number): number {
-    let least = lexemes.least(this.threads.at(thread, 0))
-    let stack = this.threads.at(thread, 1)
-    for (; stack !== EmptyStack && !this.stacks.isUnion(stack); stack = this.stacks.pop(stack))
-      least += this.stacks.top[stack].leastBytes
-    return least
-  }
-
-  private finishThread(thread: number): Uint8Array {
-    const lexemeState = this.threads.at(thread, 0)
-    try {
-      return concatenate([...this.finishing(thread, lexemes.shortest(lexemeState))])
-    } catch (error) {
-      throw placed(error, () => this.pathOf(lexemeState, this.threads.at(thread, 1)))
-    }
-  }
-
-  /** What finishes a thread: the bytes of `completion`, which end its lexeme, then what each frame adds, from the top down. */
-  *finishing(thread: number, { bytes, tag }: Completion): Generator<Uint8Array> {
-    // The first part may begin inside a character; what frames add is whole.
-    yield bytes
-    let stack = this.threads.at(thread, 1)
-    let text = this.appended(
-      this.threads.at(thread, 2),
-      this.stacks.captureCount(stack) > 0 ? bytes : new Uint8Array(0),
-    )
-    for (let last = tag; stack !== EmptyStack; last = 1) {
-      if (this.stacks.top[stack] === joint) stack = this.nearest(this.stacks.pop(stack), text, last)
-      else if (this.stacks.isUnion(stack)) stack = this.nearest(stack, text)
-      if (stack === EmptyStack) break
-      const frame = this.stacks.top[stack]
-      stack = this.stacks.pop(stack)
-      const { segment, outer } = frame.needsText
-        ? this.splitText(text)
-        : { segment: new Uint8Array(0), outer: text }
-      const rest = frame.finish(last, segment)
-      const part = typeof rest === "string" ? encoder.encode(rest) : rest
-      yield part
-      text = this.stacks.captureCount(stack) > 0 ? this.appended(this.appended(outer, segment), part) : NoText
-    }
-  }
-
-  /**
-   * The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own.
-   * `tag`: how the lexeme above a joint ended.
-   */
-  private nearest(union: number, text: number, tag = 1): number {
-    let best = EmptyStack
-    let least = Number.POSITIVE_INFINITY
-    const isFree = this.stacks.captureCount(union) === 0
-    for (const member of this.stacks.members(union)) {
-      let length = 0
-      if (isFree && tag === 1) length = this.finishLength(member)
-      else {
-        length = this.topLength(member, text, tag)
-        if (isFree) length += this.finishLength(this.stacks.pop(member))
-      }
-      if (length < least) [best, least] = [member, length]
-    }
-    return best
-  }
-
-  /** Bytes that finish the top frame of `stack`, which is read with `text`. */
-  private topLength(stack: number, text: number, tag: number): number {
-    if (stack === EmptyStack) return 0
-    const frame = this.stacks.top[stack]
-    return frame.finish(tag, frame.needsText ? this.splitText(text).segment : noText).length
-  }
-
-  /** Bytes that finish `stack`, in which no frame asks for a text. */
-  private finishLength(stack: number): number {
-    if (stack === EmptyStack) return 0
-    this.finishLengths ??= new Map()
-    let length = this.finishLengths.get(stack)
-    if (length === undefined) {
-      if (this.stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack, NoText))
-      else {
-        const own = this.stacks.top[stack].finish(1, noText)
-        length = own.length + this.finishLength(this.stacks.pop(stack))
-      }
-      this.finishLengths.set(stack, length)
-    }
-    return length
-  }
-
   /** Replaces the threads in `scratch` by those after `byte`. */
   private readByte(byte: number): void {
     const before = this.scratch
@@ -426,7 +302,7 @@ export class States {
         const next = lexemes.next(before[i], byte)
         if (next === Dead) continue
         const stack = before[i + 1]
-        const text = this.stacks.captureCount(stack) > 0 ? this.appendedByte(before[i + 2], byte) : NoText
+        const text = this.stacks.captureCount(stack) > 0 ? this.texts.withByte(before[i + 2], byte) : NoText
         this.add(next, stack, text)
       }
       if (this.used > this.many) this.uniteScratch()
@@ -438,35 +314,10 @@ export class States {
     }
   }
 
-  /** The bytes since the last mark, and the text before that mark. */
-  private splitText(text: number): { segment: Uint8Array; outer: number } {
-    const bytes: number[] = []
-    let at = text
-    while (this.texts.at(at, 1) !== Mark) {
-      bytes.push(this.texts.at(at, 1))
-      at = this.texts.at(at, 0)
-    }
-    return { segment: Uint8Array.from(bytes.reverse()), outer: this.texts.at(at, 0) }
-  }
-
-  private appended(text: number, bytes: Uint8Array): number {
-    let at = text
-    for (const byte of bytes) at = this.appendedByte(at, byte)
-    return at
-  }
-
-  private appendedByte(text: number, byte: number): number {
-    this.key[0] = text
-    this.key[1] = byte
-    return this.texts.intern(this.key, 2)
-  }
-
-  /** `text`, which is read above `below`, as it is above `stack`: a mark for each frame pushed that needs a text. */
+  /** `text`, which is read above `below`, as it is above `stack`. */
   private marked(text: number, below: number, stack: number): number {
     const outer = this.stacks.captureCount(below)
-    let at = outer > 0 ? text : NoText
-    for (let i = this.stacks.captureCount(stack); i > outer; i--) at = this.appendedByte(at, Mark)
-    return at
+    return this.texts.withMarks(outer > 0 ? text : NoText, this.stacks.captureCount(stack) - outer)
   }
 
   private push(lexemeState: number, stack: number, text: number): void {
@@ -505,8 +356,8 @@ export class States {
     const frame = this.stacks.top[stack]
     const below = this.stacks.pop(stack)
     if (frame.needsText) {
-      const { segment, outer } = this.splitText(text)
-      const rest = this.stacks.captureCount(below) > 0 ? this.appended(outer, segment) : NoText
+      const { segment, outer } = this.texts.split(text)
+      const rest = this.stacks.captureCount(below) > 0 ? this.texts.withBytes(outer, segment) : NoText
       for (const step of frame.follow(tag, segment)) this.addStep(step, below, rest)
       return
     }
@@ -631,11 +482,4 @@ export class States {
     }
     return this.states.intern(ids, count)
   }
-}
-
-/** Shorter, or as long and smaller at the first byte that differs. */
-function isBefore(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return a.length < b.length
-  const at = a.findIndex((byte, i) => byte !== b[i])
-  return at >= 0 && a[at] < b[at]
 }

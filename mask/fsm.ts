@@ -4,6 +4,7 @@
  * States appear lazily and are integers; transitions and masks are memoised by state. One TokenFsm serves any number
  * of requests: nothing a request does can change what another one sees.
  */
+import { Completions } from "../grammar/completions.ts"
 import { placed } from "../grammar/errors.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
@@ -69,6 +70,7 @@ export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
   readonly vocabulary: Vocabulary
   readonly states: States
+  private readonly completions: Completions
   readonly locals: LocalMasks
   readonly start: number
   /** Null: the grammar has no budgets of tokens. */
@@ -89,6 +91,7 @@ export class TokenFsm implements TokenMachine {
     this.maskBytes = options.maskBytes ?? 64 << 20
     this.transitionCount = options.transitionCount ?? 1_000_000
     this.states = new States(grammar)
+    this.completions = new Completions(this.states)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
     this.budgets =
@@ -155,11 +158,11 @@ export class TokenFsm implements TokenMachine {
   }
 
   least(state: number): number {
-    return this.states.least(state)
+    return this.completions.least(state)
   }
 
   shortest(state: number): Uint8Array {
-    return this.states.shortest(state)
+    return this.completions.shortest(state)
   }
 
   explain(state: number): Expectation[] {

@@ -5,8 +5,10 @@
  * term follow: its first lexemes, each with the frames of all that remains, innermost last. What remains as the empty text
  * pushes no frame, so a rule at the end of another leaves no trace: stacks of a grammar that only iterates stay as they are.
  */
+
 import { budgetFrame, EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
+import { Completions } from "../completions.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
@@ -267,7 +269,7 @@ export class RuleLanguage {
       }
       case NestedTerm: {
         const states = new States(terms.grammars[terms.at(term, 1)])
-        return states.shortest(states.start)
+        return new Completions(states).shortest(states.start)
       }
       default:
         return noBytes

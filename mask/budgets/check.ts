@@ -1,4 +1,5 @@
 /** Whether a vocabulary can keep the budgets of a grammar at all. */
+import { Completions } from "../../grammar/completions.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { TokenFsm } from "../fsm.ts"
 import { spell } from "../spelling.ts"
@@ -11,7 +12,7 @@ export function checkBudgets(machine: TokenFsm): void {
   const part = machine.budgets?.unkept
   if (!part) return
   const { states, locals } = machine
-  const tokens = spell(locals.trie, states.shortest(states.begin(part.begin())))
+  const tokens = spell(locals.trie, new Completions(states).shortest(states.begin(part.begin())))
   const needed = tokens === null ? "cannot be written" : `takes ${tokens.length}`
   const name = part.name === "" ? "" : `rule ${part.name}: `
   throw new GrammarError(

@@ -7,8 +7,10 @@
  * Each proof names a next token behind which one of them holds again, so a thread that is kept never comes to a dead end. All
  * three look at the thread alone: what is kept does not depend on what was asked before.
  */
+
 import { BudgetFrame } from "../../grammar/budget.ts"
 import { concatenate } from "../../grammar/bytes.ts"
+import { Completions } from "../../grammar/completions.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import { endingsByTag } from "../../grammar/lexeme/endings.ts"
 import { nonEmptyLexeme } from "../../grammar/lexeme/nonempty.ts"
@@ -36,6 +38,7 @@ export class Needs {
   /** Whether every byte of a text is a token. */
   readonly spellsBytes: boolean
   private readonly states: States
+  private readonly shortTexts: Completions
   private readonly counter: Counter
   private readonly trie: TokenTrie
   private readonly vocabulary: Vocabulary
@@ -55,6 +58,7 @@ export class Needs {
     maxNodes = MaxNodes,
   ) {
     this.states = states
+    this.shortTexts = new Completions(states)
     this.counter = counter
     this.trie = trie
     this.vocabulary = vocabulary
@@ -126,7 +130,7 @@ export class Needs {
     let budgetCount = this.leftsOf(thread).length
     let stack = states.threadStack(thread)
     return withinLimits(() => {
-      for (const part of states.finishing(thread, completion)) {
+      for (const part of this.shortTexts.finishing(thread, completion)) {
         // The lexeme's own part comes before that of the first frame.
         const isFirst = parts.push(part) === 1
         if (isFirst) continue

@@ -5,6 +5,7 @@
  * and are refused: an open object remembers every name it has seen, unique items remember every item, a schema that
  * refers to itself nests without end. The refusal says which of these it met.
  */
+import { Completions } from "../../grammar/completions.ts"
 import { GrammarError, type Limits, limitError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { TupleTable } from "../../grammar/intern.ts"
@@ -176,6 +177,7 @@ function endingsOf(
 ): Pick<ClosedTables, "steps" | "completions" | "explanationOf" | "explanations"> {
   const { order } = edges
   const { limits } = states.grammar
+  const shortTexts = new Completions(states)
   const explanations: Expectation[][] = []
   const known = new Map<string, number>()
   const explanationOf = new Uint32Array(order.length)
@@ -195,7 +197,7 @@ function endingsOf(
     const index = known.get(key) ?? explanations.push(explanation) - 1
     known.set(key, index)
     explanationOf[at] = index
-    if (state !== DeadState) full[at] = states.shortest(state)
+    if (state !== DeadState) full[at] = shortTexts.shortest(state)
   }
   const steps = new Uint16Array(order.length).fill(CompleteStep)
   const completions = new Map<number, Uint8Array>()

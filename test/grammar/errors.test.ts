@@ -1,5 +1,6 @@
 /** Refusals: kind, place and text; bounds name the value, the bound and the way out. */
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../grammar/completions.ts"
 import { TimeError } from "../../grammar/deadline.ts"
 import { checkLimit, placed } from "../../grammar/errors.ts"
 import {
@@ -213,7 +214,7 @@ test.each(nestedBounds)("a bound below the root names the place: %s", (what, sch
   try {
     const { grammar } = compile({ kind: "json", schema: text }, { surface: "conform", limits })
     const states = new States(grammar)
-    states.shortest(states.start)
+    new Completions(states).shortest(states.start)
   } catch (thrown) {
     error = thrown
   }

@@ -1,5 +1,6 @@
 /** Threads over unions of stacks against the same threads one by one. */
 import { expect, test } from "vitest"
+import { Completions } from "../../grammar/completions.ts"
 import { compile } from "../../grammar/index.ts"
 import { uniteReadings } from "../../grammar/readings.ts"
 import { EmptyStack, StackTable } from "../../grammar/stack.ts"
@@ -103,10 +104,10 @@ test.each(Object.entries(schemas))(
         })
         expect(united.isAccepting(one)).toBe(apart.isAccepting(other))
         if (united.threadCount(one) < apart.threadCount(other)) unions++
-        const completion = united.shortest(one)
+        const completion = new Completions(united).shortest(one)
         expect(united.isAccepting(united.advance(one, completion))).toBe(true)
         expect(apart.isAccepting(apart.advance(other, completion))).toBe(true)
-        expect(united.least(one)).toBeLessThanOrEqual(completion.length)
+        expect(new Completions(united).least(one)).toBeLessThanOrEqual(completion.length)
         const choices = bytes.filter((byte) => liked.includes(byte))
         const from = choices.length > 0 ? choices : bytes
         if (from.length === 0) break
@@ -144,9 +145,9 @@ test("a value that is the same in hundreds of alternatives is read once", () => 
   const states = new States(grammarOf({ anyOf: alternatives }))
   const counts = [...'{"x":"abc","y":-17'].map((_, i, text) => {
     const state = states.advance(states.start, encoder.encode(text.slice(0, i + 1).join("")))
-    expect(JSON.parse(text.slice(0, i + 1).join("") + decoder.decode(states.shortest(state)))).toBeTypeOf(
-      "object",
-    )
+    expect(
+      JSON.parse(text.slice(0, i + 1).join("") + decoder.decode(new Completions(states).shortest(state))),
+    ).toBeTypeOf("object")
     return states.threadCount(state)
   })
   // Inside "abc" and before a value; a key is read for each of them.
@@ -195,7 +196,9 @@ test("a definition that is used by reference in many alternatives is one schema 
       state = states.advance(state, Uint8Array.of(byte))
       most = Math.max(most, states.threadCount(state))
     }
-    expect(JSON.parse('{"a":'.repeat(depth) + decoder.decode(states.shortest(state)))).toBeTypeOf("object")
+    expect(
+      JSON.parse('{"a":'.repeat(depth) + decoder.decode(new Completions(states).shortest(state))),
+    ).toBeTypeOf("object")
     return most
   })
   // Two levels of forty had 1,600 one by one.

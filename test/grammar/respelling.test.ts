@@ -1,5 +1,6 @@
 /** Grammars in another spelling: JSON as Python writes it. */
 import { expect, test } from "vitest"
+import { Completions } from "../../grammar/completions.ts"
 import { defaultLimits } from "../../grammar/errors.ts"
 import { compileJsonSchema } from "../../grammar/json/compile.ts"
 import { respelledGrammar } from "../../grammar/respelling.ts"
@@ -97,7 +98,7 @@ test("every beginning can be finished", () => {
       const bytes = utf8.encode(text)
       for (let end = 0; end < bytes.length; end++) {
         const state = states.advance(states.start, bytes, 0, end)
-        const done = states.advance(state, states.shortest(state))
+        const done = states.advance(state, new Completions(states).shortest(state))
         expect([text, end, states.isAccepting(done)]).toEqual([text, end, true])
       }
     }

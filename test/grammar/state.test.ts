@@ -25,7 +25,6 @@ test("reading bytes one by one or all at once is the same; a dead text stays dea
   }
   expect(read(states, "[}")).toBe(DeadState)
   expect(states.advance(DeadState, bytes)).toBe(DeadState)
-  expect(() => states.shortest(DeadState)).toThrow("nothing completes a text that was rejected")
 })
 
 test("stackDepth: a text that nests deeper is refused with the bound and the way out", () => {
@@ -53,47 +52,4 @@ test("explain names what may follow", () => {
   expect(states.explain(states.start).map(({ what }) => what)).toEqual(["an object"])
   const after = states.explain(read(states, '{"a": '))
   expect(after.map(({ what }) => what)).toEqual(["a number"])
-})
-
-test("a bound on the bytes of an object counts the names that it needs, as they are written", () => {
-  for (const names of [[], ["name"], ["name", 'q"\n', "é\u0001", ""]]) {
-    const properties = Object.fromEntries(names.map((name) => [name, { type: "integer" }]))
-    const states = statesOf({ kind: "json", schema: { type: "object", properties, required: names } })
-    const shortest = states.shortest(states.start).length
-    const least = states.least(states.start)
-    expect(least).toBeLessThanOrEqual(shortest)
-    // The quotes of a name, a colon, a value, and a comma or a brace.
-    expect(least).toBeGreaterThanOrEqual(1 + names.reduce((sum, name) => sum + name.length + 5, 0))
-  }
-})
-
-test("a shortest call is the first of the shortest ones, wherever its tool stands", () => {
-  const tool = (name: string, required: readonly string[]) => ({
-    type: "function",
-    function: {
-      name,
-      parameters: {
-        type: "object",
-        properties: Object.fromEntries(required.map((each) => [each, { type: "integer" }])),
-        required,
-        additionalProperties: false,
-      },
-    },
-  })
-  const many = Array.from({ length: 30 }, (_, i) => tool(`long_name_${i}`, ["first", "second"]))
-  const shortestOf = (tools: readonly object[]) => {
-    const states = statesOf({ kind: "tools", style: "hermes", tools, tool_choice: "required" })
-    return new TextDecoder().decode(states.shortest(states.start))
-  }
-  for (const name of ["ab", "abcdefgh"]) {
-    const short = tool(name, [])
-    const alone = shortestOf([short])
-    for (const tools of [
-      [short, ...many],
-      [...many, short],
-      [...many.slice(9), short, ...many.slice(0, 9)],
-      [...many, short, tool("x".repeat(name.length), [])],
-    ])
-      expect(shortestOf(tools)).toBe(alone)
-  }
 })

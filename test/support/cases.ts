@@ -14,6 +14,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { concatenate } from "../../grammar/bytes.ts"
+import { Completions } from "../../grammar/completions.ts"
 import type { TokenNames } from "../../grammar/ebnf/tokennames.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Grammar } from "../../grammar/grammar.ts"
@@ -200,7 +201,7 @@ function verdictOf(states: States, bytes: Uint8Array): Verdict {
   const state = states.advance(states.start, bytes)
   if (state === DeadState) return "reject"
   if (!states.isAccepting(state)) {
-    const end = states.shortest(state)
+    const end = new Completions(states).shortest(state)
     expect(states.isAccepting(states.advance(state, end)), "its shortest completion completes it").toBe(true)
   }
   return states.isAccepting(state) ? "accept" : "prefix"

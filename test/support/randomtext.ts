@@ -1,5 +1,7 @@
 /** A random text of a grammar: pieces and bytes that may follow, drawn one by one, and then the shortest completion. */
+
 import { concatenate } from "../../grammar/bytes.ts"
+import { Completions } from "../../grammar/completions.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
 import { utf8 } from "../../grammar/utf8.ts"
 
@@ -25,7 +27,9 @@ export function randomText(
     left -= part.length
     state = states.advance(state, part)
   }
-  return new TextDecoder("utf-8", { fatal: true }).decode(concatenate([...parts, states.shortest(state)]))
+  return new TextDecoder("utf-8", { fatal: true }).decode(
+    concatenate([...parts, new Completions(states).shortest(state)]),
+  )
 }
 
 /** One of `pieces` that may follow, each as likely as any other; null: none may. Reorders them. */

@@ -3,6 +3,7 @@
  * could have gone on with the byte that follows it. Seeds are in the failures.
  */
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../../grammar/completions.ts"
 import { Rules } from "../../../grammar/ebnf/rules.ts"
 import type { Term, Terms } from "../../../grammar/ebnf/terms.ts"
 import { defaultLimits, type GrammarError } from "../../../grammar/errors.ts"
@@ -243,7 +244,7 @@ function compare(nodes: readonly Node[], where: string): number {
     // Each thread by itself: none may be at a dead end.
     for (let i = 0; i < states.threadCount(state); i++) {
       const thread = states.alone(states.thread(state, i))
-      const whole = text + new TextDecoder().decode(states.shortest(thread))
+      const whole = text + new TextDecoder().decode(new Completions(states).shortest(thread))
       if (!states.isAccepting(states.advance(states.start, utf8.encode(whole))))
         fail(`"${whole}" is read to no end`)
       if (!derives(nodes, whole)) fail(`"${whole}" is not derived`)

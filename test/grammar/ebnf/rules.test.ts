@@ -3,6 +3,7 @@
  * over two letters recur in every way: left, right, hidden, through parts that may be empty; seeds are in the failures.
  */
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../../grammar/completions.ts"
 import { Rules } from "../../../grammar/ebnf/rules.ts"
 import type { Term } from "../../../grammar/ebnf/terms.ts"
 import { defaultLimits, type GrammarError } from "../../../grammar/errors.ts"
@@ -153,7 +154,7 @@ function compare(grammar: Grammar, expected: ReadonlySet<string>, where: string)
       throw new Error(`${where}: "${text}" ${expected.has(text)}`)
     if (beginnings.has(text) && state === DeadState) throw new Error(`${where}: "${text}" is a beginning`)
     if (state === DeadState) continue
-    const end = states.shortest(state)
+    const end = new Completions(states).shortest(state)
     if (!states.isAccepting(states.advance(state, end)))
       throw new Error(`${where}: "${text}" cannot be finished`)
     const whole = text + new TextDecoder().decode(end)

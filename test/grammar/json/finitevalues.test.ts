@@ -1,5 +1,6 @@
 /** Unique items that are containers with finitely many values: satisfiable up to their number, and not one item more. */
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../../grammar/completions.ts"
 import type { GrammarError } from "../../../grammar/errors.ts"
 import { compile } from "../../../grammar/index.ts"
 import { States } from "../../../grammar/state.ts"
@@ -112,7 +113,7 @@ function statesOf(item: object, count: number): States {
 
 function expectValid(item: object, count: number): void {
   const states = statesOf(item, count)
-  const text = new TextDecoder().decode(states.shortest(states.start))
+  const text = new TextDecoder().decode(new Completions(states).shortest(states.start))
   const schema = { $defs, type: "array", uniqueItems: true, minItems: count, items: item }
   expect(new Validator(JSON.stringify(schema)).accepts(text), text).toBe(true)
 }

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../../../grammar/completions.ts"
 import { gbnfRule } from "../../../../grammar/ebnf/gbnf/gbnf.ts"
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
@@ -36,7 +37,7 @@ function outcome(text: string, random: () => number): string {
       state = states.advance(state, Uint8Array.of(bytes[Math.floor(random() * bytes.length)]))
     }
     expect(state).not.toBe(DeadState)
-    const end = states.shortest(state)
+    const end = new Completions(states).shortest(state)
     expect(states.isAccepting(states.advance(state, end))).toBe(true)
     states.advance(states.start, utf8.encode('<a>aab1 {"é\n'))
     return "grammar"

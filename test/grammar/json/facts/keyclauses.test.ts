@@ -3,6 +3,7 @@
  * be completed, and what completes it is valid. Choosing for each condition would take more branches than there may be.
  */
 import { describe, expect, test } from "vitest"
+import { Completions } from "../../../../grammar/completions.ts"
 import { compile } from "../../../../grammar/index.ts"
 import { DeadState, States } from "../../../../grammar/state.ts"
 import { randomOf } from "../../../support/oracle.ts"
@@ -92,7 +93,8 @@ function check(schema: Schema, random: Random, count: number): number {
     let state = states.start
     for (let at = 0; at < bytes.length && state !== DeadState; at++) {
       if (at % 5 === 0) {
-        const completed = decoder.decode(bytes.subarray(0, at)) + decoder.decode(states.shortest(state))
+        const completed =
+          decoder.decode(bytes.subarray(0, at)) + decoder.decode(new Completions(states).shortest(state))
         expect([schema, completed, validator.accepts(completed)]).toEqual([schema, completed, true])
       }
       state = states.advance(state, bytes, at, at + 1)
@@ -150,7 +152,7 @@ describe("many conditions", () => {
     expect(accepts({ k4: "b", output: 1 })).toBe(false)
     expect(accepts({})).toBe(false)
     const before = encoder.encode('{"k3":"a","k4":')
-    const rest = decoder.decode(states.shortest(states.advance(states.start, before)))
+    const rest = decoder.decode(new Completions(states).shortest(states.advance(states.start, before)))
     expect(typeof JSON.parse(`{"k3":"a","k4":${rest}`).k4).toBe("number")
   })
 

@@ -1,5 +1,6 @@
 /** Custom tools: one text for an argument, free, by a regular expression, or by a grammar inside of JSON's quotes. */
 import { expect, test } from "vitest"
+import { Completions } from "../../../../grammar/completions.ts"
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits } from "../../../../grammar/errors.ts"
 import type { Grammar } from "../../../../grammar/grammar.ts"
@@ -56,7 +57,9 @@ test("an input that is begun can be finished", () => {
   const bytes = new TextEncoder().encode(call('"((\\u001b))"'))
   for (let end = 0; end < bytes.length; end++) {
     const state = states.advance(states.start, bytes, 0, end)
-    expect([end, states.isAccepting(states.advance(state, states.shortest(state)))]).toEqual([end, true])
+    expect([end, states.isAccepting(states.advance(state, new Completions(states).shortest(state)))]).toEqual(
+      [end, true],
+    )
   }
 })
 

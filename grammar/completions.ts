@@ -1,0 +1,149 @@
+/**
+ * The short completion of a state: bytes after which the text is complete. The lexeme of a thread is ended with its fewest
+ * bytes, then each frame of its stack adds what it still owes, from the top down; of a union, the member that owes least.
+ */
+import { concatenate } from "./bytes.ts"
+import { placed } from "./errors.ts"
+import { joint } from "./joints.ts"
+import { type Completion, lexemes } from "./lexeme/table.ts"
+import { EmptyStack } from "./stack.ts"
+import type { States } from "./state.ts"
+import { NoText } from "./texts.ts"
+
+const noBytes = new Uint8Array(0)
+const encoder = new TextEncoder()
+
+export class Completions {
+  private readonly states: States
+  /** By stack, see `finishLength`; made when somebody asks. */
+  private finishLengths: Map<number, number> | null = null
+
+  constructor(states: States) {
+    this.states = states
+  }
+
+  /** At most as many bytes as any completion has; 0 if the text is complete. Cost: the threads with their stacks. */
+  least(state: number): number {
+    if (this.states.isAccepting(state)) return 0
+    let least = Number.POSITIVE_INFINITY
+    for (let i = 0; i < this.states.threadCount(state); i++)
+      least = Math.min(least, this.leastBytes(this.states.thread(state, i)))
+    return Number.isFinite(least) ? least : 0
+  }
+
+  /** A short completion: bytes after which the text is complete. Empty if it is complete already. */
+  shortest(state: number): Uint8Array {
+    if (this.states.threadCount(state) === 0)
+      throw new RangeError("nothing completes a text that was rejected")
+    if (this.states.isAccepting(state)) return noBytes
+    let best: Uint8Array | null = null
+    const threads = Array.from({ length: this.states.threadCount(state) }, (_, i) => {
+      const thread = this.states.thread(state, i)
+      return { thread, least: this.leastBytes(thread) }
+    })
+    // What is surely longer is not spelled out.
+    for (const { thread, least } of threads.sort((a, b) => a.least - b.least)) {
+      if (best !== null && least > best.length) break
+      const completion = this.finishThread(thread)
+      // Threads come in the order in which they were first met: among equally long ones that must not decide.
+      if (best === null || isBefore(completion, best)) best = completion
+    }
+    return best as Uint8Array
+  }
+
+  /** At most as many bytes as any completion of a thread has. */
+  private leastBytes(thread: number): number {
+    const { stacks } = this.states
+    let least = lexemes.least(this.states.threadLexeme(thread))
+    let stack = this.states.threadStack(thread)
+    for (; stack !== EmptyStack && !stacks.isUnion(stack); stack = stacks.pop(stack))
+      least += stacks.top[stack].leastBytes
+    return least
+  }
+
+  private finishThread(thread: number): Uint8Array {
+    const lexemeState = this.states.threadLexeme(thread)
+    try {
+      return concatenate([...this.finishing(thread, lexemes.shortest(lexemeState))])
+    } catch (error) {
+      throw placed(error, () => this.states.pathOf(lexemeState, this.states.threadStack(thread)))
+    }
+  }
+
+  /** What finishes a thread: the bytes of `completion`, which end its lexeme, then what each frame adds, from the top down. */
+  *finishing(thread: number, { bytes, tag }: Completion): Generator<Uint8Array> {
+    const { stacks, texts } = this.states
+    // The first part may begin inside a character; what frames add is whole.
+    yield bytes
+    let stack = this.states.threadStack(thread)
+    let text = texts.withBytes(
+      this.states.threadText(thread),
+      stacks.captureCount(stack) > 0 ? bytes : noBytes,
+    )
+    for (let last = tag; stack !== EmptyStack; last = 1) {
+      if (stacks.top[stack] === joint) stack = this.nearest(stacks.pop(stack), text, last)
+      else if (stacks.isUnion(stack)) stack = this.nearest(stack, text)
+      if (stack === EmptyStack) break
+      const frame = stacks.top[stack]
+      stack = stacks.pop(stack)
+      const { segment, outer } = frame.needsText ? texts.split(text) : { segment: noBytes, outer: text }
+      const rest = frame.finish(last, segment)
+      const part = typeof rest === "string" ? encoder.encode(rest) : rest
+      yield part
+      text = stacks.captureCount(stack) > 0 ? texts.withBytes(texts.withBytes(outer, segment), part) : NoText
+    }
+  }
+
+  /**
+   * The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own.
+   * `tag`: how the lexeme above a joint ended.
+   */
+  private nearest(union: number, text: number, tag = 1): number {
+    const { stacks } = this.states
+    let best = EmptyStack
+    let least = Number.POSITIVE_INFINITY
+    const isFree = stacks.captureCount(union) === 0
+    for (const member of stacks.members(union)) {
+      let length = 0
+      if (isFree && tag === 1) length = this.finishLength(member)
+      else {
+        length = this.topLength(member, text, tag)
+        if (isFree) length += this.finishLength(stacks.pop(member))
+      }
+      if (length < least) [best, least] = [member, length]
+    }
+    return best
+  }
+
+  /** Bytes that finish the top frame of `stack`, which is read with `text`. */
+  private topLength(stack: number, text: number, tag: number): number {
+    const { stacks, texts } = this.states
+    if (stack === EmptyStack) return 0
+    const frame = stacks.top[stack]
+    return frame.finish(tag, frame.needsText ? texts.split(text).segment : noBytes).length
+  }
+
+  /** Bytes that finish `stack`, in which no frame asks for a text. */
+  private finishLength(stack: number): number {
+    const { stacks } = this.states
+    if (stack === EmptyStack) return 0
+    this.finishLengths ??= new Map()
+    let length = this.finishLengths.get(stack)
+    if (length === undefined) {
+      if (stacks.isUnion(stack)) length = this.finishLength(this.nearest(stack, NoText))
+      else {
+        const own = stacks.top[stack].finish(1, noBytes)
+        length = own.length + this.finishLength(stacks.pop(stack))
+      }
+      this.finishLengths.set(stack, length)
+    }
+    return length
+  }
+}
+
+/** Shorter, or as long and smaller at the first byte that differs. */
+function isBefore(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return a.length < b.length
+  const at = a.findIndex((byte, i) => byte !== b[i])
+  return at >= 0 && a[at] < b[at]
+}
