@@ -10,7 +10,7 @@ import { readSignature, type ValueInfo } from "../../runtime/model/ort/signature
 // With this class onnxruntime takes halves for something that its native part does not know.
 Reflect.deleteProperty(globalThis, "Float16Array")
 
-const chunkSize = 128
+const chunkSize = 96
 
 /** `allowed`: ids that may be written. */
 export async function rawGreedy(

@@ -54,9 +54,10 @@ describe("batches", () => {
     const scheduler = schedulerOf(2)
     const sequence = make(300)
     scheduler.add([sequence])
-    expect(cuts(step(scheduler))).toEqual([[0, 0, 128, false]])
-    expect(cuts(step(scheduler))).toEqual([[0, 128, 128, false]])
-    expect(cuts(step(scheduler))).toEqual([[0, 256, 44, true]])
+    expect(cuts(step(scheduler))).toEqual([[0, 0, 96, false]])
+    expect(cuts(step(scheduler))).toEqual([[0, 96, 96, false]])
+    expect(cuts(step(scheduler))).toEqual([[0, 192, 96, false]])
+    expect(cuts(step(scheduler))).toEqual([[0, 288, 12, true]])
     sequence.accept(1)
     expect(cuts(step(scheduler))).toEqual([[0, 300, 1, true]])
     // A forced run is one feed.
@@ -110,18 +111,18 @@ describe("batches", () => {
     const sequence = make(1_000)
     scheduler.add([sequence])
     expect(cuts(step(scheduler))).toEqual([[0, 0, 512, false]])
-    scheduler.add([make(257, 9)])
+    scheduler.add([make(193, 9)])
     expect(cuts(step(scheduler))).toEqual([
-      [0, 512, 128, false],
-      [1, 0, 128, false],
+      [0, 512, 96, false],
+      [1, 0, 96, false],
     ])
     expect(cuts(step(scheduler))).toEqual([
-      [0, 640, 128, false],
-      [1, 128, 127, false],
+      [0, 608, 96, false],
+      [1, 96, 95, false],
     ])
     expect(cuts(step(scheduler))).toEqual([
-      [0, 768, 128, false],
-      [1, 255, 2, true],
+      [0, 704, 96, false],
+      [1, 191, 2, true],
     ])
   })
 
@@ -146,11 +147,11 @@ describe("batches", () => {
     scheduler.add([decoding])
     step(scheduler)
     decoding.accept(1)
-    scheduler.add(Array.from({ length: 6 }, (_, index) => make(1000, index + 1)))
+    scheduler.add(Array.from({ length: 7 }, (_, index) => make(1000, index + 1)))
     const batch = cuts(step(scheduler))
     expect(batch[0]).toEqual([0, 5, 1, true])
-    expect(batch.length).toBe(5)
-    expect(scheduler.waiting.length).toBe(2)
+    expect(batch.length).toBe(7)
+    expect(scheduler.waiting.length).toBe(1)
   })
 
   test("a prompt that a neighbour has computed is copied with the first feed, once", () => {
@@ -159,8 +160,8 @@ describe("batches", () => {
     step(scheduler)
     scheduler.add([make(200)])
     const [, copied] = step(scheduler)
-    expect(copied.feed).toMatchObject({ slot: 1, start: 128, copyFrom: 0 })
-    expect(copied.sequence.reusedCount).toBe(128)
+    expect(copied.feed).toMatchObject({ slot: 1, start: 96, copyFrom: 0 })
+    expect(copied.sequence.reusedCount).toBe(96)
     copied.sequence.accept(1)
     expect(step(scheduler).find(({ feed }) => feed.slot === 1)?.feed.copyFrom).toBeUndefined()
   })

@@ -90,7 +90,7 @@ test.each(["lfm2_genai", "lfm2_merged", "granite_hybrid", "qwen3_5"])(
     const others = await Promise.all(prompts.slice(1).map((prompt) => read(engine, prompt)))
     await engine.close()
     expect([first, ...others].map(({ tokens }) => tokens)).toEqual(expected)
-    expect([first, ...others].map(({ cached }) => cached)).toEqual([0, 256, 256])
+    expect([first, ...others].map(({ cached }) => cached)).toEqual([0, 288, 288])
   },
 )
 
