@@ -11,11 +11,14 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { grown, moreThan, PairMap } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
+import type { Reach } from "../grammar/lexeme/expr/measure.ts"
 import { differsInClosingOnly, freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { CharacterSets } from "./fast/characters.ts"
+import { Differences } from "./fast/differences.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
+import { FarTokens } from "./fast/far.ts"
 import { FreeMasks } from "./fast/free.ts"
 import { Generations, type Kept } from "./fast/generations.ts"
 import { VocabularyReach } from "./fast/reach.ts"
@@ -73,6 +76,8 @@ export interface LocalOptions {
   isPlain?: boolean
   /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
   minSliceNodes?: number
+  /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
+  farBytes?: number
 }
 
 export class LocalMasks {
@@ -93,6 +98,9 @@ export class LocalMasks {
   private readonly rootSlices: RootSlices
   private readonly textEnds: TextEnds
   private readonly repeats: Repeats
+  private readonly differences: Differences
+  private readonly far: FarTokens
+  private readonly nearReach: Reach
   private readonly minSliceNodes: number
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
@@ -116,6 +124,14 @@ export class LocalMasks {
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
+    const farBytes = Math.min(options.farBytes ?? 24, this.trie.maxDepth)
+    this.far = new FarTokens(this.trie, farBytes)
+    this.differences = new Differences(this.trie)
+    this.nearReach = {
+      bytes: farBytes,
+      fewIterations: 2,
+      iterations: (...loop) => this.reach.iterations(...loop),
+    }
     this.lists = new NodeLists(this.trie)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.free = new FreeMasks(this.trie, vocabulary.width)
@@ -213,6 +229,10 @@ export class LocalMasks {
     if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
     if (text !== null) return this.closing(text)
+    if (list === RootList && !this.far.isEmpty) {
+      const near = lexemes.clamp(state, this.nearReach)
+      if (near !== state) return this.farther(state, near)
+    }
     // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
     if (list !== RootList && this.isWord(state)) return this.walked(list, state)
     return this.sliced(list, state)
@@ -245,7 +265,9 @@ export class LocalMasks {
    * into slices again where it is large, and walked where it is small.
    */
   private sliced(list: number, state: number): Local {
-    const { set } = this.characters.largest(state)
+    const { set, next } = this.characters.largest(state)
+    const nearly = this.besideLoop(list, state, next)
+    if (nearly !== null) return nearly
     const { chain, inside, groups } =
       (list === RootList ? this.cutRoot(state, set) : null) ?? this.cut(list, state, set)
     const parts: Recipe[] = [inside]
@@ -272,6 +294,16 @@ export class LocalMasks {
     const isOwn = mask.row !== null && !parts.some(({ row }) => row === mask.row)
     const bytes = entryBytes + 4 * (listedCount(mask) + (isOwn ? mask.row.length : 0))
     return entry(mask, this.lists.exits(exits), bytes)
+  }
+
+  /** As the loop into which most characters lead from `state`, corrected; null where there is none, or much to correct. */
+  private besideLoop(list: number, state: number, loop: number): Local | null {
+    if (loop === state || loop === Dead || this.characters.largest(loop).next !== loop) return null
+    const { differences } = this
+    if (!differences.find(this.lists.view(list), state, loop)) return null
+    const plain = this.local(list, loop)
+    differences.find(this.lists.view(list), state, loop)
+    return this.corrected(plain, differences.found, differences.other)
   }
 
   /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
@@ -429,6 +461,23 @@ export class LocalMasks {
     other.tokenCount = 0
     other.exits.length = 0
     for (const node of this.lists.view(list)) this.differ(node, state, base)
+    return this.corrected(plain, found, other)
+  }
+
+  /** The local mask of `near`, from which `state` differs in long tokens alone, corrected by these. */
+  private farther(state: number, near: number): Local {
+    const plain = this.local(RootList, near)
+    const { found, other } = this
+    found.tokenCount = 0
+    found.exits.length = 0
+    other.tokenCount = 0
+    other.exits.length = 0
+    this.far.differ(state, near, found, other)
+    return this.corrected(plain, found, other)
+  }
+
+  /** `plain` with what is in `found`, without what is in `other` alone. */
+  private corrected(plain: Local, found: Found, other: Found): Local {
     if (countOf(found) + countOf(other) === 0) return plain
     const added = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const taken = without(this.lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)

@@ -13,6 +13,7 @@ for (const [letter, byte] of Object.entries({ b: 8, f: 12, n: 10, r: 13, t: 9, u
 /** The reach of `vocabulary`, whose longest token has `bytes` bytes. */
 export class VocabularyReach implements Reach {
   readonly bytes: number
+  readonly fewIterations = 12
   private readonly vocabulary: Vocabulary
   private readonly known = new Map<ExprId, number>()
 

@@ -101,6 +101,14 @@ const ways: [name: string, locals: LocalMasks][] = [
   ["by characters from the first node", new LocalMasks(vocabulary, { minSliceNodes: 0 })],
   ["with a cache of a few kilobytes", new LocalMasks(vocabulary, { minSliceNodes: 0, maxBytes: 4_000 })],
   ["with a cache of nothing", new LocalMasks(vocabulary, { maxBytes: 0 })],
+  [
+    "with what is longer than 3 bytes by itself",
+    new LocalMasks(vocabulary, { minSliceNodes: 0, farBytes: 3 }),
+  ],
+  [
+    "with what is longer than a byte by itself",
+    new LocalMasks(vocabulary, { minSliceNodes: 0, farBytes: 1 }),
+  ],
 ]
 
 const schemas: [name: string, schema: unknown][] = [
@@ -124,6 +132,8 @@ const schemas: [name: string, schema: unknown][] = [
   ["words", { type: "string", pattern: "^(\\S+\\s+){0,3}\\S+$" }],
   ["paths", { type: "string", pattern: "^(/[^/\\s]+)+$", maxLength: 14 }],
   ["anything but", { type: "string", not: { pattern: "^(na|é)" } }],
+  ["nothing that holds a long run", { type: "string", not: { pattern: "[a-f0-9]{9}" } }],
+  ["words of a bounded text", { type: "string", pattern: "^(\\S+\\s+){0,9}\\S+$", maxLength: 30 }],
   ["excluded", { type: "string", not: { enum: ["a", "ab", "😀"] } }],
   ["enum", { enum: ["a", "abc", "😀", 'say "é"', 12, 1.5, null, { a: [1] }] }],
   ["unique strings", { type: "array", items: { type: "string", maxLength: 2 }, uniqueItems: true }],

@@ -2,5 +2,5 @@ import type { Reach } from "../../grammar/lexeme/expr/measure.ts"
 
 /** Tokens of at most `bytes` bytes, whatever they are. */
 export function reachOf(bytes: number): Reach {
-  return { bytes, iterations: () => bytes }
+  return { bytes, fewIterations: 0, iterations: () => bytes }
 }

@@ -1,7 +1,7 @@
 /**
  * What can be read off an expression without deriving it: its text form, and its key for a bounded number of bytes.
  */
-import { concat, loop, or } from "./build.ts"
+import { anyText, concat, loop, or } from "./build.ts"
 import { derivative } from "./derivative.ts"
 import { clampedMachine } from "./machine.ts"
 import {
@@ -29,15 +29,16 @@ import {
   Unbounded,
 } from "./nodes.ts"
 import { anyChar } from "./sets.ts"
+import { rawTexts } from "./shortest.ts"
 
-/** Loops of at most so many iterations are told apart. */
-const FewIterations = 12
 const encoder = new TextEncoder()
 
 /** How far the tokens of a vocabulary reach. */
 export interface Reach {
   /** The most bytes of a token. */
   readonly bytes: number
+  /** Loops of at most so many iterations are told apart: they are not worth a look at the vocabulary. */
+  readonly fewIterations: number
   /**
    * An upper bound of how many times in a row `body` can begin in one token, where it begins with a character of
    * `first` and ends with one of `last`.
@@ -54,8 +55,9 @@ export interface CharacterTest {
 
 /**
  * An expression that no token within `reach` can tell from `id`: a token begins no more than so many iterations of a
- * loop, so larger counts are clamped to one more and larger upper bounds dropped. Not inside intersections, complements
- * and assertions, where what is still possible may depend on the exact count.
+ * loop, so larger counts are clamped to one more and larger upper bounds dropped, and a complement is all texts where what it excludes
+ * has no text so short. Not inside intersections, complements and assertions, where what is still possible may depend on the
+ * exact count.
  */
 export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
@@ -64,9 +66,17 @@ export function clamped(id: ExprId, reach: Reach): ExprId {
     case LoopKind:
     case MachineKind:
       return new Clamping(reach).of(id)
+    case DiffKind:
+      return clampedComplement(id, reach)
     default:
       return id
   }
+}
+
+/** All texts but those of an expression that none ends in time: one token can end an escape, which stands for up to four bytes. */
+function clampedComplement(id: ExprId, reach: Reach): ExprId {
+  const [all, excluded] = [at(id, 1), at(id, 2)]
+  return all === anyText && rawTexts.least(excluded) > reach.bytes + 3 ? anyText : id
 }
 
 /** One walk: parts are shared, so each is clamped once, or nested alternatives would take twice as long with each level. */
@@ -127,8 +137,8 @@ class Clamping {
 function iterationsWithin(id: ExprId, reach: Reach): number {
   const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
   const most = max === Unbounded ? min : max
-  // Few iterations are not worth a look at the vocabulary; a single character can begin anywhere.
-  if (most <= FewIterations || kindOf(body) === SetKind) return reach.bytes
+  // A single character can begin anywhere.
+  if (most <= reach.fewIterations || kindOf(body) === SetKind) return reach.bytes
   const ends: ExprId[] = []
   addEnds(body, ends)
   const first: CharacterTest = {

@@ -147,7 +147,7 @@ test.each([
 
 test("a bound that no token reaches is none", () => {
   const text = (maxChars: number) => exprLexeme(freeTextExpr(["no"], maxChars))
-  const reach = { bytes: 20, iterations: () => 20 }
+  const reach = { bytes: 20, fewIterations: 0, iterations: () => 20 }
   expect(lexemes.clamp(text(1000), reach)).toBe(lexemes.clamp(text(500), reach))
   expect(lexemes.clamp(text(20), reach)).not.toBe(lexemes.clamp(text(500), reach))
 })

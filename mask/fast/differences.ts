@@ -1,0 +1,80 @@
+/**
+ * What two states that read nearly alike do not read alike.
+ *
+ * A search that has begun (thirty of the 32 digits that must not come in a row) goes on as one that has not behind most characters.
+ * So its local mask is the other one's, corrected where the two have not met again: below few nodes of the trie.
+ */
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import { type Found, Stride, type TokenTrie } from "../trie.ts"
+
+/** Nodes that are looked at; more cost as much as reading the state by itself. */
+const MaxNodes = 1 << 15
+
+export class Differences {
+  private readonly trie: TokenTrie
+  private left = 0
+  /** What `state` of the last `find` reads and `base` does not read so. */
+  readonly found: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
+  /** What `base` reads and `state` does not read so. */
+  readonly other: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
+
+  constructor(trie: TokenTrie) {
+    this.trie = trie
+  }
+
+  /** Fills `found` and `other` with what is below `nodes`. False where that is too much; then they hold nothing of use. */
+  find(nodes: Int32Array, state: number, base: number): boolean {
+    this.left = MaxNodes
+    for (const found of [this.found, this.other]) {
+      found.tokenCount = 0
+      found.exits.length = 0
+    }
+    if (this.leastDifferent(nodes, state, base) > MaxNodes) return false
+    for (const node of nodes) if (!this.differ(node, state, base)) return false
+    return true
+  }
+
+  /** Nodes below those bytes that only one of both reads first. */
+  private leastDifferent(nodes: Int32Array, state: number, base: number): number {
+    const { trie } = this
+    let count = 0
+    for (const node of nodes) {
+      const last = trie.firstPlace(node + Stride)
+      for (let place = trie.firstPlace(node); place < last; place++) {
+        const byte = trie.byteAt(place)
+        const [mine, theirs] = [lexemes.next(state, byte), lexemes.next(base, byte)]
+        if (mine !== theirs && (mine === Dead || theirs === Dead))
+          count += trie.subtreeSize(trie.childAt(place))
+      }
+    }
+    return count
+  }
+
+  private differ(node: number, state: number, base: number): boolean {
+    const { trie, found, other } = this
+    const last = trie.firstPlace(node + Stride)
+    for (let place = trie.firstPlace(node); place < last; place++) {
+      const byte = trie.byteAt(place)
+      const mine = lexemes.next(state, byte)
+      const theirs = lexemes.next(base, byte)
+      if (mine === theirs) continue
+      const child = trie.childAt(place)
+      const isOne = mine === Dead || theirs === Dead
+      this.left -= isOne ? 1 + trie.subtreeSize(child) : 1
+      if (this.left < 0) return false
+      if (isOne) {
+        trie.visit(child, mine, found)
+        trie.visit(child, theirs, other)
+        continue
+      }
+      if (!trie.hasChildren(child)) continue
+      const [mineEnds, theirsEnds] = [lexemes.tags[mine], lexemes.tags[theirs]]
+      if (mineEnds !== theirsEnds) {
+        if (mineEnds !== 0) found.exits.push(child, mineEnds)
+        if (theirsEnds !== 0) other.exits.push(child, theirsEnds)
+      }
+      if (!this.differ(child, mine, theirs)) return false
+    }
+    return true
+  }
+}
