@@ -9,18 +9,20 @@
  * the edges: the plain string's 2 ms walk is done once, each patch takes microseconds.
  */
 import { checkTime } from "../grammar/deadline.ts"
-import { grown, moreThan, PairMap } from "../grammar/intern.ts"
+import { grown, moreThan } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
 import type { Reach } from "../grammar/lexeme/expr/measure.ts"
-import { differsInClosingOnly, freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
+import { freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
+import { corrected, entry, entryBytes, type Local } from "./entry.ts"
 import { CharacterSets } from "./fast/characters.ts"
 import { Differences } from "./fast/differences.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
 import { FarTokens } from "./fast/far.ts"
 import { FreeMasks } from "./fast/free.ts"
-import { Generations, type Kept } from "./fast/generations.ts"
+import { Generations } from "./fast/generations.ts"
+import { Overlays } from "./fast/overlays.ts"
 import { VocabularyReach } from "./fast/reach.ts"
 import { Repeats } from "./fast/repeats.ts"
 import { RootSlices } from "./fast/rootslices.ts"
@@ -30,7 +32,6 @@ import { NodeLists, RootList } from "./lists.ts"
 import {
   emptyRecipe,
   idsRecipe,
-  joined,
   listedCount,
   noIds,
   type Recipe,
@@ -38,19 +39,11 @@ import {
   rowRecipe,
   setIds,
   unite,
-  without,
   writeRecipe,
 } from "./recipe.ts"
-import { type Found, Stride, TokenTrie } from "./trie.ts"
+import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** A recipe whose row and `common` may be shared between entries. */
-export interface Local extends Recipe, Kept {
-  /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
-  readonly exits: Int32Array
-}
-
-const Quote = 0x22
 /** Below so many trie nodes a walk costs less than a look into the caches. */
 const MaxWalkNodes = 400
 /** Characters in a row that most tokens stay below. */
@@ -59,8 +52,6 @@ const UsualChain = 16
 const ListWeight = 16
 /** More ways out of a set are found in one walk. */
 const MaxWays = 64
-/** An entry, its own arrays aside. */
-const entryBytes = 96
 /** What is below some nodes, cut by a set of characters. */
 interface Cut {
   /** The states after 0, 1, 2 … characters of the set. */
@@ -98,12 +89,11 @@ export class LocalMasks {
   private readonly rootSlices: RootSlices
   private readonly textEnds: TextEnds
   private readonly repeats: Repeats
+  private readonly overlays: Overlays
   private readonly differences: Differences
   private readonly far: FarTokens
   private readonly nearReach: Reach
   private readonly minSliceNodes: number
-  /** (node, state) → the base from which the state differs in nothing below the node. */
-  private readonly equals = new PairMap()
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** What `quiet` answers; 0 = not known yet. */
@@ -126,6 +116,7 @@ export class LocalMasks {
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     const farBytes = Math.min(options.farBytes ?? 24, this.trie.maxDepth)
     this.far = new FarTokens(this.trie, farBytes)
+    this.overlays = new Overlays(this.trie)
     this.differences = new Differences(this.trie)
     this.nearReach = {
       bytes: farBytes,
@@ -156,7 +147,7 @@ export class LocalMasks {
     const isTurned = this.entries.set(list, state, local)
     const isFull = this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
-      this.equals.clear()
+      this.overlays.clear()
       this.characters.clear()
     }
     if (isFull) {
@@ -299,11 +290,9 @@ export class LocalMasks {
   /** As the loop into which most characters lead from `state`, corrected; null where there is none, or much to correct. */
   private besideLoop(list: number, state: number, loop: number): Local | null {
     if (loop === state || loop === Dead || this.characters.largest(loop).next !== loop) return null
-    const { differences } = this
-    if (!differences.find(this.lists.view(list), state, loop)) return null
-    const plain = this.local(list, loop)
-    differences.find(this.lists.view(list), state, loop)
-    return this.corrected(plain, differences.found, differences.other)
+    const difference = this.differences.find(this.lists.view(list), state, loop)
+    if (difference === null) return null
+    return corrected(this.local(list, loop), difference.found, difference.other, this.lists)
   }
 
   /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
@@ -455,93 +444,25 @@ export class LocalMasks {
   /** The base's local mask, corrected along the edges on which `state` differs. */
   private patched(list: number, state: number, base: number): Local {
     const plain = this.local(list, base)
-    const { found, other } = this
-    found.tokenCount = 0
-    found.exits.length = 0
-    other.tokenCount = 0
-    other.exits.length = 0
-    for (const node of this.lists.view(list)) this.differ(node, state, base)
-    return this.corrected(plain, found, other)
+    const { found, other } = this.cleared()
+    for (const node of this.lists.view(list)) this.overlays.differ(node, state, base, found, other)
+    return corrected(plain, found, other, this.lists)
   }
 
   /** The local mask of `near`, from which `state` differs in long tokens alone, corrected by these. */
   private farther(state: number, near: number): Local {
     const plain = this.local(RootList, near)
+    const { found, other } = this.cleared()
+    this.far.differ(state, near, found, other)
+    return corrected(plain, found, other, this.lists)
+  }
+
+  private cleared(): { found: Found; other: Found } {
     const { found, other } = this
     found.tokenCount = 0
     found.exits.length = 0
     other.tokenCount = 0
     other.exits.length = 0
-    this.far.differ(state, near, found, other)
-    return this.corrected(plain, found, other)
+    return { found, other }
   }
-
-  /** `plain` with what is in `found`, without what is in `other` alone. */
-  private corrected(plain: Local, found: Found, other: Found): Local {
-    if (countOf(found) + countOf(other) === 0) return plain
-    const added = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
-    const taken = without(this.lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
-    const exits = this.lists.patched(plain.exits, other.exits, found.exits)
-    // Loops: lists made of lists come in so many kinds that what is compiled for them does not last.
-    const ids: Int32Array[] = []
-    for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
-    addSome(ids, added)
-    if (plain.row === null) {
-      addSome(ids, without(plain.common, taken))
-      const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
-      return entry(recipe(null, noIds, noIds, ids), exits, bytes)
-    }
-    const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids)
-    return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
-  }
-
-  /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
-  private differ(node: number, state: number, base: number): void {
-    const { trie, found, other } = this
-    const areClosing = differsInClosingOnly(state)
-    if (areClosing && !trie.hasQuoteBelow(node)) return
-    const count = lexemes.edgeCount(state)
-    const last = trie.firstPlace(node + Stride)
-    for (let i = 0, place = trie.firstPlace(node); i < count && place < last; i++) {
-      const byte = lexemes.edgeByte(state, i)
-      place = trie.seek(place, last, byte)
-      if (place === last || trie.byteAt(place) !== byte) continue
-      const child = trie.childAt(place)
-      if (areClosing && byte !== Quote && !trie.hasQuoteBelow(child)) continue
-      const mine = lexemes.edgeTarget(state, i)
-      const theirs = lexemes.next(base, byte)
-      if (mine === theirs) continue
-      if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
-        if (!trie.hasChildren(child)) continue
-        if (lexemes.tags[mine] !== 0) found.exits.push(child, lexemes.tags[mine])
-        if (lexemes.tags[theirs] !== 0) other.exits.push(child, lexemes.tags[theirs])
-        this.differBelow(child, mine, theirs)
-        continue
-      }
-      trie.visit(child, mine, found)
-      trie.visit(child, theirs, other)
-    }
-  }
-
-  /** As `differ`; where nothing differs below, that is remembered: most names are no beginning of a token. */
-  private differBelow(node: number, state: number, base: number): void {
-    if (this.equals.get(node, state) === base) return
-    const { found, other } = this
-    const before = countOf(found) + countOf(other)
-    this.differ(node, state, base)
-    if (countOf(found) + countOf(other) === before) this.equals.set(node, state, base)
-  }
-}
-
-/** All entries are this literal's, see `recipe`. */
-function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
-  return { row, common, removed, ids, exits, bytes, generation: 0 }
-}
-
-function countOf(found: Found): number {
-  return found.tokenCount + found.exits.length
-}
-
-function addSome(lists: Int32Array[], ids: Int32Array): void {
-  if (ids.length > 0) lists.push(ids)
 }

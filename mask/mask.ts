@@ -12,10 +12,11 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack, type StackTable } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
+import type { Local } from "./entry.ts"
 import { NoEnds } from "./fast/ends.ts"
 import { firstBytes } from "./fast/firstbytes.ts"
 import { type NodeLists, NoList, RootList } from "./lists.ts"
-import type { Local, LocalMasks } from "./local.ts"
+import type { LocalMasks } from "./local.ts"
 import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
 
 /** A mask that is the same for all states with the same lexemes and stacks. */

@@ -8,30 +8,35 @@ import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { type Found, Stride, type TokenTrie } from "../trie.ts"
 
 /** Nodes that are looked at; more cost as much as reading the state by itself. */
-const MaxNodes = 1 << 15
+const MaxNodes = 1 << 13
+
+export interface Difference {
+  /** What a state reads and its base does not read so. */
+  readonly found: Found
+  /** What the base reads and the state does not read so. */
+  readonly other: Found
+}
 
 export class Differences {
   private readonly trie: TokenTrie
   private left = 0
-  /** What `state` of the last `find` reads and `base` does not read so. */
-  readonly found: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
-  /** What `base` reads and `state` does not read so. */
-  readonly other: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
+  private readonly found: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
+  private readonly other: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
 
   constructor(trie: TokenTrie) {
     this.trie = trie
   }
 
-  /** Fills `found` and `other` with what is below `nodes`. False where that is too much; then they hold nothing of use. */
-  find(nodes: Int32Array, state: number, base: number): boolean {
+  /** What is below `nodes`; null where that is too much. */
+  find(nodes: Int32Array, state: number, base: number): Difference | null {
     this.left = MaxNodes
     for (const found of [this.found, this.other]) {
       found.tokenCount = 0
       found.exits.length = 0
     }
-    if (this.leastDifferent(nodes, state, base) > MaxNodes) return false
-    for (const node of nodes) if (!this.differ(node, state, base)) return false
-    return true
+    if (this.leastDifferent(nodes, state, base) > MaxNodes) return null
+    for (const node of nodes) if (!this.differ(node, state, base)) return null
+    return { found: copied(this.found), other: copied(this.other) }
   }
 
   /** Nodes below those bytes that only one of both reads first. */
@@ -77,4 +82,8 @@ export class Differences {
     }
     return true
   }
+}
+
+function copied({ tokens, tokenCount, exits }: Found): Found {
+  return { tokens: tokens.slice(0, tokenCount), tokenCount, exits: exits.slice() }
 }

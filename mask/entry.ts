@@ -1,0 +1,47 @@
+/** Local masks as they are kept, and one of them corrected where another state differs from its own. */
+import type { Kept } from "./fast/generations.ts"
+import type { NodeLists } from "./lists.ts"
+import { joined, listedCount, noIds, type Recipe, recipe, without } from "./recipe.ts"
+import type { Found } from "./trie.ts"
+
+/** A recipe whose row and `common` may be shared between entries. */
+export interface Local extends Recipe, Kept {
+  /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
+  readonly exits: Int32Array
+}
+
+/** An entry, its own arrays aside. */
+export const entryBytes = 96
+
+/** All entries are this literal's, see `recipe`. */
+export function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
+  return { row, common, removed, ids, exits, bytes, generation: 0 }
+}
+
+/** `plain` with what is in `found`, without what is in `other` alone. */
+export function corrected(plain: Local, found: Found, other: Found, lists: NodeLists): Local {
+  if (countOf(found) + countOf(other) === 0) return plain
+  const added = lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
+  const taken = without(lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
+  const exits = lists.patched(plain.exits, other.exits, found.exits)
+  // Loops: lists made of lists come in so many kinds that what is compiled for them does not last.
+  const ids: Int32Array[] = []
+  for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
+  addSome(ids, added)
+  if (plain.row === null) {
+    addSome(ids, without(plain.common, taken))
+    const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
+    return entry(recipe(null, noIds, noIds, ids), exits, bytes)
+  }
+  const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids)
+  return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
+}
+
+/** Tokens and exits that were found. */
+export function countOf(found: Found): number {
+  return found.tokenCount + found.exits.length
+}
+
+function addSome(lists: Int32Array[], ids: Int32Array): void {
+  if (ids.length > 0) lists.push(ids)
+}

@@ -1,0 +1,61 @@
+/**
+ * States that are edges over a base (a string except along some names): what they read where the base reads something else.
+ */
+import { PairMap } from "../../grammar/intern.ts"
+import { differsInClosingOnly } from "../../grammar/lexeme/string/string.ts"
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import { countOf } from "../entry.ts"
+import { type Found, Stride, type TokenTrie } from "../trie.ts"
+
+const Quote = 0x22
+
+export class Overlays {
+  private readonly trie: TokenTrie
+  /** (node, state) → the base from which the state differs in nothing below the node. */
+  private readonly equals = new PairMap()
+
+  constructor(trie: TokenTrie) {
+    this.trie = trie
+  }
+
+  /** Forgets what is known of states. */
+  clear(): void {
+    this.equals.clear()
+  }
+
+  /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
+  differ(node: number, state: number, base: number, found: Found, other: Found): void {
+    const { trie } = this
+    const areClosing = differsInClosingOnly(state)
+    if (areClosing && !trie.hasQuoteBelow(node)) return
+    const count = lexemes.edgeCount(state)
+    const last = trie.firstPlace(node + Stride)
+    for (let i = 0, place = trie.firstPlace(node); i < count && place < last; i++) {
+      const byte = lexemes.edgeByte(state, i)
+      place = trie.seek(place, last, byte)
+      if (place === last || trie.byteAt(place) !== byte) continue
+      const child = trie.childAt(place)
+      if (areClosing && byte !== Quote && !trie.hasQuoteBelow(child)) continue
+      const mine = lexemes.edgeTarget(state, i)
+      const theirs = lexemes.next(base, byte)
+      if (mine === theirs) continue
+      if (mine !== Dead && theirs !== Dead && lexemes.base(mine) === theirs) {
+        if (!trie.hasChildren(child)) continue
+        if (lexemes.tags[mine] !== 0) found.exits.push(child, lexemes.tags[mine])
+        if (lexemes.tags[theirs] !== 0) other.exits.push(child, lexemes.tags[theirs])
+        this.differBelow(child, mine, theirs, found, other)
+        continue
+      }
+      trie.visit(child, mine, found)
+      trie.visit(child, theirs, other)
+    }
+  }
+
+  /** As `differ`; where nothing differs below, that is remembered: most names are no beginning of a token. */
+  private differBelow(node: number, state: number, base: number, found: Found, other: Found): void {
+    if (this.equals.get(node, state) === base) return
+    const before = countOf(found) + countOf(other)
+    this.differ(node, state, base, found, other)
+    if (countOf(found) + countOf(other) === before) this.equals.set(node, state, base)
+  }
+}
