@@ -52,7 +52,8 @@ export interface OpenOptions {
   /**
    * Whether rows of a graph in which a neighbour changes a row, as quantised activations make it, run one at a time (`exact`,
    * default: an answer is the same whoever is beside it) or together (`fast`: drawn by the same law, but other draws). All other
-   * graphs run together.
+   * graphs run together. `fast` also reads what a constraint guesses several tokens at once where that has other bits: an answer
+   * bound by a schema takes a third less time alone (SmolLM2-135M by optimum's exporter: fp32 and 4 bits).
    */
   batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */

@@ -37,7 +37,7 @@ export interface Model {
   readonly cutsFreely: boolean
   /** Whether several new tokens behind others run together with further feeds; else each such feed is a run of its own. */
   readonly joinsFeeds: boolean
-  /** Whether a stepwise feed has the bits of its tokens one by one. */
+  /** Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for speed, whether it has their law. */
   readonly readsSteps: boolean
   /** For the log: what runs the model and how. */
   readonly description: string

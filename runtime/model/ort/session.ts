@@ -59,7 +59,7 @@ export class OrtSession {
   dependence: number | undefined
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   cutsFreely = false
-  /** Whether a stepwise feed has the bits of its tokens one by one. */
+  /** Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for speed, whether it has their law. */
   readsSteps = false
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
@@ -83,6 +83,11 @@ export class OrtSession {
 
   get canRewind(): boolean {
     return !this.options.isCacheOpaque && !this.signature.hasStates
+  }
+
+  /** Whether rows run together also with several new tokens each. */
+  private get readsSeveral(): boolean {
+    return this.isBatched && this.several === "anywhere" && this.layout !== "aligned"
   }
 
   /** GroupQueryAttention takes several new tokens behind a past for one row only, unless they come one after the other. */
@@ -140,7 +145,7 @@ export class OrtSession {
       if (judged?.dependence === 0 || (judged && batching === "fast")) this.use(judged.layout)
       else this.dependence = judged?.dependence
       this.cutsFreely = await this.keepsBits()
-      this.readsSteps = await this.keepsSteps()
+      this.readsSteps = (batching === "fast" && this.readsSeveral) || (await this.keepsSteps())
     } catch (cause) {
       if (cause instanceof ModelError) throw cause
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
