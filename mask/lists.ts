@@ -15,6 +15,8 @@ export const NoList = 1
 const Quote = 0x22
 /** Longer lists have the children of all their nodes sorted by byte when one of them is asked for. */
 const ManyNodes = 256
+/** So few are put in order one by one: a call of the array's own sort costs as much (a C grammar's masks: 7 % of their time). */
+const FewNodes = 32
 /** Unions and differences that are kept, of each kind. */
 const MaxKnown = 1 << 16
 
@@ -255,8 +257,20 @@ function ascending(nodes: number[]): ArrayLike<number> {
   while (at < nodes.length && nodes[at - 1] < nodes[at]) at++
   // As a walk finds them, mostly.
   if (at >= nodes.length) return nodes
-  const sorted = Int32Array.from(nodes).sort()
+  const sorted = Int32Array.from(nodes)
+  if (sorted.length > FewNodes) sorted.sort()
+  else insert(sorted, at)
   return sorted.subarray(0, distinct(sorted))
+}
+
+/** Puts `nodes`, of which the first `from` ascend, in order. */
+function insert(nodes: Int32Array, from: number): void {
+  for (let i = from; i < nodes.length; i++) {
+    const node = nodes[i]
+    let at = i
+    for (; at > 0 && nodes[at - 1] > node; at--) nodes[at] = nodes[at - 1]
+    nodes[at] = node
+  }
 }
 
 /** Moves each of `nodes`, which ascend, to the front once. How many that are. */
