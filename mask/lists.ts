@@ -4,6 +4,7 @@
  */
 import { PairMap, TupleTable } from "../grammar/intern.ts"
 import { byteSet } from "../grammar/lexeme/bytesets.ts"
+import { ByteEdges } from "./fast/byteedges.ts"
 import { noIds } from "./recipe.ts"
 import { Stride, type TokenTrie } from "./trie.ts"
 
@@ -13,7 +14,7 @@ export const RootList = 0
 export const NoList = 1
 
 const Quote = 0x22
-/** Longer lists have the children of all their nodes sorted by byte when one of them is asked for. */
+/** The children of longer lists are looked for among the edges of their byte. */
 const ManyNodes = 256
 /** So few are put in order one by one: a call of the array's own sort costs as much (a C grammar's masks: 7 % of their time). */
 const FewNodes = 32
@@ -32,6 +33,8 @@ export class NodeLists {
   /** (list, list) → the nodes of both, and those of the first alone. */
   private readonly unions = new PairMap()
   private readonly differences = new PairMap()
+  /** Made for the first long list. */
+  private edges: ByteEdges | null = null
   /** By list: whether some token goes on with a quote below it. */
   private readonly quotes: boolean[] = []
   /** Lists of lists, ascending, and the list of all their nodes by the id of each. */
@@ -173,32 +176,23 @@ export class NodeLists {
   children(list: number, byte: number): number {
     const known = this.childLists.get(list, byte)
     if (known >= 0) return known - 1
+    const children = ascending(this.childNodes(list, byte))
+    const id = children.length === 0 ? -1 : this.intern(children)
+    this.childLists.set(list, byte, id + 1)
+    return id
+  }
+
+  private childNodes(list: number, byte: number): number[] {
     if (this.length(list) > ManyNodes) {
-      this.sortChildren(list)
-      return this.childLists.get(list, byte) - 1
+      this.edges ??= new ByteEdges(this.trie)
+      return this.edges.childrenOf(list, this.view(list), byte)
     }
     const children: number[] = []
     for (const node of this.view(list)) {
       const child = this.trie.child(node, byte)
       if (child !== 0) children.push(child)
     }
-    const id = children.length === 0 ? -1 : this.intern(ascending(children))
-    this.childLists.set(list, byte, id + 1)
-    return id
-  }
-
-  /** Finds the children of a long list by all bytes at once: many lexemes may begin where an identifier ends. */
-  private sortChildren(list: number): void {
-    const byByte = Array.from({ length: 256 }, (): number[] => [])
-    const { trie } = this
-    for (const node of this.view(list)) {
-      const last = trie.firstPlace(node + Stride)
-      for (let place = trie.firstPlace(node); place < last; place++)
-        byByte[trie.byteAt(place)].push(trie.childAt(place))
-    }
-    for (const [byte, children] of byByte.entries()) {
-      this.childLists.set(list, byte, children.length === 0 ? 0 : this.intern(ascending(children)) + 1)
-    }
+    return children
   }
 
   /** Tokens that end at the nodes of `list`. */
@@ -212,10 +206,15 @@ export class NodeLists {
   exits(exits: readonly number[]): Int32Array {
     if (exits.length === 0) return noIds
     const byTag = new Map<number, number[]>()
+    // Most exits in a row have one tag.
+    let [tag, nodes]: [number, number[]] = [0, []]
     for (let i = 0; i < exits.length; i += 2) {
-      const nodes = byTag.get(exits[i + 1])
-      if (nodes === undefined) byTag.set(exits[i + 1], [exits[i]])
-      else nodes.push(exits[i])
+      if (exits[i + 1] !== tag) {
+        tag = exits[i + 1]
+        nodes = byTag.get(tag) ?? []
+        byTag.set(tag, nodes)
+      }
+      nodes.push(exits[i])
     }
     const pairs: number[] = []
     for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0]))

@@ -41,7 +41,7 @@ import {
   unite,
   writeRecipe,
 } from "./recipe.ts"
-import { type Found, TokenTrie } from "./trie.ts"
+import { End, type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** Below so many trie nodes a walk costs less than a look into the caches. */
@@ -67,6 +67,8 @@ export interface LocalOptions {
   isPlain?: boolean
   /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
   minSliceNodes?: number
+  /** Nodes of a list from which on it is noted what was read below them, as some may lie below others. Default 64. */
+  minSeenNodes?: number
   /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
   farBytes?: number
 }
@@ -94,6 +96,7 @@ export class LocalMasks {
   private readonly far: FarTokens
   private readonly nearReach: Reach
   private readonly minSliceNodes: number
+  private readonly minSeenNodes: number
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** What `quiet` answers; 0 = not known yet. */
@@ -102,6 +105,8 @@ export class LocalMasks {
   private plain = new Int32Array(1024)
   /** By node list and lexeme state, clamped and unnamed. */
   private readonly entries: Generations<Local>
+  /** Made for the first list that needs it; see `seenBelow`. */
+  private seen: Int32Array | null = null
   private readonly found: Found
   private readonly other: Found
 
@@ -113,6 +118,7 @@ export class LocalMasks {
     this.entries = new Generations(this.maxBytes)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
+    this.minSeenNodes = options.minSeenNodes ?? 64
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     const farBytes = Math.min(options.farBytes ?? 24, this.trie.maxDepth)
     this.far = new FarTokens(this.trie, farBytes)
@@ -369,7 +375,7 @@ export class LocalMasks {
   }
 
   /** As a walk below each node of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
-  private walkEdges(list: number, state: number): void {
+  private walkEdges(list: number, state: number, seen: Int32Array | null): void {
     const { found } = this
     for (let i = 0; i < lexemes.edgeCount(state); i++) {
       const children = this.lists.children(list, lexemes.edgeByte(state, i))
@@ -377,9 +383,24 @@ export class LocalMasks {
       const target = lexemes.edgeTarget(state, i)
       for (const node of this.lists.view(children)) {
         this.makeRoom(node)
-        this.trie.visit(node, target, found)
+        this.trie.visit(node, target, found, seen)
       }
     }
+  }
+
+  /** For a list of many nodes, some of which may lie below others: where its walk notes what it has read. Null for others. */
+  private seenBelow(list: number): Int32Array | null {
+    if (this.isPlain || this.lists.length(list) < this.minSeenNodes) return null
+    const { nodes } = this.trie
+    this.seen ??= new Int32Array(nodes.length)
+    // An earlier walk may have been given up: what this one reads is cleared now.
+    let end = 0
+    for (const node of this.lists.view(list)) {
+      if (node < end) continue
+      end = nodes[node + End]
+      this.seen.fill(0, node, end)
+    }
+    return this.seen
   }
 
   /** Room in `found` for all tokens below `node`. Nodes of a list may lie below each other: then tokens are found twice. */
@@ -396,12 +417,13 @@ export class LocalMasks {
     found.tokenCount = 0
     found.exits.length = 0
     this.walkCount++
+    const seen = this.seenBelow(list)
     if (!this.isPlain && lexemes.base(state) === Dead && this.lists.length(list) > 1)
-      this.walkEdges(list, state)
+      this.walkEdges(list, state, seen)
     else {
       for (const node of this.lists.view(list)) {
         this.makeRoom(node)
-        this.trie.walk(node, state, found)
+        this.trie.walk(node, state, found, seen)
       }
     }
     const { tokens, tokenCount } = found

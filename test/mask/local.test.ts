@@ -1,8 +1,12 @@
+import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type CompileOptions, compile } from "../../grammar/index.ts"
+import { exprLexeme } from "../../grammar/lexeme/raw.ts"
+import { parseRegex } from "../../grammar/regex/parse.ts"
 import { TokenFsm } from "../../mask/fsm.ts"
 import { Matcher, Vocabulary } from "../../mask/index.ts"
 import { LocalMasks } from "../../mask/local.ts"
+import { writeRecipe } from "../../mask/recipe.ts"
 
 const encoder = new TextEncoder()
 const pieces = [
@@ -218,4 +222,38 @@ test("a token that stops in the middle of an escape leaves room for the characte
   const row = new Uint32Array(vocabulary.words)
   matcher.fillMask(row)
   expect((row[0x5c >>> 5] >>> (0x5c & 31)) & 1).toBe(0)
+})
+
+test("lists of nodes that lie below each other are read as node by node, one list after the other", () => {
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "1", " "), minLength: 1, maxLength: 7 })
+  const states = ["[ab]+", "[ab]{1,2}", "[ab1]*1", "a[ab ]*"].map((pattern) =>
+    exprLexeme(parseRegex(`^(?:${pattern})$`, { mode: "match", path: "" })),
+  )
+  const read = (texts: string[], lists: { pick: number[]; state: number }[]) => {
+    const all = [...new Set(texts)].map((each) => encoder.encode(each))
+    const small = Vocabulary.fromBytes([...all, null], { endIds: [all.length] })
+    const [defined, quick] = [{ isPlain: true }, { minSeenNodes: 1 }].map(
+      (options) => new LocalMasks(small, options),
+    )
+    const { nodeCount } = quick.trie
+    const [row, other] = [new Uint32Array(small.words), new Uint32Array(small.words)]
+    for (const { pick, state } of lists) {
+      const nodes = [...new Set(pick.map((i) => 3 * (i % nodeCount)))].sort((a, b) => a - b)
+      const [expected, found] = [defined, quick].map((locals) =>
+        locals.local(locals.lists.intern(nodes), state),
+      )
+      writeRecipe(expected, row)
+      writeRecipe(found, other)
+      expect(other).toEqual(row)
+      const exitsOf = ({ lists }: LocalMasks, { exits }: typeof found) =>
+        Array.from(exits, (each, i) => (i % 2 === 0 ? each : Array.from(lists.view(each))))
+      expect(exitsOf(quick, found)).toEqual(exitsOf(defined, expected))
+    }
+  }
+  const list = fc.record({
+    pick: fc.array(fc.nat(1_000), { minLength: 1, maxLength: 12 }),
+    state: fc.constantFrom(...states),
+  })
+  const many = fc.array(text, { minLength: 1, maxLength: 60 })
+  fc.assert(fc.property(many, fc.array(list, { minLength: 1, maxLength: 8 }), read), { numRuns: 200 })
 })
