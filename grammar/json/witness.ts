@@ -204,7 +204,7 @@ export class Witnesses {
   private *shortScalars(conjunction: number): Generator<string> {
     const lexeme = this.language.scalars.numberLexeme(conjunction)
     for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
-      if (lexemes.tags[lexemes.run(lexeme, utf8(`${i}`))] === 0) continue
+      if (lexemes.tagAfter(lexeme, utf8(`${i}`)) === 0) continue
       yield `${i}`
       misses = -1
     }

@@ -375,6 +375,12 @@ export class LexemeTable {
     return at
   }
 
+  /** Tag of the text that ends in the state after `bytes`. Reading may make states, and `tags` anew: it is looked at only then. */
+  tagAfter(state: number, bytes: Iterable<number>): number {
+    const end = this.run(state, bytes)
+    return this.tags[end]
+  }
+
   private expand(state: number): number {
     this.scratch[this.depth] ??= { targets: new Int32Array(256), base: Dead, bytes: null, isOpen: false }
     const row = this.scratch[this.depth]

@@ -159,7 +159,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     let length = 0
     const isRead = (item: string): boolean => {
       const bytes = encoder.encode(item)
-      return lexemesOf.some(({ lexeme }) => lexemes.tags[lexemes.run(lexeme, bytes)] !== 0)
+      return lexemesOf.some(({ lexeme }) => lexemes.tagAfter(lexeme, bytes) !== 0)
     }
     const offer = (item: string, isAccepted = isRead): boolean => {
       if (items.has(item) || !isAccepted(item)) return false

@@ -76,7 +76,7 @@ test("chunks that begin each other: exactly the runs, from every state a way to 
       const state = lexemes.run(exprLexeme(expr), bytes.subarray(0, Math.floor(random() * bytes.length)))
       if (state === 0) continue
       const { bytes: end } = lexemes.shortest(state)
-      expect(lexemes.tags[lexemes.run(state, end)]).not.toBe(0)
+      expect(lexemes.tagAfter(state, end)).not.toBe(0)
     }
   }
 })

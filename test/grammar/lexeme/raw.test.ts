@@ -11,7 +11,7 @@ import { stringsOver } from "../../support/oracle/texts.ts"
 const encoder = new TextEncoder()
 const edgeBytes = (state: number) =>
   Array.from({ length: lexemes.edgeCount(state) }, (_, i) => lexemes.edgeByte(state, i))
-const tagAfter = (lexeme: number, text: string) => lexemes.tags[lexemes.run(lexeme, encoder.encode(text))]
+const tagAfter = (lexeme: number, text: string) => lexemes.tagAfter(lexeme, encoder.encode(text))
 
 test.each([["a|ab*"], ["[^b]*"], ["(a|é){2}"], ["(?!a)\\w+"]])("the texts of /%s/", (pattern) => {
   const lexeme = exprLexeme(parseRegex(pattern, { mode: "match", path: "" }))

@@ -116,3 +116,19 @@ test("a state's row is described by its kind alone, and a clamp is the kind's ow
   expect(table.clamp(state, reachOf(5))).toBe(table.state(kind, 5, 2, 3))
   expect(table.clamp(table.state(other, 90), reachOf(5))).toBe(table.state(other, 90))
 })
+
+test("the tag behind a text is that of its last state, also where reading it makes the table of tags anew", () => {
+  const table = new LexemeTable()
+  const kind = table.register({
+    tag: (a) => 1 + (a % 7),
+    expand(a, _b, _c, row) {
+      row.bytes = [0x61]
+      row.targets[0x61] = table.state(kind, a + 1)
+    },
+  })
+  const start = table.state(kind, 0)
+  const tags = Array.from({ length: 5_000 }, (_, n) =>
+    table.tagAfter(table.run(start, Buffer.alloc(n, 0x61)), [0x61]),
+  )
+  expect(tags).toEqual(tags.map((_, n) => 1 + ((n + 1) % 7)))
+})

@@ -68,7 +68,7 @@ export class ArgumentTypes {
   takesString(name: string, text: string): boolean {
     const { strings } = this.args.language.scalars
     return this.valuesOf(name).some(
-      (value) => lexemes.tags[lexemes.run(rawLexeme(strings.content(value)), utf8(text))] !== 0,
+      (value) => lexemes.tagAfter(rawLexeme(strings.content(value)), utf8(text)) !== 0,
     )
   }
 

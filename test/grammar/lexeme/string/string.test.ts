@@ -14,7 +14,7 @@ import { type Escapes, stringLexeme } from "../../../../grammar/lexeme/string/st
 import { Dead, lexemes } from "../../../../grammar/lexeme/table.ts"
 
 const encoder = new TextEncoder()
-const tagOf = (lexeme: number, text: string) => lexemes.tags[lexemes.run(lexeme, encoder.encode(text))]
+const tagOf = (lexeme: number, text: string) => lexemes.tagAfter(lexeme, encoder.encode(text))
 
 const unit = fc.oneof(
   fc.constantFrom(
