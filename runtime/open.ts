@@ -116,6 +116,8 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     slotCount,
     contextLength,
     batching: options.batching ?? "exact",
+    // Drafts that the caller asked for are held to the bits of plain decoding.
+    readsAhead: options.batching === "fast" && speculation === undefined,
     config: directory.config,
   }
   let model: Model | undefined

@@ -22,6 +22,8 @@ export interface LoadOptions {
   slotCount: number
   contextLength: number
   batching: "exact" | "fast"
+  /** See `SessionOptions`. */
+  readsAhead: boolean
   config: Readonly<Record<string, unknown>>
 }
 

@@ -20,6 +20,8 @@ export interface SessionOptions {
   contextLength: number
   /** `exact`: rows that depend on each other run one at a time. */
   batching: "exact" | "fast"
+  /** Whether answered tokens may be read several at once where that keeps their law alone. Default: only where it keeps their bits. */
+  readsAhead?: boolean
   /** The cache stays on the device: rows cannot be cut out of it. */
   isCacheOpaque: boolean
 }
@@ -121,7 +123,7 @@ export class OrtSession {
   /** Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the graph does not run. */
   async prepare(): Promise<void> {
     const { width, window = Number.POSITIVE_INFINITY } = this.signature
-    const { contextLength, batching, isCacheOpaque, slotCount } = this.options
+    const { contextLength, batching, readsAhead = false, isCacheOpaque, slotCount } = this.options
     const tokens = [0, 1, 2, 3, 4].map((id) => id % width)
     try {
       const { alone, distance } = await this.judgePieces(tokens)
@@ -145,7 +147,7 @@ export class OrtSession {
       if (judged?.dependence === 0 || (judged && batching === "fast")) this.use(judged.layout)
       else this.dependence = judged?.dependence
       this.cutsFreely = await this.keepsBits()
-      this.readsSteps = (batching === "fast" && this.readsSeveral) || (await this.keepsSteps())
+      this.readsSteps = (readsAhead && this.readsSeveral) || (await this.keepsSteps())
     } catch (cause) {
       if (cause instanceof ModelError) throw cause
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })

@@ -104,7 +104,7 @@ async function openSlim(ort: Ort): Promise<OrtSession | undefined> {
 /** `model`: the file of the graph, or its bytes. */
 async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSession> {
   const isGpu = options.provider === "webgpu"
-  const { graphPath, embeddingPath, slotCount, contextLength, batching, config } = options
+  const { graphPath, embeddingPath, slotCount, contextLength, batching, readsAhead, config } = options
   const common: InferenceSession.SessionOptions = {
     executionProviders: [options.provider],
     intraOpNumThreads: options.threads,
@@ -146,7 +146,13 @@ async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSessi
     })
   }
   const graph = new Graph(session, ort.Tensor as unknown as TensorConstructor, signature, embedding)
-  const opened = new OrtSession(graph, { slotCount, contextLength, batching, isCacheOpaque: isGpu })
+  const opened = new OrtSession(graph, {
+    slotCount,
+    contextLength,
+    batching,
+    readsAhead,
+    isCacheOpaque: isGpu,
+  })
   await opened.prepare()
   return opened
 }

@@ -15,6 +15,7 @@ function loadOptions(options: TinyOptions = {}): LoadOptions {
     slotCount: 4,
     contextLength: 512,
     batching: "exact",
+    readsAhead: false,
     config: JSON.parse(readFileSync(join(directory, "config.json"), "utf8")),
   }
 }
