@@ -360,3 +360,15 @@ export function grown(array: Int32Array, length: number): Int32Array<ArrayBuffer
   copy.set(array)
   return copy
 }
+
+/** The first place in `values`, which ascend, of `value` or a higher one. */
+export function lowerBound(values: Int32Array, value: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (values[middle] < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}

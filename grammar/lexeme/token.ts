@@ -5,7 +5,7 @@
  * in UTF-8, and three bytes of the id, the highest first. So a control token is one more thing that may be read, and
  * stacks, states and completions need not know of it. `mask/` turns the four bytes into the token's bit and back.
  */
-import { TupleTable } from "../intern.ts"
+import { lowerBound, TupleTable } from "../intern.ts"
 import { Dead, lexemes } from "./table.ts"
 
 /** Begins the bytes of a token; no text holds it. */
@@ -66,15 +66,4 @@ export function tokenBytes(id: number): Uint8Array {
 /** The id whose bytes begin at `bytes[at]`. */
 export function tokenAt(bytes: Uint8Array, at: number): number {
   return (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]
-}
-
-function lowerBound(ids: Int32Array, id: number): number {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ids[middle] < id) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -2,6 +2,7 @@
  * The edges of the token trie by their byte: the children by one byte of many nodes are found among all edges of that byte, of which
  * most bytes have few, and come in the trie's order.
  */
+import { lowerBound } from "../../grammar/intern.ts"
 import { Head, Stride, type TokenTrie } from "../trie.ts"
 
 /** What a binary search costs, in nodes that are marked. */
@@ -47,7 +48,8 @@ export class ByteEdges {
     const found: number[] = []
     const [first, end] = [starts[byte], starts[byte + 1]]
     if (list !== this.markedList && (end - first) * SearchSteps < nodes.length) {
-      for (let i = first; i < end; i++) if (holds(nodes, parents[i])) found.push(children[i])
+      for (let i = first; i < end; i++)
+        if (nodes[lowerBound(nodes, parents[i])] === parents[i]) found.push(children[i])
       return found
     }
     if (list !== this.markedList) this.mark(list, nodes)
@@ -63,16 +65,4 @@ export class ByteEdges {
     for (const node of this.marked) isMarked[node / Stride] = 1
     this.markedList = list
   }
-}
-
-/** Whether `nodes`, which ascend, have `node` among them. */
-function holds(nodes: Int32Array, node: number): boolean {
-  let low = 0
-  let high = nodes.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (nodes[middle] < node) low = middle + 1
-    else high = middle
-  }
-  return nodes[low] === node
 }

@@ -5,7 +5,7 @@
  * milliseconds and a megabyte a state. But what follows begins with few bytes, `<` for the end of a tag, so only nodes with such
  * a child matter. Those are found from the edges by byte, and the lexeme is read along the ways to them alone.
  */
-import { QuadTable } from "../../grammar/intern.ts"
+import { lowerBound, QuadTable } from "../../grammar/intern.ts"
 import { bytesOf, hasByte } from "../../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
@@ -102,7 +102,7 @@ export class TextEnds {
     let top = 0
     path[0] = root
     states[0] = lexemeState
-    for (let i = firstAbove(nodes, root); i < nodes.length && nodes[i] < end; i++) {
+    for (let i = lowerBound(nodes, root + 1); i < nodes.length && nodes[i] < end; i++) {
       const node = nodes[i]
       while (trie.nodes[path[top] + End] <= node) top--
       // Down to the parent, as far as the lexeme goes.
@@ -120,16 +120,4 @@ export class TextEnds {
       }
     }
   }
-}
-
-/** The first place in `nodes` of one above `node`. */
-function firstAbove(nodes: Int32Array, node: number): number {
-  let low = 0
-  let high = nodes.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (nodes[middle] <= node) low = middle + 1
-    else high = middle
-  }
-  return low
 }
