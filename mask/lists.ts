@@ -16,7 +16,7 @@ export const NoList = 1
 const Quote = 0x22
 /** The children of longer lists are looked for among the edges of their byte. */
 const ManyNodes = 256
-/** So few are put in order one by one: a call of the array's own sort costs as much (a C grammar's masks: 7 % of their time). */
+/** So few are put in order one by one: a call of the array's own sort costs more (a C grammar's masks of 132 tokens: 42 instead of 37 ms). */
 const FewNodes = 32
 /** Unions and differences that are kept, of each kind. */
 const MaxKnown = 1 << 16

@@ -126,6 +126,7 @@ export class LocalMasks {
     this.differences = new Differences(this.trie)
     this.nearReach = {
       bytes: farBytes,
+      // What comes here is slow enough for a look.
       fewIterations: 2,
       iterations: (...loop) => this.reach.iterations(...loop),
     }

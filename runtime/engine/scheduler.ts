@@ -27,7 +27,7 @@ export interface BatchEntry {
 
 /**
  * A prompt is reused in whole chunks where its cuts are part of the bits: of 1,000 tokens that two requests share, 960 are. Chunks of 128 took
- * 0.14 to 0.19 of the first request's time for the second, these 0.07 to 0.11; the first takes 5 to 15 % longer (SmolLM2-135M by
+ * 0.14 to 0.19 of the first request's time for the second, these 0.07 to 0.11; the first takes 8 to 20 % longer (SmolLM2-135M by
  * optimum's exporter: fp32, 4 and 8 bits).
  */
 const chunkSize = 96
