@@ -24,6 +24,7 @@ import {
   SetKind,
   Unbounded,
 } from "./nodes.ts"
+import { rawTexts } from "./shortest.ts"
 
 /**
  * Loops of fewer characters make few copies. A bound from above alone (`(?=.{1,253}$)`) is seldom near, and what is left of the whole
@@ -34,6 +35,9 @@ const LeastCount = 16
 /** Intersections of fewer factors are small, those of more are not worth looking at each pair. */
 const LeastFactors = 3
 const MostFactors = 64
+
+/** Bytes of a text that is tried before a search. */
+const MostSampled = 256
 
 export interface Apart {
   readonly expr: ExprId
@@ -61,13 +65,37 @@ export function lengthApart(id: ExprId): Apart | null {
 /** `parts` without those of which every text of another one is a text. */
 function withoutImplied(parts: readonly ExprId[]): readonly ExprId[] {
   if (parts.length < LeastFactors || parts.length > MostFactors) return parts
+  const samples = new Map(parts.map((part) => [part, sampleOf(part)]))
   const needed = [...parts]
   for (const part of parts) {
     const negation = exprs.not(part)
-    const isImplied = needed.some((other) => other !== part && isSmallNever(exprs.and([other, negation])))
+    const isImplied = needed.some(
+      (other) =>
+        other !== part &&
+        mayImply(other, samples.get(other) ?? null, part) &&
+        isSmallNever(exprs.and([other, negation])),
+    )
     if (isImplied) needed.splice(needed.indexOf(part), 1)
   }
   return needed
+}
+
+/** A shortest text of `part`; null where it is long, or has to be searched. */
+function sampleOf(part: ExprId): Uint8Array | null {
+  if (exprs.nullable(part)) return new Uint8Array()
+  return rawTexts.isExact(part) && rawTexts.least(part) <= MostSampled ? rawTexts.textOf(part) : null
+}
+
+/**
+ * False where `sample`, a text of `other`, is none of `part`, or `other` seems to have longer texts: a search that looks for one
+ * where counts have to be used up first is long.
+ */
+function mayImply(other: ExprId, sample: Uint8Array | null, part: ExprId): boolean {
+  if (exprLengths(other).high > exprLengths(part).high) return false
+  if (sample === null) return true
+  let rest = part
+  for (const byte of sample) rest = exprs.derivative(rest, byte)
+  return exprs.nullable(rest)
 }
 
 /** A part with its loop unbounded, and the bounds that it was for the whole; null: it is no chain around one loop of characters. */
