@@ -11,7 +11,7 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { grown, moreThan } from "../grammar/intern.ts"
 import { NoBytes } from "../grammar/lexeme/bytesets.ts"
-import type { Reach } from "../grammar/lexeme/expr/measure.ts"
+import type { Reach } from "../grammar/lexeme/expr/clamp.ts"
 import { freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"

@@ -12,7 +12,7 @@
 import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
-import type { Reach } from "./expr/measure.ts"
+import type { Reach } from "./expr/clamp.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0

@@ -1,4 +1,4 @@
-import type { Reach } from "../../grammar/lexeme/expr/measure.ts"
+import type { Reach } from "../../grammar/lexeme/expr/clamp.ts"
 
 /** Tokens of at most `bytes` bytes, whatever they are. */
 export function reachOf(bytes: number): Reach {

@@ -218,15 +218,15 @@ function derivativeOf(id: ExprId, operands: readonly number[]): number {
       if (looksBack(tail)) {
         return sweep(operands, (t) => (nullable ? or([concat(t[0], t[1]), t[2]]) : concat(t[0], t[1])))
       }
-      if (nullable) return sweep(operands, (t) => or([concat(t[0], tail), t[1]]))
+      if (nullable) return sweepBehind(operands, (t) => or([concat(t[0], tail), t[1]]))
       return follow(operands[0], tail)
     }
     case OrKind:
-      return sweep(operands, or)
+      return sweepBehind(operands, or)
     case AndKind:
-      return sweep(operands, and)
+      return sweepBehind(operands, and)
     case DiffKind:
-      return sweep(operands, (t) => diff(t[0], t[1]))
+      return sweepBehind(operands, (t) => diff(t[0], t[1]))
     case LoopKind: {
       if (flags(id) & Asserts) return operands[0]
       const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
@@ -355,4 +355,53 @@ function sweep(
     byte = hi + 1
   }
   return rows.intern(row)
+}
+
+/** The least byte that goes on with a character. */
+const FirstTail = 0x80
+
+/**
+ * As `sweep`, for operators that leave a common beginning alone: h·r ∘ h·s = h·(r ∘ s) where no text of h begins another one. After
+ * the first byte of a character all targets have the rest of it in front, mostly, and the same behind it as after characters of one
+ * byte: so the ten ranges of first bytes take one call of `combine`.
+ */
+function sweepBehind(operands: readonly number[], combine: (targets: readonly ExprId[]) => ExprId): number {
+  // What was combined, and to what. Shape [n, operands + 1].
+  const known: ExprId[] = []
+  const combineOnce = (targets: readonly ExprId[]): ExprId => {
+    const count = targets.length
+    for (let place = 0; place < known.length; place += count + 1) {
+      let i = 0
+      while (i < count && known[place + i] === targets[i]) i++
+      if (i === count) return known[place + count]
+    }
+    const made = combine(targets)
+    for (const target of targets) known.push(target)
+    known.push(made)
+    return made
+  }
+  return sweep(operands, (targets) => {
+    const head = commonTail(targets)
+    if (head < 0) return combineOnce(targets)
+    return concat(head, combineOnce(targets.map((target) => (target === Never ? Never : behindTail(target)))))
+  })
+}
+
+/** The rest of a character with which all of `targets` begin that are not ∅; -1 where they do not. */
+function commonTail(targets: readonly ExprId[]): ExprId {
+  let head = -1
+  for (const target of targets) {
+    if (target === Never) continue
+    const first = kindOf(target) === ConcatKind ? at(target, 1) : target
+    if (head < 0) {
+      if (kindOf(first) !== SetKind || (at(first, 1) & 0xff) < FirstTail) return -1
+      head = first
+    } else if (first !== head) return -1
+  }
+  return head
+}
+
+/** What is left of an expression that begins with the rest of a character, behind it. */
+function behindTail(id: ExprId): ExprId {
+  return kindOf(id) === ConcatKind ? at(id, 2) : Empty
 }

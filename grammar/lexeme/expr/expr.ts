@@ -10,6 +10,7 @@
 import { utf8 } from "../../utf8.ts"
 import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
+import { clamped } from "./clamp.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
@@ -23,8 +24,8 @@ import {
   machineFrom,
   type TextLengths,
 } from "./machine.ts"
-import { clamped, printExpr } from "./measure.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
+import { printExpr } from "./print.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
 export type {

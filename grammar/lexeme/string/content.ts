@@ -10,12 +10,12 @@
  * Content 0 is dead: from every other id some text is still accepted.
  */
 import { QuadTable } from "../../intern.ts"
+import type { Reach } from "../expr/clamp.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "../expr/counter.ts"
 import { type ExprId, exprs } from "../expr/expr.ts"
 import { finiteTexts } from "../expr/finite.ts"
 import { exprLengths } from "../expr/lengths.ts"
 import { type FreeBytes, machineFree, machineOverlay } from "../expr/machine.ts"
-import type { Reach } from "../expr/measure.ts"
 import { at, ConcatKind, kindOf, length, OrKind } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
 import {

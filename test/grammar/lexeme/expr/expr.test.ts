@@ -185,8 +185,56 @@ test("a clamped expression cannot be told apart by short texts", () => {
   }
   const huge = exprs.clamped(loop(a, 0, 1_000_000), reachOf(4))
   expect(huge).toBe(exprs.clamped(loop(a, 0, 999_999), reachOf(4)))
-  const exact = and([loop(a, 0, 1000), loop(literal("aa"), 0, 1000)])
-  expect(exprs.clamped(exact, reachOf(4))).toBe(exact)
+})
+
+test("an intersection loses the bounds that no short text meets, and no other", () => {
+  const pairs = (max: number) => and([loop(a, 0, max), loop(literal("aa"), 0, 1000)])
+  expect(exprs.clamped(pairs(900), reachOf(4))).toBe(exprs.clamped(pairs(1000), reachOf(4)))
+  // Four bytes, three that an escape may end, and one to come to an even number.
+  expect(exprs.clamped(pairs(8), reachOf(4))).not.toBe(pairs(8))
+  expect(exprs.clamped(pairs(7), reachOf(4))).toBe(pairs(7))
+  // An end is as far as the bound of the other one.
+  const word = and([
+    loop(anyChar, 0, 20),
+    concat(loop(a, 0, Number.POSITIVE_INFINITY), literal("bbbbbbbbbbbbbbbbb")),
+  ])
+  expect(exprs.clamped(word, reachOf(4))).toBe(word)
+})
+
+test("an intersection and what is left of its bounds cannot be told apart by short texts", () => {
+  const { part } = fc.letrec<{ part: ExprId }>((tie) => ({
+    part: fc.oneof(
+      { depthSize: "small", maxDepth: 3 },
+      fc.constantFrom(a, b, anyChar),
+      fc.integer({ min: 2, max: 12 }).map((count) => literal("b".repeat(count))),
+      fc.tuple(tie("part"), tie("part")).map(([head, tail]) => concat(head, tail)),
+      fc.tuple(tie("part"), tie("part")).map((parts) => or(parts)),
+      fc
+        .tuple(tie("part"), fc.nat(2), fc.nat(14))
+        .map(([body, min, more]) => loop(body, min, min + 1 + more)),
+      fc.tuple(tie("part"), fc.nat(2)).map(([body, min]) => loop(body, min, Number.POSITIVE_INFINITY)),
+    ),
+  }))
+  let clampedCount = 0
+  fc.assert(
+    fc.property(part, part, part, (first, second, within) => {
+      const id = and([first, second, not(concat(anyText, concat(within, anyText)))])
+      const clamped = exprs.clamped(id, reachOf(3))
+      if (clamped !== id) clampedCount++
+      for (const text of stringsOver(["a", "b", "c"], 3)) {
+        const [left, right] = [id, clamped].map((start) =>
+          new TextEncoder().encode(text).reduce((state, byte) => exprs.derivative(state, byte), start),
+        )
+        expect([text, exprs.isNever(left), exprs.nullable(left)]).toEqual([
+          text,
+          exprs.isNever(right),
+          exprs.nullable(right),
+        ])
+      }
+    }),
+    { seed: 71, numRuns: 1_000 },
+  )
+  expect(clampedCount).toBeGreaterThan(40)
 })
 
 test("alternatives that share what follows are clamped once each, however deep they nest", () => {

@@ -1,34 +1,29 @@
 /**
- * What can be read off an expression without deriving it: its text form, and its key for a bounded number of bytes.
+ * The key of an expression for a bounded number of bytes: expressions that no token can tell apart share one.
  */
 import { anyText, concat, loop, or } from "./build.ts"
 import { derivative } from "./derivative.ts"
+import { loosened } from "./loosen.ts"
 import { clampedMachine } from "./machine.ts"
 import {
   AndKind,
   at,
-  BehindKind,
   ConcatKind,
   DiffKind,
   Empty,
   EmptyKind,
-  EndKind,
   type ExprId,
   isNullable,
   kindOf,
-  LookKind,
   LoopKind,
-  length,
   MachineKind,
   members,
   Never,
   NeverKind,
   OrKind,
-  ScopeKind,
   SetKind,
   Unbounded,
 } from "./nodes.ts"
-import { anyChar } from "./sets.ts"
 import { rawTexts } from "./shortest.ts"
 
 const encoder = new TextEncoder()
@@ -56,13 +51,14 @@ export interface CharacterTest {
 /**
  * An expression that no token within `reach` can tell from `id`: a token begins no more than so many iterations of a
  * loop, so larger counts are clamped to one more and larger upper bounds dropped, and a complement is all texts where what it excludes
- * has no text so short. Not inside intersections, complements and assertions, where what is still possible may depend on the
- * exact count.
+ * has no text so short. Inside intersections upper bounds alone are dropped, and only where `loosened` shows that what is still
+ * possible does not depend on them; nothing inside complements and assertions.
  */
 export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
     case ConcatKind:
     case OrKind:
+    case AndKind:
     case LoopKind:
     case MachineKind:
       return new Clamping(reach).of(id)
@@ -127,6 +123,8 @@ class Clamping {
       }
       case MachineKind:
         return clampedMachine(id, reach.bytes)
+      case AndKind:
+        return loosened(id, reach.bytes, (loop) => iterationsWithin(loop, reach))
       default:
         return id
     }
@@ -183,66 +181,4 @@ function addEnds(id: ExprId, ends: ExprId[], seen = new Set<ExprId>()): void {
     default:
       ends.push(id)
   }
-}
-
-/** Text form of `id`: bytes in hexadecimal where they are not printable, `&`, `~` and `{m,n}` as usual. */
-export function printExpr(id: ExprId): string {
-  switch (kindOf(id)) {
-    case NeverKind:
-      return "∅"
-    case EmptyKind:
-      return "ε"
-    case SetKind:
-      return printSet(id)
-    case ConcatKind:
-      return `${nested(at(id, 1))}${at(id, 2) === Empty ? "" : nested(at(id, 2))}`
-    case OrKind:
-      return `(${members(id).map(printExpr).join("|")})`
-    case AndKind:
-      return `(${members(id).map(printExpr).join("&")})`
-    case DiffKind:
-      return `~${nested(at(id, 2))}`
-    case LoopKind: {
-      const [min, max] = [at(id, 2), at(id, 3)]
-      const count = max === Unbounded ? (min === 0 ? "*" : min === 1 ? "+" : `{${min},}`) : `{${min},${max}}`
-      return `${nested(at(id, 1))}${count}`
-    }
-    case LookKind:
-      return `(?${at(id, 2) ? "!" : "="}${printExpr(at(id, 1))})`
-    case BehindKind:
-      return `(?<${at(id, 2) ? "!" : "="}${printExpr(at(id, 1))})`
-    case EndKind:
-      return "$"
-    case ScopeKind:
-      return `(?:${printExpr(at(id, 1))})`
-    case MachineKind:
-      return `<machine ${at(id, 1)}:${at(id, 2)}>`
-    default:
-      throw new Error(`internal: expression ${id} has no kind`)
-  }
-}
-
-function nested(id: ExprId): string {
-  const text = printExpr(id)
-  const kind = kindOf(id)
-  return kind === ConcatKind || (kind === LoopKind && id !== Never)
-    ? kind === ConcatKind
-      ? `(?:${text})`
-      : text
-    : text
-}
-
-function printSet(id: ExprId): string {
-  if (id === anyChar) return "."
-  const parts: string[] = []
-  for (let i = 1; i < length(id); i += 2) {
-    const [lo, hi, next] = [at(id, i) & 0xff, at(id, i) >>> 8, at(id, i + 1)]
-    const bytes = lo === hi ? printByte(lo) : `${printByte(lo)}-${printByte(hi)}`
-    parts.push(next === Empty ? bytes : `${bytes}${printSet(next)}`)
-  }
-  return parts.length === 1 && parts[0].length === 1 ? parts[0] : `[${parts.join(" ")}]`
-}
-
-function printByte(byte: number): string {
-  return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte.toString(16).padStart(2, "0")
 }
