@@ -24,16 +24,16 @@ export function corrected(plain: Local, found: Found, other: Found, lists: NodeL
   const added = lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
   const taken = without(lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
   const exits = lists.patched(plain.exits, other.exits, found.exits)
-  // Loops: lists made of lists come in so many kinds that what is compiled for them does not last.
+  // Loops: lists made of lists come in so many kinds that what is compiled for them does not last. Copies have no room to spare.
   const ids: Int32Array[] = []
   for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
   addSome(ids, added)
   if (plain.row === null) {
     addSome(ids, without(plain.common, taken))
     const bytes = entryBytes + 4 * (taken.length === 0 ? added.length : listedCount(plain) + added.length)
-    return entry(recipe(null, noIds, noIds, ids), exits, bytes)
+    return entry(recipe(null, noIds, noIds, ids.slice()), exits, bytes)
   }
-  const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids)
+  const mask = recipe(plain.row, plain.common, joined(plain.removed, taken), ids.slice())
   return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
 }
 

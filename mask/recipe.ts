@@ -82,10 +82,14 @@ export function unite(parts: readonly Recipe[]): Recipe {
     if (first !== null) return unitedRows(parts)
     first = part
   }
-  const ids: Int32Array[] = []
+  let count = 0
+  for (const part of parts) count += part.ids.length + (part !== first && part.common.length > 0 ? 1 : 0)
+  // What is pushed to an array that was empty has room for 17: most of these have a few, and are kept.
+  const ids: Int32Array[] = new Array(count)
+  let at = 0
   for (const part of parts) {
-    for (let k = 0; k < part.ids.length; k++) ids.push(part.ids[k])
-    if (part !== first && part.common.length > 0) ids.push(part.common)
+    for (let k = 0; k < part.ids.length; k++) ids[at++] = part.ids[k]
+    if (part !== first && part.common.length > 0) ids[at++] = part.common
   }
   if (first === null) return recipe(null, noIds, noIds, ids)
   return recipe(first.row, first.common, first.removed, ids)

@@ -10,7 +10,7 @@
  * On all bytes but those that lead deeper, a node goes where its longest proper suffix among the nodes goes. So its row is
  * edges over that one's, and its local mask is a patch. Equal sets of patterns are one automaton in the process.
  */
-import { utf8 } from "../utf8.ts"
+import { ownText, utf8 } from "../utf8.ts"
 import { Unbounded } from "./expr/counter.ts"
 import { type ExprId, exprs, type TextLengths } from "./expr/expr.ts"
 import { PlainTag } from "./string/content.ts"
@@ -49,7 +49,7 @@ export function stopTag(stop: string): number {
   let tag = stopTags.get(stop)
   if (tag === undefined) {
     tag = FirstStop + stopTags.size
-    stopTags.set(stop, tag)
+    stopTags.set(ownText(stop), tag)
   }
   return tag
 }

@@ -5,7 +5,7 @@
  * the content's once it goes on differently (Knuth, Morris, Pratt, Fast Pattern Matching in Strings, 1977). An end that is
  * followed by something that is no text (a control token) is *open*: there the lexeme may end, or the text go on.
  */
-import { utf8 } from "../utf8.ts"
+import { ownText, utf8 } from "../utf8.ts"
 import { rawTexts } from "./expr/shortest.ts"
 import { clampedContent, contentRow, contentTag, NoContent, nextContent } from "./string/content.ts"
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
@@ -146,7 +146,7 @@ export function untilLexeme(content: number, ends: readonly string[], isOpen: bo
           isOpen,
         ),
       ) - 1
-    ids.set(key, id)
+    ids.set(ownText(key), id)
   }
   return state(content, id, 0)
 }

@@ -18,7 +18,8 @@ export const lineTerminators: CodePointRanges = [10, 10, 13, 13, 0x2028, 0x2029]
 export const lineFeed: CodePointRanges = [10, 10]
 
 const properties = new Map<string, CodePointRanges>()
-let everything = ""
+/** All scalar values, for as long as nobody needs their 4 MB. */
+let everything: WeakRef<{ text: string }> | undefined
 
 /**
  * Members of `\p{expression}`, such as `Letter` or `Script=Greek`. Throws the host's SyntaxError when it does not know
@@ -38,9 +39,10 @@ export function classRanges(source: string): CodePointRanges {
 }
 
 function scan(pattern: RegExp): CodePointRanges {
-  if (everything === "") everything = allScalarValues()
+  const all = everything?.deref() ?? { text: allScalarValues() }
+  everything = new WeakRef(all)
   const ranges: number[] = []
-  for (const match of everything.matchAll(pattern)) {
+  for (const match of all.text.matchAll(pattern)) {
     ranges.push(pointAt(match.index), pointAt(match.index + match[0].length - 1))
   }
   // The string leaves the surrogates out: a range may run across them.

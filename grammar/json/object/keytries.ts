@@ -4,6 +4,7 @@
  */
 import { PairMap } from "../../intern.ts"
 import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../lexeme/string/names.ts"
+import { ownText } from "../../utf8.ts"
 import { compareNames } from "../read/value.ts"
 
 /** Tags of declared names are not below it. */
@@ -15,7 +16,7 @@ export function tagOfName(name: string, bytes: Uint8Array): number {
   let tag = nameTags.get(name)
   if (tag === undefined) {
     tag = newNameTag(bytes)
-    nameTags.set(name, tag)
+    nameTags.set(ownText(name), tag)
   }
   return tag
 }

@@ -5,6 +5,7 @@
 import type { Limits } from "../../errors.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import { parseRegex } from "../../regex/parse.ts"
+import { ownText } from "../../utf8.ts"
 
 /** UTF-16 units of patterns that are kept. */
 const MaxUnits = 1 << 20
@@ -23,7 +24,7 @@ export function patternExpr(pattern: string, path: string, limits: Limits): Expr
     known.clear()
     units = 0
   }
-  known.set(key, expr)
+  known.set(ownText(key), expr)
   units += pattern.length
   return expr
 }

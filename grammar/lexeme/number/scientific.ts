@@ -9,6 +9,7 @@
  * each modulus the residue and the threshold. With nothing to remember the parts are the six states of a JSON number.
  * S itself stays on the part as a witness: it decides whether anything can follow, the same for all S with equal key.
  */
+import { ownText } from "../../utf8.ts"
 import type { Half } from "./cell.ts"
 import { adjusted, compare, type Decimal, digitCount, makeDecimal, zero } from "./decimal.ts"
 import { firstRest, hasMember, intersect, isMember, type Modulus, valuation } from "./modulus.ts"
@@ -82,7 +83,7 @@ class Significand implements Part {
     const ends = phase === "fraction" || (phase !== "point" && !notDigits)
     this.accepting = ends && this.thresholds().some(({ lo, hi }) => lo <= 0 && 0 <= hi)
     const digitsOnly = notDigits && (phase === "zero" || phase === "integer") ? "!" : ""
-    this.key = `S${phase}${digitsOnly}|${this.memory()}`
+    this.key = ownText(`S${phase}${digitsOnly}|${this.memory()}`)
   }
 
   next(symbol: number): Part | null {
