@@ -277,7 +277,8 @@ export class TokenTrie {
     const end = nodes[node + End]
     states[nodes[node] >>> 8] = state
     let { tokenCount } = found
-    let { rows, chunks, tags } = lexemes
+    let { rows, tags } = lexemes
+    let { values, classes } = lexemes.wide
     let visitCount = 0
     // hot
     for (let at = node + Stride; at < end; ) {
@@ -288,11 +289,12 @@ export class TokenTrie {
       const row = rows[before]
       let next: number
       if (row > 0) {
-        next = chunks[(row - 1) >>> 10][(((row - 1) & 1023) << 8) | (head & 0xff)]
+        next = values[row + 1 + classes[values[row] + (head & 0xff)]]
       } else {
         next = lexemes.next(before, head & 0xff)
         rows = lexemes.rows
-        chunks = lexemes.chunks
+        values = lexemes.wide.values
+        classes = lexemes.wide.classes
       }
       if (next === 0 || (seen !== null && seen[at] === next)) {
         at = nodes[at + End]

@@ -5,7 +5,7 @@
  * expressions and requests of the process share: the body of a JSON string is the same state everywhere. What a state
  * means is a tuple [kind, a, b, c], interned; each kind knows how to expand its states into rows and what their tags are.
  *
- * Rows come in two forms. A wide state has one entry a byte. A narrow state is a list of edges over a base: on every
+ * Rows come in two forms. A wide state has one entry a class of bytes. A narrow state is a list of edges over a base: on every
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
@@ -13,6 +13,7 @@ import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
 import type { Reach } from "./expr/clamp.ts"
+import { WideRows } from "./widerows.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0
@@ -21,7 +22,6 @@ const Unmade = -1
 
 /** Up to this many live bytes a state is a list of edges. */
 const MaxEdges = 16
-const ChunkRows = 1 << 10
 /** States of one search for a shortest text whose kind is asked to look for its rest. */
 const MaxRests = 12
 /** Digits and letters before control characters: among equals the first one is written. */
@@ -72,15 +72,13 @@ export class LexemeTable {
   /** States whose tags are known: all, unless something was thrown when the last ones were made. */
   private tagCount = 0
   /**
-   * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: entries of wide row r - 1, -e < 0: edges from
-   * `edges[e]`: base, count, then (byte, target or `Unmade`) with ascending bytes.
+   * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: the wide row r, -e < 0: edges from `edges[e]`: base, count, then
+   * (byte, target or `Unmade`) with ascending bytes.
    */
   rows = new Int32Array(1024)
   edges = new Int32Array(4096)
-  /** Wide rows, `ChunkRows` a chunk: growing by copy would stall. Shape [chunks][ChunkRows, 256], lexeme states. */
-  chunks: Int32Array[] = []
+  wide = new WideRows()
   private edgeEnd = 1
-  private wideCount = 0
   /** One scratch row for each expansion that is under way: a kind may look at other states while it fills its own. */
   private readonly scratch: Row[] = []
   private depth = 0
@@ -98,28 +96,23 @@ export class LexemeTable {
 
   /** Bytes held by the table. */
   get bytes(): number {
-    return (
-      this.tuples.bytes +
-      4 * (this.tags.length + this.rows.length + this.edges.length) +
-      1024 * ChunkRows * this.chunks.length
-    )
+    return this.tuples.bytes + 4 * (this.tags.length + this.rows.length + this.edges.length) + this.wide.bytes
   }
 
   /** Bytes of the rows: what `forgetRows` gives back. */
   get rowBytes(): number {
-    return 4 * this.edges.length + 1024 * ChunkRows * this.chunks.length
+    return 4 * this.edges.length + this.wide.bytes
   }
 
   /** Forgets all rows; they are made again when they are asked for, from the same states. Not while something walks. */
   forgetRows(): void {
     if (this.depth > 0) throw new Error("internal: a row is being made")
-    const edges = new Int32Array(4096)
+    const [edges, wide] = [new Int32Array(4096), new WideRows()]
     this.rows.fill(0)
     this.rows[Dead] = -1
     this.edges = edges
     this.edgeEnd = 3
-    this.chunks = []
-    this.wideCount = 0
+    this.wide = wide
   }
 
   /** Makes a kind known; the number stands for it in `state`. */
@@ -155,10 +148,7 @@ export class LexemeTable {
     for (let at = state; ; ) {
       let row = this.rows[at]
       if (row === 0) row = this.expand(at)
-      if (row > 0) {
-        const wide = row - 1
-        return this.chunks[Math.floor(wide / ChunkRows)][((wide % ChunkRows) << 8) | byte]
-      }
+      if (row > 0) return this.wide.at(row, byte)
       const { edges } = this
       const start = -row + 2
       const end = start + 2 * edges[-row + 1]
@@ -211,10 +201,7 @@ export class LexemeTable {
       if (at === state) return true
       const row = this.rows[at]
       if (row > 0) {
-        const wide = row - 1
-        const begin = (wide % ChunkRows) << 8
-        const chunk = this.chunks[Math.floor(wide / ChunkRows)]
-        for (let i = begin; i < begin + 256; i++) if (chunk[i] !== Dead) met.add(chunk[i])
+        for (const target of this.wide.targetsOf(row)) if (target !== Dead) met.add(target)
       } else if (row < 0) {
         // Also the base itself, whose edges are its own but for those that are written over.
         if (this.edges[-row] !== Dead) met.add(this.edges[-row])
@@ -404,21 +391,15 @@ export class LexemeTable {
     if (bytes === null) {
       let live = 0
       for (let byte = 0; byte < 256; byte++) if (row.targets[byte] !== Dead) live++
-      if (live > MaxEdges) return this.addWide(state, row.targets)
+      if (live > MaxEdges) {
+        const wide = this.wide.add(row.targets)
+        this.rows[state] = wide
+        return wide
+      }
       bytes = []
       for (let byte = 0; byte < 256; byte++) if (row.targets[byte] !== Dead) bytes.push(byte)
     }
     return this.addNarrow(state, row.base, bytes, row.isOpen ? null : row.targets)
-  }
-
-  private addWide(state: number, targets: Int32Array): number {
-    const wide = this.wideCount
-    const chunk = Math.floor(wide / ChunkRows)
-    if (chunk === this.chunks.length) this.chunks.push(new Int32Array(ChunkRows * 256))
-    this.chunks[chunk].set(targets, (wide % ChunkRows) << 8)
-    this.wideCount = wide + 1
-    this.rows[state] = wide + 1
-    return wide + 1
   }
 
   /** `targets`: null leaves them open. */

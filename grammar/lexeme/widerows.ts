@@ -1,0 +1,97 @@
+/**
+ * Rows of lexeme states that lead on by many bytes: one target for each class of bytes that lead the same way.
+ *
+ * A state within a string has a dozen ways on for its 256 bytes, and thousands of states split the bytes alike. So the split is kept
+ * once, as the class of each byte, and a row is the split and a target a class: 60 bytes in place of 1,024, which leaves the rows of
+ * hundreds of schemas in a processor's cache.
+ */
+import { grown, moreThan } from "../intern.ts"
+
+const Bytes = 256
+
+export class WideRows {
+  /** Row after row, from place 1: where its classes begin in `classes`, then a target for each class. */
+  values = new Int32Array(1024)
+  /** The class of each byte, of one split after the other. Classes are numbered by their first byte. Shape [splits · 256]. */
+  classes = new Uint8Array(8 * Bytes)
+  /** By split: its classes. */
+  private readonly counts: number[] = []
+  /** Hash of a split → the splits that have it. */
+  private readonly splits = new Map<number, number[]>()
+  private end = 1
+  /** The row that is added: its targets by class, and the class of each byte. */
+  private readonly targets = new Int32Array(Bytes)
+  private readonly split = new Uint8Array(Bytes)
+
+  /** Bytes held. */
+  get bytes(): number {
+    return 4 * this.values.length + this.classes.length
+  }
+
+  /** Adds the row with these targets by byte. Where it begins in `values`. Shape of `row`: [256]. */
+  add(row: Int32Array): number {
+    const count = this.divide(row)
+    const split = this.internSplit(count)
+    const start = this.end
+    if (start + count >= this.values.length) this.values = grown(this.values, moreThan(start + count))
+    this.values[start] = split * Bytes
+    for (let i = 0; i < count; i++) this.values[start + 1 + i] = this.targets[i]
+    this.end = start + 1 + count
+    return start
+  }
+
+  /** The target of row `start` by `byte`. */
+  at(start: number, byte: number): number {
+    const { values } = this
+    return values[start + 1 + this.classes[values[start] + byte]]
+  }
+
+  /** The targets of row `start`, one a class. */
+  targetsOf(start: number): Int32Array {
+    return this.values.subarray(start + 1, start + 1 + this.counts[this.values[start] / Bytes])
+  }
+
+  /** Writes the split of `row` and the targets of its classes. How many classes it has. */
+  private divide(row: Int32Array): number {
+    const { targets, split } = this
+    let count = 0
+    let current = 0
+    for (let byte = 0; byte < Bytes; byte++) {
+      const target = row[byte]
+      if (count === 0 || targets[current] !== target) {
+        current = 0
+        while (current < count && targets[current] !== target) current++
+        if (current === count) targets[count++] = target
+      }
+      split[byte] = current
+    }
+    return count
+  }
+
+  private internSplit(count: number): number {
+    const { split, classes } = this
+    let hash = count
+    for (let byte = 0; byte < Bytes; byte++) hash = (Math.imul(hash, 31) + split[byte]) | 0
+    let same = this.splits.get(hash)
+    if (same === undefined) {
+      same = []
+      this.splits.set(hash, same)
+    }
+    for (const known of same) {
+      const start = known * Bytes
+      let byte = 0
+      while (byte < Bytes && classes[start + byte] === split[byte]) byte++
+      if (byte === Bytes) return known
+    }
+    const made = this.counts.length
+    if ((made + 1) * Bytes > classes.length) {
+      const room = new Uint8Array(2 * classes.length)
+      room.set(classes)
+      this.classes = room
+    }
+    this.classes.set(split, made * Bytes)
+    this.counts.push(count)
+    same.push(made)
+    return made
+  }
+}
