@@ -15,20 +15,40 @@ export const EmptyStack = 0
 /** (frame, 0, 0) → where the member with that frame stands, while two unions are merged. */
 const places = new TripleMap()
 
+// A stack's record: eight integers side by side, since whoever asks for one of them asks for others.
+const Fields = 8
+/** The stack below the top frame. */
+const Below = 0
+/** Number of frames. */
+const Depth = 1
+/** Number of frames that need the text read above them. */
+const Captures = 2
+/** The id of the top frame; the empty stack and unions have none. */
+const FrameId = 3
+/** The stack that was pushed on this one last, and the one that was pushed on the same before that; 0 = none. */
+const LastChild = 4
+const Sibling = 5
+const ChildCount = 6
+const Flags = 7
+const Symbolic = 1
+const Union = 2
+const NoFrame = -1
+/** Stacks with more others on them find these in a map: a map of all would not stay in a processor's cache. */
+const FewChildren = 8
+
 export class StackTable {
+  /** (stack, frame) → the stack, of stacks with many others on them and of unions. */
   private readonly ids = new PairMap()
   /** Top frame by stack; the empty stack and unions have none. */
   readonly top: Frame[] = [undefined as unknown as Frame]
-  /** The stack below the top frame. Shape [count]. */
-  private below = new Int32Array(16)
-  /** Number of frames. Shape [count]. */
-  private depths = new Int32Array(16)
-  /** Number of frames that need the text read above them. Shape [count]. */
-  private captures = new Int32Array(16)
-  /** Whether some frame is symbolic. */
-  private readonly symbolic: boolean[] = [false]
+  /** Shape [count, Fields]. */
+  private records = new Int32Array(8 * Fields)
   /** What is known of unions; null where none was made: most grammars have none. */
   private unions: Unions | null = null
+
+  constructor() {
+    this.records[FrameId] = NoFrame
+  }
 
   get count(): number {
     return this.top.length
@@ -36,39 +56,72 @@ export class StackTable {
 
   /** `frame` on top of `stack`. A level that may come any number of times lies there once: x* x* = x*. */
   push(stack: number, frame: Frame): number {
-    const known = this.ids.get(stack, frame.id)
-    if (known >= 0) return known
+    const known = this.known(stack, frame.id)
+    if (known > 0) return known
     const below = frame.isIdempotent ? this.without(stack, frame) : stack
     if (below !== stack) {
       const id = this.push(below, frame)
-      this.ids.set(stack, frame.id, id)
+      if (this.isUnion(stack)) this.ids.set(stack, frame.id, id)
       return id
     }
-    const id = this.top.length
-    this.makeRoom(id)
-    this.below[id] = stack
-    this.depths[id] = this.depths[stack] + 1
-    this.captures[id] = this.captures[stack] + (frame.needsText ? 1 : 0)
-    this.symbolic[id] = frame.isSymbolic || this.symbolic[stack]
-    this.top[id] = frame
-    this.ids.set(stack, frame.id, id)
+    const id = this.made(frame)
+    const { records } = this
+    const from = stack * Fields
+    const at = id * Fields
+    if (this.isListed(stack, records[from + ChildCount] + 1)) this.list(stack, frame.id, id)
+    records[at + Below] = stack
+    records[at + Depth] = records[from + Depth] + 1
+    records[at + Captures] = records[from + Captures] + (frame.needsText ? 1 : 0)
+    records[at + FrameId] = frame.id
+    records[at + Flags] = (records[from + Flags] & Symbolic) | (frame.isSymbolic ? Symbolic : 0)
+    records[at + Sibling] = records[from + LastChild]
+    records[from + LastChild] = id
+    records[from + ChildCount]++
     return id
   }
 
-  /** Each column has room of its own: what throws between two of them leaves the others as they are. */
-  private makeRoom(id: number): void {
-    if (id >= this.below.length) this.below = grown(this.below, 4 * this.below.length)
-    if (id >= this.depths.length) this.depths = grown(this.depths, 4 * this.depths.length)
-    if (id >= this.captures.length) this.captures = grown(this.captures, 4 * this.captures.length)
+  /** The stack that has the frame on `stack`; 0 where none was made. */
+  private known(stack: number, frame: number): number {
+    const { records } = this
+    const from = stack * Fields
+    if (this.isListed(stack, records[from + ChildCount])) return Math.max(0, this.ids.get(stack, frame))
+    let child = records[from + LastChild]
+    while (child !== 0 && records[child * Fields + FrameId] !== frame)
+      child = records[child * Fields + Sibling]
+    return child
+  }
+
+  /** Whether the stacks on `stack`, which are `count`, stand in the map. */
+  private isListed(stack: number, count: number): boolean {
+    return count > FewChildren || this.isUnion(stack)
+  }
+
+  /** Puts a new stack on `stack` into the map, and those that are there once they are many. It may throw, and nothing has changed. */
+  private list(stack: number, frame: number, id: number): void {
+    const { records } = this
+    if (records[stack * Fields + ChildCount] === FewChildren) {
+      let child = records[stack * Fields + LastChild]
+      for (; child !== 0; child = records[child * Fields + Sibling])
+        this.ids.set(stack, records[child * Fields + FrameId], child)
+    }
+    this.ids.set(stack, frame, id)
+  }
+
+  /** The id of a new stack with `frame` on top, and room for its record, which is empty. */
+  private made(frame: Frame): number {
+    const id = this.top.length
+    if ((id + 1) * Fields > this.records.length) this.records = grown(this.records, 2 * this.records.length)
+    this.top[id] = frame
+    return id
   }
 
   /** `stack` with `frame` taken off where it lies on top: x* (x* a | b) = x* (a | b). */
   private without(stack: number, frame: Frame): number {
     const members = this.unions?.members.get(stack)
-    if (members === undefined) return this.top[stack] === frame ? this.below[stack] : stack
+    if (members === undefined) return this.top[stack] === frame ? this.pop(stack) : stack
     const same = members.find((member) => this.top[member] === frame)
     if (same === undefined) return stack
-    let rest = this.below[same]
+    let rest = this.pop(same)
     for (const member of members) if (member !== same) rest = this.unite(rest, member)
     return rest
   }
@@ -79,17 +132,17 @@ export class StackTable {
   }
 
   isUnion(stack: number): boolean {
-    return this.unions?.members.has(stack) ?? false
+    return (this.records[stack * Fields + Flags] & Union) !== 0
   }
 
   /** Whether `stack` may become part of a union: no text belongs to one of its readings alone. */
   canUnite(stack: number): boolean {
-    return this.captures[stack] === 0
+    return this.captureCount(stack) === 0
   }
 
   /** Whether these stacks may be united where they are read with the same text: they wait for as many parts of it. */
   canUniteBoth(a: number, b: number): boolean {
-    return this.captures[a] === this.captures[b]
+    return this.captureCount(a) === this.captureCount(b)
   }
 
   /** Both stacks as one, which wait for as many texts. Stacks with the same frame on top share it. */
@@ -123,39 +176,41 @@ export class StackTable {
     const shared: number[] = []
     places.clear()
     for (const stack of stacks) {
-      const place = places.get(this.frameId(stack), 0, 0)
+      const frame = this.frameId(stack)
+      const place = places.get(frame, 0, 0)
       if (place >= 0) {
         if (members[place] !== stack) shared.push(place, stack)
       } else {
-        places.set(this.frameId(stack), 0, 0, members.length)
+        places.set(frame, 0, 0, members.length)
         members.push(stack)
       }
     }
     // Only now: uniting what lies below comes here again, and needs `places`.
     for (let i = 0; i < shared.length; i += 2) {
       const [place, member] = [shared[i], shared[i + 1]]
-      const below = this.unite(this.below[members[place]], this.below[member])
+      const below = this.unite(this.pop(members[place]), this.pop(member))
       members[place] = this.push(below, this.top[member])
     }
     return members.sort((a, b) => a - b)
   }
 
-  /** The id of the frame on top; the empty stack has none. */
-  private frameId(stack: number): number {
-    return stack === EmptyStack ? -1 : this.top[stack].id
+  /** The id of the frame on top; -1: the empty stack and unions have none. */
+  frameId(stack: number): number {
+    return this.records[stack * Fields + FrameId]
   }
 
   private union(members: readonly number[], unions: Unions): number {
     const { tuples, stacks } = unions
     const tuple = tuples.intern(members)
     if (stacks[tuple] !== undefined) return stacks[tuple]
-    const id = this.top.length
-    this.makeRoom(id)
-    this.below[id] = EmptyStack
-    this.depths[id] = Math.max(...members.map((member) => this.depths[member]))
-    this.captures[id] = this.captures[members[0]]
-    this.symbolic[id] = members.some((member) => this.symbolic[member])
-    this.top[id] = undefined as unknown as Frame
+    const id = this.made(undefined as unknown as Frame)
+    const { records } = this
+    const at = id * Fields
+    records[at + Below] = EmptyStack
+    records[at + Depth] = Math.max(...members.map((member) => this.depth(member)))
+    records[at + Captures] = this.captureCount(members[0])
+    records[at + FrameId] = NoFrame
+    records[at + Flags] = Union | (members.some((member) => this.isSymbolic(member)) ? Symbolic : 0)
     unions.members.set(id, members)
     stacks[tuple] = id
     return id
@@ -163,21 +218,21 @@ export class StackTable {
 
   /** What lies below the top frame; a union has none. */
   pop(stack: number): number {
-    return this.below[stack]
+    return this.records[stack * Fields + Below]
   }
 
   /** How many frames need the text that is read above them. */
   captureCount(stack: number): number {
-    return this.captures[stack]
+    return this.records[stack * Fields + Captures]
   }
 
   /** Whether what is read depends on a text that is not known. */
   isSymbolic(stack: number): boolean {
-    return this.symbolic[stack]
+    return (this.records[stack * Fields + Flags] & Symbolic) !== 0
   }
 
   depth(stack: number): number {
-    return this.depths[stack]
+    return this.records[stack * Fields + Depth]
   }
 }
 

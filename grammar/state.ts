@@ -13,6 +13,7 @@ import { describeSample, type Expectation, type Frame, type Step } from "./frame
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
+import { PlainTag } from "./lexeme/string/content.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -50,6 +51,8 @@ export class States {
   private readonly prefix: number[] = []
   private readonly followIds = new PairMap()
   private readonly followLists: Followers[] = []
+  /** (frame, lexeme) → what `followsItself` answers. */
+  private readonly repeats = new PairMap()
   /**
    * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
    * readings are not united.
@@ -229,6 +232,24 @@ export class States {
         : this.expand(frame.follow(tag, null), this.stacks.pop(stack))
     this.followIds.set(stack, tag, this.followLists.push(followers) - 1)
     return followers
+  }
+
+  /**
+   * Whether `lexeme`, which ends with the plain tag, is among what follows it under `stack`, and leaves the stack as it is. The frame on
+   * top decides; memoised.
+   */
+  followsItself(lexeme: number, stack: number): boolean {
+    const frameId = this.stacks.frameId(stack)
+    if (frameId < 0 || frameId === joint.id) return false
+    let answer = this.repeats.get(frameId, lexeme)
+    if (answer < 0) {
+      const frame = this.stacks.top[stack]
+      const isSame = ({ lexeme: next, frames }: Step) =>
+        next === lexeme && frames.length === 1 && frames[0] === frame
+      answer = frame.follow(PlainTag, null).some(isSame) ? 1 : 0
+      this.repeats.set(frameId, lexeme, answer)
+    }
+    return answer === 1
   }
 
   /** What follows under the members of a joint, joined in turn. */
@@ -450,13 +471,12 @@ export class States {
     for (let i = 0; i < followers.length; i += 2) {
       const lexeme = followers[i]
       const stack = followers[i + 1]
-      const frame = stacks.top[stack]
-      const frameId = frame === undefined ? -1 : frame.id
+      const frameId = stacks.frameId(stack)
       const place = places.get(lexeme, frameId, 0)
       if (place < 0 || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
         places.set(lexeme, frameId, 0, united.length + 1)
         united.push(lexeme, stack)
-      } else if (frame !== undefined) united[place] = stacks.unite(united[place], stack)
+      } else if (frameId >= 0) united[place] = stacks.unite(united[place], stack)
     }
     return united
   }

@@ -27,8 +27,12 @@ class TestFrame extends Frame {
   }
 }
 
-const frames = [new TestFrame(false, false), new TestFrame(true, false), new TestFrame(false, true)]
-const lists = fc.array(fc.array(fc.nat(frames.length - 1), { maxLength: 12 }), { maxLength: 40 })
+// More than are looked for one by one on a stack.
+const frames = Array.from({ length: 24 }, (_, i) => new TestFrame(i % 3 === 1, i % 3 === 2))
+const lists = fc.array(
+  fc.oneof(fc.array(fc.nat(2), { maxLength: 12 }), fc.array(fc.nat(frames.length - 1), { maxLength: 3 })),
+  { maxLength: 120 },
+)
 
 test("frames have identities of their own", () => {
   expect(new Set(frames.map(({ id }) => id)).size).toBe(frames.length)

@@ -88,6 +88,9 @@ describe("tables whose allocations fail keep what they have, and give each entry
         Math.floor(depth / 3),
       ])
     }
+    const siblings = frames.map((frame) => persistently(() => stacks.push(0, frame as never)))
+    expect(frames.map((frame) => stacks.push(0, frame as never))).toEqual(siblings)
+    expect(new Set(siblings).size).toBe(frames.length)
   })
 })
 
