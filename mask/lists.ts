@@ -97,26 +97,28 @@ export class NodeLists {
     return union
   }
 
-  /** The nodes of all `lists`, which are put in order; memoised. */
-  unionOf(lists: number[]): number {
-    if (lists.length <= 2) return lists.length === 1 ? lists[0] : this.union(lists[0], lists[1])
+  /** The nodes of all `lists`, which are put in order, each once; memoised. */
+  unionOf(lists: Int32Array): number {
+    if (lists.length === 1) return lists[0]
+    if (lists.length === 2) return this.union(lists[0], lists[1])
     if (this.groups.count >= MaxKnown) {
       this.groups = new TupleTable()
       this.groupUnions = []
     }
-    const group = this.groups.intern(ascending(lists))
-    this.groupUnions[group] ??= this.internAll(lists)
+    const count = putInOrder(lists)
+    const group = this.groups.intern(lists, count)
+    this.groupUnions[group] ??= this.internAll(lists.subarray(0, count))
     return this.groupUnions[group]
   }
 
-  private internAll(lists: readonly number[]): number {
+  private internAll(lists: ArrayLike<number>): number {
     let count = 0
-    for (const list of lists) count += this.length(list)
+    for (let i = 0; i < lists.length; i++) count += this.length(lists[i])
     const nodes = new Int32Array(count)
     count = 0
-    for (const list of lists) {
-      nodes.set(this.view(list), count)
-      count += this.length(list)
+    for (let i = 0; i < lists.length; i++) {
+      nodes.set(this.view(lists[i]), count)
+      count += this.length(lists[i])
     }
     return this.table.intern(nodes, distinct(nodes.sort()))
   }
@@ -257,9 +259,14 @@ function ascending(nodes: number[]): ArrayLike<number> {
   // As a walk finds them, mostly.
   if (at >= nodes.length) return nodes
   const sorted = Int32Array.from(nodes)
-  if (sorted.length > FewNodes) sorted.sort()
-  else insert(sorted, at)
-  return sorted.subarray(0, distinct(sorted))
+  return sorted.subarray(0, putInOrder(sorted, at))
+}
+
+/** Puts `nodes`, of which the first `from` ascend, in order, each once; how many are left. */
+function putInOrder(nodes: Int32Array, from = 1): number {
+  if (nodes.length > FewNodes) nodes.sort()
+  else insert(nodes, from)
+  return distinct(nodes)
 }
 
 /** Puts `nodes`, of which the first `from` ascend, in order. */

@@ -5,7 +5,7 @@
  * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
  */
 import { checkTime } from "../grammar/deadline.ts"
-import { grown, TripleMap } from "../grammar/intern.ts"
+import { grown, moreThan, TripleMap } from "../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../grammar/lexeme/bytesets.ts"
 import { PlainTag } from "../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
@@ -35,6 +35,10 @@ const MaxBytesBehind = 32
 const MaxUnited = 1_024
 const MaxBelow = 8_192
 
+// In place of a set of bytes.
+const NotAsked = 0
+const Many = 1
+
 /** Room of new columns, in numbers. */
 const FirstRoom = 48
 /** In place of a list before: this one is in no group. */
@@ -51,8 +55,8 @@ export class MaskBuilder {
   private readonly locals: LocalMasks
   private parts: Recipe[] = []
   private unknown: number[] = []
-  /** What `bytesBehind` answers. By stack. */
-  private readonly behind: (number | null | undefined)[] = []
+  /** What `bytesBehind` answers, by stack: `NotAsked`, `Many` for null, else the set + 2. */
+  private behind = new Int32Array(8)
   /** What a lexeme of tokens allows, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
@@ -137,11 +141,7 @@ export class MaskBuilder {
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
     // A frame is asked only what follows an end that there is: that of a key takes other tags.
     const { exits } = locals.local(list, lexemeState)
-    if (exits.length === 0 || exits[0] !== PlainTag) return list
-    const followers = states.followers(stack, PlainTag)
-    let i = 0
-    while (i < followers.length && (followers[i] !== lexemeState || followers[i + 1] !== stack)) i += 2
-    if (i === followers.length) return list
+    if (exits.length === 0 || exits[0] !== PlainTag || !states.followsItself(lexemeState, stack)) return list
     const others = waves.unread(locals.repeated(list, lexemeState), lexemeState, stack)
     return locals.lists.union(list, others)
   }
@@ -195,12 +195,13 @@ export class MaskBuilder {
   private bytesBehind(stack: number): number | null {
     if (stack === EmptyStack) return NoBytes
     if (this.states.stacks.isSymbolic(stack)) return null
-    let bytes = this.behind[stack]
-    if (bytes === undefined) {
-      bytes = this.findBytesBehind(stack)
-      this.behind[stack] = bytes
+    if (stack >= this.behind.length) this.behind = grown(this.behind, moreThan(stack))
+    if (this.behind[stack] === NotAsked) {
+      const bytes = this.findBytesBehind(stack)
+      // Asking may have made stacks, and the array anew.
+      this.behind[stack] = bytes === null ? Many : bytes + 2
     }
-    return bytes
+    return this.behind[stack] === Many ? null : this.behind[stack] - 2
   }
 
   private findBytesBehind(stack: number): number | null {
@@ -280,6 +281,8 @@ class Waves {
   private readonly groups = new TripleMap()
   /** Where the list before it in its group stands, by the place of a list. */
   private before = new Int32Array(FirstRoom)
+  /** The lists of one group. */
+  private group = new Int32Array(FirstRoom)
 
   constructor(stacks: StackTable, lists: NodeLists) {
     this.stacks = stacks
@@ -289,14 +292,14 @@ class Waves {
   add(list: number, lexemeState: number, stack: number): void {
     const { stacks, lists, places, used } = this
     if (list !== RootList && !shareByte(lists.nextBytes(list), firstBytes(lexemeState))) return
-    const frame = stacks.top[stack]
-    if (frame !== undefined && stacks.canUnite(stack)) {
-      const place = places.get(list, lexemeState, frame.id)
+    const frame = stacks.frameId(stack)
+    if (frame >= 0 && stacks.canUnite(stack)) {
+      const place = places.get(list, lexemeState, frame)
       if (place >= 0) {
         this.added[place] = stacks.unite(this.added[place], stack)
         return
       }
-      places.set(list, lexemeState, frame.id, used + 2)
+      places.set(list, lexemeState, frame, used + 2)
     }
     if (used + 3 > this.added.length) this.added = grown(this.added, 2 * this.added.length)
     this.added[used] = list
@@ -364,8 +367,12 @@ class Waves {
   private unionOfGroup(last: number): number {
     const { lists, added, before } = this
     if (before[last] < 0) return added[last]
-    const group: number[] = []
-    for (let i = last; i >= 0; i = before[i]) group.push(added[i])
+    let count = 0
+    for (let i = last; i >= 0; i = before[i]) count++
+    if (count > this.group.length) this.group = new Int32Array(2 * count)
+    const group = this.group.subarray(0, count)
+    // In the order in which they were added: mostly they ascend.
+    for (let i = last; i >= 0; i = before[i]) group[--count] = added[i]
     return lists.unionOf(group)
   }
 }

@@ -82,6 +82,13 @@ export function unite(parts: readonly Recipe[]): Recipe {
     if (first !== null) return unitedRows(parts)
     first = part
   }
+  const ids = listsOf(parts, first)
+  if (first === null) return recipe(null, noIds, noIds, ids)
+  return recipe(first.row, first.common, first.removed, ids)
+}
+
+/** The lists of ids of all `parts`, but the common ones of `first`. */
+function listsOf(parts: readonly Recipe[], first: Recipe | null): Int32Array[] {
   let count = 0
   for (const part of parts) count += part.ids.length + (part !== first && part.common.length > 0 ? 1 : 0)
   // What is pushed to an array that was empty has room for 17: most of these have a few, and are kept.
@@ -91,8 +98,7 @@ export function unite(parts: readonly Recipe[]): Recipe {
     for (let k = 0; k < part.ids.length; k++) ids[at++] = part.ids[k]
     if (part !== first && part.common.length > 0) ids[at++] = part.common
   }
-  if (first === null) return recipe(null, noIds, noIds, ids)
-  return recipe(first.row, first.common, first.removed, ids)
+  return ids
 }
 
 /** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
@@ -105,6 +111,9 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
   }
   const whole: Uint32Array[] = []
   for (const [dense, removed] of cleared) if (removed.length === 0) whole.push(dense)
+  // A row of its own costs more than its ids do when it is written, and most masks are written once.
+  if (parts.every(({ removed }) => removed.length === 0))
+    return recipe(unionOf(whole), noIds, noIds, listsOf(parts, null))
   let row: Uint32Array | null = whole.length === 0 ? null : unionOf(whole).slice()
   for (const [dense, removed] of cleared) {
     if (removed.length === 0) continue

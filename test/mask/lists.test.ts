@@ -63,8 +63,8 @@ test("unions and differences are those of the nodes", () => {
     expect(lists.without(listOf("a"), listOf("a"))).toBe(NoList)
   }
   expect(lists.union(NoList, listOf("a"))).toBe(listOf("a"))
-  expect(lists.unionOf([listOf("a")])).toBe(listOf("a"))
-  expect(lists.unionOf([listOf("b"), NoList, listOf("a", "b"), listOf("ab")])).toBe(listOf("a", "ab", "b"))
+  expect(lists.unionOf(Int32Array.of(listOf("a")))).toBe(listOf("a"))
+  expect(lists.unionOf(Int32Array.of(listOf("b"), NoList, listOf("a", "b"), listOf("ab")))).toBe(listOf("a", "ab", "b"))
 })
 
 test("a list has a quote if some token goes on with one below a node of it", () => {
