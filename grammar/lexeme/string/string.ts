@@ -54,9 +54,18 @@ const shortEscapes: readonly (readonly [escape: string, decoded: number])[] = [
   ["r", 0x0d],
   ["t", 0x09],
 ]
+/** With what RFC 8259 allows besides; letters ascend in both. */
+const allEscapes = [shortEscapes[0], ["/", 0x2f] as const, ...shortEscapes.slice(1)]
+const LetterU = 0x75
+/** What an escape stands for by its letter. */
+const decodedLetters = new Uint8Array(256)
+for (const [letter, decoded] of allEscapes) decodedLetters[letter.charCodeAt(0)] = decoded
 /** A content that differs from the plain text on at most so many bytes is read as edges over it. */
 const MaxDiffering = 16
-const hexDigits = "0123456789abcdefABCDEF"
+/** Digits by policy, ascending: JSON.stringify writes lower case. */
+const hexBytes = ["0123456789abcdef", "0123456789ABCDEFabcdef"].map((digits) =>
+  [...digits].map((digit) => digit.charCodeAt(0)),
+)
 const scratch = new Int32Array(256)
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
@@ -90,7 +99,13 @@ const StringKind = lexemes.register({
         expandHex(mode, content, read, row)
     }
   },
-  target: (mode, content, _read, byte) => afterName(mode & 1, content, byte),
+  target(mode, content, read, byte) {
+    const policy = mode & 1
+    if ((mode & ~1) === Body) return afterName(policy, content, byte)
+    return (mode & ~1) === Backslash
+      ? afterEscape(policy, content, byte)
+      : afterHex(mode, content, read, byte)
+  },
   least: leastSpelled,
   shortest: spelled,
   clamp(mode, content, read, reach, state) {
@@ -281,33 +296,27 @@ function canEscape(policy: number, content: number): boolean {
   )
 }
 
+/** Which escapes may come is listed, where they lead is asked for one by one: few tokens hold any. */
 function expandBackslash(policy: number, content: number, row: Row): void {
-  const body = Body | policy
   const overlay = contentOverlay(content)
-  const escapes = policy === 1 ? [...shortEscapes, ["/", 0x2f] as const] : shortEscapes
-  if (overlay !== null && overlay.base !== NoContent) {
+  const isOver = overlay !== null && overlay.base !== NoContent
+  row.isOpen = true
+  row.bytes = []
+  for (const [letter, decoded] of policy === 1 ? allEscapes : shortEscapes) {
     // Names over a base: only escapes that spell the next byte of a name differ from the base's.
-    row.base = lexemes.state(StringKind, Backslash | policy, overlay.base)
-    row.bytes = escapes
-      .filter(([, decoded]) => overlay.bytes.includes(decoded))
-      .map(([letter]) => letter.charCodeAt(0))
-    for (const [letter, decoded] of escapes) {
-      if (overlay.bytes.includes(decoded))
-        row.targets[letter.charCodeAt(0)] = state(body, nextContent(content, decoded))
-    }
-    if (spellsName(policy, overlay.bytes, 0, 0xffff)) {
-      row.bytes.push(0x75)
-      row.targets[0x75] = canReadUnit(policy, content, 0, 0)
-        ? lexemes.state(StringKind, Hex | policy, content, 0)
-        : Dead
-    }
-    row.bytes.sort((x, y) => x - y)
-    return
+    if (isOver ? overlay.bytes.includes(decoded) : nextContent(content, decoded) !== NoContent)
+      row.bytes.push(letter.charCodeAt(0))
   }
-  for (const [letter, decoded] of escapes)
-    row.targets[letter.charCodeAt(0)] = state(body, nextContent(content, decoded))
-  if (canReadUnit(policy, content, 0, 0))
-    row.targets[0x75] = lexemes.state(StringKind, Hex | policy, content, 0)
+  if (isOver) row.base = lexemes.state(StringKind, Backslash | policy, overlay.base)
+  if (isOver ? spellsName(policy, overlay.bytes, 0, 0xffff) : canReadUnit(policy, content, 0, 0))
+    row.bytes.push(LetterU)
+}
+
+/** The state after a backslash and `letter`. */
+function afterEscape(policy: number, content: number, letter: number): number {
+  if (letter === LetterU)
+    return canReadUnit(policy, content, 0, 0) ? lexemes.state(StringKind, Hex | policy, content, 0) : Dead
+  return state(Body | policy, nextContent(content, decodedLetters[letter]))
 }
 
 /** Whether a unit from `low` to `high`, as this policy escapes it, can begin with one of these bytes. */
@@ -363,28 +372,36 @@ function astral(highBits: number, lowBits: number): number {
 function expandHex(mode: number, content: number, read: number, row: Row): void {
   const policy = mode & 1
   const isLow = (mode & ~1) >= LowHex
-  const count = ((mode & ~1) - (isLow ? LowHex : Hex)) / 2
+  const count = digitCount(mode)
   const overlay = isLow ? null : contentOverlay(content)
+  row.isOpen = true
+  row.bytes = []
   if (overlay !== null && overlay.base !== NoContent) {
     row.base = lexemes.state(StringKind, mode, overlay.base, read)
-    row.bytes = []
-  }
-  // JSON.stringify writes lower case.
-  for (const digit of policy === 1 ? hexDigits : hexDigits.slice(0, 16)) {
-    const byte = digit.charCodeAt(0)
-    const value = Number.parseInt(digit, 16)
-    if (row.bytes !== null) {
-      const shift = 4 * (3 - count)
-      const low = ((read << 4) | value) << shift
-      if (!spellsName(policy, (overlay as { bytes: readonly number[] }).bytes, low, low + (1 << shift) - 1))
-        continue
-      row.bytes.push(byte)
+    const shift = 4 * (3 - count)
+    for (const byte of hexBytes[policy]) {
+      const low = ((read << 4) | hexValue(byte)) << shift
+      if (spellsName(policy, overlay.bytes, low, low + (1 << shift) - 1)) row.bytes.push(byte)
     }
-    row.targets[byte] = isLow
-      ? afterLowDigit(mode, content, read >> 12, ((read & 0xfff) << 4) | value, count + 1)
-      : afterDigit(mode, content, (read << 4) | value, count + 1)
-  }
-  row.bytes?.sort((x, y) => x - y)
+  } else for (const byte of hexBytes[policy]) row.bytes.push(byte)
+}
+
+/** Digits of its unit that a state has read. */
+function digitCount(mode: number): number {
+  return ((mode & ~1) - ((mode & ~1) >= LowHex ? LowHex : Hex)) / 2
+}
+
+/** The state after one more digit of a unit. */
+function afterHex(mode: number, content: number, read: number, byte: number): number {
+  const count = digitCount(mode) + 1
+  const value = hexValue(byte)
+  return (mode & ~1) >= LowHex
+    ? afterLowDigit(mode, content, read >> 12, ((read & 0xfff) << 4) | value, count)
+    : afterDigit(mode, content, (read << 4) | value, count)
+}
+
+function hexValue(byte: number): number {
+  return byte <= 0x39 ? byte - 0x30 : (byte & 0xf) + 9
 }
 
 function afterDigit(mode: number, content: number, digits: number, count: number): number {
