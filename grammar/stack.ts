@@ -7,7 +7,7 @@
  * wait for equally many texts.
  */
 import type { Frame } from "./frame.ts"
-import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
+import { grown, moreThan, PairMap, TripleMap, TupleTable } from "./intern.ts"
 
 /** No frame left: the text is complete. */
 export const EmptyStack = 0
@@ -42,7 +42,7 @@ export class StackTable {
   /** Top frame by stack; the empty stack and unions have none. */
   readonly top: Frame[] = [undefined as unknown as Frame]
   /** Shape [count, Fields]. */
-  private records = new Int32Array(8 * Fields)
+  private records = new Int32Array(2 * Fields)
   /** What is known of unions; null where none was made: most grammars have none. */
   private unions: Unions | null = null
 
@@ -110,7 +110,8 @@ export class StackTable {
   /** The id of a new stack with `frame` on top, and room for its record, which is empty. */
   private made(frame: Frame): number {
     const id = this.top.length
-    if ((id + 1) * Fields > this.records.length) this.records = grown(this.records, 2 * this.records.length)
+    if ((id + 1) * Fields > this.records.length)
+      this.records = grown(this.records, moreThan(this.records.length))
     this.top[id] = frame
     return id
   }
