@@ -8,6 +8,7 @@ import { asserted } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
+import type { SchemaNode } from "../refs/refs.ts"
 
 interface ContainsRule {
   /** First index that is looked at. */
@@ -34,89 +35,122 @@ export interface ArraySpec {
 
 /** The spec of the branch that consists of `facts`, for arrays. */
 export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): ArraySpec {
-  const keywords: Keywords[] = []
-  const constants: Extract<JsonNode, { kind: "array" }>[] = []
-  const single: Extract<Fact, { kind: "item" }>[] = []
-  const contains: ContainsRule[] = []
-  /** Facts about all items from an index on. */
-  const rests: { from: number; fact: number }[] = []
-  let min = 0
-  let max = Infinite
-  let unique = false
-  let twins = false
-  const addContains = (from: number, fact: number, low: number, high: number) => {
-    contains.push({
-      from,
-      min: low,
-      max: high,
-      fact,
-      complement:
-        high === Infinite && !["schema", "equals"].includes(all.facts[fact].kind) ? null : all.negation(fact),
-    })
-  }
-  for (const id of facts) {
-    const fact = all.facts[id]
-    if (fact.kind === "schema" && fact.positive) {
-      const own = reader.of(fact.node)
-      keywords.push(own)
-      min = Math.max(min, own.minItems)
-      max = Math.min(max, own.maxItems)
-      unique ||= own.unique
-      if (own.unevaluatedItems !== null) {
-        const known = asserted(all, reader, facts)
-        const coverage = coverageOf(reader, fact.node, Types.array, known)
-        const right = [own.unevaluatedItems, ...coverage.contains].map((node) => all.schema(node))
-        if (!coverage.everything) rests.push({ from: coverage.prefix, fact: all.either(right) })
-      }
-      if (own.contains !== null)
-        addContains(0, all.schema(own.contains.node), own.contains.min, own.contains.max)
-    } else if (fact.kind === "equals" && fact.positive && fact.value.kind === "array") {
-      constants.push(fact.value)
-      min = Math.max(min, fact.value.items.length)
-      max = Math.min(max, fact.value.items.length)
-    } else if (fact.kind === "size") {
-      min = Math.max(min, fact.min)
-      max = Math.min(max, fact.max)
-    } else if (fact.kind === "item") {
-      single.push(fact)
-    } else if (fact.kind === "unique") {
-      if (fact.positive) unique = true
-      else twins = true
-    } else if (fact.kind === "contains") {
-      addContains(fact.from, fact.fact, fact.min, fact.max)
-    }
-  }
-  const positions = Math.max(
-    0,
-    ...keywords.map(({ prefix }) => prefix.length),
-    ...constants.map(({ items }) => items.length),
-    ...single.map(({ index }) => index + 1),
-    ...contains.map(({ from }) => from),
-    ...rests.map(({ from }) => from),
-  )
+  const parts = new ArrayParts(all, reader, facts)
   const items: number[] = []
-  for (let index = 0; index <= positions; index++) {
-    const here: number[] = []
-    for (const { prefix, rest } of keywords) {
-      const node = index < prefix.length ? prefix[index] : rest
-      if (node !== null) here.push(all.schema(node))
-    }
-    for (const { items: values } of constants) {
-      if (index < values.length) here.push(all.fact({ kind: "equals", value: values[index], positive: true }))
-    }
-    for (const { from, fact } of rests) if (index >= from) here.push(fact)
-    for (const fact of single) if (fact.index === index) here.push(fact.fact)
-    items.push(all.of(here))
-  }
-  // None is both.
-  if (unique && twins) max = -1
-  // `contains` with no bound at all says nothing.
+  const last = parts.positions()
+  for (let index = 0; index <= last; index++) items.push(all.of(parts.factsAt(index)))
+  const { min, unique, twins } = parts
   return {
     items,
     min,
-    max,
-    contains: contains.filter((rule) => rule.min > 0 || rule.max !== Infinite),
+    // None is both.
+    max: unique && twins ? -1 : parts.max,
+    // `contains` with no bound at all says nothing.
+    contains: parts.contains.filter((rule) => rule.min > 0 || rule.max !== Infinite),
     unique,
     twins,
+  }
+}
+
+/** What the facts of a branch say of arrays, by kind. */
+class ArrayParts {
+  private readonly all: Conjunctions
+  private readonly reader: KeywordReader
+  private readonly facts: readonly number[]
+  private readonly keywords: Keywords[] = []
+  private readonly constants: Extract<JsonNode, { kind: "array" }>[] = []
+  private readonly single: Extract<Fact, { kind: "item" }>[] = []
+  /** Facts about all items from an index on. */
+  private readonly rests: { from: number; fact: number }[] = []
+  readonly contains: ContainsRule[] = []
+  min = 0
+  max = Infinite
+  unique = false
+  twins = false
+
+  constructor(all: Conjunctions, reader: KeywordReader, facts: readonly number[]) {
+    this.all = all
+    this.reader = reader
+    this.facts = facts
+    for (const id of facts) this.add(all.facts[id])
+  }
+
+  /** The first index from which on nothing tells items apart. */
+  positions(): number {
+    let end = 0
+    for (const { prefix } of this.keywords) end = Math.max(end, prefix.length)
+    for (const { items } of this.constants) end = Math.max(end, items.length)
+    for (const { index } of this.single) end = Math.max(end, index + 1)
+    for (const { from } of this.contains) end = Math.max(end, from)
+    for (const { from } of this.rests) end = Math.max(end, from)
+    return end
+  }
+
+  /** Facts about the item at `index`. */
+  factsAt(index: number): number[] {
+    const { all } = this
+    const here: number[] = []
+    for (const { prefix, rest } of this.keywords) {
+      const node = index < prefix.length ? prefix[index] : rest
+      if (node !== null) here.push(all.schema(node))
+    }
+    for (const { items } of this.constants) {
+      if (index < items.length) here.push(all.fact({ kind: "equals", value: items[index], positive: true }))
+    }
+    for (const { from, fact } of this.rests) if (index >= from) here.push(fact)
+    for (const fact of this.single) if (fact.index === index) here.push(fact.fact)
+    return here
+  }
+
+  private add(fact: Fact): void {
+    switch (fact.kind) {
+      case "schema":
+        if (fact.positive) this.addSchema(fact.node)
+        return
+      case "equals":
+        if (!fact.positive || fact.value.kind !== "array") return
+        this.constants.push(fact.value)
+        this.bound(fact.value.items.length, fact.value.items.length)
+        return
+      case "size":
+        this.bound(fact.min, fact.max)
+        return
+      case "item":
+        this.single.push(fact)
+        return
+      case "unique":
+        if (fact.positive) this.unique = true
+        else this.twins = true
+        return
+      case "contains":
+        this.addContains(fact.from, fact.fact, fact.min, fact.max)
+    }
+  }
+
+  private addSchema(node: SchemaNode): void {
+    const { all, reader } = this
+    const own = reader.of(node)
+    this.keywords.push(own)
+    this.bound(own.minItems, own.maxItems)
+    this.unique ||= own.unique
+    if (own.unevaluatedItems !== null) {
+      const known = asserted(all, reader, this.facts)
+      const coverage = coverageOf(reader, node, Types.array, known)
+      const right = [own.unevaluatedItems, ...coverage.contains].map((part) => all.schema(part))
+      if (!coverage.everything) this.rests.push({ from: coverage.prefix, fact: all.either(right) })
+    }
+    if (own.contains !== null)
+      this.addContains(0, all.schema(own.contains.node), own.contains.min, own.contains.max)
+  }
+
+  private addContains(from: number, fact: number, min: number, max: number): void {
+    const { all } = this
+    const isUnsaid = max === Infinite && !["schema", "equals"].includes(all.facts[fact].kind)
+    this.contains.push({ from, min, max, fact, complement: isUnsaid ? null : all.negation(fact) })
+  }
+
+  private bound(min: number, max: number): void {
+    this.min = Math.max(this.min, min)
+    this.max = Math.min(this.max, max)
   }
 }
