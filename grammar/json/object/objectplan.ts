@@ -13,6 +13,10 @@ export interface Plan {
   readonly names: readonly number[]
   /** A class that it reads a key of, or -1. */
   readonly keyClass: number
+  /** Obligations that the values of its keys meet. */
+  readonly met: bigint
+  /** Keys that it reads besides required ones. */
+  readonly cost: number
 }
 
 export interface PlanProblem {
@@ -32,6 +36,7 @@ interface Key {
   /** Declared name, or -1 − class. */
   readonly id: number
   readonly facts: readonly number[]
+  readonly met: bigint
 }
 
 /** A way to meet an obligation by the value of a key. */
@@ -176,7 +181,7 @@ export function findPlan(problem: PlanProblem): Plan | null {
   ): Plan | null => {
     const facts = [...(at < 0 ? [] : keys[at].facts), fact]
     if (!problem.isPossible(value, facts)) return null
-    const key = { id, facts }
+    const key = { id, facts, met: at < 0 ? met : keys[at].met | met }
     return search(left & ~met, banned, at < 0 ? [...keys, key] : keys.with(at, key), room)
   }
 
@@ -190,6 +195,8 @@ export function findPlan(problem: PlanProblem): Plan | null {
   const planOf = (keys: readonly Key[]): Plan => ({
     names: keys.filter(({ id }) => id >= 0).map(({ id }) => id),
     keyClass: -1 - Math.min(0, ...keys.map(({ id }) => id)),
+    met: keys.reduce((all, { met }) => all | met, 0n),
+    cost: keys.filter(({ id }) => id < 0 || !names[id].isRequired).length,
   })
 
   return search(unmet, new Set(), [], max - count - requiredCount)

@@ -54,6 +54,8 @@ export class ObjectRules {
   private readonly isProductive: Lookup
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
+  /** The one that was found last. */
+  private lastPlan: Plan | null = null
   /** Once a plan has been asked for. */
   private options: PlanOptions | undefined
   /** 0 … classes - 1. */
@@ -249,8 +251,31 @@ export class ObjectRules {
         unmet,
       })
       this.plans.set(key, plan)
+      if (plan !== null) this.lastPlan = plan
     }
     return plan
+  }
+
+  /**
+   * Whether the plan that was found last is one for `progress` as well, where all names that it does not read are given up: between
+   * most keys nothing changes that it rests on, and a new one takes a search.
+   */
+  private isPlanned({ seen, unmet, count, next, requiredCount }: Progress): boolean {
+    const { lastPlan: plan } = this
+    if (plan === null) return false
+    const { names, min, max } = this.spec
+    const room = max - count - requiredCount
+    if (plan.cost > room || (this.classes.length === 0 && count + requiredCount < min)) return false
+    const canCome = (i: number) => this.isOffered[i] && (!this.ordered || i >= next)
+    const isSeen = (i: number) => ((seen[i >>> 5] >>> (i & 31)) & 1) === 1
+    for (const i of plan.names) if (isSeen(i) || !canCome(i)) return false
+    let left = unmet & ~plan.met
+    for (let i = 0; i < names.length && left !== 0n; i++) {
+      const { absence, isRequired } = names[i]
+      if (absence === 0n || isSeen(i) || plan.names.includes(i)) continue
+      if (!isRequired || !canCome(i)) left &= ~absence
+    }
+    return left === 0n
   }
 
   /** Equal keys, equal plans: names that meet nothing count, but it does not matter which they were. */
@@ -343,7 +368,7 @@ export class ObjectRules {
     const { min, max } = this.spec
     const { count, requiredCount, unmet } = progress
     if (count + requiredCount > max) return false
-    if (unmet !== 0n) return this.plan(progress) !== null
+    if (unmet !== 0n) return this.isPlanned(progress) || this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
     // All keys so far are declared names; in schema order those that were passed over are given up.
     return this.ordered ? count + this.offeredFrom[progress.next] >= min : this.offeredFrom[0] >= min
