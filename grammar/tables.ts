@@ -27,7 +27,7 @@ export interface TableBytes {
 }
 
 /** Bytes of rows, of derivatives and of lengths that stay from one compilation to the next. */
-const MaxBytes = { rows: 16 << 20, derivatives: 64 << 20, lengths: 64 << 20 }
+const MaxBytes = { rows: 24 << 20, derivatives: 64 << 20, lengths: 64 << 20 }
 
 export function tableBytes(): TableBytes {
   const rows = lexemes.rowBytes
