@@ -95,7 +95,7 @@ export const exprs = {
   isUniversal(id: ExprId): boolean {
     return isNever(diff(anyText, id))
   },
-  /** The same expression with bounds of loops that no token reaches clamped; see `measure.ts`. */
+  /** The same expression with bounds of loops that no token reaches clamped; see `clamp.ts`. */
   clamped,
   /** For messages and tests. */
   print: printExpr,
