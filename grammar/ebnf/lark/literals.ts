@@ -7,6 +7,7 @@
  */
 import { GrammarError, type GrammarErrorKind, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { foldClosure } from "../../regex/unicode.ts"
 import type { Literal, Pattern } from "./tree.ts"
@@ -64,8 +65,15 @@ export function foldedText(text: string): ExprId {
   return expr
 }
 
+const known = new KnownPatterns()
+
 /** The texts of a regular expression; ∅ after a refusal. */
-export function readRegex({ text, start }: Pattern, limits: Limits, refuse: Refuse): ExprId {
+export function readRegex(pattern: Pattern, limits: Limits, refuse: Refuse): ExprId {
+  return known.of(pattern.text, limits, () => parsePattern(pattern, limits, refuse)) ?? exprs.or([])
+}
+
+/** Null after a refusal. */
+function parsePattern({ text, start }: Pattern, limits: Limits, refuse: Refuse): ExprId | null {
   const end = text.lastIndexOf("/")
   const given = text.slice(1, end)
   const refused = { count: 0 }
@@ -73,7 +81,7 @@ export function readRegex({ text, start }: Pattern, limits: Limits, refuse: Refu
     refused.count++
     refuse("syntax", start + 1 + at, message)
   })
-  if (refused.count > 0) return exprs.or([])
+  if (refused.count > 0) return null
   try {
     return parseRegex(pattern, { flags, mode: "match", path: "", dot: "lineFeed", limits })
   } catch (error) {
@@ -81,7 +89,7 @@ export function readRegex({ text, start }: Pattern, limits: Limits, refuse: Refu
     const offset = pattern === given ? Number(/^offset (\d+)$/.exec(error.path)?.[1] ?? 0) : 0
     const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
     refuse(error.kind, start + (offset === 0 ? 0 : 1 + offset), message)
-    return exprs.or([])
+    return null
   }
 }
 
