@@ -68,12 +68,13 @@ export class StackTable {
     const { records } = this
     const from = stack * Fields
     const at = id * Fields
-    if (this.isListed(stack, records[from + ChildCount] + 1)) this.list(stack, frame.id, id)
     records[at + Below] = stack
     records[at + Depth] = records[from + Depth] + 1
     records[at + Captures] = records[from + Captures] + (frame.needsText ? 1 : 0)
     records[at + FrameId] = frame.id
     records[at + Flags] = (records[from + Flags] & Symbolic) | (frame.isSymbolic ? Symbolic : 0)
+    // Behind this it may be found in the map, also where listing others throws.
+    if (this.isListed(stack, records[from + ChildCount] + 1)) this.list(stack, frame.id, id)
     records[at + Sibling] = records[from + LastChild]
     records[from + LastChild] = id
     records[from + ChildCount]++

@@ -64,7 +64,9 @@ test("unions and differences are those of the nodes", () => {
   }
   expect(lists.union(NoList, listOf("a"))).toBe(listOf("a"))
   expect(lists.unionOf(Int32Array.of(listOf("a")))).toBe(listOf("a"))
-  expect(lists.unionOf(Int32Array.of(listOf("b"), NoList, listOf("a", "b"), listOf("ab")))).toBe(listOf("a", "ab", "b"))
+  expect(lists.unionOf(Int32Array.of(listOf("b"), NoList, listOf("a", "b"), listOf("ab")))).toBe(
+    listOf("a", "ab", "b"),
+  )
 })
 
 test("a list has a quote if some token goes on with one below a node of it", () => {
