@@ -1,7 +1,7 @@
 /**
  * The key of an expression for a bounded number of bytes: expressions that no token can tell apart share one.
  */
-import { anyText, concat, loop, or } from "./build.ts"
+import { anyText, loop } from "./build.ts"
 import { derivative } from "./derivative.ts"
 import { loosened } from "./loosen.ts"
 import { clampedMachine } from "./machine.ts"
@@ -24,6 +24,7 @@ import {
   SetKind,
   Unbounded,
 } from "./nodes.ts"
+import { Rebuilding } from "./rebuild.ts"
 import { rawTexts } from "./shortest.ts"
 
 const encoder = new TextEncoder()
@@ -75,44 +76,17 @@ function clampedComplement(id: ExprId, reach: Reach): ExprId {
   return all === anyText && rawTexts.least(excluded) > reach.bytes + 3 ? anyText : id
 }
 
-/** One walk: parts are shared, so each is clamped once, or nested alternatives would take twice as long with each level. */
-class Clamping {
+class Clamping extends Rebuilding {
   private readonly reach: Reach
-  private readonly known = new Map<ExprId, ExprId>()
 
   constructor(reach: Reach) {
+    super()
     this.reach = reach
   }
 
-  of(id: ExprId): ExprId {
-    let clamped = this.known.get(id)
-    if (clamped === undefined) {
-      clamped = this.find(id)
-      this.known.set(id, clamped)
-    }
-    return clamped
-  }
-
-  private find(id: ExprId): ExprId {
+  protected ofPart(id: ExprId): ExprId {
     const { reach } = this
     switch (kindOf(id)) {
-      case ConcatKind: {
-        // Long literals are long chains: down the tails and back up without recursion.
-        const chain: ExprId[] = []
-        let last = id
-        for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
-        let made = this.of(last)
-        for (const link of chain.reverse()) {
-          const head = this.of(at(link, 1))
-          made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
-        }
-        return made
-      }
-      case OrKind: {
-        const parts = members(id)
-        const clampedParts = parts.map((part) => this.of(part))
-        return clampedParts.every((part, i) => part === parts[i]) ? id : or(clampedParts)
-      }
       case LoopKind: {
         const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
         const inner = this.of(body)

@@ -6,7 +6,7 @@
  * neither; and whether it is the beginning of one is the same for both where every beginning can be ended before some count is used
  * up. That is looked for among the derivatives of the larger one, of which there are few once it counts nothing any more.
  */
-import { and, concat, loop, or } from "./build.ts"
+import { and, loop } from "./build.ts"
 import { derivativeRow } from "./derivative.ts"
 import {
   AndKind,
@@ -26,11 +26,14 @@ import {
   OrKind,
   Unbounded,
 } from "./nodes.ts"
+import { Rebuilding } from "./rebuild.ts"
 
 /** More derivatives are not looked at: a character of four bytes has a dozen of them. */
 const MaxDerivatives = 1_024
-/** Loops inside each other, or one after the other, that count farther together would have as many derivatives. */
-const MaxCounted = 80
+/** Loops inside each other, or one after the other, that count so far together would have as many derivatives. */
+const TooMany = 81
+/** By expression, what `countOf` answers. */
+const counts = new ExprMemo()
 /** A token can end an escape, which stands for up to four bytes, the last of which it has. */
 const EscapeBytes = 3
 
@@ -40,7 +43,7 @@ const Endless = 0x3fffffff
 
 /**
  * `id`, an intersection, without the upper bounds of its loops that more than `iterations` times in a row exceed, where no text of
- * up to `bytes` bytes tells both apart; else `id`. The first call for what is left costs up to 256 rows of derivatives.
+ * up to `bytes` bytes tells both apart; else `id`. The first call for what is left costs up to 1,024 rows of derivatives.
  */
 export function loosened(id: ExprId, bytes: number, iterations: (loop: ExprId) => number): ExprId {
   if ((flags(id) & Inherited) !== 0) return id
@@ -50,91 +53,66 @@ export function loosened(id: ExprId, bytes: number, iterations: (loop: ExprId) =
   return loose !== id && room >= 0 && farthestEnd(loose) <= room ? loose : id
 }
 
-class Loosening {
+class Loosening extends Rebuilding {
   /** The smallest bound that was dropped: a text of so many bytes is in both or in neither. */
   least = Unbounded
   private readonly iterations: (loop: ExprId) => number
-  private readonly known = new Map<ExprId, ExprId>()
 
   constructor(iterations: (loop: ExprId) => number) {
+    super()
     this.iterations = iterations
   }
 
-  of(id: ExprId): ExprId {
-    let loose = this.known.get(id)
-    if (loose === undefined) {
-      loose = this.find(id)
-      this.known.set(id, loose)
-    }
-    return loose
-  }
-
-  private find(id: ExprId): ExprId {
-    switch (kindOf(id)) {
-      case AndKind:
-        return this.each(id, and)
-      case OrKind:
-        return this.each(id, or)
-      case ConcatKind: {
-        // Literals are chains: down the tails and back up without recursion.
-        const chain: ExprId[] = []
-        let last = id
-        for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
-        let made = this.of(last)
-        for (const link of chain.reverse()) {
-          const head = this.of(at(link, 1))
-          made = head === at(link, 1) && made === at(link, 2) ? link : concat(head, made)
-        }
-        return made
-      }
-      case LoopKind: {
-        const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
-        const inner = this.of(body)
-        const isFar = max !== Unbounded && max > this.iterations(id)
-        if (isFar) this.least = Math.min(this.least, max)
-        return inner === body && !isFar ? id : loop(inner, min, isFar ? Unbounded : max)
-      }
-      default:
-        return id
-    }
-  }
-
-  private each(id: ExprId, join: (parts: readonly ExprId[]) => ExprId): ExprId {
-    const parts = members(id)
-    const loose = parts.map((part) => this.of(part))
-    return loose.every((part, i) => part === parts[i]) ? id : join(loose)
+  protected ofPart(id: ExprId): ExprId {
+    if (kindOf(id) === AndKind) return this.joined(id, and)
+    if (kindOf(id) !== LoopKind) return id
+    const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
+    const inner = this.of(body)
+    const isFar = max !== Unbounded && max > this.iterations(id)
+    if (isFar) this.least = Math.min(this.least, max)
+    return inner === body && !isFar ? id : loop(inner, min, isFar ? Unbounded : max)
   }
 }
 
 /** In how many bytes every beginning of a text of `id` can be ended, or a few more; `Endless`: it is not told. */
 function farthestEnd(id: ExprId): number {
   if (ends.get(id) < 0) {
-    if (countOf(id) > MaxCounted) ends.set(id, Endless)
+    if (countOf(id) >= TooMany) ends.set(id, Endless)
     else findFarthestEnd(id)
   }
   return ends.get(id)
 }
 
-/** How many counts the derivatives of `id` go through, about. */
+/** How many counts the derivatives of `id` go through, about; no more than `TooMany`. Memoised: parts are shared. */
 function countOf(id: ExprId): number {
+  let count = counts.get(id)
+  if (count < 0) {
+    count = Math.min(TooMany, findCount(id))
+    counts.set(id, count)
+  }
+  return count
+}
+
+function findCount(id: ExprId): number {
   switch (kindOf(id)) {
     case LoopKind: {
       const [min, max] = [at(id, 2), at(id, 3)]
-      return Math.min(Endless, Math.max(1, max === Unbounded ? min : max) * countOf(at(id, 1)))
+      return Math.max(1, max === Unbounded ? min : max) * countOf(at(id, 1))
     }
     case ConcatKind: {
       let sum = 0
-      for (; kindOf(id) === ConcatKind && sum <= MaxCounted; id = at(id, 2)) sum += countOf(at(id, 1))
-      return sum + countOf(id)
+      let rest = id
+      for (; kindOf(rest) === ConcatKind && sum < TooMany; rest = at(rest, 2)) sum += countOf(at(rest, 1))
+      return sum < TooMany ? sum + countOf(rest) : sum
     }
     case OrKind:
       return members(id).reduce((sum, part) => sum + countOf(part), 0)
     case AndKind:
-      return members(id).reduce((product, part) => Math.min(Endless, product * countOf(part)), 1)
+      return members(id).reduce((product, part) => product * countOf(part), 1)
     case DiffKind:
       return countOf(at(id, 2))
     case MachineKind:
-      return Endless
+      return TooMany
     default:
       return 1
   }
@@ -147,8 +125,9 @@ function findFarthestEnd(root: ExprId): void {
   /** By place: the places of those that lead there in one byte. */
   const before: number[][] = [[]]
   for (let i = 0; i < found.length; i++) {
+    // What is left of it later has mostly as many, and is not looked at again.
     if (found.length > MaxDerivatives) {
-      ends.set(root, Endless)
+      note(found, Endless)
       return
     }
     const row = derivativeRow(found[i])
@@ -180,5 +159,9 @@ function findFarthestEnd(root: ExprId): void {
     if (next.length > 0) distance++
     wave = next
   }
-  for (const id of found) if (ends.get(id) < 0) ends.set(id, distance)
+  note(found, distance)
+}
+
+function note(found: readonly ExprId[], farthest: number): void {
+  for (const id of found) if (ends.get(id) < 0) ends.set(id, farthest)
 }

@@ -246,6 +246,8 @@ test("alternatives that share what follows are clamped once each, however deep t
   }
   const clamped = exprs.clamped(nested(1_000_000), reachOf(4))
   expect(clamped).toBe(exprs.clamped(nested(999_999), reachOf(4)))
+  const beside = (max: number) => and([nested(max), loop(anyChar, 0, 1_000_000)])
+  expect(exprs.isNever(exprs.clamped(beside(1_000_000), reachOf(4)))).toBe(false)
   expect(clamped).not.toBe(nested(1_000_000))
   const ends = loop(nested(3), 20, 30)
   expect(exprs.clamped(ends, reachOf(4))).not.toBe(ends)
