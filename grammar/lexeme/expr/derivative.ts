@@ -366,18 +366,14 @@ const FirstTail = 0x80
  * byte: so the ten ranges of first bytes take one call of `combine`.
  */
 function sweepBehind(operands: readonly number[], combine: (targets: readonly ExprId[]) => ExprId): number {
-  // What was combined, and to what. Shape [n, operands + 1].
-  const known: ExprId[] = []
+  // What was combined last, and to what: mostly what follows the last characters of one byte follows all others.
+  let last: readonly ExprId[] = []
+  let made: ExprId = Never
   const combineOnce = (targets: readonly ExprId[]): ExprId => {
-    const count = targets.length
-    for (let place = 0; place < known.length; place += count + 1) {
-      let i = 0
-      while (i < count && known[place + i] === targets[i]) i++
-      if (i === count) return known[place + count]
+    if (last.length === 0 || targets.some((target, i) => target !== last[i])) {
+      made = combine(targets)
+      last = targets.slice()
     }
-    const made = combine(targets)
-    for (const target of targets) known.push(target)
-    known.push(made)
     return made
   }
   return sweep(operands, (targets) => {
