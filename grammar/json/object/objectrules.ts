@@ -234,7 +234,7 @@ export class ObjectRules {
   }
 
   private plan(progress: Progress): Plan | null {
-    const { unmet, count, next, requiredCount } = progress
+    const { unmet, count, requiredCount } = progress
     if (unmet === 0n) return null
     const key = this.planKey(progress)
     let plan = this.plans.get(key)
@@ -244,7 +244,7 @@ export class ObjectRules {
         options: this.options,
         limits: this.limits,
         isSeen: (i) => this.isSeen(progress, i),
-        isOpen: (i) => this.isOffered[i] && !this.isSeen(progress, i) && (!this.ordered || i >= next),
+        isOpen: (i) => this.isOpen(progress, i),
         isPossible: (value, facts) => this.isProductive(this.demand(value, facts)),
         count,
         requiredCount,
@@ -260,22 +260,26 @@ export class ObjectRules {
    * Whether the plan that was found last is one for `progress` as well, where all names that it does not read are given up: between
    * most keys nothing changes that it rests on, and a new one takes a search.
    */
-  private isPlanned({ seen, unmet, count, next, requiredCount }: Progress): boolean {
+  private isPlanned(progress: Progress): boolean {
     const { lastPlan: plan } = this
     if (plan === null) return false
+    const { unmet, count, requiredCount } = progress
     const { names, min, max } = this.spec
-    const room = max - count - requiredCount
-    if (plan.cost > room || (this.classes.length === 0 && count + requiredCount < min)) return false
-    const canCome = (i: number) => this.isOffered[i] && (!this.ordered || i >= next)
-    const isSeen = (i: number) => ((seen[i >>> 5] >>> (i & 31)) & 1) === 1
-    for (const i of plan.names) if (isSeen(i) || !canCome(i)) return false
+    if (plan.cost > max - count - requiredCount) return false
+    if (this.classes.length === 0 && count + requiredCount < min) return false
+    for (const i of plan.names) if (!this.isOpen(progress, i)) return false
     let left = unmet & ~plan.met
     for (let i = 0; i < names.length && left !== 0n; i++) {
       const { absence, isRequired } = names[i]
-      if (absence === 0n || isSeen(i) || plan.names.includes(i)) continue
-      if (!isRequired || !canCome(i)) left &= ~absence
+      if (absence === 0n || this.isSeen(progress, i) || plan.names.includes(i)) continue
+      if (!isRequired || !this.isOpen(progress, i)) left &= ~absence
     }
     return left === 0n
+  }
+
+  /** Whether a declared name can still be read, as far as its own value goes. */
+  private isOpen(progress: Progress, index: number): boolean {
+    return this.isOffered[index] && !this.isSeen(progress, index) && (!this.ordered || index >= progress.next)
   }
 
   /** Equal keys, equal plans: names that meet nothing count, but it does not matter which they were. */
