@@ -1,5 +1,4 @@
 /** How far the tokens of a vocabulary reach: bounds below which counts in a grammar cannot be told apart by one token. */
-
 import type { CharacterTest, Reach } from "../../grammar/lexeme/expr/clamp.ts"
 import type { ExprId } from "../../grammar/lexeme/expr/expr.ts"
 import type { Vocabulary } from "../vocabulary.ts"
