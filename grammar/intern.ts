@@ -24,7 +24,7 @@ export function moreThan(room: number): number {
 }
 
 /** Mixes one more value into a hash. Multiply-xorshift on 32 bits; the constants are MurmurHash3's (Appleby 2011). */
-function mix(hash: number, value: number): number {
+export function mix(hash: number, value: number): number {
   let k = Math.imul(value, 0xcc9e2d51)
   k = (k << 15) | (k >>> 17)
   const h = hash ^ Math.imul(k, 0x1b873593)

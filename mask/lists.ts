@@ -40,6 +40,8 @@ export class NodeLists {
   /** Lists of lists, ascending, and the list of all their nodes by the id of each. */
   private groups = new TupleTable()
   private groupUnions: number[] = []
+  /** By list: the tokens that end there. */
+  private readonly ownTokens: Int32Array[] = []
   /** By list: the set of the bytes with which tokens go on there. */
   private readonly byteSets: number[] = []
 
@@ -197,11 +199,16 @@ export class NodeLists {
     return children
   }
 
-  /** Tokens that end at the nodes of `list`. */
+  /** Tokens that end at the nodes of `list`, memoised. */
   tokens(list: number): Int32Array {
+    this.ownTokens[list] ??= this.tokensAt(list)
+    return this.ownTokens[list]
+  }
+
+  private tokensAt(list: number): Int32Array {
     const tokens: number[] = []
     for (const node of this.view(list)) if (this.trie.token(node) >= 0) tokens.push(this.trie.token(node))
-    return this.withDuplicates(Int32Array.from(tokens))
+    return tokens.length === 0 ? noIds : this.withDuplicates(Int32Array.from(tokens))
   }
 
   /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */

@@ -19,6 +19,7 @@ import { corrected, entry, entryBytes, type Local } from "./entry.ts"
 import { CharacterSets } from "./fast/characters.ts"
 import { Differences } from "./fast/differences.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
+import { EqualLocals } from "./fast/equals.ts"
 import { FarTokens } from "./fast/far.ts"
 import { FreeMasks } from "./fast/free.ts"
 import { Generations } from "./fast/generations.ts"
@@ -105,6 +106,7 @@ export class LocalMasks {
   private plain = new Int32Array(1024)
   /** By node list and lexeme state, clamped and unnamed. */
   private readonly entries: Generations<Local>
+  private readonly equals = new EqualLocals()
   /** Made for the first list that needs it; see `seenBelow`. */
   private seen: Int32Array | null = null
   private readonly found: Found
@@ -150,10 +152,11 @@ export class LocalMasks {
     const state = this.isPlain || this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
-    const local = this.make(list, state)
+    const local = this.equals.one(this.make(list, state))
     const isTurned = this.entries.set(list, state, local)
     const isFull = this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
+      this.equals.clear()
       this.overlays.clear()
       this.characters.clear()
     }
