@@ -8,6 +8,8 @@ import type { Found } from "./trie.ts"
 export interface Local extends Recipe, Kept {
   /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
   readonly exits: Int32Array
+  /** No other one has it; 0 until it stands for all that are equal. */
+  serial: number
 }
 
 /** An entry, its own arrays aside. */
@@ -15,7 +17,7 @@ export const entryBytes = 96
 
 /** All entries are this literal's, see `recipe`. */
 export function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
-  return { row, common, removed, ids, exits, bytes, generation: 0 }
+  return { row, common, removed, ids, exits, bytes, serial: 0, generation: 0 }
 }
 
 /** `plain` with what is in `found`, without what is in `other` alone. */

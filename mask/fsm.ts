@@ -12,12 +12,12 @@ import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
-import { wordCount } from "./bits.ts"
 import { type BudgetOptions, Budgets } from "./budgets/budgets.ts"
+import type { KeptMask } from "./keptmasks.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
-import { idsRecipe, listedCount, noIds, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
+import { idsRecipe, listedCount, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** What a `TokenFsm` may keep. The bounds change no answer, only how often it is computed. */
@@ -46,22 +46,6 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
 }
 
 const RootNode = 0
-/** A mask of which so many ids were set, over all its uses, is kept as a row to copy. */
-const ManyIds = 4_096
-
-/** A mask as it is written at the moment. */
-interface Kept {
-  recipe: Recipe
-  /** Ids that are set one by one each time. */
-  listed: number
-  /** Those of all uses. */
-  set: number
-}
-
-function keptRecipe(recipe: Recipe): Kept {
-  return { recipe, listed: listedCount(recipe), set: 0 }
-}
-
 /**
  * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they
  * are first asked for. Any number of matchers may share one.
@@ -79,9 +63,9 @@ export class TokenFsm implements TokenMachine {
   private readonly maskBytes: number
   private readonly transitionCount: number
   private readonly transitions = new PairMap()
-  private kept: (Kept | undefined)[] = []
+  private kept: (KeptMask | undefined)[] = []
   /** Drafts by shape. */
-  private drafts: ((Kept & Draft) | undefined)[] = []
+  private drafts: (Draft | undefined)[] = []
   private keptBytes = 0
   private hitCount = 0
 
@@ -175,10 +159,7 @@ export class TokenFsm implements TokenMachine {
     if (kept === undefined)
       kept = this.budgets === null ? this.find(state) : this.findCounted(state, this.budgets)
     else this.hitCount++
-    kept.set += kept.listed
-    // Not at once: most masks are asked for once.
-    if (kept.set > ManyIds && kept.listed > 0 && kept.set > kept.listed) this.keepRow(kept)
-    return kept.recipe
+    return this.locals.masks.use(kept)
   }
 
   get captures(): CaptureReader | null {
@@ -192,9 +173,9 @@ export class TokenFsm implements TokenMachine {
   maskBelow(state: number, node: number): Recipe {
     if (this.budgets !== null) return this.budgets.mask(state, node, noIds)
     const { lists, trie } = this.locals
-    const { recipe, unknown } = this.build(state, noIds, lists.intern([node]))
-    if (unknown.length === 0) return recipe
-    return unite([recipe, idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))])
+    const { mask, unknown } = this.build(state, noIds, lists.intern([node]))
+    if (unknown.length === 0) return mask.plain
+    return unite([mask.plain, idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))])
   }
 
   /** As `MaskBuilder.build`; a refusal has the place of what was read last: there the mask was given up. */
@@ -211,20 +192,19 @@ export class TokenFsm implements TokenMachine {
     }
   }
 
-  /** States with equal drafts share an entry, unless tokens had to be tried against the text. */
-  private find(state: number): Kept {
+  /** States with equal drafts share a mask, unless tokens had to be tried against the text. */
+  private find(state: number): KeptMask {
     const shape = this.states.shape(state)
     let draft = this.drafts[shape]
     if (draft === undefined) {
-      const { recipe, unknown } = this.build(state, this.locals.endIds)
-      draft = { recipe, listed: listedCount(recipe), set: 0, unknown }
-      this.charge(96 + 8 * recipe.ids.length)
+      draft = this.build(state, this.locals.endIds)
+      this.charge(96 + 8 * draft.mask.plain.ids.length)
       this.drafts[shape] = draft
     }
-    let kept: Kept = draft
+    let kept = draft.mask
     if (draft.unknown.length > 0) {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
-      kept = keptRecipe(unite([draft.recipe, tried]))
+      kept = this.locals.masks.alone(unite([kept.plain, tried]))
       this.charge(96 + 4 * listedCount(tried))
     }
     this.charge(8)
@@ -233,12 +213,12 @@ export class TokenFsm implements TokenMachine {
   }
 
   /** The mask of a state with budgets: that without them, or each token tried. */
-  private findCounted(state: number, budgets: Budgets): Kept {
+  private findCounted(state: number, budgets: Budgets): KeptMask {
     const uncounted = budgets.uncounted(state)
     let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
     if (kept === undefined) {
-      kept = keptRecipe(budgets.mask(state, RootNode, this.locals.endIds))
-      this.charge(96 + 4 * kept.listed + (kept.recipe.row?.byteLength ?? 0))
+      kept = this.locals.masks.alone(budgets.mask(state, RootNode, this.locals.endIds))
+      this.charge(96 + 4 * kept.listed + (kept.plain.row?.byteLength ?? 0))
     }
     this.charge(8)
     this.kept[state] = kept
@@ -260,15 +240,6 @@ export class TokenFsm implements TokenMachine {
       walks: this.locals.walkCount,
       nodes: this.locals.trie.visitCount,
     }
-  }
-
-  /** A mask that is long to write becomes a row. */
-  private keepRow(kept: Kept): void {
-    const row = new Uint32Array(wordCount(this.vocabulary.width))
-    writeRecipe(kept.recipe, row)
-    kept.recipe = rowRecipe(row)
-    kept.listed = 0
-    this.charge(row.byteLength)
   }
 
   /** Makes room when what is kept exceeds its bound: all or nothing, what is in use comes back. */

@@ -122,7 +122,7 @@ export class NodeLists {
       nodes.set(this.view(lists[i]), count)
       count += this.length(lists[i])
     }
-    return this.table.intern(nodes, distinct(nodes.sort()))
+    return this.table.intern(nodes, distinct(nodes.sort(), count))
   }
 
   /** The bytes with which tokens go on below `list`, as a set of `bytesets.ts`; memoised. */
@@ -266,19 +266,19 @@ function ascending(nodes: number[]): ArrayLike<number> {
   // As a walk finds them, mostly.
   if (at >= nodes.length) return nodes
   const sorted = Int32Array.from(nodes)
-  return sorted.subarray(0, putInOrder(sorted, at))
+  return sorted.subarray(0, putInOrder(sorted, sorted.length, at))
 }
 
-/** Puts `nodes`, of which the first `from` ascend, in order, each once; how many are left. */
-function putInOrder(nodes: Int32Array, from = 1): number {
-  if (nodes.length > FewNodes) nodes.sort()
-  else insert(nodes, from)
-  return distinct(nodes)
+/** Puts the first `length` of `nodes`, of which the first `from` ascend, in order, each once; how many are left. */
+export function putInOrder(nodes: Int32Array, length = nodes.length, from = 1): number {
+  if (length > FewNodes) nodes.subarray(0, length).sort()
+  else insert(nodes, length, from)
+  return distinct(nodes, length)
 }
 
-/** Puts `nodes`, of which the first `from` ascend, in order. */
-function insert(nodes: Int32Array, from: number): void {
-  for (let i = from; i < nodes.length; i++) {
+/** Puts the first `length` of `nodes`, of which the first `from` ascend, in order. */
+function insert(nodes: Int32Array, length: number, from: number): void {
+  for (let i = from; i < length; i++) {
     const node = nodes[i]
     let at = i
     for (; at > 0 && nodes[at - 1] > node; at--) nodes[at] = nodes[at - 1]
@@ -286,9 +286,9 @@ function insert(nodes: Int32Array, from: number): void {
   }
 }
 
-/** Moves each of `nodes`, which ascend, to the front once. How many that are. */
-function distinct(nodes: Int32Array): number {
+/** Moves each of the first `length` of `nodes`, which ascend, to the front once. How many that are. */
+function distinct(nodes: Int32Array, length: number): number {
   let count = 0
-  for (let i = 0; i < nodes.length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]
+  for (let i = 0; i < length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]
   return count
 }

@@ -29,6 +29,7 @@ import { Repeats } from "./fast/repeats.ts"
 import { RootSlices } from "./fast/rootslices.ts"
 import { type Group, Slices } from "./fast/slices.ts"
 import { type TextLocal, TextMasks } from "./fast/text.ts"
+import { KeptMasks } from "./keptmasks.ts"
 import { NodeLists, RootList } from "./lists.ts"
 import {
   emptyRecipe,
@@ -62,7 +63,10 @@ interface Cut {
 }
 
 export interface LocalOptions {
-  /** Bytes of entries that are kept, and as many of what they share: a grammar of C's takes 13 MB of these. Default 24 MiB. */
+  /**
+   * Bytes of entries that are kept, as many of what they share (a grammar of C's takes 13 MB of these), and a third as many of masks
+   * that are kept as rows. Default 24 MiB.
+   */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
   isPlain?: boolean
@@ -80,6 +84,8 @@ export class LocalMasks {
   readonly lists: NodeLists
   /** What may end a text. */
   readonly endIds: Int32Array
+  /** Masks as unions of local masks. */
+  readonly masks: KeptMasks
   /** Full walks: for `stats`. */
   walkCount = 0
   private readonly maxBytes: number
@@ -118,6 +124,7 @@ export class LocalMasks {
     this.endIds = Int32Array.from(vocabulary.endIds)
     this.maxBytes = options.maxBytes ?? 24 << 20
     this.entries = new Generations(this.maxBytes)
+    this.masks = new KeptMasks(vocabulary.width, this.maxBytes / 3)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
     this.minSeenNodes = options.minSeenNodes ?? 64
@@ -157,6 +164,7 @@ export class LocalMasks {
     const isFull = this.sharedBytes > this.maxBytes
     if (isTurned || isFull) {
       this.equals.clear()
+      this.masks.forgetUnions()
       this.overlays.clear()
       this.characters.clear()
     }
@@ -193,9 +201,9 @@ export class LocalMasks {
     return this.repeats.of(list, lexemeState, this.found)
   }
 
-  /** Bytes of entries and of what they share. */
+  /** Bytes of entries, of what they share and of what is made of them. */
   get bytes(): number {
-    return this.entries.bytes + this.sharedBytes
+    return this.entries.bytes + this.sharedBytes + this.masks.bytes
   }
 
   private get sharedBytes(): number {

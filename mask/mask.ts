@@ -15,13 +15,14 @@ import { DeadState, type States } from "../grammar/state.ts"
 import type { Local } from "./entry.ts"
 import { NoEnds } from "./fast/ends.ts"
 import { firstBytes } from "./fast/firstbytes.ts"
+import type { KeptMask } from "./keptmasks.ts"
 import { type NodeLists, NoList, RootList } from "./lists.ts"
 import type { LocalMasks } from "./local.ts"
-import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
+import { compactIds, idsRecipe, noIds, type Recipe, unite } from "./recipe.ts"
 
 /** A mask that is the same for all states with the same lexemes and stacks. */
 export interface Draft {
-  readonly recipe: Recipe
+  readonly mask: KeptMask
   /** Node lists below which a key or an item depends on an unknown text: their tokens are tried one by one. */
   readonly unknown: readonly number[]
 }
@@ -53,7 +54,9 @@ const ended = new TripleMap()
 export class MaskBuilder {
   private readonly states: States
   private readonly locals: LocalMasks
-  private parts: Recipe[] = []
+  private parts: Local[] = []
+  /** Parts that are tokens by their ids. */
+  private named: Recipe[] = []
   private unknown: number[] = []
   /** What `bytesBehind` answers, by stack: `NotAsked`, `Many` for null, else the set + 2. */
   private behind = new Int32Array(8)
@@ -78,6 +81,7 @@ export class MaskBuilder {
     ended.clear()
     this.waves?.clear()
     this.parts = []
+    this.named = []
     this.unknown = []
     for (let i = 0; i < this.states.threadCount(state); i++) {
       const lexemeState = this.states.lexemeState(state, i)
@@ -85,8 +89,13 @@ export class MaskBuilder {
       this.addRead(list, lexemeState, this.states.stack(state, i))
     }
     if (this.waves !== null) this.readWaves(this.waves)
-    if (this.states.isAccepting(state)) this.parts.push(idsRecipe(endIds))
-    return { recipe: unite(this.parts), unknown: this.unknown }
+    const ends = this.states.isAccepting(state) ? endIds : noIds
+    const { masks } = this.locals
+    const mask =
+      this.named.length === 0
+        ? masks.unionOf(this.parts, ends)
+        : masks.alone(unite([...this.parts, ...this.named, idsRecipe(ends)]))
+    return { mask, unknown: this.unknown }
   }
 
   /**
@@ -172,7 +181,7 @@ export class MaskBuilder {
       )
       this.tokens.set(lexemeState, recipe)
     }
-    this.parts.push(recipe)
+    this.named.push(recipe)
     return true
   }
 

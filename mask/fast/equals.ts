@@ -21,8 +21,9 @@ export class EqualLocals {
   private links: Link[] = []
   /** (hash, 0) → the place of the newest one that has it. */
   private places = new PairMap()
+  private count = 0
 
-  /** The one that stands for all that are equal to `local`: the first that was here. Linear in its ids. */
+  /** The one that stands for all that are equal to `local`: the first that was here, with a serial. Linear in its ids. */
   one(local: Local): Local {
     const hash = hashOf(local)
     const newest = this.places.get(hash, 0)
@@ -30,6 +31,7 @@ export class EqualLocals {
       if (areEqual(this.links[place].local, local)) return this.links[place].local
     const place = this.links.push({ local, before: newest }) - 1
     this.places.set(hash, 0, place)
+    local.serial = ++this.count
     return local
   }
 

@@ -68,8 +68,8 @@ test.each(inputs)("%s: the draft and the tokens tried are the mask", (_, input, 
     const random = randomOf(seed)
     let state = states.start
     for (let step = 0; step < 10; step++) {
-      const { recipe, unknown } = builder.build(state, endIds)
-      writeRecipe(recipe, row)
+      const { mask, unknown } = builder.build(state, endIds)
+      writeRecipe(mask.plain, row)
       const drafted = idsOf(row)
       const tried = Array.from(builder.tryTokens(state, unknown))
       triedCount += tried.length
@@ -91,7 +91,7 @@ test("states with equal lexemes and stacks have equal drafts, whatever their tex
   expect(states.shape(a)).toBe(states.shape(b))
   const rows = [a, b].map((state) => {
     const row = new Uint32Array(vocabulary.words)
-    writeRecipe(builder.build(state, endIds).recipe, row)
+    writeRecipe(builder.build(state, endIds).mask.plain, row)
     return idsOf(row)
   })
   expect(rows[0]).toEqual(rows[1])
