@@ -49,6 +49,8 @@ export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
   /** The state after `byte`, one of the bytes of a row that was left open. */
   target?(a: number, b: number, c: number, byte: number): number
+  /** The state after `byte` without a look at other bytes; -1: the row had better be made. */
+  step?(a: number, b: number, c: number, byte: number): number
   /** 0 = not accepting, else which alternative ended here. */
   tag(a: number, b: number, c: number): number
   /** A lower bound on the bytes to an accepting state. Default 0. */
@@ -159,6 +161,18 @@ export class LexemeTable {
       at = edges[-row]
       if (at === Dead) return Dead
     }
+  }
+
+  /**
+   * As `next`, for a state that is met along one text alone: where its kind can do without, its row is not made, which would ask for
+   * each of its ways on whether it has an end.
+   */
+  step(state: number, byte: number): number {
+    if (this.rows[state] !== 0) return this.next(state, byte)
+    const { tuples } = this
+    const kind = this.kinds[tuples.at(state, 0)]
+    const target = kind.step?.(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), byte) ?? -1
+    return target < 0 ? this.next(state, byte) : target
   }
 
   /** For a state that is edges over a base: its base (`Dead` for a plain edge list). -1 for a wide state. */

@@ -6,7 +6,7 @@
  * for each state.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import { End, type Found, Head, type TokenTrie } from "../trie.ts"
+import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts"
 
 export class FarTokens {
   private readonly trie: TokenTrie
@@ -16,12 +16,15 @@ export class FarTokens {
   /** The two states by depth. */
   private readonly mine: Int32Array
   private readonly theirs: Int32Array
+  /** A state by depth, for one walk. */
+  private readonly states: Int32Array
 
   constructor(trie: TokenTrie, depth: number) {
     this.trie = trie
     this.depth = depth
     this.mine = new Int32Array(depth + 1)
     this.theirs = new Int32Array(depth + 1)
+    this.states = new Int32Array(trie.maxDepth + 1)
     const path: number[] = []
     const above: number[] = []
     trie.scan(0, (node, _byte, at) => {
@@ -56,8 +59,8 @@ export class FarTokens {
       const node = path[i]
       const head = nodes[node + Head]
       const depth = head >>> 8
-      const own = lexemes.next(mine[depth - 1], head & 0xff)
-      const their = lexemes.next(theirs[depth - 1], head & 0xff)
+      const own = lexemes.step(mine[depth - 1], head & 0xff)
+      const their = lexemes.step(theirs[depth - 1], head & 0xff)
       if (own !== their && own !== Dead && depth < most) {
         mine[depth] = own
         theirs[depth] = their
@@ -65,11 +68,31 @@ export class FarTokens {
         continue
       }
       if (own !== their && own !== Dead) {
-        trie.walk(node, own, found)
-        trie.walk(node, their, other)
+        this.walk(node, own, found)
+        this.walk(node, their, other)
       }
       const end = nodes[node + End]
       while (i < path.length && path[i] < end) i++
+    }
+  }
+  /** As `TokenTrie.walk`, along texts on which most states are met once. */
+  private walk(node: number, state: number, found: Found): void {
+    const { trie, states } = this
+    const { nodes } = trie
+    const end = nodes[node + End]
+    states[nodes[node + Head] >>> 8] = state
+    for (let at = node + Stride; at < end; ) {
+      const head = nodes[at + Head]
+      const depth = head >>> 8
+      const next = lexemes.step(states[depth - 1], head & 0xff)
+      if (next === Dead) {
+        at = nodes[at + End]
+        continue
+      }
+      states[depth] = next
+      if (nodes[at + Token] >= 0) found.tokens[found.tokenCount++] = nodes[at + Token]
+      if (lexemes.tags[next] !== 0 && trie.hasChildren(at)) found.exits.push(at, lexemes.tags[next])
+      at += Stride
     }
   }
 }

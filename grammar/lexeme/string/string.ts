@@ -106,6 +106,10 @@ const StringKind = lexemes.register({
       ? afterEscape(policy, content, byte)
       : afterHex(mode, content, read, byte)
   },
+  step(mode, content, _read, byte) {
+    const isPlain = (mode & ~1) === Body && byte >= 0x20 && byte !== Quote && byte !== Slash
+    return isPlain ? state(mode, nextContent(content, byte)) : -1
+  },
   least: leastSpelled,
   shortest: spelled,
   clamp(mode, content, read, reach, state) {

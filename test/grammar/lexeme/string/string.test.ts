@@ -160,3 +160,50 @@ describe.each<Escapes>(["minimal", "all"])("%s", (escapes) => {
 test("nothing is no string", () => {
   expect(stringLexeme(NoContent, "all")).toBe(Dead)
 })
+
+test("a step without a row leads where the row does", () => {
+  const letters = exprs.codePoints([97, 122])
+  const around = (inner: number) => exprs.concat(exprs.anyText, exprs.concat(inner, exprs.anyText))
+  const names = buildNames([
+    { bytes: encoder.encode("aé"), tag: 5 },
+    { bytes: encoder.encode("b\n"), tag: 6 },
+  ])
+  const words = exprContent(exprs.loop(exprs.concat(letters, exprs.codePoints([0xe9, 0xe9])), 1, 3))
+  const contents = [
+    anyContent,
+    words,
+    exprContent(exprs.and([around(letters), exprs.not(around(exprs.codePoints([10, 10])))])),
+    lengthContent(anyContent, 2, 4),
+    lengthContent(words, 3, 5),
+    namesContent(names, anyContent),
+    namesContent(names, NoContent),
+    namesContent(names, lengthContent(anyContent, 0, 3)),
+  ]
+  let steps = 0
+  const run = (content: number, escapes: Escapes, text: string) => {
+    // Rows are forgotten: what is stepped through has none.
+    lexemes.forgetRows()
+    const bytes = encoder.encode(text)
+    const stepped = [stringLexeme(content, escapes)]
+    for (const byte of bytes) stepped.push(lexemes.step(stepped[stepped.length - 1], byte))
+    let state = stepped[0]
+    for (const [i, byte] of bytes.entries()) {
+      state = lexemes.next(state, byte)
+      expect(stepped[i + 1]).toBe(state)
+      if (state !== Dead) steps++
+    }
+  }
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...contents),
+      fc.constantFrom<Escapes>("minimal", "all"),
+      fc
+        .array(fc.constantFrom("a", "b", "é", "\n", "💩", "z"), { maxLength: 5 })
+        .map((units) => units.join("")),
+      fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
+      (content, escapes, text, choices) => run(content, escapes, spell(text, choices)),
+    ),
+    { numRuns: 400, seed: 3202 },
+  )
+  expect(steps).toBeGreaterThan(1_000)
+})
