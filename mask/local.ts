@@ -232,9 +232,9 @@ export class LocalMasks {
     if (base === Dead) {
       const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
       if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
-      const free = this.lists.size(list) < this.minSliceNodes ? null : this.freed(list, state)
-      if (free !== null) return free
     }
+    const free = this.lists.size(list) < this.minSliceNodes ? null : this.freed(list, state)
+    if (free !== null) return free
     if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
     const text = this.text.local(list, this.lists.view(list), state)
     if (text !== null) return this.closing(text)

@@ -1,11 +1,13 @@
 /**
  * Local masks of states from which many bytes go on whatever follows, though each beginning is a state of its own: an A-label
- * of a host name. The tokens of these bytes alone are found once per list of trie nodes; asked of the automaton are only the
+ * of a host name, a class of a pattern. The tokens of these bytes alone are found once per list of trie nodes; asked of the automaton are only the
  * nodes at which a token leaves them, along the few paths to those.
  */
 
 import type { FreeBytes } from "../../grammar/lexeme/expr/machine.ts"
-import { lexemes } from "../../grammar/lexeme/table.ts"
+import { rawLexeme } from "../../grammar/lexeme/raw.ts"
+import { anyContent } from "../../grammar/lexeme/string/content.ts"
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { Found, TokenTrie } from "../trie.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 
@@ -13,6 +15,8 @@ import { CountedTokens, Pairs } from "./counted.ts"
 const ManyBytes = 16
 const RoomStep = 8
 const MaxRoom = 48
+/** Ways of a state with a row: it has not told them. */
+const allBytes = Array.from({ length: 256 }, (_, byte) => byte)
 
 export class FreeMasks {
   private readonly trie: TokenTrie
@@ -42,11 +46,13 @@ export class FreeMasks {
   ): CountedTokens | null {
     if (free.room === 0) return null
     const room = free.room <= ManyBytes ? free.room : Math.min(free.room & -RoomStep, MaxRoom)
-    const ways = Array.from({ length: lexemes.edgeCount(state) }, (_, i) => lexemes.edgeByte(state, i))
-    const key = `${list} ${room} ${free.bytes} ${ways}`
+    const count = lexemes.edgeCount(state)
+    const ways = count === 0 ? allBytes : Array.from({ length: count }, (_, i) => lexemes.edgeByte(state, i))
+    const isWide = free.isWide ?? false
+    const key = `${list} ${room} ${isWide} ${free.bytes} ${ways}`
     let tokens = this.made.get(key)
     if (tokens === undefined) {
-      tokens = new FreeTokens(this.trie, this.width, nodes, { bytes: free.bytes, room }, ways)
+      tokens = new FreeTokens(this.trie, this.width, nodes, { bytes: free.bytes, room, isWide }, ways)
       this.made.set(key, tokens)
       this.bytes += tokens.byteLength
     }
@@ -70,7 +76,7 @@ class FreeTokens {
     trie: TokenTrie,
     width: number,
     roots: ArrayLike<number>,
-    { bytes, room }: FreeBytes,
+    { bytes, room, isWide }: FreeBytes,
     ways: readonly number[],
   ) {
     const inside = new Pairs()
@@ -84,8 +90,11 @@ class FreeTokens {
     /** By depth: the byte, and its place in `path` once a node at which a token leaves is below, else -1. */
     const read = new Uint8Array(trie.maxDepth + 1)
     const places = new Int32Array(trie.maxDepth + 1)
+    /** Where plain text is by depth, which tells what is a character. */
+    const texts = new Int32Array(trie.maxDepth + 1)
     for (let i = 0; i < roots.length; i++) {
       const top = trie.depth(roots[i])
+      texts[top] = rawLexeme(anyContent)
       const placeOf = (depth: number): number => {
         if (depth === top) return -1
         if (places[depth] < 0) {
@@ -98,7 +107,10 @@ class FreeTokens {
       trie.scan(roots[i], (node, byte, depth, token) => {
         read[depth] = byte
         places[depth] = -1
-        if (isFree[byte] === 1 && depth - top <= room) {
+        texts[depth] = isWide ? lexemes.next(texts[depth - 1], byte) : Dead
+        const isKnown = isFree[byte] === 1
+        const isNext = isWide ? (isKnown || byte >= 0x80) && texts[depth] !== Dead : isKnown
+        if (isNext && depth - top <= room) {
           if (token >= 0) inside.push(token, 0)
           return true
         }

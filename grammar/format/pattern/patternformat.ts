@@ -12,6 +12,7 @@ import {
   type CharacterMachine,
   type ExprId,
   exprs,
+  type FreeBytes,
   type MachineEdge,
   type MachineTail,
   type TextLengths,
@@ -50,6 +51,11 @@ interface Configuration {
 }
 
 const Unbounded = 0x7fffffff
+
+/** Atoms of a class, and `^`, which may stand first; the quote is JSON's. */
+const classBytes = Array.from({ length: 0x7f - 0x20 }, (_, i) => 0x20 + i).filter(
+  (byte) => !']\\-"'.includes(String.fromCharCode(byte)),
+)
 
 /** Configurations are made when an edge leads to them. */
 class PatternMachine implements CharacterMachine {
@@ -108,6 +114,13 @@ class PatternMachine implements CharacterMachine {
     if (place.at !== "class" || place.dash || place.isFirst || place.afterZero || place.left === CommonLeft)
       return -1
     return this.internAs(classAt(CommonLeft), seen, seenId)
+  }
+
+  /** In a class a character is remembered, since a dash may follow. Most tokens have none. */
+  free(state: number): FreeBytes | null {
+    const { place } = this.configurations[state]
+    if (place.at !== "class" || place.dash || place.afterZero) return null
+    return { bytes: classBytes, room: Unbounded, isWide: true }
   }
 
   /** A pattern that is whole may go on with any letters; else only its closing parentheses are known to do. */

@@ -49,6 +49,17 @@ export interface MachineTail {
   next(byte: number): number
 }
 
+/**
+ * Any text of at most `room` of these bytes, ascending, goes on from a state. What else goes on after some of them does so by
+ * one of the bytes of its tail, where it has one.
+ */
+export interface FreeBytes {
+  readonly bytes: readonly number[]
+  readonly room: number
+  /** Whether characters beyond ASCII may stand among them, whole or begun. */
+  readonly isWide?: boolean
+}
+
 /** States are small integers. From every state some text must be accepted; edges of one state must not overlap. */
 export interface CharacterMachine {
   readonly start: number
@@ -58,16 +69,9 @@ export interface CharacterMachine {
   base?(state: number): number
   /** For a state inside a character: what its next byte may be, instead of edges. Else null. */
   tail?(state: number): MachineTail | null
+  /** What needs no look at the states behind it: bytes of ASCII that are no quote and no backslash. Else null. */
+  free?(state: number): FreeBytes | null
   lengths?(state: number): TextLengths
-}
-
-/**
- * Any text of at most `room` of these bytes, ascending, goes on from a state. What else goes on after some of them does so by
- * one of the bytes of its tail.
- */
-export interface FreeBytes {
-  readonly bytes: readonly number[]
-  readonly room: number
 }
 
 /** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
@@ -182,8 +186,7 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
 /** What goes on from a machine's state whatever follows, where it knows; else null. */
 export function machineFree(id: ExprId): FreeBytes | null {
   if (kindOf(id) !== MachineKind) return null
-  const machine = machines[at(id, 1)]
-  return "row" in machine ? (machine.free?.(at(id, 2)) ?? null) : null
+  return machines[at(id, 1)].free?.(at(id, 2)) ?? null
 }
 
 /** A short text of a machine's state that knows one without a search, else null. */

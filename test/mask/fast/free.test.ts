@@ -1,4 +1,4 @@
-/** Tokens of A-labels, taken by their bytes, against a walk of the trie. */
+/** Tokens of A-labels and of classes in patterns, taken by their bytes, against a walk of the trie. */
 import { expect, test } from "vitest"
 import { formatExpr } from "../../../grammar/format/format.ts"
 import { exprContent } from "../../../grammar/lexeme/string/content.ts"
@@ -7,7 +7,7 @@ import { lexemes } from "../../../grammar/lexeme/table.ts"
 import { RootList } from "../../../mask/lists.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
-import { vocabularyOf } from "../../support/oracle.ts"
+import { Vocabulary } from "../../../mask/vocabulary.ts"
 
 const encoder = new TextEncoder()
 const letters = "abeyz019-XN"
@@ -28,10 +28,40 @@ const pieces = [
   "a b",
   "xn--",
   '"',
+  "]",
+  "z]",
+  "é-",
+  "-é",
+  "💩-z",
+  "💩-💪]",
+  "a-z]+",
+  "é-a",
+  "\\\\",
+  "b\\\\d-",
+  "0-9",
+  "^a",
+  "]{2}",
 ]
 for (const a of letters)
   for (const b of letters) pieces.push(a, a + b, `${b}${a}${b}abcdefghijklmnop-qrs${a}`)
-const vocabulary = vocabularyOf([...new Set(pieces)])
+/** Characters that are cut, and bytes that are none. */
+const cut = [
+  [0xc3],
+  [0xe4, 0xb8],
+  [0x61, 0xf0, 0x9f],
+  [0xa9],
+  [0xc3, 0x28],
+  [0xed, 0xa0, 0x80],
+  [0x62, 0xff],
+  [0xe0, 0x80],
+]
+const vocabulary = Vocabulary.fromBytes(
+  [
+    ...[...new Set(pieces)].map((piece) => encoder.encode(piece)),
+    ...cut.map((bytes) => Uint8Array.from(bytes)),
+  ],
+  { endIds: [pieces.length + 100] },
+)
 const masks = new LocalMasks(vocabulary, { minSliceNodes: 1 })
 const plain = new LocalMasks(vocabulary, { isPlain: true })
 
@@ -54,9 +84,28 @@ const cases = ["hostname", "idn-hostname"].flatMap((format) =>
 )
 
 test.each(cases)("%s, %s: %s", (format, escapes, text) => {
+  expectPlain(format, escapes, text)
+})
+
+const classes: [Escapes, string][] = (["minimal", "all"] as const).flatMap((escapes) =>
+  ["[", "[^", "[a", "[é", "[a-", "[é-", "[\\\\d", "[\\\\0", "([a", "[💩a", "a(?<b>[b-z"].map(
+    (text): [Escapes, string] => [escapes, text],
+  ),
+)
+
+test.each(classes)("a class in a pattern, %s: %s", (escapes, text) => {
+  expectPlain("regex", escapes, text)
+  // Below the nodes behind an opening quote too, and below many others.
+  const { trie, lists } = masks
+  const below = [...trie.children(0)].filter((node) => trie.hasChildren(node))
+  for (const nodes of [below, below.filter((_, i) => i % 2 === 0)])
+    expectPlain("regex", escapes, text, lists.intern(nodes), plain.lists.intern(nodes))
+})
+
+function expectPlain(format: string, escapes: Escapes, text: string, list = RootList, plainList = RootList) {
   const state = lexemes.run(bodyState(exprContent(formatExpr(format)!), escapes), encoder.encode(text))
   const [mine, theirs] = [masks, plain].map((one) => {
-    const local = one.local(RootList, state)
+    const local = one.local(one === masks ? list : plainList, state)
     const row = new Uint32Array(Math.ceil(vocabulary.width / 32))
     writeRecipe(local, row)
     const exits: number[][] = []
@@ -65,4 +114,4 @@ test.each(cases)("%s, %s: %s", (format, escapes, text) => {
     return { row, exits }
   })
   expect(mine).toEqual(theirs)
-})
+}
