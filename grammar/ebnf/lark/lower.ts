@@ -404,7 +404,6 @@ export class Lowering {
     const { terms } = this.rules
     let tail = terms.empty
     for (let i = items.length - 1; i >= 0; i--) {
-      let head = this.term(items[i], environment)
       // Strings side by side are one: thousands of them would be as many terms.
       const texts: string[] = []
       for (; this.gap === terms.empty && i >= 0; i--) {
@@ -412,10 +411,8 @@ export class Lowering {
         if (fact?.kind !== "text" || fact.ignoresCase) break
         texts.push(fact.value)
       }
-      if (texts.length > 0) {
-        head = terms.text(texts.reverse().join(""))
-        i++
-      }
+      if (texts.length > 0) i++
+      const head = texts.length > 0 ? terms.text(texts.reverse().join("")) : this.term(items[i], environment)
       tail = terms.concat(head, tail)
     }
     return tail

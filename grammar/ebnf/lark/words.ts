@@ -216,15 +216,35 @@ type CustomMatch = [string] & { payload?: { start: number; end: number } }
 
 /** Where the JSON value at `start` ends, by its brackets alone; the end of the text if they are never closed. */
 function jsonEnd(text: string, start: number): number {
-  const scan = /"(?:\\[\s\S]|[^"\\])*"?|[[{]|[\]}]|[^\s"[\]{},:]+|[,:]/g
-  scan.lastIndex = start
   let depth = 0
-  for (let found = scan.exec(text); found !== null; found = scan.exec(text)) {
-    const [part] = found
-    if (part === "[" || part === "{") depth++
-    else if (part === "]" || part === "}") depth--
-    if (depth === 0) return scan.lastIndex
+  for (let at = start; at < text.length; ) {
+    const mark = text[at]
+    if (mark === '"') at = stringEnd(text, at)
+    else if (marks.includes(mark)) at++
+    else if (/\s/.test(mark)) {
+      at++
+      continue
+    } else at = wordEnd(text, at)
+    if (mark === "[" || mark === "{") depth++
+    else if (mark === "]" || mark === "}") depth--
+    if (depth === 0) return at
     if (depth < 0) return start
   }
   return text.length
+}
+
+const marks = "[]{},:"
+
+/** Behind the string that opens at `start`; the end of the text if it is never closed. */
+function stringEnd(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1
+  return Math.min(at + 1, text.length)
+}
+
+/** Behind the number or word that begins at `start`. */
+function wordEnd(text: string, start: number): number {
+  let at = start
+  while (at < text.length && text[at] !== '"' && !marks.includes(text[at]) && !/\s/.test(text[at])) at++
+  return at
 }

@@ -83,8 +83,13 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
   const others = flags(tail)
   let made = (facts & others & Nullable) | ((facts | others) & (Inherited | Searched))
   if (tail === anyText && anyTails.includes(head)) made |= Universe
-  return intern([ConcatKind, head, tail], made)
+  pair[1] = head
+  pair[2] = tail
+  return intern(pair, made)
 }
+
+/** The tuple of a concatenation: of all that are asked for most are there already. */
+const pair = [ConcatKind, Never, Never]
 
 /** X of X?; -1 for other expressions. */
 function optionalBody(id: ExprId): ExprId {

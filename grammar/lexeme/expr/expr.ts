@@ -26,7 +26,7 @@ import {
 } from "./machine.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { printExpr } from "./print.ts"
-import { anyChar, byteRange, codePoints } from "./sets.ts"
+import { anyChar, byteRange, codePoints, oneByte } from "./sets.ts"
 
 export type {
   ByteClasses,
@@ -52,7 +52,7 @@ export const exprs = {
   literal(text: string | Uint8Array): ExprId {
     const bytes = typeof text === "string" ? utf8(text) : text
     let id: ExprId = Empty
-    for (let i = bytes.length - 1; i >= 0; i--) id = concat(byteRange(bytes[i], bytes[i]), id)
+    for (let i = bytes.length - 1; i >= 0; i--) id = concat(oneByte(bytes[i]), id)
     return id
   },
   concat,

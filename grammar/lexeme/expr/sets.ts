@@ -28,6 +28,14 @@ export function byteRange(lo: number, hi: number): ExprId {
   return makeSet([lo | (hi << 8), Empty])
 }
 
+const singles: ExprId[] = []
+
+/** This byte. */
+export function oneByte(byte: number): ExprId {
+  singles[byte] ??= byteRange(byte, byte)
+  return singles[byte]
+}
+
 /** First code point, lead byte mask and number of continuation bytes of each UTF-8 length. */
 const forms = [
   { first: 0, last: 0x7f, lead: 0, more: 0 },
