@@ -159,6 +159,7 @@ export class MaskBuilder {
     if (!seen.add(list, lexemeState, stack)) return
     checkTime()
     if (this.states.grammar.readsTokens && this.addTokens(list, lexemeState)) return
+    if (this.locals.isApart(list, lexemeState)) return
     const quiet = this.locals.quiet(lexemeState)
     const isQuiet = quiet !== lexemeState && this.addTextEnds(list, lexemeState, stack)
     const local = this.locals.local(list, isQuiet ? quiet : lexemeState)
