@@ -38,10 +38,12 @@ export interface Algebra<T> {
 export class ScalarFormula<T> {
   private readonly algebra: Algebra<T>
   private readonly keywords: KeywordReader
-  private readonly known = new Map<number, T>()
-  private readonly open = new Set<number>()
-  /** Open nodes that were met again: what was computed below them says less than it means elsewhere. */
-  private readonly cut = new Set<number>()
+  /** By node id. Arrays: each schema has a formula for each type, and most ask for a few nodes. */
+  private readonly known: (T | undefined)[] = []
+  private readonly isOpen: boolean[] = []
+  private openCount = 0
+  /** Open nodes that were met again, each once: what was computed below them says less than it means elsewhere. */
+  private cut: number[] = []
 
   constructor(algebra: Algebra<T>, keywords: KeywordReader) {
     this.algebra = algebra
@@ -50,18 +52,18 @@ export class ScalarFormula<T> {
 
   /** The values of this type that `node` accepts. */
   of(node: SchemaNode): T {
-    const known = this.known.get(node.id)
+    const known = this.known[node.id]
     if (known !== undefined) return known
     // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else it has no meaning.
-    if (this.open.has(node.id)) {
-      this.cut.add(node.id)
+    if (this.isOpen[node.id]) {
+      if (!this.cut.includes(node.id)) this.cut.push(node.id)
       return this.algebra.all
     }
-    if (this.open.size >= fixedBounds.inPlaceDepth) {
+    if (this.openCount >= fixedBounds.inPlaceDepth) {
       throw limitError(
         fixedBounds,
         "inPlaceDepth",
-        this.open.size + 1,
+        this.openCount + 1,
         node.pointer,
         (_, bound) => `schemas refer to each other in place more than ${bound} deep`,
         "leave out some of the steps between",
@@ -69,15 +71,17 @@ export class ScalarFormula<T> {
     }
     let result: T
     try {
-      this.open.add(node.id)
+      this.openCount++
+      this.isOpen[node.id] = true
       result = this.evaluate(this.keywords.of(node))
     } catch (error) {
       throw placed(error, node.pointer)
     } finally {
-      this.open.delete(node.id)
-      this.cut.delete(node.id)
+      this.isOpen[node.id] = false
+      this.openCount--
+      if (this.cut.length > 0) this.cut = this.cut.filter((id) => id !== node.id)
     }
-    if (this.cut.size === 0) this.known.set(node.id, result)
+    if (this.cut.length === 0) this.known[node.id] = result
     return result
   }
 
