@@ -17,7 +17,7 @@ import type { KeptMask } from "./keptmasks.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
-import { idsRecipe, listedCount, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
+import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** What a `TokenFsm` may keep. The bounds change no answer, only how often it is computed. */
@@ -198,14 +198,14 @@ export class TokenFsm implements TokenMachine {
     let draft = this.drafts[shape]
     if (draft === undefined) {
       draft = this.build(state, this.locals.endIds)
-      this.charge(96 + 8 * draft.mask.plain.ids.length)
+      this.charge(96 + draft.mask.bytes)
       this.drafts[shape] = draft
     }
     let kept = draft.mask
     if (draft.unknown.length > 0) {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
-      kept = this.locals.masks.alone(unite([kept.plain, tried]))
-      this.charge(96 + 4 * listedCount(tried))
+      kept = this.locals.masks.alone(unite([kept.plain, tried]), true)
+      this.charge(96 + kept.bytes)
     }
     this.charge(8)
     this.kept[state] = kept
@@ -217,8 +217,8 @@ export class TokenFsm implements TokenMachine {
     const uncounted = budgets.uncounted(state)
     let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
     if (kept === undefined) {
-      kept = this.locals.masks.alone(budgets.mask(state, RootNode, this.locals.endIds))
-      this.charge(96 + 4 * kept.listed + (kept.plain.row?.byteLength ?? 0))
+      kept = this.locals.masks.alone(budgets.mask(state, RootNode, this.locals.endIds), false)
+      this.charge(96 + kept.bytes)
     }
     this.charge(8)
     this.kept[state] = kept

@@ -14,12 +14,14 @@ import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } fr
 const ManyIds = 4_096
 /** So few are set in the time in which a row is copied. */
 const FewIds = 64
-/** Unions that are kept: some 200 bytes each. */
-const MaxUnions = 1 << 15
+/** What a union takes beside its recipe: its key, itself, its places in tables. */
+const unionBytes = 160
 
 /** Its owner writes to it. */
 export interface KeptMask {
   readonly plain: Recipe
+  /** What is its own of `plain`: not what it shares with local masks. */
+  readonly bytes: number
   /** How it is written at the moment. */
   recipe: Recipe
   /** Ids that are set one by one each time. */
@@ -30,24 +32,27 @@ export interface KeptMask {
 
 export class KeptMasks {
   private readonly width: number
+  private readonly maxBytes: number
   private readonly maxRows: number
   /** By the serials of the parts, which ascend, and the number of end ids behind them. */
   private unions = new TupleTable()
   private masks: KeptMask[] = []
+  private maskBytes = 0
   /** The masks that are rows to copy, in a ring. */
   private readonly rows: KeptMask[] = []
   /** Rows that were made. */
   private rowCount = 0
   private key = new Int32Array(16)
 
-  /** `width`: of the vocabulary; `maxRowBytes`: of all rows to copy. */
-  constructor(width: number, maxRowBytes: number) {
+  /** `width`: of the vocabulary; `maxBytes`: of all unions, and as many of rows to copy. */
+  constructor(width: number, maxBytes: number) {
     this.width = width
-    this.maxRows = Math.max(1, Math.floor(maxRowBytes / (4 * wordCount(width))))
+    this.maxBytes = maxBytes
+    this.maxRows = Math.max(1, Math.floor(maxBytes / (4 * wordCount(width))))
   }
 
   get bytes(): number {
-    return this.unions.bytes + 200 * this.masks.length + 4 * wordCount(this.width) * this.rows.length
+    return this.maskBytes + 4 * wordCount(this.width) * this.rows.length
   }
 
   /** The union of `parts` and of the tokens `endIds`, which are always the same or none. */
@@ -60,15 +65,23 @@ export class KeptMasks {
     const union = this.unions.intern(key, count + 1)
     const known = this.masks[union]
     if (known !== undefined) return known
-    const mask = this.alone(unite(endIds.length === 0 ? parts : [...parts, idsRecipe(endIds)]))
+    const plain = unite(endIds.length === 0 ? parts : [...parts, idsRecipe(endIds)])
+    const isOwnRow = plain.row !== null && !parts.some(({ row }) => row === plain.row)
+    const bytes = 8 * plain.ids.length + (isOwnRow ? plain.row.byteLength : 0)
+    const mask = { plain, bytes, recipe: plain, listed: listedCount(plain), set: 0 }
     this.masks[union] = mask
-    if (this.masks.length >= MaxUnions) this.forgetUnions()
+    this.maskBytes += unionBytes + 4 * count + bytes
+    if (this.maskBytes > this.maxBytes) this.forgetUnions()
     return mask
   }
 
-  /** A mask that no other state shares. */
-  alone(recipe: Recipe): KeptMask {
-    return { plain: recipe, recipe, listed: listedCount(recipe), set: 0 }
+  /** A mask that no other state shares, though its row may be another's. Many ids are a row at once: as a list they would take more. */
+  alone(recipe: Recipe, isSharedRow: boolean): KeptMask {
+    const isLong = listedCount(recipe) >= this.width / 64
+    const plain = isLong ? rowRecipe(this.rowOf(recipe)) : recipe
+    const listed = listedCount(plain)
+    const bytes = 4 * listed + (isSharedRow && !isLong ? 0 : (plain.row?.byteLength ?? 0))
+    return { plain, bytes, recipe: plain, listed, set: 0 }
   }
 
   /** How to write `mask`, which is about to be written. */
@@ -81,14 +94,15 @@ export class KeptMasks {
 
   /** Unions that are asked for from now on are made anew. */
   forgetUnions(): void {
-    this.unions = new TupleTable()
+    const unions = new TupleTable()
     this.masks = []
+    this.maskBytes = 0
+    this.unions = unions
   }
 
   /** In place of the oldest one, where there are enough: what is in use comes back. */
   private keepRow(mask: KeptMask): void {
-    const row = new Uint32Array(wordCount(this.width))
-    writeRecipe(mask.plain, row)
+    const row = this.rowOf(mask.plain)
     const place = this.rowCount++ % this.maxRows
     const oldest = this.rows[place]
     this.rows[place] = mask
@@ -98,5 +112,11 @@ export class KeptMasks {
     oldest.recipe = oldest.plain
     oldest.listed = listedCount(oldest.plain)
     oldest.set = 0
+  }
+
+  private rowOf(recipe: Recipe): Uint32Array {
+    const row = new Uint32Array(wordCount(this.width))
+    writeRecipe(recipe, row)
+    return row
   }
 }

@@ -199,8 +199,9 @@ export class NodeLists {
     return children
   }
 
-  /** Tokens that end at the nodes of `list`, memoised. */
+  /** Tokens that end at the nodes of `list`; of short lists memoised. */
   tokens(list: number): Int32Array {
+    if (this.length(list) > ManyNodes) return this.tokensAt(list)
     this.ownTokens[list] ??= this.tokensAt(list)
     return this.ownTokens[list]
   }

@@ -94,7 +94,7 @@ export class MaskBuilder {
     const mask =
       this.named.length === 0
         ? masks.unionOf(this.parts, ends)
-        : masks.alone(unite([...this.parts, ...this.named, idsRecipe(ends)]))
+        : masks.alone(unite([...this.parts, ...this.named, idsRecipe(ends)]), true)
     return { mask, unknown: this.unknown }
   }
 

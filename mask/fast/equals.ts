@@ -46,7 +46,7 @@ function hashOf({ row, common, removed, ids, exits }: Local): number {
   let hash = row === null ? 0 : 1
   hash = withIds(withIds(withIds(hash, common), removed), exits)
   for (let i = 0; i < ids.length; i++) hash = withIds(hash, ids[i])
-  return hash >>> 1
+  return hash >>> 2
 }
 
 function withIds(before: number, ids: Int32Array): number {
