@@ -46,6 +46,7 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
 }
 
 const RootNode = 0
+
 /**
  * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they
  * are first asked for. Any number of matchers may share one.

@@ -66,8 +66,8 @@ interface Cut {
 
 export interface LocalOptions {
   /**
-   * Bytes of what entries share (a grammar of C's takes 13 MB of these), half as many of entries, and a third as many of masks that
-   * are kept as rows. Default 24 MiB.
+   * Bytes of what entries share (a grammar of C's takes 13 MB of these), half as many of entries, and a third as many each of their
+   * unions and of those that are kept as rows. Default 24 MiB.
    */
   maxBytes?: number
   /** Walk every state: the tests hold all faster ways to it. */
@@ -186,7 +186,7 @@ export class LocalMasks {
    * many ways. A third of what is read behind something else is that (MaskBench's development split).
    */
   isApart(list: number, lexemeState: number): boolean {
-    if (list === RootList || lexemes.base(lexemeState) !== Dead) return false
+    if (this.isPlain || list === RootList || lexemes.base(lexemeState) !== Dead) return false
     const count = lexemes.edgeCount(lexemeState)
     if (count > FewWays) return false
     const bytes = this.lists.nextBytes(list)

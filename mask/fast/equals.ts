@@ -37,8 +37,9 @@ export class EqualLocals {
 
   /** Forgets everything. */
   clear(): void {
+    const places = new PairMap()
     this.links = []
-    this.places = new PairMap()
+    this.places = places
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Local masks of states from which many bytes go on whatever follows, though each beginning is a state of its own: an A-label
- * of a host name, a class of a pattern. The tokens of these bytes alone are found once per list of trie nodes; asked of the automaton are only the
- * nodes at which a token leaves them, along the few paths to those.
+ * of a host name, a class of a pattern. The tokens of these bytes alone are found once per list of trie nodes; asked of the
+ * automaton are only the nodes at which a token leaves them, along the few paths to those.
  */
 
 import type { FreeBytes } from "../../grammar/lexeme/expr/machine.ts"
