@@ -115,6 +115,8 @@ export class LocalMasks {
   /** By node list and lexeme state, clamped and unnamed. */
   private readonly entries: Generations<Local>
   private readonly equals = new EqualLocals()
+  /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
+  private generation: number
   /** Made for the first list that needs it; see `seenBelow`. */
   private seen: Int32Array | null = null
   private readonly found: Found
@@ -126,6 +128,7 @@ export class LocalMasks {
     this.endIds = Int32Array.from(vocabulary.endIds)
     this.maxBytes = options.maxBytes ?? 24 << 20
     this.entries = new Generations(this.maxBytes / 2)
+    this.generation = this.entries.generation
     this.masks = new KeptMasks(vocabulary.width, this.maxBytes / 3)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
@@ -162,9 +165,9 @@ export class LocalMasks {
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const local = this.equals.one(this.make(list, state))
-    const isTurned = this.entries.set(list, state, local)
+    this.entries.set(list, state, local)
     const isFull = this.sharedBytes > this.maxBytes
-    if (isTurned || isFull) {
+    if (isFull || this.entries.generation !== this.generation) {
       this.equals.clear()
       this.masks.forgetUnions()
       this.overlays.clear()
@@ -178,6 +181,7 @@ export class LocalMasks {
       this.text.clear()
       this.free.clear()
     }
+    this.generation = this.entries.generation
     return local
   }
 

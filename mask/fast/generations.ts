@@ -40,6 +40,11 @@ export class Generations<T extends Kept> {
     return this.young.bytes + this.old.bytes
   }
 
+  /** Another one each time that an old generation has gone, be it that something was asked for again. */
+  get generation(): number {
+    return this.young.id
+  }
+
   get(a: number, b: number): T | undefined {
     const place = this.young.places.get(a, b)
     if (place >= 0) return this.young.values[place]
@@ -50,8 +55,8 @@ export class Generations<T extends Kept> {
     return value
   }
 
-  /** Keeps `value`, which is not there yet under this pair. Whether an old generation has gone. */
-  set(a: number, b: number, value: T): boolean {
+  /** Keeps `value`, which is not there yet under this pair. */
+  set(a: number, b: number, value: T): void {
     const { young } = this
     young.places.set(a, b, young.values.push(value) - 1)
     young.bytes += placeBytes
@@ -60,11 +65,10 @@ export class Generations<T extends Kept> {
       value.generation = young.id
       young.bytes += value.bytes
     }
-    if (2 * young.bytes <= this.maxBytes) return false
+    if (2 * young.bytes <= this.maxBytes) return
     const next = this.begin()
     this.old = young
     this.young = next
-    return true
   }
 
   /** Forgets everything. */

@@ -48,3 +48,22 @@ test("a value under several pairs counts once in each generation that holds it, 
   }
   expect(cache.get(0, 0)).toBeUndefined()
 })
+
+test("a generation that goes is told, whether something was set or asked for again", () => {
+  const cache = new Generations<Kept>(20 * placeBytes)
+  const turnsBy = (act: () => void) => {
+    const before = cache.generation
+    act()
+    return cache.generation !== before
+  }
+  const fill = (from: number, count: number) => {
+    for (let i = 0; i < count; i++) cache.set(from, i, kept(placeBytes))
+  }
+  fill(0, 10)
+  expect(turnsBy(() => cache.set(0, 10, kept(placeBytes)))).toBe(true)
+  expect(turnsBy(() => fill(1, 10))).toBe(false)
+  // From the old generation it comes into the young one, which is full.
+  expect(turnsBy(() => cache.get(0, 3))).toBe(true)
+  expect(turnsBy(() => cache.get(0, 3))).toBe(false)
+  expect(turnsBy(() => cache.clear())).toBe(true)
+})
