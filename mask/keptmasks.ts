@@ -17,7 +17,7 @@ const FewIds = 64
 /** What a union takes beside its recipe: its key, itself, its places in tables. */
 const unionBytes = 160
 
-/** Its owner writes to it. */
+/** `KeptMasks` alone writes to it. */
 export interface KeptMask {
   readonly plain: Recipe
   /** What is its own of `plain`: not what it shares with local masks. */

@@ -75,6 +75,7 @@ export class FarTokens {
       while (i < path.length && path[i] < end) i++
     }
   }
+
   /** As `TokenTrie.walk`, along texts on which most states are met once. */
   private walk(node: number, state: number, found: Found): void {
     const { trie, states } = this
