@@ -3,7 +3,8 @@
  * tokens begin; the nodes at which one lexeme may end are where the next one is read from.
  */
 import { PairMap, TupleTable } from "../grammar/intern.ts"
-import { byteSet } from "../grammar/lexeme/bytesets.ts"
+import { byteSet, hasByte, NoBytes } from "../grammar/lexeme/bytesets.ts"
+import { guardOf } from "../grammar/lexeme/greedy.ts"
 import { ByteEdges } from "./fast/byteedges.ts"
 import { noIds } from "./recipe.ts"
 import { Stride, type TokenTrie } from "./trie.ts"
@@ -45,8 +46,12 @@ export class NodeLists {
   /** By list: the set of the bytes with which tokens go on there. */
   private readonly byteSets: number[] = []
 
-  constructor(trie: TokenTrie) {
+  /** Whether nodes at which nothing can follow are kept, too: the tests hold lists without them to that. */
+  private readonly keepsAll: boolean
+
+  constructor(trie: TokenTrie, keepsAll = false) {
     this.trie = trie
+    this.keepsAll = keepsAll
     this.table.intern([0])
     this.table.intern([])
   }
@@ -212,24 +217,39 @@ export class NodeLists {
     return tokens.length === 0 ? noIds : this.withDuplicates(Int32Array.from(tokens))
   }
 
-  /** (node, tag) pairs → (tag, list) pairs, ascending by tag. */
+  /**
+   * (node, tag) pairs → (tag, list) pairs, ascending by tag. A node at which tokens go on with bytes that the tag forbids alone is left
+   * out: an identifier could end in the middle of each word, but there no other lexeme begins.
+   */
   exits(exits: readonly number[]): Int32Array {
     if (exits.length === 0) return noIds
     const byTag = new Map<number, number[]>()
     // Most exits in a row have one tag.
     let [tag, nodes]: [number, number[]] = [0, []]
+    let guard = NoBytes
     for (let i = 0; i < exits.length; i += 2) {
       if (exits[i + 1] !== tag) {
         tag = exits[i + 1]
+        guard = this.keepsAll ? NoBytes : guardOf(tag)
         nodes = byTag.get(tag) ?? []
-        byTag.set(tag, nodes)
       }
+      if (guard !== NoBytes && !this.goesOnWithout(guard, exits[i])) continue
+      if (nodes.length === 0) byTag.set(tag, nodes)
       nodes.push(exits[i])
     }
     const pairs: number[] = []
     for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0]))
       pairs.push(tag, this.intern(ascending(nodes)))
     return Int32Array.from(pairs)
+  }
+
+  /** Whether some token goes on at `node` with a byte that is not in `set`. */
+  private goesOnWithout(set: number, node: number): boolean {
+    const { trie } = this
+    const last = trie.firstPlace(node + Stride)
+    for (let place = trie.firstPlace(node); place < last; place++)
+      if (!hasByte(set, trie.byteAt(place))) return true
+    return false
   }
 
   /** `plain`, (tag, list) pairs, less the (node, tag) pairs `taken`, which are in it, and with those `added`. */

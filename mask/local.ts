@@ -23,6 +23,7 @@ import { EqualLocals } from "./fast/equals.ts"
 import { FarTokens } from "./fast/far.ts"
 import { FreeMasks } from "./fast/free.ts"
 import { Generations } from "./fast/generations.ts"
+import { NestedWalks } from "./fast/nested.ts"
 import { Overlays } from "./fast/overlays.ts"
 import { VocabularyReach } from "./fast/reach.ts"
 import { Repeats } from "./fast/repeats.ts"
@@ -43,7 +44,7 @@ import {
   unite,
   writeRecipe,
 } from "./recipe.ts"
-import { End, type Found, TokenTrie } from "./trie.ts"
+import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** Below so many trie nodes a walk costs less than a look into the caches. */
@@ -52,6 +53,8 @@ const MaxWalkNodes = 400
 const UsualChain = 16
 /** A look at the clock after so much work: some 50 µs for each local mask that is made. */
 const ListWeight = 16
+/** Children by so many bytes are looked for one byte after the other. */
+const FewEdges = 2
 /** A state that goes on with so many bytes is told apart from a list's by each of them. */
 const FewWays = 8
 /** More ways out of a set are found in one walk. */
@@ -74,8 +77,8 @@ export interface LocalOptions {
   isPlain?: boolean
   /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
   minSliceNodes?: number
-  /** Nodes of a list from which on it is noted what was read below them, as some may lie below others. Default 64. */
-  minSeenNodes?: number
+  /** Nodes of a list from which on all are walked together, as some may lie below others. Default 64. */
+  minNestedNodes?: number
   /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
   farBytes?: number
 }
@@ -105,7 +108,7 @@ export class LocalMasks {
   private readonly far: FarTokens
   private readonly nearReach: Reach
   private readonly minSliceNodes: number
-  private readonly minSeenNodes: number
+  private readonly minNestedNodes: number
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** What `quiet` answers; 0 = not known yet. */
@@ -117,8 +120,8 @@ export class LocalMasks {
   private readonly equals = new EqualLocals()
   /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
   private generation: number
-  /** Made for the first list that needs it; see `seenBelow`. */
-  private seen: Int32Array | null = null
+  /** For lists of many nodes, some of which may lie below others; made for the first one. */
+  private nested: NestedWalks | null = null
   private readonly found: Found
   private readonly other: Found
 
@@ -132,7 +135,7 @@ export class LocalMasks {
     this.masks = new KeptMasks(vocabulary.width, this.maxBytes / 3)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
-    this.minSeenNodes = options.minSeenNodes ?? 64
+    this.minNestedNodes = options.minNestedNodes ?? 64
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     const farBytes = Math.min(options.farBytes ?? 24, this.trie.maxDepth)
     this.far = new FarTokens(this.trie, farBytes)
@@ -144,13 +147,19 @@ export class LocalMasks {
       fewIterations: 2,
       iterations: (...loop) => this.reach.iterations(...loop),
     }
-    this.lists = new NodeLists(this.trie)
+    this.lists = new NodeLists(this.trie, this.isPlain)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.free = new FreeMasks(this.trie, vocabulary.width)
     this.slices = new Slices(this.trie, vocabulary.width, this.characters)
     this.rootSlices = new RootSlices(vocabulary, this.trie)
     if (!this.isPlain) this.rootSlices.prepare()
-    this.textEnds = new TextEnds(this.trie, this.lists, () => this.rootSlices.edgesByByte())
+    this.textEnds = new TextEnds(
+      this.trie,
+      this.lists,
+      () => this.rootSlices.edgesByByte(),
+      () => this.nestedWalks(),
+      this.minNestedNodes,
+    )
     this.repeats = new Repeats(this.trie, this.lists)
     // Twice, see `makeRoom`.
     const room = 2 * this.trie.nodeCount + 1
@@ -262,7 +271,7 @@ export class LocalMasks {
       if (near !== state) return this.farther(state, near)
     }
     // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
-    if (list !== RootList && this.isWord(state)) return this.walked(list, state)
+    if (this.isWord(list, state)) return this.walked(list, state)
     return this.sliced(list, state)
   }
 
@@ -280,12 +289,14 @@ export class LocalMasks {
     return entry(mask, this.lists.exits(found.exits), entryBytes + 4 * ids.length)
   }
 
-  /** Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. */
-  private isWord(state: number): boolean {
+  /**
+   * Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. From the root
+   * one that ends nowhere on the way is cut: the slices of a set are made once for all states.
+   */
+  private isWord(list: number, state: number): boolean {
     const { set, next } = this.characters.largest(state)
-    return set === this.characters.none
-      ? this.characters.isWordWithEnds(state)
-      : this.characters.after(next, set) === next
+    if (set === this.characters.none) return this.characters.isWordWithEnds(state)
+    return list !== RootList && this.characters.after(next, set) === next
   }
 
   /**
@@ -405,33 +416,29 @@ export class LocalMasks {
     return entry(mask, inner.exits, entryBytes + 4 * own.length)
   }
 
-  /** As a walk below each node of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
-  private walkEdges(list: number, state: number, seen: Int32Array | null): void {
-    const { found } = this
+  /** A walk below all nodes of `list`, of which some may lie below others. */
+  private walkNested(list: number, state: number): void {
+    const nested = this.nestedWalks()
+    nested.begin()
+    // Children by a byte are found at once, but for a keyword's letters they are as many as the nodes.
+    if (lexemes.base(state) === Dead && lexemes.edgeCount(state) <= FewEdges)
+      this.alongEdges(list, state, (node, target) => nested.visit(node, target))
+    else nested.below(this.lists.view(list), state)
+  }
+
+  /** Visits the children of all nodes of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
+  private alongEdges(list: number, state: number, visit: (node: number, target: number) => void): void {
     for (let i = 0; i < lexemes.edgeCount(state); i++) {
       const children = this.lists.children(list, lexemes.edgeByte(state, i))
       if (children < 0) continue
       const target = lexemes.edgeTarget(state, i)
-      for (const node of this.lists.view(children)) {
-        this.makeRoom(node)
-        this.trie.visit(node, target, found, seen)
-      }
+      for (const node of this.lists.view(children)) visit(node, target)
     }
   }
 
-  /** For a list of many nodes, some of which may lie below others: where its walk notes what it has read. Null for others. */
-  private seenBelow(list: number): Int32Array | null {
-    if (this.isPlain || this.lists.length(list) < this.minSeenNodes) return null
-    const { nodes } = this.trie
-    this.seen ??= new Int32Array(nodes.length)
-    // An earlier walk may have been given up: what this one reads is cleared now.
-    let end = 0
-    for (const node of this.lists.view(list)) {
-      if (node < end) continue
-      end = nodes[node + End]
-      this.seen.fill(0, node, end)
-    }
-    return this.seen
+  private nestedWalks(): NestedWalks {
+    this.nested ??= new NestedWalks(this.trie, this.found)
+    return this.nested
   }
 
   /** Room in `found` for all tokens below `node`. Nodes of a list may lie below each other: then tokens are found twice. */
@@ -448,13 +455,17 @@ export class LocalMasks {
     found.tokenCount = 0
     found.exits.length = 0
     this.walkCount++
-    const seen = this.seenBelow(list)
-    if (!this.isPlain && lexemes.base(state) === Dead && this.lists.length(list) > 1)
-      this.walkEdges(list, state, seen)
-    else {
+    const isNarrow = lexemes.base(state) === Dead
+    if (!this.isPlain && this.lists.length(list) >= this.minNestedNodes) this.walkNested(list, state)
+    else if (!this.isPlain && isNarrow && this.lists.length(list) > 1) {
+      this.alongEdges(list, state, (node, target) => {
+        this.makeRoom(node)
+        this.trie.visit(node, target, found)
+      })
+    } else {
       for (const node of this.lists.view(list)) {
         this.makeRoom(node)
-        this.trie.walk(node, state, found, seen)
+        this.trie.walk(node, state, found)
       }
     }
     const { tokens, tokenCount } = found

@@ -255,11 +255,8 @@ export class TokenTrie {
     }
   }
 
-  /**
-   * Reads the lexeme from `state` along everything strictly below `node`, and adds to `found`. Where `seen` is given, shape [N · Stride], it
-   * has the state at each node that was read, and what was read in the same state is not read again.
-   */
-  walk(node: number, state: number, found: Found, seen: Int32Array | null = null): void {
+  /** Reads the lexeme from `state` along everything strictly below `node`, and adds to `found`. */
+  walk(node: number, state: number, found: Found): void {
     const { nodes, states } = this
     const { tokens, exits } = found
     // A narrow state without a base has few ways on: go to them directly instead of past every child.
@@ -270,7 +267,7 @@ export class TokenTrie {
         const byte = lexemes.edgeByte(state, i)
         place = this.seek(place, last, byte)
         if (place < last && this.byteAt(place) === byte)
-          this.visit(this.childAt(place), lexemes.edgeTarget(state, i), found, seen)
+          this.visit(this.childAt(place), lexemes.edgeTarget(state, i), found)
       }
       return
     }
@@ -296,11 +293,10 @@ export class TokenTrie {
         values = lexemes.wide.values
         classes = lexemes.wide.classes
       }
-      if (next === 0 || (seen !== null && seen[at] === next)) {
+      if (next === 0) {
         at = nodes[at + End]
         continue
       }
-      if (seen !== null) seen[at] = next
       states[depth] = next
       const token = nodes[at + Token]
       if (token >= 0) tokens[tokenCount++] = token
@@ -313,18 +309,14 @@ export class TokenTrie {
   }
 
   /** As `walk`, for `node` itself too: `state` is the one after its byte. */
-  visit(node: number, state: number, found: Found, seen: Int32Array | null = null): void {
+  visit(node: number, state: number, found: Found): void {
     if (state === 0) return
     this.visitCount++
-    if (seen !== null) {
-      if (seen[node] === state) return
-      seen[node] = state
-    }
     const token = this.nodes[node + Token]
     if (token >= 0) found.tokens[found.tokenCount++] = token
     if (!this.hasChildren(node)) return
     if (lexemes.tags[state] !== 0) found.exits.push(node, lexemes.tags[state])
-    this.walk(node, state, found, seen)
+    this.walk(node, state, found)
   }
 }
 

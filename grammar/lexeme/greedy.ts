@@ -9,12 +9,17 @@ import { byteSet, hasByte, NoBytes, sharedBytes } from "./bytesets.ts"
 import { nonEmptyLexeme } from "./nonempty.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** First tag; what is above it is a byte set. Names use tags below, but those of one lexeme are never mixed. */
-const FirstTag = 3
+/** Tags from here on are byte sets; those of names and texts are lower. */
+const FirstGuardTag = 1 << 29
 
 /** The tag of an end where the bytes of `guard` lead on. */
 export function tagOf(guard: number): number {
-  return guard + FirstTag
+  return guard + FirstGuardTag
+}
+
+/** The bytes of which none may follow an end with `tag`. */
+export function guardOf(tag: number): number {
+  return tag < FirstGuardTag ? NoBytes : tag - FirstGuardTag
 }
 
 const setsOn = new Map<number, number>()

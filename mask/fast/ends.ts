@@ -12,6 +12,7 @@ import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
 import { End, Stride, type TokenTrie } from "../trie.ts"
 import type { Edges } from "./edges.ts"
+import type { NestedWalks } from "./nested.ts"
 
 /** In place of a list: the lexeme ends nowhere before one of the bytes. */
 export const NoEnds = -1
@@ -24,6 +25,8 @@ export class TextEnds {
   private readonly trie: TokenTrie
   private readonly lists: NodeLists
   private readonly edges: () => Edges
+  private readonly nested: () => NestedWalks
+  private readonly manyRoots: number
   /** (list, lexeme state, set of bytes), and the answer by its id. */
   private keys = new QuadTable()
   private known: number[] = []
@@ -31,10 +34,19 @@ export class TextEnds {
   private readonly path: Int32Array
   private readonly states: Int32Array
 
-  constructor(trie: TokenTrie, lists: NodeLists, edges: () => Edges) {
+  /** From `manyRoots` nodes on those of a list are walked together. */
+  constructor(
+    trie: TokenTrie,
+    lists: NodeLists,
+    edges: () => Edges,
+    nested: () => NestedWalks,
+    manyRoots: number,
+  ) {
     this.trie = trie
     this.lists = lists
     this.edges = edges
+    this.nested = nested
+    this.manyRoots = manyRoots
     this.path = new Int32Array(trie.maxDepth + 1)
     this.states = new Int32Array(trie.maxDepth + 1)
   }
@@ -57,7 +69,11 @@ export class TextEnds {
 
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
     const found = new Set<number>()
-    for (const root of roots) this.add(root, lexemeState, bytes, found)
+    const isNear = (root: number) => this.trie.subtreeSize(root) <= MaxWalkNodes
+    for (const root of roots) if (!isNear(root)) this.add(root, lexemeState, bytes, found)
+    const near = roots.filter(isNear)
+    if (near.length < this.manyRoots) for (const root of near) this.addNear(root, lexemeState, bytes, found)
+    else this.addNested(near, lexemeState, bytes, found)
     return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
   }
 
@@ -85,6 +101,13 @@ export class TextEnds {
       if (lexemes.tags[next] === PlainTag && this.goesOn(node, bytes)) found.add(node)
       return next !== Dead
     })
+  }
+
+  /** The same for many nodes, some of which lie below others: what is below both is read once. */
+  private addNested(roots: Int32Array, lexemeState: number, bytes: number, found: Set<number>): void {
+    const { exits } = this.nested().all(roots, lexemeState)
+    for (let i = 0; i < exits.length; i += 2)
+      if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) found.add(exits[i])
   }
 
   private goesOn(node: number, bytes: number): boolean {

@@ -1,6 +1,7 @@
 /** Lists of trie nodes against the tokens that pass through them. */
 import { expect, test } from "vitest"
 import { byteSet, NoBytes } from "../../grammar/lexeme/bytesets.ts"
+import { tagOf } from "../../grammar/lexeme/greedy.ts"
 import { NodeLists, NoList, RootList } from "../../mask/lists.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { vocabularyOf } from "../support/oracle.ts"
@@ -54,6 +55,18 @@ test("exits are gathered by tag", () => {
   const exits = lists.exits([c, 2, a, 1, b, 2])
   expect(Array.from(exits)).toEqual([1, listOf("a"), 2, listOf("ab", "b")])
   expect(lists.exits([]).length).toBe(0)
+})
+
+test("a node before bytes that its tag forbids alone is no exit", () => {
+  const word = tagOf(byteSet([0x61, 0x62, 0x63]))
+  const exits = [nodeOf("a"), word, nodeOf("ab"), word, nodeOf("b"), word]
+  expect(Array.from(lists.exits(exits))).toEqual([word, listOf("a")])
+  expect(lists.exits(exits.slice(2)).length).toBe(0)
+  expect(Array.from(new NodeLists(trie, true).exits(exits)).length).toBe(2)
+  expect(Array.from(lists.patched(lists.exits(exits), exits.slice(0, 4), [nodeOf('"'), word]))).toEqual([
+    word,
+    listOf('"'),
+  ])
 })
 
 test("unions and differences are those of the nodes", () => {

@@ -232,7 +232,7 @@ test("lists of nodes that lie below each other are read as node by node, one lis
   const read = (texts: string[], lists: { pick: number[]; state: number }[]) => {
     const all = [...new Set(texts)].map((each) => encoder.encode(each))
     const small = Vocabulary.fromBytes([...all, null], { endIds: [all.length] })
-    const [defined, quick] = [{ isPlain: true }, { minSeenNodes: 1 }].map(
+    const [defined, quick] = [{ isPlain: true }, { minNestedNodes: 1 }].map(
       (options) => new LocalMasks(small, options),
     )
     const { nodeCount } = quick.trie
