@@ -14,6 +14,8 @@ export const End = 1 // offset just past the subtree
 export const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
 
 const NoTokenHere = -1
+/** In place of a lexeme state: none whose row is at hand. */
+export const NoState = -1
 /** So many children are looked through one by one. */
 const FewChildren = 8
 
@@ -277,18 +279,25 @@ export class TokenTrie {
     let { rows, tags } = lexemes
     let { values, classes } = lexemes.wide
     let visitCount = 0
+    // Mostly the same state reads on, and its row need not be looked up.
+    let [last, row, first] = [NoState, 0, 0]
     // hot
     for (let at = node + Stride; at < end; ) {
       visitCount++
       const head = nodes[at + Head]
       const depth = head >>> 8
       const before = states[depth - 1]
-      const row = rows[before]
+      if (before !== last) {
+        last = before
+        row = rows[before]
+        if (row > 0) first = values[row]
+      }
       let next: number
       if (row > 0) {
-        next = values[row + 1 + classes[values[row] + (head & 0xff)]]
+        next = values[row + 1 + classes[first + (head & 0xff)]]
       } else {
         next = lexemes.next(before, head & 0xff)
+        last = NoState
         rows = lexemes.rows
         values = lexemes.wide.values
         classes = lexemes.wide.classes

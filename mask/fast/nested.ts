@@ -5,7 +5,7 @@
  * others. Each node keeps the state in which it was read last: what is read in the same state is not read again.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts"
+import { End, type Found, Head, NoState, Stride, Token, type TokenTrie } from "../trie.ts"
 
 /** No state has such a number: where stamps come to it they begin anew. */
 const MaxStamp = 1 << 30
@@ -114,18 +114,25 @@ export class NestedWalks {
     let { values, classes } = lexemes.wide
     let visitCount = 0
     states[nodes[root + Head] >>> 8] = state
+    // Mostly the same state reads on, and its row need not be looked up.
+    let [last, row, first] = [NoState, 0, 0]
     // hot
     for (let at = root + Stride; at < end; ) {
       visitCount++
       const head = nodes[at + Head]
       const depth = head >>> 8
       const before = states[depth - 1]
-      const row = rows[before]
+      if (before !== last) {
+        last = before
+        row = rows[before]
+        if (row > 0) first = values[row]
+      }
       let next: number
       if (row > 0) {
-        next = values[row + 1 + classes[values[row] + (head & 0xff)]]
+        next = values[row + 1 + classes[first + (head & 0xff)]]
       } else {
         next = lexemes.next(before, head & 0xff)
+        last = NoState
         rows = lexemes.rows
         values = lexemes.wide.values
         classes = lexemes.wide.classes
