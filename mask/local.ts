@@ -17,18 +17,18 @@ import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import { wordCount } from "./bits.ts"
 import { corrected, entry, entryBytes, type Local } from "./entry.ts"
 import { CharacterSets } from "./fast/characters.ts"
+import { Cuts } from "./fast/cuts.ts"
 import { Differences } from "./fast/differences.ts"
 import { NoEnds, TextEnds } from "./fast/ends.ts"
 import { EqualLocals } from "./fast/equals.ts"
 import { FarTokens } from "./fast/far.ts"
 import { FreeMasks } from "./fast/free.ts"
 import { Generations } from "./fast/generations.ts"
-import { NestedWalks } from "./fast/nested.ts"
+import { ListWalks } from "./fast/listwalks.ts"
 import { Overlays } from "./fast/overlays.ts"
 import { VocabularyReach } from "./fast/reach.ts"
 import { Repeats } from "./fast/repeats.ts"
-import { RootSlices } from "./fast/rootslices.ts"
-import { type Group, Slices } from "./fast/slices.ts"
+import type { Group } from "./fast/slices.ts"
 import { type TextLocal, TextMasks } from "./fast/text.ts"
 import { KeptMasks } from "./keptmasks.ts"
 import { NodeLists, RootList } from "./lists.ts"
@@ -49,24 +49,10 @@ import type { Vocabulary } from "./vocabulary.ts"
 
 /** Below so many trie nodes a walk costs less than a look into the caches. */
 const MaxWalkNodes = 400
-/** Characters in a row that most tokens stay below. */
-const UsualChain = 16
 /** A look at the clock after so much work: some 50 µs for each local mask that is made. */
 const ListWeight = 16
-/** Children by so many bytes are looked for one byte after the other. */
-const FewEdges = 2
 /** A state that goes on with so many bytes is told apart from a list's by each of them. */
 const FewWays = 8
-/** More ways out of a set are found in one walk. */
-const MaxWays = 64
-/** What is below some nodes, cut by a set of characters. */
-interface Cut {
-  /** The states after 0, 1, 2 … characters of the set. */
-  readonly chain: readonly number[]
-  readonly inside: Recipe
-  readonly groups: readonly Group[]
-}
-
 export interface LocalOptions {
   /**
    * Bytes of what entries share (a grammar of C's takes 13 MB of these), half as many of entries, and a third as many each of their
@@ -99,8 +85,7 @@ export class LocalMasks {
   private readonly free: FreeMasks
   private readonly reach: VocabularyReach
   private readonly characters = new CharacterSets()
-  private readonly slices: Slices
-  private readonly rootSlices: RootSlices
+  private readonly cuts: Cuts
   private readonly textEnds: TextEnds
   private readonly repeats: Repeats
   private readonly overlays: Overlays
@@ -108,7 +93,6 @@ export class LocalMasks {
   private readonly far: FarTokens
   private readonly nearReach: Reach
   private readonly minSliceNodes: number
-  private readonly minNestedNodes: number
   /** Clamped lexeme state by lexeme state; 0 = not known yet. */
   private clamped = new Int32Array(1024)
   /** What `quiet` answers; 0 = not known yet. */
@@ -120,9 +104,7 @@ export class LocalMasks {
   private readonly equals = new EqualLocals()
   /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
   private generation: number
-  /** For lists of many nodes, some of which may lie below others; made for the first one. */
-  private nested: NestedWalks | null = null
-  private readonly found: Found
+  private readonly walks: ListWalks
   private readonly other: Found
 
   constructor(vocabulary: Vocabulary, options: LocalOptions = {}) {
@@ -135,7 +117,6 @@ export class LocalMasks {
     this.masks = new KeptMasks(vocabulary.width, this.maxBytes / 3)
     this.isPlain = options.isPlain ?? false
     this.minSliceNodes = options.minSliceNodes ?? 2_000
-    this.minNestedNodes = options.minNestedNodes ?? 64
     this.reach = new VocabularyReach(vocabulary, this.trie.maxDepth)
     const farBytes = Math.min(options.farBytes ?? 24, this.trie.maxDepth)
     this.far = new FarTokens(this.trie, farBytes)
@@ -148,23 +129,15 @@ export class LocalMasks {
       iterations: (...loop) => this.reach.iterations(...loop),
     }
     this.lists = new NodeLists(this.trie, this.isPlain)
+    const minNested = this.isPlain ? Number.POSITIVE_INFINITY : (options.minNestedNodes ?? 64)
+    this.walks = new ListWalks(this.trie, this.lists, minNested)
     this.text = new TextMasks(this.trie, vocabulary.width)
     this.free = new FreeMasks(this.trie, vocabulary.width)
-    this.slices = new Slices(this.trie, vocabulary.width, this.characters)
-    this.rootSlices = new RootSlices(vocabulary, this.trie)
-    if (!this.isPlain) this.rootSlices.prepare()
-    this.textEnds = new TextEnds(
-      this.trie,
-      this.lists,
-      () => this.rootSlices.edgesByByte(),
-      () => this.nestedWalks(),
-      this.minNestedNodes,
-    )
+    this.cuts = new Cuts(vocabulary, this.trie, this.lists, this.characters)
+    if (!this.isPlain) this.cuts.prepare()
+    this.textEnds = new TextEnds(this.trie, this.lists, this.walks, () => this.cuts.edgesByByte())
     this.repeats = new Repeats(this.trie, this.lists)
-    // Twice, see `makeRoom`.
-    const room = 2 * this.trie.nodeCount + 1
-    this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
-    this.other = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
+    this.other = { tokens: new Int32Array(2 * this.trie.nodeCount + 1), tokenCount: 0, exits: [] }
   }
 
   /** The local mask of `lexemeState` read from below the nodes of `list`. */
@@ -185,8 +158,7 @@ export class LocalMasks {
     if (isFull) {
       // Entries go too: they hold rows of what is shared.
       this.entries.clear()
-      this.slices.clear()
-      this.rootSlices.clear()
+      this.cuts.clear()
       this.text.clear()
       this.free.clear()
     }
@@ -226,7 +198,7 @@ export class LocalMasks {
 
   /** `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
   repeated(list: number, lexemeState: number): number {
-    return this.repeats.of(list, lexemeState, this.found)
+    return this.repeats.of(list, lexemeState, this.walks.found)
   }
 
   /** Bytes of entries, of what they share and of what is made of them. */
@@ -235,7 +207,7 @@ export class LocalMasks {
   }
 
   private get sharedBytes(): number {
-    return this.slices.bytes + this.rootSlices.bytes + this.text.bytes + this.free.bytes
+    return this.cuts.bytes + this.text.bytes + this.free.bytes
   }
 
   /** The state under which `lexemeState` shares its local masks, memoised. */
@@ -279,9 +251,8 @@ export class LocalMasks {
   private freed(list: number, state: number): Local | null {
     const free = freeBytes(state)
     if (free === null) return null
-    const { found } = this
-    found.tokenCount = 0
-    found.exits.length = 0
+    const { found } = this.walks
+    this.walks.begin()
     const inside = this.free.read(list, this.lists.view(list), state, free, found)
     if (inside === null) return null
     const ids = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
@@ -307,11 +278,9 @@ export class LocalMasks {
     const { set, next } = this.characters.largest(state)
     const nearly = this.besideLoop(list, state, next)
     if (nearly !== null) return nearly
-    const { chain, inside, groups } =
-      (list === RootList ? this.cutRoot(state, set) : null) ?? this.cut(list, state, set)
+    const { chain, inside, groups } = this.cuts.of(list, state, set)
     const parts: Recipe[] = [inside]
     const exits: number[] = []
-    const { found } = this
     const small: { nodes: Int32Array; target: number }[] = []
     for (const group of groups) {
       const target = lexemes.next(chain[Math.min(group.count, chain.length - 1)], group.byte)
@@ -319,14 +288,9 @@ export class LocalMasks {
       if (group.size > MaxWalkNodes) parts.push(this.leaving(group, target, exits))
       else small.push({ nodes: group.nodes, target })
     }
-    found.tokenCount = 0
-    found.exits.length = 0
-    for (const { nodes, target } of small) {
-      for (const node of nodes) {
-        this.makeRoom(node)
-        this.trie.visit(node, target, found)
-      }
-    }
+    this.walks.begin()
+    for (const { nodes, target } of small) for (const node of nodes) this.walks.visit(node, target)
+    const { found } = this.walks
     parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
     const mask = this.compact(unite(parts))
@@ -341,49 +305,6 @@ export class LocalMasks {
     const difference = this.differences.find(this.lists.view(list), state, loop)
     if (difference === null) return null
     return corrected(this.local(list, loop), difference.found, difference.other, this.lists)
-  }
-
-  /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
-  private cut(list: number, state: number, set: number): Cut {
-    const nodes = this.lists.view(list).slice()
-    // Most chains that fork do so soon: then the slice need not be made to its full depth.
-    let { states: chain, isForked } = this.characters.chain(state, set, UsualChain)
-    let slice = this.slices.of(list, nodes, set, isForked ? chain.length - 1 : undefined)
-    if (!isForked && slice.maxCount > UsualChain) {
-      ;({ states: chain, isForked } = this.characters.chain(state, set, slice.maxCount))
-      if (isForked) slice = this.slices.of(list, nodes, set, chain.length - 1)
-    }
-    const isLoop = this.isLoop(chain, set)
-    const room = isLoop ? slice.maxCount : chain.length - 1
-    const groups = isLoop && chain.length === 1 ? slice.merged : slice.groups
-    return { chain, inside: slice.tokens.recipe(room), groups: groups.filter(({ count }) => count <= room) }
-  }
-
-  /** The same for all tokens; null where the chain forks or the set is left in many ways. */
-  private cutRoot(state: number, set: number): Cut | null {
-    const firstBytes = this.characters.firstBytes(set)
-    if (firstBytes.length === 0) return null
-    const slice = this.rootSlices.of(set, firstBytes)
-    for (let reach = UsualChain; ; ) {
-      const { states: chain, isForked } = this.characters.chain(state, set, reach)
-      const bytes = this.characters.leaving(chain, set)
-      if (isForked || bytes.length > MaxWays) return null
-      const isLoop = this.isLoop(chain, set)
-      const most = slice.maxCount(bytes)
-      if (chain.length > reach && most > reach && !isLoop) {
-        reach = most
-        continue
-      }
-      const room = isLoop ? most : chain.length - 1
-      const groups = slice.groups(bytes, isLoop && chain.length === 1)
-      return { chain, inside: slice.inside(room), groups: groups.filter(({ count }) => count <= room) }
-    }
-  }
-
-  /** Whether the last state of `chain` goes on with itself. */
-  private isLoop(chain: readonly number[], set: number): boolean {
-    const last = chain[chain.length - 1]
-    return this.characters.after(last, set) === last
   }
 
   /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
@@ -416,58 +337,9 @@ export class LocalMasks {
     return entry(mask, inner.exits, entryBytes + 4 * own.length)
   }
 
-  /** A walk below all nodes of `list`, of which some may lie below others. */
-  private walkNested(list: number, state: number): void {
-    const nested = this.nestedWalks()
-    nested.begin()
-    // Children by a byte are found at once, but for a keyword's letters they are as many as the nodes.
-    if (lexemes.base(state) === Dead && lexemes.edgeCount(state) <= FewEdges)
-      this.alongEdges(list, state, (node, target) => nested.visit(node, target))
-    else nested.below(this.lists.view(list), state)
-  }
-
-  /** Visits the children of all nodes of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
-  private alongEdges(list: number, state: number, visit: (node: number, target: number) => void): void {
-    for (let i = 0; i < lexemes.edgeCount(state); i++) {
-      const children = this.lists.children(list, lexemes.edgeByte(state, i))
-      if (children < 0) continue
-      const target = lexemes.edgeTarget(state, i)
-      for (const node of this.lists.view(children)) visit(node, target)
-    }
-  }
-
-  private nestedWalks(): NestedWalks {
-    this.nested ??= new NestedWalks(this.trie, this.found)
-    return this.nested
-  }
-
-  /** Room in `found` for all tokens below `node`. Nodes of a list may lie below each other: then tokens are found twice. */
-  private makeRoom(node: number): void {
-    const { found } = this
-    if (found.tokenCount + this.trie.subtreeSize(node) < found.tokens.length) return
-    const tokens = new Set(found.tokens.subarray(0, found.tokenCount))
-    found.tokens.set([...tokens])
-    found.tokenCount = tokens.size
-  }
-
   private walked(list: number, state: number): Local {
-    const { found } = this
-    found.tokenCount = 0
-    found.exits.length = 0
     this.walkCount++
-    const isNarrow = lexemes.base(state) === Dead
-    if (!this.isPlain && this.lists.length(list) >= this.minNestedNodes) this.walkNested(list, state)
-    else if (!this.isPlain && isNarrow && this.lists.length(list) > 1) {
-      this.alongEdges(list, state, (node, target) => {
-        this.makeRoom(node)
-        this.trie.visit(node, target, found)
-      })
-    } else {
-      for (const node of this.lists.view(list)) {
-        this.makeRoom(node)
-        this.trie.walk(node, state, found)
-      }
-    }
+    const found = this.walks.below(list, state)
     const { tokens, tokenCount } = found
     const exits = this.lists.exits(found.exits)
     if (tokenCount < this.vocabulary.width / 64) {
@@ -522,11 +394,10 @@ export class LocalMasks {
   }
 
   private cleared(): { found: Found; other: Found } {
-    const { found, other } = this
-    found.tokenCount = 0
-    found.exits.length = 0
+    const { other } = this
+    this.walks.begin()
     other.tokenCount = 0
     other.exits.length = 0
-    return { found, other }
+    return { found: this.walks.found, other }
   }
 }

@@ -12,7 +12,7 @@ import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
 import { End, Stride, type TokenTrie } from "../trie.ts"
 import type { Edges } from "./edges.ts"
-import type { NestedWalks } from "./nested.ts"
+import type { ListWalks } from "./listwalks.ts"
 
 /** In place of a list: the lexeme ends nowhere before one of the bytes. */
 export const NoEnds = -1
@@ -25,8 +25,7 @@ export class TextEnds {
   private readonly trie: TokenTrie
   private readonly lists: NodeLists
   private readonly edges: () => Edges
-  private readonly nested: () => NestedWalks
-  private readonly manyRoots: number
+  private readonly walks: ListWalks
   /** (list, lexeme state, set of bytes), and the answer by its id. */
   private keys = new QuadTable()
   private known: number[] = []
@@ -34,19 +33,11 @@ export class TextEnds {
   private readonly path: Int32Array
   private readonly states: Int32Array
 
-  /** From `manyRoots` nodes on those of a list are walked together. */
-  constructor(
-    trie: TokenTrie,
-    lists: NodeLists,
-    edges: () => Edges,
-    nested: () => NestedWalks,
-    manyRoots: number,
-  ) {
+  constructor(trie: TokenTrie, lists: NodeLists, walks: ListWalks, edges: () => Edges) {
     this.trie = trie
     this.lists = lists
+    this.walks = walks
     this.edges = edges
-    this.nested = nested
-    this.manyRoots = manyRoots
     this.path = new Int32Array(trie.maxDepth + 1)
     this.states = new Int32Array(trie.maxDepth + 1)
   }
@@ -72,7 +63,8 @@ export class TextEnds {
     const isNear = (root: number) => this.trie.subtreeSize(root) <= MaxWalkNodes
     for (const root of roots) if (!isNear(root)) this.add(root, lexemeState, bytes, found)
     const near = roots.filter(isNear)
-    if (near.length < this.manyRoots) for (const root of near) this.addNear(root, lexemeState, bytes, found)
+    if (near.length < this.walks.minNested)
+      for (const root of near) this.addNear(root, lexemeState, bytes, found)
     else this.addNested(near, lexemeState, bytes, found)
     return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
   }
@@ -105,7 +97,7 @@ export class TextEnds {
 
   /** The same for many nodes, some of which lie below others: what is below both is read once. */
   private addNested(roots: Int32Array, lexemeState: number, bytes: number, found: Set<number>): void {
-    const { exits } = this.nested().all(roots, lexemeState)
+    const { exits } = this.walks.nested().all(roots, lexemeState)
     for (let i = 0; i < exits.length; i += 2)
       if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) found.add(exits[i])
   }
