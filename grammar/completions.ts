@@ -4,6 +4,7 @@
  */
 import { concatenate } from "./bytes.ts"
 import { placed } from "./errors.ts"
+import { pathOf } from "./explain.ts"
 import { joint } from "./joints.ts"
 import { type Completion, lexemes } from "./lexeme/table.ts"
 import { EmptyStack } from "./stack.ts"
@@ -66,7 +67,7 @@ export class Completions {
     try {
       return concatenate([...this.finishing(thread, lexemes.shortest(lexemeState))])
     } catch (error) {
-      throw placed(error, () => this.states.pathOf(lexemeState, this.states.threadStack(thread)))
+      throw placed(error, () => pathOf(this.states.stacks, lexemeState, this.states.threadStack(thread)))
     }
   }
 

@@ -9,7 +9,8 @@
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
 import { checkLimit, limitError, placed } from "./errors.ts"
-import { describeSample, type Expectation, type Frame, type Step } from "./frame.ts"
+import { expectationsOf, pathOf } from "./explain.ts"
+import type { Expectation, Frame, Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
@@ -30,7 +31,6 @@ const places = new TripleMap()
 export type Followers = readonly number[]
 
 const noFrames: readonly Frame[] = []
-const decoder = new TextDecoder()
 
 export class States {
   readonly grammar: Grammar
@@ -274,39 +274,11 @@ export class States {
 
   /** What may be written next, one entry a thread. Of lexemes that may end here, only what follows them is told. */
   explain(state: number): Expectation[] {
-    const expectations = new Map<string, Expectation>()
-    for (let i = 0; i < this.states.length(state); i++) {
-      const thread = this.states.at(state, i)
-      const lexemeState = this.threads.at(thread, 0)
-      const stack = this.threads.at(thread, 1)
-      const isEnd = lexemeState === Dead
-      if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
-      const sample = isEnd ? "" : decoder.decode(lexemes.shortest(lexemeState).bytes)
-      for (const member of jointMembers(this.stacks, stack)) {
-        const expectation =
-          member === EmptyStack
-            ? { what: describeSample(sample), example: sample, path: "" }
-            : this.stacks.top[member].expect(sample)
-        expectations.set(`${expectation.what} ${expectation.path}`, expectation)
-      }
-    }
-    return [...expectations.values()]
-  }
-
-  /**
-   * The pointer that asks for what a thread reads, for refusals: that of the value where its container tells it by how it began,
-   * else that of what is around it. Empty where nothing knows one.
-   */
-  pathOf(lexemeState: number, stack: number): string {
-    let beganAs = (lexeme: number) => lexemes.leadsTo(lexeme, lexemeState)
-    for (let at = stack; at !== EmptyStack; at = this.stacks.pop(at)) {
-      if (this.stacks.top[at] === joint) at = this.stacks.pop(at)
-      if (this.stacks.isUnion(at)) at = this.stacks.members(at)[0]
-      const path = at === EmptyStack ? "" : this.stacks.top[at].pathOf(beganAs)
-      if (path !== "") return path
-      beganAs = () => false
-    }
-    return ""
+    const reads = Array.from({ length: this.threadCount(state) }, (_, i) => ({
+      lexemeState: this.lexemeState(state, i),
+      stack: this.stack(state, i),
+    }))
+    return expectationsOf(this.stacks, reads)
   }
 
   /** Replaces the threads in `scratch` by those after `byte`. */
@@ -331,7 +303,7 @@ export class States {
       // Names of their own: what a closure holds would be slow in the loop.
       const lexemeState = before[i]
       const stack = before[i + 1]
-      throw placed(error, () => this.pathOf(lexemeState, stack))
+      throw placed(error, () => pathOf(this.stacks, lexemeState, stack))
     }
   }
 

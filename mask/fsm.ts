@@ -6,6 +6,7 @@
  */
 import { Completions } from "../grammar/completions.ts"
 import { placed } from "../grammar/errors.ts"
+import { pathOf } from "../grammar/explain.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
@@ -186,7 +187,7 @@ export class TokenFsm implements TokenMachine {
     } catch (error) {
       // What was read last met the bound. Where that is not a value's own (white space before it), what was read before it tells.
       const placeRead = () => {
-        const paths = [...this.builder.reads()].reverse().map((read) => this.states.pathOf(...read))
+        const paths = [...this.builder.reads()].reverse().map((read) => pathOf(this.states.stacks, ...read))
         return paths.find((path) => path !== "") ?? ""
       }
       throw placed(error, placeRead)
