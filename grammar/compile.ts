@@ -143,10 +143,17 @@ function compileNotation(
   const { key, unsatisfiable } = json
   const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
     compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
+  // A copy: schemas are compiled again when a text comes to them.
+  const own = { ...options, documents: { ...options.documents }, unsatisfiable: "error" } as const
   /** A grammar that stands in another: its mistakes are those of the whole. */
-  const inner = (nested: GrammarInput) =>
-    compileWithin(nested, { ...options, unsatisfiable: "error" }, limits).grammar
-  const schema = (text: string) => inner({ kind: "json", schema: text })
+  const inner = (nested: GrammarInput) => compileWithin(nested, own, limits).grammar
+  const schemaOf = (rules: Rules) => (text: string) => {
+    const compileText = (schema: string, isChecked: boolean) => {
+      return compileJsonSchema(schema, { ...jsonOptions({ kind: "json", schema }, own, limits), isChecked })
+        .grammar
+    }
+    return rules.schemas.of(text, compileText, (schema) => schema)
+  }
   switch (input.kind) {
     case "regex": {
       checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
@@ -189,14 +196,20 @@ function compileNotation(
         return [name, typeof other === "string" ? other : inner(other)] as const
       })
       return fromRules("Lark grammar", (rules) => {
-        return larkRule(text, rules, { start, named: Object.fromEntries(others), schema })
+        return larkRule(text, rules, {
+          start,
+          named: Object.fromEntries(others),
+          schema: schemaOf(rules),
+        })
       })
     }
     case "grammar": {
       const { text, root } = input
       if (notationOf(text, limits) === "gbnf")
         return fromRules("GBNF grammar", (rules) => gbnfRule(text, rules, { root }))
-      return fromRules("Lark grammar", (rules) => larkRule(text, rules, { start: root, schema }))
+      return fromRules("Lark grammar", (rules) =>
+        larkRule(text, rules, { start: root, schema: schemaOf(rules) }),
+      )
     }
     case "tag":
       return fromRules("structural tag", (rules) => tagRule(input.format, rules, json))

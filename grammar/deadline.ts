@@ -15,7 +15,11 @@ const Unset = Number.NEGATIVE_INFINITY
 
 let deadline = Number.POSITIVE_INFINITY
 let bound = 0
+/** Questions that were asked, and how many there are at the next look. */
 let questions = 0
+let nextLook = Stride
+/** They begin anew above it: larger numbers would be kept elsewhere, at a cost. */
+const MaxQuestions = 1 << 29
 
 /** The refusal for time, which another machine, or the same one at another hour, might not give. */
 export class TimeError extends GrammarError {}
@@ -45,7 +49,7 @@ export function withinTime<T>(ms: number, run: () => T, timed = compilation): T 
   const outer = { deadline, bound, work }
   deadline = end
   bound = ms
-  questions = 0
+  nextLook = questions + Stride
   work = timed
   try {
     return run()
@@ -59,10 +63,11 @@ export function withinTime<T>(ms: number, run: () => T, timed = compilation): T 
  * Throws `limit` when its time is over; else nearly free.
  */
 export function checkTime(weight = 1): void {
-  if (deadline === Number.POSITIVE_INFINITY) return
   questions += weight
-  if (questions < Stride) return
-  questions = 0
+  if (questions < nextLook) return
+  if (questions > MaxQuestions) questions = 0
+  nextLook = questions + Stride
+  if (deadline === Number.POSITIVE_INFINITY) return
   const now = performance.now()
   if (deadline === Unset) deadline = now + bound
   if (now < deadline) return
@@ -71,4 +76,14 @@ export function checkTime(weight = 1): void {
     "",
     `${work.what} more than the bound of ${bound} ms. Raise ${work.option} or make the input smaller`,
   )
+}
+
+/**
+ * What `run` returns, and the weight of the questions that `checkTime` was asked meanwhile: the same on every machine, about
+ * microseconds.
+ */
+export function weighed<T>(run: () => T): { result: T; weight: number } {
+  const before = questions
+  const result = run()
+  return { result, weight: questions < before ? Number.POSITIVE_INFINITY : questions - before }
 }

@@ -10,6 +10,7 @@
 import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 import { Grammar, type GuardedGrammar } from "../grammar.ts"
+import { LazyGrammars } from "../lazy.ts"
 import { NoBytes } from "../lexeme/bytesets.ts"
 import { budgetParts } from "./budgets.ts"
 import { RuleCaptures } from "./captures/reader.ts"
@@ -55,6 +56,8 @@ export class Rules {
   readonly limits: Limits
   /** Null: control tokens read as they are spelled. */
   readonly tokens: TokenNames | null
+  /** Schemas that stand in the rules. */
+  readonly schemas = new LazyGrammars()
   private readonly definitions: Definition[] = []
 
   constructor(limits: Limits, tokens: TokenNames | null = null) {

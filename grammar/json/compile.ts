@@ -26,6 +26,8 @@ export interface JsonOptions {
   documents?: Readonly<Record<string, string>>
   /** Texts that no string and no name of a property may hold. */
   excludes?: readonly string[]
+  /** An equal schema was compiled before, with these options: there is nothing to refuse. */
+  isChecked?: boolean
   /** Identity of input and options. */
   key: () => string
 }
@@ -48,7 +50,8 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   })
   const reader = new KeywordReader(graph, options)
   const language = new JsonLanguage(reader, policy, limits)
-  for (const node of readReachable(reader, graph.root, limits)) checkAlternatives(language, node)
+  const nodes = readReachable(reader, graph.root, limits)
+  if (options.isChecked !== true) for (const node of nodes) checkAlternatives(language, node)
   return { language, root: graph.root, value: language.all.of([language.all.schema(graph.root)]) }
 }
 
@@ -59,7 +62,8 @@ export function compileJsonSchema(
 ): { grammar: Grammar; report: Report } {
   const { limits, policy } = options
   const { language, root, value } = openSchema(schema, options)
-  const isSatisfiable = language.isProductive(value)
+  const isChecked = options.isChecked === true
+  const isSatisfiable = isChecked || language.isProductive(value)
   const reason = isSatisfiable ? undefined : whyEmpty(language, root)
   if (reason !== undefined && options.unsatisfiable === "error") {
     throw new GrammarError(
@@ -69,7 +73,7 @@ export function compileJsonSchema(
     )
   }
   const title = `JSON Schema, ${policy.order} order, ${policy.whitespace} white space`
-  if (isSatisfiable) {
+  if (isSatisfiable && !isChecked) {
     // White space around the text is a level of its own.
     const around = language.tokens.outer === null ? 0 : 1
     checkLeast(root, around, (node) => language.reader.of(node), limits)

@@ -1,7 +1,9 @@
 /** Values of schemas inside of structural tags: as JSON, or as the arguments of a tool-call style that writes them one by one. */
 import type { Rules } from "../ebnf/rules.ts"
+import type { Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { compileJsonSchema, type JsonOptions } from "../json/compile.ts"
+import { fromValue, toText } from "../json/read/reader.ts"
 import { styles } from "./styles/all.ts"
 import { openArguments } from "./styles/arguments.ts"
 import { parameterForms } from "./styles/parameterforms.ts"
@@ -36,12 +38,22 @@ export function compileSchema(
   const own = { ...options, policy, excludes: [...(options.excludes ?? []), ...excludes] }
   const known = argumentStyles.get(style)
   if (known === undefined) {
-    const key = () => JSON.stringify([schema, anyOrder, excludes])
-    return compileJsonSchema(schema, { ...own, key }).grammar
+    const compile = (of: unknown, isChecked: boolean) => {
+      const key = () => JSON.stringify([of, anyOrder, excludes])
+      return compileJsonSchema(of, { ...own, key, isChecked }).grammar
+    }
+    return rules.schemas.of(schema, compile, (of) => textOf(of, own.limits))
   }
   const { controls } = known.style
   const forms = parameterForms(rules, known.parameter, controls)
   const tool = { name: "", schema, path: "", isCustom: false, lark: null }
   const kept = [...new Set([...own.excludes, ...controls, ...forms.excludes])]
   return parameterArguments(openArguments(tool, { ...own, excludes: kept }), forms)
+}
+
+/** `schema` as a text, which nobody changes; null where it is longer than a text may be. */
+function textOf(schema: unknown, limits: Limits): string | null {
+  if (typeof schema === "string") return schema
+  const text = toText(fromValue(schema, { maxDepth: limits.schemaDepth }))
+  return text.length > limits.schemaBytes ? null : text
 }

@@ -122,11 +122,12 @@ test("every bit equals accept, and every shortest completion is valid", {
       const validate = new Ajv2020({ strict: false, validateFormats: false, multipleOfPrecision: 9 }).compile(
         schema,
       )
-      // ajv takes an empty array for one that contains something when maxContains stands under if beside other
-      // keywords of arrays (it errs in the branch that it then chooses): there the reference decides.
+      // ajv takes an empty array for one that contains something when contains stands under if or not beside other
+      // keywords of arrays, and rounds long numbers: there the reference decides.
       const reference = new Validator(JSON.stringify(schema))
+      const isDoubtful = (text: string) => /"(contains|maxContains)"/.test(place) || /\d{16}/.test(text)
       const isValid = (text: string) =>
-        validate(JSON.parse(text)) || (place.includes('"maxContains"') && reference.accepts(text))
+        validate(JSON.parse(text)) || (isDoubtful(text) && reference.accepts(text))
       const checked = checkWalk(new TokenFsm(compiled.grammar, vocabulary), seed, isValid)
       masks += checked.masks
       if (checked.problem !== null) problems.push(`${checked.problem}: ${place}`)
