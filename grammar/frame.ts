@@ -12,6 +12,15 @@ export interface Step {
   readonly frames: readonly Frame[]
 }
 
+/**
+ * Steps of which so many share what lies below that each with all its frames would be their product: alternatives at each of ten levels.
+ * Place 0 is that of the frame that gives them; each other place is reached from places before it, with frames on top of what lies there.
+ */
+export interface SharedSteps {
+  readonly places: readonly (readonly { readonly place: number; readonly frames: readonly Frame[] }[])[]
+  readonly steps: readonly { readonly place: number; readonly step: Step }[]
+}
+
 /** What a person may write next, for messages: `what` it is, an `example`, and the pointer that asks for it. */
 export interface Expectation {
   what: string
@@ -51,6 +60,11 @@ export abstract class Frame {
    * asks for the steps as far as they do not depend on it: frames under which they do are symbolic.
    */
   abstract follow(tag: number, text: Uint8Array | null): readonly Step[]
+
+  /** As `follow` without a text, where the steps are too many to be listed; null where they are not. */
+  followShared(_tag: number): SharedSteps | null {
+    return null
+  }
 
   /** Bytes that finish this level after the lexeme ended with `tag`: everything up to where the frame below takes over. */
   abstract finish(tag: number, text: Uint8Array): string | Uint8Array

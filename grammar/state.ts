@@ -10,7 +10,7 @@
  */
 import { checkLimit, limitError, placed } from "./errors.ts"
 import { expectationsOf, pathOf } from "./explain.ts"
-import type { Expectation, Frame, Step } from "./frame.ts"
+import type { Expectation, Frame, SharedSteps, Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
 import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
@@ -229,9 +229,14 @@ export class States {
     const followers =
       frame === joint
         ? this.joinedFollowers(stack, tag)
-        : this.expand(frame.follow(tag, null), this.stacks.pop(stack))
+        : this.followersOf(frame, tag, this.stacks.pop(stack))
     this.followIds.set(stack, tag, this.followLists.push(followers) - 1)
     return followers
+  }
+
+  private followersOf(frame: Frame, tag: number, below: number): Followers {
+    const shared = this.passed !== null && this.stacks.canUnite(below) ? frame.followShared(tag) : null
+    return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
   }
 
   /**
@@ -246,7 +251,8 @@ export class States {
       const frame = this.stacks.top[stack]
       const isSame = ({ lexeme: next, frames }: Step) =>
         next === lexeme && frames.length === 1 && frames[0] === frame
-      answer = frame.follow(PlainTag, null).some(isSame) ? 1 : 0
+      // Not asked of steps that are too many to be listed.
+      answer = frame.followShared(PlainTag) === null && frame.follow(PlainTag, null).some(isSame) ? 1 : 0
       this.repeats.set(frameId, lexeme, answer)
     }
     return answer === 1
@@ -418,21 +424,48 @@ export class States {
         prefix[k] = stack
       }
       last = frames
-      if (this.stacks.depth(stack) > this.grammar.limits.stackDepth) {
-        throw limitError(
-          this.grammar.limits,
-          "stackDepth",
-          this.stacks.depth(stack),
-          "",
-          (_, bound) => `the text nests deeper than ${bound} levels`,
-          null,
-        )
-      }
+      this.checkDepth(stack)
       if (this.stacks.isUnion(stack))
         for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
       else followers.push(lexeme, stack)
     }
     return this.passed !== null && followers.length > 2 ? this.unitedFollowers(followers) : followers
+  }
+
+  /** As `expand`: what lies at a place is one stack, or the union of all that lead there. */
+  private expandShared({ places, steps }: SharedSteps, below: number): Followers {
+    const { stacks } = this
+    const at = [below]
+    for (let place = 1; place < places.length; place++) {
+      const all = places[place].map(({ place, frames }) => this.pushAll(at[place], frames))
+      at[place] = all.length === 1 ? all[0] : stacks.uniteAll(all.flatMap((stack) => stacks.members(stack)))
+    }
+    const followers: number[] = []
+    for (const { place, step } of steps)
+      for (const member of stacks.members(this.pushAll(at[place], step.frames)))
+        followers.push(step.lexeme, member)
+    return this.unitedFollowers(followers)
+  }
+
+  private pushAll(stack: number, frames: readonly Frame[]): number {
+    let top = stack
+    for (const frame of frames) top = this.stacks.push(top, frame)
+    this.checkDepth(top)
+    return top
+  }
+
+  private checkDepth(stack: number): void {
+    const depth = this.stacks.depth(stack)
+    const { limits } = this.grammar
+    if (depth <= limits.stackDepth) return
+    throw limitError(
+      limits,
+      "stackDepth",
+      depth,
+      "",
+      (_, bound) => `the text nests deeper than ${bound} levels`,
+      null,
+    )
   }
 
   /** Followers that read the same lexeme under the same frame as one. */

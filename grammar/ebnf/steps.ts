@@ -10,13 +10,13 @@ import { budgetFrame, EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
 import { Completions } from "../completions.ts"
 import { fixedBounds, limitError } from "../errors.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import { describeSample, type Expectation, Frame, type SharedSteps, type Step } from "../frame.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { States } from "../state.ts"
 import { factored } from "./factored.ts"
-import type { NormalRules } from "./normal.ts"
+import type { LinearForm, NormalRules } from "./normal.ts"
 import {
   BranchTerm,
   BudgetTerm,
@@ -35,6 +35,8 @@ import {
 } from "./terms.ts"
 
 const noBytes = new Uint8Array(0)
+/** More steps are not listed: rules of greedy lexemes come in versions, and ten levels of operators in the product of theirs. */
+const ManySteps = 2_048
 
 export class RuleLanguage {
   readonly terms: Terms
@@ -43,14 +45,100 @@ export class RuleLanguage {
   private readonly branchFrames = new Map<number, BranchFrame>()
   private readonly termSteps = new Map<Term, readonly Step[]>()
   private readonly ruleSteps = new Map<number, readonly Step[]>()
+  private readonly maxSteps: number
+  private readonly sharedSteps = new Map<Term, SharedSteps | null>()
+  /** How many steps a rule has, or more than `maxSteps`. */
+  private readonly counts = new Map<number, number>()
   /** The text of a lexeme that reads exactly one. */
   private readonly texts = new Map<number, Uint8Array>()
   /** A shortest text by rule; found for all rules together when the first one is asked for. */
   private witnesses: Map<number, Uint8Array> | null = null
 
-  constructor(normal: NormalRules) {
+  /** More steps than `maxSteps` are not listed. */
+  constructor(normal: NormalRules, maxSteps = ManySteps) {
+    this.maxSteps = maxSteps
     this.terms = normal.terms
     this.normal = normal
+  }
+
+  /** The ways to begin a text of `term`, as those of a grammar: where they are too many, the frame that knows them. */
+  start(term: Term): readonly Step[] {
+    if (this.shared(term) === null) return this.steps(term)
+    const start = { lexeme: EmptyLexeme, frames: [this.frame(term)] }
+    return this.normal.isNullable(term) ? [start, { lexeme: EmptyLexeme, frames: [] }] : [start]
+  }
+
+  /** What `steps` answers, where that is too much to be listed; null where it is not. */
+  shared(term: Term): SharedSteps | null {
+    let shared = this.sharedSteps.get(term)
+    if (shared === undefined) {
+      shared = this.isLong(term) ? this.makeShared(term) : null
+      this.sharedSteps.set(term, shared)
+    }
+    return shared
+  }
+
+  private isLong(term: Term): boolean {
+    const { terms, normal } = this
+    // A budget counts for one reading alone.
+    if (terms.hasBudgets || (terms.kind(term) === RuleTerm && !normal.isProductive(terms.at(term, 1))))
+      return false
+    return this.countOf(normal.linear(term)) > this.maxSteps
+  }
+
+  /** How many steps there are by `form`, or more than `maxSteps`. */
+  private countOf(form: LinearForm): number {
+    let count = 0
+    for (const symbol of form.keys())
+      count += this.terms.kind(symbol) === RuleTerm ? this.countOfRule(this.terms.at(symbol, 1)) : 1
+    return Math.min(count, this.maxSteps + 1)
+  }
+
+  private countOfRule(rule: number): number {
+    let count = this.counts.get(rule)
+    if (count === undefined) {
+      count = this.countOf(this.normal.form(rule))
+      this.counts.set(rule, count)
+    }
+    return count
+  }
+
+  /** A place for each rule with which a text may begin. */
+  private makeShared(term: Term): SharedSteps {
+    const { terms, normal } = this
+    const rulesOf = (form: LinearForm) =>
+      [...form.keys()]
+        .filter((symbol) => terms.kind(symbol) === RuleTerm)
+        .map((symbol) => terms.at(symbol, 1))
+    const order: number[] = []
+    const met = new Set<number>()
+    const visit = (rule: number) => {
+      if (met.has(rule)) return
+      met.add(rule)
+      for (const next of rulesOf(normal.form(rule))) visit(next)
+      order.push(rule)
+    }
+    for (const rule of rulesOf(normal.linear(term))) visit(rule)
+    // Whatever leads to a rule comes before it.
+    order.reverse()
+    const placeOf = new Map(order.map((rule, i) => [rule, i + 1]))
+    const places: { place: number; frames: readonly Frame[] }[][] = [[], ...order.map(() => [])]
+    const steps: { place: number; step: Step }[] = []
+    const add = (place: number, form: LinearForm) => {
+      const own: Step[] = []
+      for (const [symbol, rest] of form) {
+        if (terms.kind(symbol) !== RuleTerm) this.addSteps(own, symbol, rest)
+        else {
+          const frames = rest === terms.empty ? [] : [this.frame(rest)]
+          places[placeOf.get(terms.at(symbol, 1)) as number].push({ place, frames })
+        }
+      }
+      for (const step of this.factored(own)) steps.push({ place, step })
+    }
+    add(0, normal.linear(term))
+    for (const [i, rule] of order.entries()) add(i + 1, normal.form(rule))
+    if (normal.isNullable(term)) steps.push({ place: 0, step: { lexeme: EmptyLexeme, frames: [] } })
+    return { places, steps }
   }
 
   /** The ways to begin `term`; one of them reads nothing if it may be empty. None: it has no text. */
@@ -344,6 +432,10 @@ class RuleFrame extends Frame {
     return this.language.steps(this.term)
   }
 
+  override followShared(): SharedSteps | null {
+    return this.language.shared(this.term)
+  }
+
   finish(): Uint8Array {
     this.text ??= this.language.shortest(this.term)
     return this.text
@@ -369,6 +461,11 @@ class BranchFrame extends Frame {
   follow(tag: number): readonly Step[] {
     const rest = this.rests.get(tag)
     return rest === undefined ? [] : this.language.steps(rest)
+  }
+
+  override followShared(tag: number): SharedSteps | null {
+    const rest = this.rests.get(tag)
+    return rest === undefined ? null : this.language.shared(rest)
   }
 
   finish(tag: number): Uint8Array {
