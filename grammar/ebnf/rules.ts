@@ -150,7 +150,7 @@ export class Rules {
     // Asked for before the steps: those of a budget that begins with itself have no end.
     const budgets =
       this.terms.hasBudgets && normal.isProductive(start) ? budgetParts(normal, language, term) : []
-    const steps = language.start(term)
+    const steps = language.start(start)
     return steps.length === 0
       ? null
       : new Grammar(steps, {

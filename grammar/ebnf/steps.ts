@@ -61,11 +61,14 @@ export class RuleLanguage {
     this.normal = normal
   }
 
-  /** The ways to begin a text of `term`, as those of a grammar: where they are too many, the frame that knows them. */
-  start(term: Term): readonly Step[] {
+  /** The ways to begin a text of `rule`: where they are too many, the frame that knows those of its texts that are not empty. */
+  start(rule: number): readonly Step[] {
+    const { terms, normal } = this
+    const term = terms.rule(rule)
     if (this.shared(term) === null) return this.steps(term)
-    const start = { lexeme: EmptyLexeme, frames: [this.frame(term)] }
-    return this.normal.isNullable(term) ? [start, { lexeme: EmptyLexeme, frames: [] }] : [start]
+    const isNullable = normal.isNullable(term)
+    const start = { lexeme: EmptyLexeme, frames: [this.frame(terms.rule(rule, isNullable))] }
+    return isNullable ? [start, { lexeme: EmptyLexeme, frames: [] }] : [start]
   }
 
   /** What `steps` answers, where that is too much to be listed; null where it is not. */

@@ -90,3 +90,21 @@ test("levels of operators that greedy lexemes could go on with take no product o
   expect(read("12a")).toBe(false)
   expect(fsm.states.stacks.top.length).toBeLessThan(100_000)
 })
+
+test("a grammar that begins in too many ways is empty where its text may be", () => {
+  const inner = greedy.replace("start: e0", "start: e0?")
+  const whole = compile({ kind: "lark", text: inner }).grammar
+  expect(whole.isNullable).toBe(true)
+  const text = `start: "[" @inner "]" | @inner "!"\n`
+  const { grammar } = compile({ kind: "lark", text, named: { inner: { kind: "lark", text: inner } } })
+  expect(grammar.isNullable).toBe(false)
+  const vocabulary = vocabularyOf([..."[]! abdnor1"])
+  const read = (text: string): boolean => {
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    return matcher.acceptBytes(Buffer.from(text)) && matcher.isAccepting()
+  }
+  for (const accepted of ["[]", "!", "[a or b]", "a and b!", "[not a]"])
+    expect([accepted, read(accepted)]).toEqual([accepted, true])
+  for (const refused of ["", "[", "[!", "[a or]", "a", "a b!"])
+    expect([refused, read(refused)]).toEqual([refused, false])
+})
