@@ -40,7 +40,10 @@ export type GrammarInput =
   /** A structural tag as an object or its JSON text: free text, and what it switches to. */
   | { kind: "tag"; format: unknown }
   /** An assistant's turn: text, and calls of tools in the style of a family of models. */
-  | ({ kind: "tools"; response_format?: Grammar | GrammarInput | null } & Omit<Turn, "response_format">)
+  | ({ kind: "tools"; response_format?: Grammar | GrammarInput | null } & Omit<
+      Turn,
+      "response_format" | "hasFormat"
+    >)
   /** Any run of consecutive pieces of a text: its characters, its words, or the given chunks. */
   | { kind: "substring"; text: string; unit?: SubstringUnit }
   | { kind: "substring"; chunks: readonly string[] }

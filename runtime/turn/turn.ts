@@ -104,7 +104,7 @@ export function openTurn(
   const { calls } = planTurn(turn)
   const isHeld = hasTools(options) || constraint !== null || messages !== undefined
   return {
-    turn,
+    turn: { ...turn, hasFormat: constraint !== null },
     constraint: isHeld ? turnConstraint(turn, constraint, policies) : null,
     hasCalls: calls.tools.length > 0,
     closes,

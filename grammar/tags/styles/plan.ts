@@ -19,6 +19,8 @@ export interface Turn {
   readonly reasoning?: Reasoning | null
   /** What an answer without calls has to be, beside the tools. */
   readonly response_format?: Grammar | null
+  /** For whoever reads the turn back without the grammar of its format: an answer without calls was held to one. */
+  readonly hasFormat?: boolean
 }
 
 export interface Plan {
@@ -28,6 +30,8 @@ export interface Plan {
   readonly callsBefore: number
   readonly reasoning: Reasoning | null | undefined
   readonly format: Grammar | null
+  /** Whether an answer without calls is held to a format. Then it may hold what begins a call. */
+  readonly hasFormat: boolean
   /** Texts that begin a call, and texts that free text may not hold, those among them. */
   readonly marks: readonly string[]
   readonly excludes: readonly string[]
@@ -60,6 +64,7 @@ export function planTurn(turn: Turn): Plan {
     callsBefore: turn.calls_before ?? 0,
     reasoning,
     format: turn.response_format ?? null,
+    hasFormat: turn.hasFormat === true || (turn.response_format ?? null) !== null,
     marks,
     excludes: [...new Set([...style.controls, ...marks, ...tags])],
     thoughtExcludes: [...new Set([...style.controls, ...tags])],

@@ -59,6 +59,25 @@ describe("a model that thinks in tags", () => {
     }
   })
 
+  test("writes what begins a call where its constraint asks for that", async () => {
+    const ways: GenerateOptions[] = [
+      { reasonUntil: ".", thinkingTokenBudget: 3 },
+      { thinkingTokenBudget: 3 },
+      { tools, thinkingTokenBudget: 3 },
+    ]
+    for (const options of ways) {
+      const asked = {
+        ...options,
+        regex: "\\(<tool_call>\\)",
+        seed: 1n,
+        maxTokens: 60,
+        toolChoice: "none" as const,
+      }
+      const { text, toolCalls } = await engine.generate("hi", asked)
+      expect([text, toolCalls]).toEqual(["(<tool_call>)", []])
+    }
+  })
+
   test("goes on in a section that the prompt has begun, told apart and counted", async () => {
     const begun = await engineOf(`${turns}{{ '<think>' }}{# </think> #}`, ["<think>", "</think>"])
     let thought = ""

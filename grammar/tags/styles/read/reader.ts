@@ -86,9 +86,9 @@ export class TurnReader {
 
   /** Text and calls, or what the response format asks for. */
   private *answer(): Parse {
-    const { format, calls, marks } = this.plan
+    const { hasFormat, calls, marks } = this.plan
     const { feeding } = this
-    if (format !== null && !calls.isRequired && !(yield* this.isCall())) {
+    if (hasFormat && !calls.isRequired && !(yield* this.isCall())) {
       yield* feeding.until([], 0, (text) => this.add("text", text))
       return
     }
