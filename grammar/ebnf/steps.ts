@@ -37,6 +37,10 @@ import {
 const noBytes = new Uint8Array(0)
 /** More steps are not listed: rules of greedy lexemes come in versions, and ten levels of operators in the product of theirs. */
 const ManySteps = 2_048
+/** Nor are they shared where that would save less: thousands of tools are as many steps either way, and listed they become one lexeme. */
+const ManyTimes = 8
+/** Counts end here. */
+const MaxCount = 1 << 30
 
 export class RuleLanguage {
   readonly terms: Terms
@@ -46,17 +50,19 @@ export class RuleLanguage {
   private readonly termSteps = new Map<Term, readonly Step[]>()
   private readonly ruleSteps = new Map<number, readonly Step[]>()
   private readonly maxSteps: number
+  private readonly times: number
   private readonly sharedSteps = new Map<Term, SharedSteps | null>()
-  /** How many steps a rule has, or more than `maxSteps`. */
+  /** How many steps a rule has. */
   private readonly counts = new Map<number, number>()
   /** The text of a lexeme that reads exactly one. */
   private readonly texts = new Map<number, Uint8Array>()
   /** A shortest text by rule; found for all rules together when the first one is asked for. */
   private witnesses: Map<number, Uint8Array> | null = null
 
-  /** More steps than `maxSteps` are not listed. */
-  constructor(normal: NormalRules, maxSteps = ManySteps) {
+  /** More steps than `maxSteps` are not listed where they are `times` as many as those that share what lies below. */
+  constructor(normal: NormalRules, maxSteps = ManySteps, times = ManyTimes) {
     this.maxSteps = maxSteps
+    this.times = times
     this.terms = normal.terms
     this.normal = normal
   }
@@ -75,26 +81,28 @@ export class RuleLanguage {
   shared(term: Term): SharedSteps | null {
     let shared = this.sharedSteps.get(term)
     if (shared === undefined) {
-      shared = this.isLong(term) ? this.makeShared(term) : null
+      const count = this.countOfTerm(term)
+      const made = count > this.maxSteps ? this.makeShared(term) : null
+      shared = made !== null && count > this.times * sizeOf(made) ? made : null
       this.sharedSteps.set(term, shared)
     }
     return shared
   }
 
-  private isLong(term: Term): boolean {
+  /** How many steps `term` has. */
+  private countOfTerm(term: Term): number {
     const { terms, normal } = this
     // A budget counts for one reading alone.
     if (terms.hasBudgets || (terms.kind(term) === RuleTerm && !normal.isProductive(terms.at(term, 1))))
-      return false
-    return this.countOf(normal.linear(term)) > this.maxSteps
+      return 0
+    return this.countOf(normal.linear(term))
   }
 
-  /** How many steps there are by `form`, or more than `maxSteps`. */
   private countOf(form: LinearForm): number {
     let count = 0
     for (const symbol of form.keys())
       count += this.terms.kind(symbol) === RuleTerm ? this.countOfRule(this.terms.at(symbol, 1)) : 1
-    return Math.min(count, this.maxSteps + 1)
+    return Math.min(count, MaxCount)
   }
 
   private countOfRule(rule: number): number {
@@ -407,6 +415,11 @@ export class RuleLanguage {
       "lower its repetitions",
     )
   }
+}
+
+/** How many steps there are, and ways from place to place. */
+function sizeOf({ places, steps }: SharedSteps): number {
+  return places.reduce((size, from) => size + from.length, steps.length)
 }
 
 /** At most as many bytes as any text that begins by a step. */

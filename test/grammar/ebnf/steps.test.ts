@@ -38,7 +38,7 @@ test.each(texts)("%s", (text) => {
   const { rule } = larkRule(text, rules, { schema: () => null as never })
   rules.grammar(rule, { key: () => text, title: text })
   const normal = new NormalRules(rules.terms, (each) => rules.termOf(each))
-  const language = new RuleLanguage(normal, 0)
+  const language = new RuleLanguage(normal, 0, 0)
   const seen = new Set<string>()
   let next = [rules.terms.rule(rule)]
   for (let depth = 0; depth < 4; depth++) {
@@ -107,4 +107,17 @@ test("a grammar that begins in too many ways is empty where its text may be", ()
     expect([accepted, read(accepted)]).toEqual([accepted, true])
   for (const refused of ["", "[", "[!", "[a or]", "a", "a b!"])
     expect([refused, read(refused)]).toEqual([refused, false])
+})
+
+test("thousands of alternatives that share nothing stay one lexeme", () => {
+  const calls = Array.from({ length: 2_500 }, (_, i) => `c${i}: "n${i}:" %json {"type":"boolean"} "!"`)
+  const text = `start: call+\ncall: ${calls.map((_, i) => `c${i}`).join(" | ")}\n${calls.join("\n")}\n`
+  const fsm = new TokenFsm(
+    compile({ kind: "lark", text }).grammar,
+    vocabularyOf([..."n0123456789:truefals!"]),
+  )
+  expect(fsm.states.threadCount(fsm.start)).toBeLessThan(10)
+  const matcher = new Matcher(fsm)
+  expect(matcher.acceptBytes(Buffer.from("n7:true!n2499:false!")) && matcher.isAccepting()).toBe(true)
+  expect(matcher.acceptBytes(Buffer.from("n2500:"))).toBe(false)
 })
