@@ -131,7 +131,8 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
     unknownKeywords: options.unknownKeywords ?? "ignore",
     unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
-    documents: options.documents,
+    // A copy: schemas inside of a grammar may be compiled again when a text comes to them.
+    documents: options.documents && { ...options.documents },
     key: () => constraintKey(input, options),
   }
 }
@@ -146,8 +147,7 @@ function compileNotation(
   const { key, unsatisfiable } = json
   const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
     compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
-  // A copy: schemas are compiled again when a text comes to them.
-  const own = { ...options, documents: { ...options.documents }, unsatisfiable: "error" } as const
+  const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
   /** A grammar that stands in another: its mistakes are those of the whole. */
   const inner = (nested: GrammarInput) => compileWithin(nested, own, limits).grammar
   const schemaOf = (rules: Rules) => (text: string) => {

@@ -118,6 +118,21 @@ test("a schema that is changed after it was compiled says what it said", () => {
   expect(Buffer.from(matcher.shortest()).toString()).toMatch(/^a":-?0\}$/)
 })
 
+test("documents that are changed after a grammar was compiled say what they said", () => {
+  const documents: Record<string, string> = { "https://a/b": '{"const":"a"}' }
+  const schema = { $ref: "https://a/b" }
+  for (const input of [
+    { kind: "lark", text: larkOf(schema) },
+    { kind: "tag", format: tagOf(schema) },
+  ] as const) {
+    documents["https://a/b"] = '{"const":"a"}'
+    const { grammar } = compile(input, { documents })
+    documents["https://a/b"] = '{"const":"b"}'
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    expect(matcher.acceptBytes(encoder.encode(`${letters(many - 1)}"a"`))).toBe(true)
+  }
+})
+
 test("what is wrong in a schema is refused before the first token, wherever it stands", () => {
   const text = larkOf({ type: "string" }).replace(/(c139: .*)$/m, 'c139: "x" %json {"type":"strin"}')
   expect(() => compile({ kind: "lark", text })).toThrow(GrammarError)

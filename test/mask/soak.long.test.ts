@@ -122,10 +122,13 @@ test("every bit equals accept, and every shortest completion is valid", {
       const validate = new Ajv2020({ strict: false, validateFormats: false, multipleOfPrecision: 9 }).compile(
         schema,
       )
-      // ajv takes an empty array for one that contains something when contains stands under if or not beside other
+      // ajv takes an array for one that contains what it does not when contains stands under if or not beside other
       // keywords of arrays, and rounds long numbers: there the reference decides.
       const reference = new Validator(JSON.stringify(schema))
-      const isDoubtful = (text: string) => /"(contains|maxContains)"/.test(place) || /\d{16}/.test(text)
+      const isDoubtful = (text: string) =>
+        place.includes('"maxContains"') ||
+        (place.includes('"contains"') && /"(not|if)"/.test(place)) ||
+        /\d{16}/.test(text)
       const isValid = (text: string) =>
         validate(JSON.parse(text)) || (isDoubtful(text) && reference.accepts(text))
       const checked = checkWalk(new TokenFsm(compiled.grammar, vocabulary), seed, isValid)
