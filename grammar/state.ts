@@ -8,13 +8,13 @@
  *
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
-import { checkLimit, limitError, placed } from "./errors.ts"
+import { checkLimit, placed } from "./errors.ts"
 import { expectationsOf, pathOf } from "./explain.ts"
-import type { Expectation, Frame, SharedSteps, Step } from "./frame.ts"
+import { FollowerTable } from "./followers.ts"
+import type { Expectation, Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { grown, PairMap, TripleMap, TupleTable } from "./intern.ts"
-import { JoinedAt, joinReadings, joint, jointMembers } from "./joints.ts"
-import { PlainTag } from "./lexeme/string/content.ts"
+import { grown, TripleMap, TupleTable } from "./intern.ts"
+import { JoinedAt, joinReadings } from "./joints.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -24,18 +24,12 @@ import { NoText, Texts } from "./texts.ts"
 export const DeadState = 0
 /** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
-/** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
-const places = new TripleMap()
-
-/** Lexeme state and stack after a lexeme has ended, pairwise. */
-export type Followers = readonly number[]
-
-const noFrames: readonly Frame[] = []
 
 export class States {
   readonly grammar: Grammar
   readonly stacks = new StackTable()
   readonly texts = new Texts()
+  readonly followers: FollowerTable
   /** [lexeme state, stack, text]. Thread 0 is (Dead, empty, none): the text is complete. */
   private readonly threads = new TupleTable()
   /** Sorted thread ids. State 0 has none. */
@@ -47,12 +41,6 @@ export class States {
   private ids = new Int32Array(8)
   /** Lexeme states and stacks of the shape that is interned. */
   private pairs = new Int32Array(8)
-  /** The stacks after each frame of the step that is expanded. */
-  private readonly prefix: number[] = []
-  private readonly followIds = new PairMap()
-  private readonly followLists: Followers[] = []
-  /** (frame, lexeme) → what `followsItself` answers. */
-  private readonly repeats = new PairMap()
   /**
    * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
    * readings are not united.
@@ -70,6 +58,7 @@ export class States {
   /** `many`: united are the threads of a state that has more. */
   constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
+    this.followers = new FollowerTable(this.stacks, grammar)
     this.passed = grammar.unites ? new TripleMap() : null
     // Budgets are counted along stacks: those of a union are not.
     this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
@@ -218,66 +207,6 @@ export class States {
     return false
   }
 
-  /**
-   * What follows under `stack` when its lexeme ends with `tag`; lexeme states and stacks, pairwise. Where that
-   * depends on the lexeme's text, the frames that need it are symbolic.
-   */
-  followers(stack: number, tag: number): Followers {
-    const known = this.followIds.get(stack, tag)
-    if (known >= 0) return this.followLists[known]
-    const frame = this.stacks.top[stack]
-    const followers =
-      frame === joint
-        ? this.joinedFollowers(stack, tag)
-        : this.followersOf(frame, tag, this.stacks.pop(stack))
-    this.followIds.set(stack, tag, this.followLists.push(followers) - 1)
-    return followers
-  }
-
-  private followersOf(frame: Frame, tag: number, below: number): Followers {
-    const shared = this.passed !== null && this.stacks.canUnite(below) ? frame.followShared(tag) : null
-    return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
-  }
-
-  /**
-   * Whether `lexeme`, which ends with the plain tag, is among what follows it under `stack`, and leaves the stack as it is. The frame on
-   * top decides; memoised.
-   */
-  followsItself(lexeme: number, stack: number): boolean {
-    const frameId = this.stacks.frameId(stack)
-    if (frameId < 0 || frameId === joint.id) return false
-    let answer = this.repeats.get(frameId, lexeme)
-    if (answer < 0) {
-      const frame = this.stacks.top[stack]
-      const isSame = ({ lexeme: next, frames }: Step) =>
-        next === lexeme && frames.length === 1 && frames[0] === frame
-      // Not asked of steps that are too many to be listed.
-      answer = frame.followShared(PlainTag) === null && frame.follow(PlainTag, null).some(isSame) ? 1 : 0
-      this.repeats.set(frameId, lexeme, answer)
-    }
-    return answer === 1
-  }
-
-  /** What follows under the members of a joint, joined in turn. */
-  private joinedFollowers(stack: number, tag: number): Followers {
-    const { stacks } = this
-    const threads: number[] = []
-    for (const member of jointMembers(stacks, stack)) {
-      const followers = this.followers(member, tag)
-      for (let i = 0; i < followers.length; i += 2) threads.push(followers[i], followers[i + 1], NoText)
-    }
-    const joined = Int32Array.from(threads)
-    const used = joinReadings(
-      stacks,
-      joined,
-      uniteReadings(stacks, joined, joined.length),
-      this.grammar.limits,
-    )
-    const followers: number[] = []
-    for (let i = 0; i < used; i += 3) followers.push(joined[i], joined[i + 1])
-    return followers
-  }
-
   /** What may be written next, one entry a thread. Of lexemes that may end here, only what follows them is told. */
   explain(state: number): Expectation[] {
     const reads = Array.from({ length: this.threadCount(state) }, (_, i) => ({
@@ -360,7 +289,7 @@ export class States {
       for (const step of frame.follow(tag, segment)) this.addStep(step, below, rest)
       return
     }
-    const followers = this.followers(stack, tag)
+    const followers = this.followers.after(stack, tag)
     for (let i = 0; i < followers.length; i += 2) {
       if (followers[i] === Dead) this.addDone()
       else this.add(followers[i], followers[i + 1], this.marked(text, below, followers[i + 1]))
@@ -395,7 +324,7 @@ export class States {
   }
 
   private addStep(step: Step, below: number, text: number): void {
-    const followers = this.expand([step], below)
+    const followers = this.followers.expand([step], below)
     for (let i = 0; i < followers.length; i += 2) {
       if (followers[i] === Dead) this.addDone()
       else this.add(followers[i], followers[i + 1], this.marked(text, below, followers[i + 1]))
@@ -407,83 +336,6 @@ export class States {
     const { scratch, used } = this
     for (let i = 0; i < used; i += 3) if (scratch[i] === Dead) return
     this.push(Dead, EmptyStack, NoText)
-  }
-
-  private expand(steps: readonly Step[], below: number): Followers {
-    const followers: number[] = []
-    // Steps beside each other share their first frames.
-    const { prefix } = this
-    let last: readonly Frame[] = noFrames
-    for (let i = 0; i < steps.length; i++) {
-      const { lexeme, frames } = steps[i]
-      let k = 0
-      while (k < frames.length && k < last.length && frames[k] === last[k]) k++
-      let stack = k === 0 ? below : prefix[k - 1]
-      for (; k < frames.length; k++) {
-        stack = this.stacks.push(stack, frames[k])
-        prefix[k] = stack
-      }
-      last = frames
-      this.checkDepth(stack)
-      if (this.stacks.isUnion(stack))
-        for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
-      else followers.push(lexeme, stack)
-    }
-    return this.passed !== null && followers.length > 2 ? this.unitedFollowers(followers) : followers
-  }
-
-  /** As `expand`: what lies at a place is one stack, or the union of all that lead there. */
-  private expandShared({ places, steps }: SharedSteps, below: number): Followers {
-    const { stacks } = this
-    const at = [below]
-    for (let place = 1; place < places.length; place++) {
-      const all = places[place].map(({ place, frames }) => this.pushAll(at[place], frames))
-      at[place] = all.length === 1 ? all[0] : stacks.uniteAll(all.flatMap((stack) => stacks.members(stack)))
-    }
-    const followers: number[] = []
-    for (const { place, step } of steps)
-      for (const member of stacks.members(this.pushAll(at[place], step.frames)))
-        followers.push(step.lexeme, member)
-    return this.unitedFollowers(followers)
-  }
-
-  private pushAll(stack: number, frames: readonly Frame[]): number {
-    let top = stack
-    for (const frame of frames) top = this.stacks.push(top, frame)
-    this.checkDepth(top)
-    return top
-  }
-
-  private checkDepth(stack: number): void {
-    const depth = this.stacks.depth(stack)
-    const { limits } = this.grammar
-    if (depth <= limits.stackDepth) return
-    throw limitError(
-      limits,
-      "stackDepth",
-      depth,
-      "",
-      (_, bound) => `the text nests deeper than ${bound} levels`,
-      null,
-    )
-  }
-
-  /** Followers that read the same lexeme under the same frame as one. */
-  private unitedFollowers(followers: Followers): Followers {
-    const { stacks } = this
-    const united: number[] = []
-    places.clear()
-    for (let i = 0; i < followers.length; i += 2) {
-      const lexeme = followers[i]
-      const stack = followers[i + 1]
-      const frameId = stacks.frameId(stack)
-      const place = places.get(lexeme, frameId, 0)
-      if (place < 0 || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
-        places.set(lexeme, frameId, 0, united.length + 1)
-        united.push(lexeme, stack)
-      } else if (frameId >= 0) united[place] = stacks.unite(united[place], stack)
-    }
-    return united
   }
 
   private internScratch(): number {

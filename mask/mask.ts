@@ -150,7 +150,8 @@ export class MaskBuilder {
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
     // A frame is asked only what follows an end that there is: that of a key takes other tags.
     const { exits } = locals.local(list, lexemeState)
-    if (exits.length === 0 || exits[0] !== PlainTag || !states.followsItself(lexemeState, stack)) return list
+    if (exits.length === 0 || exits[0] !== PlainTag || !states.followers.followsItself(lexemeState, stack))
+      return list
     const others = waves.unread(locals.repeated(list, lexemeState), lexemeState, stack)
     return locals.lists.union(list, others)
   }
@@ -216,7 +217,7 @@ export class MaskBuilder {
 
   private findBytesBehind(stack: number): number | null {
     const parts: number[] = []
-    const followers = this.states.followers(stack, PlainTag)
+    const followers = this.states.followers.after(stack, PlainTag)
     for (let i = 0; i < followers.length; i += 2) {
       const next = followers[i]
       if (next === Dead || tokenIds(next) !== null) continue
@@ -242,7 +243,7 @@ export class MaskBuilder {
   private addFollowers(list: number, tag: number, stack: number): void {
     if (stack === EmptyStack) return
     const { states } = this
-    const followers = states.followers(stack, tag)
+    const followers = states.followers.after(stack, tag)
     for (let i = 0; i < followers.length; i += 2) {
       const lexemeState = followers[i]
       if (lexemeState === Dead) continue

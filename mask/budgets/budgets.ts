@@ -144,7 +144,7 @@ export class Budgets {
       const key = `${stack} ${tag}`
       if (stack === EmptyStack || seen.has(key)) return
       seen.add(key)
-      const followers = this.states.followers(stack, tag)
+      const followers = this.states.followers.after(stack, tag)
       for (let i = 0; i < followers.length; i += 2) {
         const [lexemeState, after] = [followers[i], followers[i + 1]]
         if (lexemeState === Dead) continue

@@ -1,0 +1,221 @@
+/**
+ * Shortest texts of terms: how a text that was begun is finished.
+ *
+ * Each rule keeps the shortest text found for it, its witness; those that are missing are found together, over and over until nothing
+ * gets shorter (Knuth 1977, A generalization of Dijkstra's algorithm, by iteration).
+ */
+
+import { EmptyLexeme } from "../budget.ts"
+import { concatenate } from "../bytes.ts"
+import { Completions } from "../completions.ts"
+import { fixedBounds, limitError } from "../errors.ts"
+import type { Step } from "../frame.ts"
+import { exprLexeme } from "../lexeme/raw.ts"
+import { lexemes } from "../lexeme/table.ts"
+import { States } from "../state.ts"
+import type { NormalRules } from "./normal.ts"
+import {
+  BranchTerm,
+  BudgetTerm,
+  CaptureTerm,
+  ConcatTerm,
+  ExprTerm,
+  LexemeTerm,
+  NestedTerm,
+  NeverTerm,
+  OrTerm,
+  RepeatTerm,
+  RuleTerm,
+  type Term,
+  type Terms,
+} from "./terms.ts"
+
+const noBytes = new Uint8Array(0)
+
+export class ShortestTexts {
+  private readonly normal: NormalRules
+  private readonly terms: Terms
+  /** A shortest text by rule; found for all rules together when the first one is asked for. */
+  private readonly witnesses = new Map<number, Uint8Array>()
+
+  constructor(normal: NormalRules) {
+    this.normal = normal
+    this.terms = normal.terms
+  }
+
+  /** A shortest text of `term`. Throws `limit` when it is too long. */
+  shortest(term: Term): Uint8Array {
+    const { witnesses } = this
+    for (;;) {
+      let isChanged = false
+      const missing = new Set<number>()
+      const text = this.shortestKnown(term, witnesses, missing)
+      if (text !== null && missing.size === 0) return text
+      // Rules that have no witness yet, and all below them, are improved until nothing changes (Knuth 1977, by iteration).
+      const rules = this.rulesBelow(term)
+      for (const rule of rules) {
+        const known = witnesses.get(rule)
+        const found = this.shortestKnown(this.normal.body(rule), witnesses, missing)
+        if (found !== null && (known === undefined || found.length < known.length)) {
+          witnesses.set(rule, found)
+          isChanged = true
+        }
+      }
+      if (!isChanged) {
+        const settled = this.shortestKnown(term, witnesses, missing)
+        if (settled === null) throw new Error(`internal: term ${term} has no text`)
+        return settled
+      }
+    }
+  }
+
+  private rulesBelow(term: Term): number[] {
+    const { terms } = this
+    const rules = new Set<number>()
+    const seen = new Set<Term>()
+    const open = [term]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue
+      seen.add(at)
+      if (terms.kind(at) === RuleTerm) {
+        rules.add(terms.at(at, 1))
+        open.push(this.normal.body(terms.at(at, 1)))
+      }
+      open.push(...terms.parts(at))
+    }
+    return [...rules].reverse()
+  }
+
+  /** A shortest text of `term` out of the witnesses known so far; null: none is known. Rules without one go to `missing`. */
+  private shortestKnown(
+    term: Term,
+    witnesses: ReadonlyMap<number, Uint8Array>,
+    missing: Set<number>,
+  ): Uint8Array | null {
+    const { terms } = this
+    switch (terms.kind(term)) {
+      case NeverTerm:
+        return null
+      case ExprTerm:
+        return lexemes.shortest(exprLexeme(terms.at(term, 1))).bytes
+      case LexemeTerm:
+        return lexemes.shortest(terms.at(term, 1)).bytes
+      case RuleTerm: {
+        if (terms.at(term, 2) === 0 && this.normal.isNullable(term)) return noBytes
+        const known = witnesses.get(terms.at(term, 1))
+        if (known === undefined) missing.add(terms.at(term, 1))
+        return known ?? null
+      }
+      case ConcatTerm: {
+        const parts: Uint8Array[] = []
+        let rest = term
+        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2)) {
+          const part = this.shortestKnown(terms.at(rest, 1), witnesses, missing)
+          if (part === null) return null
+          parts.push(part)
+        }
+        const last = this.shortestKnown(rest, witnesses, missing)
+        if (last === null) return null
+        return this.checked(concatenate([...parts, last]))
+      }
+      case OrTerm: {
+        let best: Uint8Array | null = null
+        for (const member of terms.members(term)) {
+          const text = this.shortestKnown(member, witnesses, missing)
+          if (text !== null && (best === null || text.length < best.length)) best = text
+        }
+        return best
+      }
+      case RepeatTerm: {
+        const min = terms.at(term, 2)
+        if (min === 0) return noBytes
+        const body = this.shortestKnown(terms.at(term, 1), witnesses, missing)
+        if (body === null) return null
+        if (body.length * min > fixedBounds.shortestBytes) this.refuse(body.length * min)
+        return concatenate(new Array(min).fill(body))
+      }
+      case CaptureTerm:
+        return this.shortestKnown(terms.at(term, 2), witnesses, missing)
+      case BudgetTerm:
+        return this.shortestKnown(terms.at(term, 1), witnesses, missing)
+      case BranchTerm: {
+        const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
+        const known = ends?.()
+        const ways = Array.from(rests, ([tag, rest]) => {
+          const before = known?.get(tag) ?? lexemes.shortest(narrow(new Set([tag]))).bytes
+          return { before, rest, least: before.length + this.least(rest) }
+        })
+        const textOf = ({ before, rest }: (typeof ways)[number]) => {
+          const after = this.shortestKnown(rest, witnesses, missing)
+          return after === null ? null : concatenate([before, after])
+        }
+        // What is surely longer than another one is not spelled out: a hundred tools have a hundred shortest calls.
+        const nearest = ways.reduce((a, b) => (b.least < a.least ? b : a), ways[0])
+        const near = nearest === undefined ? null : textOf(nearest)
+        const bound = near?.length ?? Number.POSITIVE_INFINITY
+        let best: Uint8Array | null = null
+        for (const way of ways) {
+          if (way.least > bound || (best !== null && way.least >= best.length)) continue
+          const text = way === nearest ? near : textOf(way)
+          if (text !== null && (best === null || text.length < best.length)) best = text
+        }
+        return best === null ? null : this.checked(best)
+      }
+      case NestedTerm: {
+        const states = new States(terms.grammars[terms.at(term, 1)])
+        return new Completions(states).shortest(states.start)
+      }
+      default:
+        return noBytes
+    }
+  }
+
+  /** At most as many bytes as any text of `term`. Cost: its parts, but those of the rules that it names. */
+  private least(term: Term): number {
+    const { terms } = this
+    switch (terms.kind(term)) {
+      case ExprTerm:
+        return lexemes.least(exprLexeme(terms.at(term, 1)))
+      case LexemeTerm:
+        return lexemes.least(terms.at(term, 1))
+      case ConcatTerm: {
+        let bytes = 0
+        let rest = term
+        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+          bytes += this.least(terms.at(rest, 1))
+        return bytes + this.least(rest)
+      }
+      case NestedTerm: {
+        const starts = terms.grammars[terms.at(term, 1)].start.map(leastOfStep)
+        return starts.length === 0 ? 0 : Math.min(...starts)
+      }
+      default:
+        return 0
+    }
+  }
+
+  private checked(text: Uint8Array): Uint8Array {
+    if (text.length > fixedBounds.shortestBytes) this.refuse(text.length)
+    return text
+  }
+
+  private refuse(length: number): never {
+    throw limitError(
+      fixedBounds,
+      "shortestBytes",
+      length,
+      "",
+      (value, bound) =>
+        `the shortest text of a rule has at least ${value} bytes, above the bound of ${bound}`,
+      "lower its repetitions",
+    )
+  }
+}
+
+/** At most as many bytes as any text that begins by a step. */
+function leastOfStep({ lexeme, frames }: Step): number {
+  return frames.reduce(
+    (sum, frame) => sum + frame.leastBytes,
+    lexeme === EmptyLexeme ? 0 : lexemes.least(lexeme),
+  )
+}

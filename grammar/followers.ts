@@ -1,0 +1,175 @@
+/**
+ * What follows when a lexeme ends: the steps of the frame on top, as lexemes over stacks.
+ *
+ * It hangs on the stack and the lexeme's tag alone, so it is found once for each such pair. Where a grammar may read a text in
+ * many ways, followers that read the same lexeme under the same frame are one over the union of their stacks.
+ */
+import { limitError } from "./errors.ts"
+import type { Frame, SharedSteps, Step } from "./frame.ts"
+import type { Grammar } from "./grammar.ts"
+import { PairMap, TripleMap } from "./intern.ts"
+import { joinReadings, joint, jointMembers } from "./joints.ts"
+import { PlainTag } from "./lexeme/string/content.ts"
+import type { Limits } from "./limits.ts"
+import { uniteReadings } from "./readings.ts"
+import type { StackTable } from "./stack.ts"
+import { NoText } from "./texts.ts"
+
+/** Lexeme state and stack after a lexeme has ended, pairwise. */
+export type Followers = readonly number[]
+
+/** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
+const places = new TripleMap()
+const noFrames: readonly Frame[] = []
+
+export class FollowerTable {
+  private readonly stacks: StackTable
+  private readonly limits: Limits
+  private readonly unites: boolean
+  /** (stack, tag) → index in `lists`. */
+  private readonly ids = new PairMap()
+  private readonly lists: Followers[] = []
+  /** (frame, lexeme) → what `followsItself` answers. */
+  private readonly repeats = new PairMap()
+  /** The stacks after each frame of the step that is expanded. */
+  private readonly prefix: number[] = []
+
+  constructor(stacks: StackTable, { limits, unites }: Grammar) {
+    this.stacks = stacks
+    this.limits = limits
+    this.unites = unites
+  }
+
+  /**
+   * What follows under `stack` when its lexeme ends with `tag`; lexeme states and stacks, pairwise. Where that
+   * depends on the lexeme's text, the frames that need it are symbolic.
+   */
+  after(stack: number, tag: number): Followers {
+    const known = this.ids.get(stack, tag)
+    if (known >= 0) return this.lists[known]
+    const frame = this.stacks.top[stack]
+    const followers =
+      frame === joint
+        ? this.joinedFollowers(stack, tag)
+        : this.followersOf(frame, tag, this.stacks.pop(stack))
+    this.ids.set(stack, tag, this.lists.push(followers) - 1)
+    return followers
+  }
+
+  /**
+   * Whether `lexeme`, which ends with the plain tag, is among what follows it under `stack`, and leaves the stack as it is. The frame on
+   * top decides; memoised.
+   */
+  followsItself(lexeme: number, stack: number): boolean {
+    const frameId = this.stacks.frameId(stack)
+    if (frameId < 0 || frameId === joint.id) return false
+    let answer = this.repeats.get(frameId, lexeme)
+    if (answer < 0) {
+      const frame = this.stacks.top[stack]
+      const isSame = ({ lexeme: next, frames }: Step) =>
+        next === lexeme && frames.length === 1 && frames[0] === frame
+      // Not asked of steps that are too many to be listed.
+      answer = frame.followShared(PlainTag) === null && frame.follow(PlainTag, null).some(isSame) ? 1 : 0
+      this.repeats.set(frameId, lexeme, answer)
+    }
+    return answer === 1
+  }
+
+  /** The first lexemes of `steps`, each with the stack of its frames above `below`. */
+  expand(steps: readonly Step[], below: number): Followers {
+    const followers: number[] = []
+    // Steps beside each other share their first frames.
+    const { prefix } = this
+    let last: readonly Frame[] = noFrames
+    for (let i = 0; i < steps.length; i++) {
+      const { lexeme, frames } = steps[i]
+      let k = 0
+      while (k < frames.length && k < last.length && frames[k] === last[k]) k++
+      let stack = k === 0 ? below : prefix[k - 1]
+      for (; k < frames.length; k++) {
+        stack = this.stacks.push(stack, frames[k])
+        prefix[k] = stack
+      }
+      last = frames
+      this.checkDepth(stack)
+      if (this.stacks.isUnion(stack))
+        for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
+      else followers.push(lexeme, stack)
+    }
+    return this.unites && followers.length > 2 ? this.unitedFollowers(followers) : followers
+  }
+
+  private followersOf(frame: Frame, tag: number, below: number): Followers {
+    const shared = this.unites && this.stacks.canUnite(below) ? frame.followShared(tag) : null
+    return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
+  }
+
+  /** What follows under the members of a joint, joined in turn. */
+  private joinedFollowers(stack: number, tag: number): Followers {
+    const { stacks } = this
+    const threads: number[] = []
+    for (const member of jointMembers(stacks, stack)) {
+      const followers = this.after(member, tag)
+      for (let i = 0; i < followers.length; i += 2) threads.push(followers[i], followers[i + 1], NoText)
+    }
+    const joined = Int32Array.from(threads)
+    const used = joinReadings(stacks, joined, uniteReadings(stacks, joined, joined.length), this.limits)
+    const followers: number[] = []
+    for (let i = 0; i < used; i += 3) followers.push(joined[i], joined[i + 1])
+    return followers
+  }
+
+  /** As `expand`: what lies at a place is one stack, or the union of all that lead there. */
+  private expandShared({ places, steps }: SharedSteps, below: number): Followers {
+    const { stacks } = this
+    const at = [below]
+    for (let place = 1; place < places.length; place++) {
+      const all = places[place].map(({ place, frames }) => this.pushAll(at[place], frames))
+      at[place] = all.length === 1 ? all[0] : stacks.uniteAll(all.flatMap((stack) => stacks.members(stack)))
+    }
+    const followers: number[] = []
+    for (const { place, step } of steps)
+      for (const member of stacks.members(this.pushAll(at[place], step.frames)))
+        followers.push(step.lexeme, member)
+    return this.unitedFollowers(followers)
+  }
+
+  private pushAll(stack: number, frames: readonly Frame[]): number {
+    let top = stack
+    for (const frame of frames) top = this.stacks.push(top, frame)
+    this.checkDepth(top)
+    return top
+  }
+
+  private checkDepth(stack: number): void {
+    const depth = this.stacks.depth(stack)
+    const { limits } = this
+    if (depth <= limits.stackDepth) return
+    throw limitError(
+      limits,
+      "stackDepth",
+      depth,
+      "",
+      (_, bound) => `the text nests deeper than ${bound} levels`,
+      null,
+    )
+  }
+
+  /** Followers that read the same lexeme under the same frame as one. */
+  private unitedFollowers(followers: Followers): Followers {
+    const { stacks } = this
+    const united: number[] = []
+    places.clear()
+    for (let i = 0; i < followers.length; i += 2) {
+      const lexeme = followers[i]
+      const stack = followers[i + 1]
+      const frameId = stacks.frameId(stack)
+      const place = places.get(lexeme, frameId, 0)
+      if (place < 0 || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
+        places.set(lexeme, frameId, 0, united.length + 1)
+        united.push(lexeme, stack)
+      } else if (frameId >= 0) united[place] = stacks.unite(united[place], stack)
+    }
+    return united
+  }
+}
