@@ -61,6 +61,11 @@ export class NodeLists {
     return this.table.intern(nodes)
   }
 
+  /** The list of these nodes, in any order and any number of times. */
+  gather(nodes: number[]): number {
+    return this.intern(ascending(nodes))
+  }
+
   /** The nodes of `list`; valid until the next list is made. */
   view(list: number): Int32Array {
     return this.table.view(list)
@@ -185,8 +190,8 @@ export class NodeLists {
   children(list: number, byte: number): number {
     const known = this.childLists.get(list, byte)
     if (known >= 0) return known - 1
-    const children = ascending(this.childNodes(list, byte))
-    const id = children.length === 0 ? -1 : this.intern(children)
+    const children = this.childNodes(list, byte)
+    const id = children.length === 0 ? -1 : this.gather(children)
     this.childLists.set(list, byte, id + 1)
     return id
   }
@@ -238,8 +243,7 @@ export class NodeLists {
       nodes.push(exits[i])
     }
     const pairs: number[] = []
-    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0]))
-      pairs.push(tag, this.intern(ascending(nodes)))
+    for (const [tag, nodes] of [...byTag].sort((a, b) => a[0] - b[0])) pairs.push(tag, this.gather(nodes))
     return Int32Array.from(pairs)
   }
 

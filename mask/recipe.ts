@@ -196,16 +196,35 @@ export function joined(a: Int32Array, b: Int32Array): Int32Array {
   return both
 }
 
-/** `a` less what is in `b`. */
+/** By id: 1 for those of the list that another one is compared with, 0 between comparisons. A set takes 3 times as long for 20 ids, 14 for 60,000 (Node 20, one core). */
+let marks = new Uint8Array(0)
+
+/** `a` less what is in `b`; `a` itself where it has none of that. */
 export function without(a: Int32Array, b: Int32Array): Int32Array {
-  if (a.length === 0 || b.length === 0) return a
-  const gone = new Set(b)
-  return a.filter((id) => !gone.has(id))
+  return picked(a, b, 0)
 }
 
 /** The ids that are in both lists. */
 function inBoth(a: Int32Array, b: Int32Array): Int32Array {
-  if (a.length === 0 || b.length === 0) return noIds
-  const other = new Set(b)
-  return a.filter((id) => other.has(id))
+  return picked(a, b, 1)
+}
+
+/** The ids of `a` that are in `b`, for 1, or are not, for 0. */
+function picked(a: Int32Array, b: Int32Array, mark: 0 | 1): Int32Array {
+  if (a.length === 0 || b.length === 0) return mark === 0 ? a : noIds
+  let most = 0
+  for (let i = 0; i < a.length; i++) most = Math.max(most, a[i])
+  for (let i = 0; i < b.length; i++) most = Math.max(most, b[i])
+  if (most >= marks.length) marks = new Uint8Array(2 * most + 2)
+  for (let i = 0; i < b.length; i++) marks[b[i]] = 1
+  let count = 0
+  for (let i = 0; i < a.length; i++) if (marks[a[i]] === mark) count++
+  let ids = a
+  if (count < a.length) {
+    ids = new Int32Array(count)
+    let at = 0
+    for (let i = 0; i < a.length; i++) if (marks[a[i]] === mark) ids[at++] = a[i]
+  }
+  for (let i = 0; i < b.length; i++) marks[b[i]] = 0
+  return ids
 }
