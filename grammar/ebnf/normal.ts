@@ -229,6 +229,7 @@ export class NormalRules {
     const seen = new Set([rule])
     const seenTerms = new Set<Term>()
     const open = [rule]
+    let isWhole = true
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       reached.push(at)
       const parts = [this.bodyOf(at)]
@@ -237,18 +238,22 @@ export class NormalRules {
         seenTerms.add(part)
         if (terms.kind(part) === RuleTerm) {
           const callee = terms.at(part, 1)
-          if (!seen.has(callee) && !this.bodies.has(callee)) {
+          if (this.bodies.has(callee)) isWhole &&= this.productive.has(callee)
+          else if (!seen.has(callee)) {
             seen.add(callee)
             open.push(callee)
           }
-        }
+        } else if (terms.kind(part) === BudgetTerm) isWhole = false
         for (const inner of terms.parts(part)) parts.push(inner)
       }
     }
     reached.reverse()
     this.fixpoint(reached, this.nullable, (term) => this.isNullable(term))
     this.fixpoint(reached, this.productive, (term) => this.hasText(term))
-    for (const each of reached) this.bodies.set(each, this.prune(this.bodyOf(each)))
+    // Mostly all have texts, and nothing need be pruned.
+    isWhole &&= reached.every((each) => this.productive.has(each))
+    for (const each of reached)
+      this.bodies.set(each, isWhole ? this.bodyOf(each) : this.prune(this.bodyOf(each)))
   }
 
   /** Adds rules to `set` until `test` finds no more. */

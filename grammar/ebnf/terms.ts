@@ -330,27 +330,23 @@ export class Terms {
 
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
-    const members = new Set<Term>()
+    let members: Term[] = []
     for (const term of terms) this.addMembers(members, term)
-    if (members.size === 1) return [...members][0]
+    if (members.length > 1) members = [...new Set(members)]
+    if (members.length === 1) return members[0]
     const regular: Term[] = []
     const others: Term[] = []
-    const choices: Uint8Array[] = []
+    const texts: Term[] = []
     let hasEmpty = false
     for (const term of members) {
       if (term === this.empty) hasEmpty = true
       else if (this.kind(term) !== ExprTerm) others.push(term)
-      else {
-        const text = this.texts.get(term)
-        if (text !== undefined) choices.push(text)
-        else regular.push(term)
-      }
+      else if (this.texts.has(term)) texts.push(term)
+      else regular.push(term)
     }
-    if (choices.length < MinChoice) {
-      for (const text of choices) regular.push(this.text(text))
-    } else if (choices.length > 0) {
-      others.push(this.choice(choices.map((bytes) => [bytes, this.empty] as const)))
-    }
+    if (texts.length < MinChoice) regular.push(...texts)
+    else
+      others.push(this.choice(texts.map((term) => [this.texts.get(term) as Uint8Array, this.empty] as const)))
     let size = 0
     for (const term of regular) size += this.sizeOf(term)
     if (regular.length > 0 && (regular.length === 1 || size <= MaxFused)) {
@@ -366,9 +362,9 @@ export class Terms {
   }
 
   /** Adds the alternatives of `term` that have texts. */
-  private addMembers(members: Set<Term>, term: Term): void {
+  private addMembers(members: Term[], term: Term): void {
     if (term === this.never) return
-    if (this.kind(term) !== OrTerm) members.add(term)
+    if (this.kind(term) !== OrTerm) members.push(term)
     else for (let i = 1; i < this.table.length(term); i++) this.addMembers(members, this.table.at(term, i))
   }
 
