@@ -8,35 +8,40 @@ export function* components(
   start: number,
   calleesOf: (node: number) => readonly number[],
 ): Generator<number[]> {
-  /** When a node was met first, and the first node on the path that it reaches. */
+  /** When a node was met first. What follows is by that. */
   const met = new Map<number, number>()
-  const low = new Map<number, number>()
+  /** The first node on the path that a node reaches, and whether it is on the path itself. */
+  const low: number[] = []
+  const isOnPath: boolean[] = []
   const path: number[] = []
-  const isOnPath = new Set<number>()
-  const work: { node: number; callees: readonly number[]; next: number }[] = []
-  const lower = (node: number, to: number) => low.set(node, Math.min(low.get(node) as number, to))
+  const work: { node: number; at: number; callees: readonly number[]; next: number }[] = []
   const enter = (node: number) => {
-    low.set(node, met.size)
-    met.set(node, met.size)
+    const at = met.size
+    met.set(node, at)
+    low.push(at)
+    isOnPath.push(true)
     path.push(node)
-    isOnPath.add(node)
-    work.push({ node, callees: calleesOf(node), next: 0 })
+    work.push({ node, at, callees: calleesOf(node), next: 0 })
   }
   enter(start)
   while (work.length > 0) {
     const top = work[work.length - 1]
     if (top.next < top.callees.length) {
       const callee = top.callees[top.next++]
-      if (!met.has(callee)) enter(callee)
-      else if (isOnPath.has(callee)) lower(top.node, met.get(callee) as number)
+      const at = met.get(callee)
+      if (at === undefined) enter(callee)
+      else if (isOnPath[at]) low[top.at] = Math.min(low[top.at], at)
       continue
     }
     work.pop()
-    const mine = low.get(top.node) as number
-    if (work.length > 0) lower(work[work.length - 1].node, mine)
-    if (mine !== met.get(top.node)) continue
+    const mine = low[top.at]
+    if (work.length > 0) {
+      const caller = work[work.length - 1].at
+      low[caller] = Math.min(low[caller], mine)
+    }
+    if (mine !== top.at) continue
     const members = path.splice(path.lastIndexOf(top.node))
-    for (const member of members) isOnPath.delete(member)
+    for (const member of members) isOnPath[met.get(member) as number] = false
     yield members
   }
 }

@@ -10,6 +10,7 @@ import { checkTime } from "../deadline.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
+import { components } from "./components.ts"
 import {
   BranchTerm,
   BudgetTerm,
@@ -342,47 +343,18 @@ export class NormalRules {
 
   /** Solves the left recursion of `rule` and of all rules that it can begin with. */
   private solve(rule: number): void {
-    const index = new Map<number, number>()
-    const low = new Map<number, number>()
-    const component: number[] = []
-    const isOpen = new Set<number>()
-    const work: { rule: number; callees: number[] }[] = []
-    const enter = (at: number) => {
-      index.set(at, index.size)
-      low.set(at, index.size - 1)
-      component.push(at)
-      isOpen.add(at)
-      work.push({ rule: at, callees: this.firstRules(this.linear(this.body(at))) })
-    }
-    enter(rule)
-    while (work.length > 0) {
-      const top = work[work.length - 1]
-      const callee = top.callees.pop()
-      if (callee !== undefined) {
-        if (this.forms.has(callee)) continue
-        if (!index.has(callee)) enter(callee)
-        else if (isOpen.has(callee)) {
-          low.set(top.rule, Math.min(low.get(top.rule) as number, index.get(callee) as number))
-        }
-        continue
-      }
-      work.pop()
-      const mine = low.get(top.rule) as number
-      const caller = work[work.length - 1]
-      if (caller !== undefined) low.set(caller.rule, Math.min(low.get(caller.rule) as number, mine))
-      if (mine !== index.get(top.rule)) continue
-      const members = component.splice(component.lastIndexOf(top.rule))
-      for (const member of members) isOpen.delete(member)
-      this.eliminate(members)
-    }
+    const unsolved = (at: number) =>
+      this.firstRules(this.linear(this.body(at))).filter((first) => !this.forms.has(first))
+    for (const members of components(rule, unsolved)) this.eliminate(members)
   }
 
+  /** The rules with which texts may begin, the last one first. */
   private firstRules(form: LinearForm): number[] {
     const rules: number[] = []
     for (const symbol of form.keys()) {
       if (this.terms.kind(symbol) === RuleTerm) rules.push(this.terms.at(symbol, 1))
     }
-    return rules
+    return rules.reverse()
   }
 
   /** Rules that begin with each other, as forms in which each begins with later ones alone. Cubic in their number. */

@@ -14,6 +14,7 @@ import { LazyGrammars } from "../lazy.ts"
 import { NoBytes } from "../lexeme/bytesets.ts"
 import { budgetParts } from "./budgets.ts"
 import { RuleCaptures } from "./captures/reader.ts"
+import { components } from "./components.ts"
 import { GreedyRules } from "./greedy.ts"
 import { NormalRules } from "./normal.ts"
 import { RuleLanguage } from "./steps.ts"
@@ -165,42 +166,10 @@ export class Rules {
         })
   }
 
-  /** Lowers `start` and all that it reaches, callees first. Linear in rules and uses (Tarjan 1972, without recursion). */
+  /** Lowers `start` and all that it reaches, callees first. Linear in rules and uses. */
   private lowerAll(start: RuleId): void {
-    const { definitions } = this
-    const index = new Map<RuleId, number>()
-    const low = new Map<RuleId, number>()
-    const component: RuleId[] = []
-    const isOpen = new Set<RuleId>()
-    const work: { rule: RuleId; next: number }[] = []
-    const enter = (rule: RuleId) => {
-      index.set(rule, index.size)
-      low.set(rule, index.size - 1)
-      component.push(rule)
-      isOpen.add(rule)
-      work.push({ rule, next: 0 })
-    }
-    enter(start)
-    while (work.length > 0) {
-      const top = work[work.length - 1]
-      const { uses } = definitions[top.rule]
-      if (top.next < uses.length) {
-        const callee = uses[top.next++]
-        if (!index.has(callee)) enter(callee)
-        else if (isOpen.has(callee)) {
-          low.set(top.rule, Math.min(low.get(top.rule) as number, index.get(callee) as number))
-        }
-        continue
-      }
-      work.pop()
-      const mine = low.get(top.rule) as number
-      const caller = work[work.length - 1]
-      if (caller !== undefined) low.set(caller.rule, Math.min(low.get(caller.rule) as number, mine))
-      if (mine !== index.get(top.rule)) continue
-      const members = component.splice(component.lastIndexOf(top.rule))
-      for (const member of members) isOpen.delete(member)
-      this.lowerTogether(members)
-    }
+    const usesOf = (rule: RuleId) => this.definitions[rule].uses
+    for (const members of components(start, usesOf)) this.lowerTogether(members)
   }
 
   /** Lowers rules that reach each other, or one that does not reach itself. */
