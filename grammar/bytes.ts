@@ -1,4 +1,4 @@
-/** Byte sequences beside each other. */
+/** Byte sequences: put together, and read off a search. */
 
 /** All of `parts`, one behind the other; a copy. */
 export function concatenate(parts: readonly Uint8Array[]): Uint8Array {
@@ -9,4 +9,19 @@ export function concatenate(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return bytes
+}
+
+/** The bytes that lead from `start` to `end`, where `from` knows for each other place on the way the one before it and the byte between. */
+export function pathTo(
+  end: number,
+  start: number,
+  from: ReadonlyMap<number, { before: number; byte: number }>,
+): Uint8Array {
+  const bytes: number[] = []
+  for (let at = end; at !== start; ) {
+    const { before, byte } = from.get(at) as { before: number; byte: number }
+    bytes.push(byte)
+    at = before
+  }
+  return Uint8Array.from(bytes.reverse())
 }

@@ -1,4 +1,6 @@
 /** How a lexeme can end: a shortest text for each tag, and how long such texts can become while the lexeme is read. */
+
+import { pathTo } from "../bytes.ts"
 import { type Completion, Dead, lexemes } from "./table.ts"
 
 /** States that one search looks at. */
@@ -41,18 +43,4 @@ export function* waysOn(state: number): Generator<readonly [byte: number, target
     seen.add(target)
     yield [byte, target]
   }
-}
-
-function pathTo(
-  end: number,
-  start: number,
-  from: ReadonlyMap<number, { before: number; byte: number }>,
-): Uint8Array {
-  const bytes: number[] = []
-  for (let at = end; at !== start; ) {
-    const { before, byte } = from.get(at) as { before: number; byte: number }
-    bytes.push(byte)
-    at = before
-  }
-  return Uint8Array.from(bytes.reverse())
 }

@@ -9,6 +9,7 @@
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
+import { pathTo } from "../bytes.ts"
 import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
@@ -289,7 +290,7 @@ export class LexemeTable {
     for (let bound = this.least(state); bound < open.length; bound++) {
       for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
         checkTime()
-        if (this.tags[next] !== 0) return { bytes: this.pathTo(next, state, from), tag: this.tags[next] }
+        if (this.tags[next] !== 0) return { bytes: pathTo(next, state, from), tag: this.tags[next] }
         const { length } = from.get(next) as { length: number }
         let rest = this.known(next, false) ?? rests.get(next) ?? null
         if (rest === null && next !== state && rests.size < MaxRests && !rests.has(next)) {
@@ -300,7 +301,7 @@ export class LexemeTable {
           const end = length + rest.bytes.length
           if (end <= bound)
             return {
-              bytes: Uint8Array.from([...this.pathTo(next, state, from), ...rest.bytes]),
+              bytes: Uint8Array.from([...pathTo(next, state, from), ...rest.bytes]),
               tag: rest.tag,
             }
           // Its turn comes when nothing shorter is left.
@@ -341,20 +342,6 @@ export class LexemeTable {
     const { tuples } = this
     const kind = this.kinds[tuples.at(state, 0)]
     return kind?.shortest?.(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), isSearched) ?? null
-  }
-
-  private pathTo(
-    end: number,
-    start: number,
-    from: ReadonlyMap<number, { before: number; byte: number }>,
-  ): Uint8Array {
-    const bytes: number[] = []
-    for (let at = end; at !== start; ) {
-      const { before, byte } = from.get(at) as { before: number; byte: number }
-      bytes.push(byte)
-      at = before
-    }
-    return Uint8Array.from(bytes.reverse())
   }
 
   /** At most as many bytes as any text from `state` has. */
