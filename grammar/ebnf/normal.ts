@@ -3,7 +3,7 @@
  *
  * The linear form of a term lists its first symbols, each with what remains behind it: a frame asks for it, and never for
  * the rest. A symbol is not empty: where a part may be, the list goes on with what follows it. Left recursion, direct,
- * indirect or behind parts that may be empty, is solved on these forms by elimination: A = A·c | b is b·c*
+ * indirect or behind parts that may be empty, is solved on these forms (`leftcorners.ts`): A = A·c | b is b·c*
  * (Arden 1961, mirrored), which keeps the language and costs nothing while reading.
  */
 import { checkTime } from "../deadline.ts"
@@ -11,6 +11,7 @@ import { exprs } from "../lexeme/expr/expr.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { components } from "./components.ts"
+import { LeftCorners } from "./leftcorners.ts"
 import {
   BranchTerm,
   BudgetTerm,
@@ -19,6 +20,7 @@ import {
   EmptyTerm,
   ExprTerm,
   LexemeTerm,
+  type LinearForm,
   maxOf,
   NestedTerm,
   NeverTerm,
@@ -30,9 +32,6 @@ import {
   type Terms,
 } from "./terms.ts"
 
-/** First symbol → what remains behind it. */
-export type LinearForm = ReadonlyMap<Term, Term>
-
 export class NormalRules {
   readonly terms: Terms
   private readonly bodyOf: (rule: number) => Term
@@ -43,6 +42,9 @@ export class NormalRules {
   private readonly pruned = new Map<Term, Term>()
   private readonly linears = new Map<Term, LinearForm>()
   private readonly forms = new Map<number, LinearForm>()
+  /** By rule: it and those that begin with each other, with it among them. */
+  private readonly corners = new Map<number, LeftCorners>()
+  private readonly idempotent = new Set<number>()
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term) {
     this.terms = terms
@@ -125,8 +127,35 @@ export class NormalRules {
 
   /** The first symbols of the texts of `rule` that are not empty; following its rules from first symbol to first symbol ends. */
   form(rule: number): LinearForm {
-    if (!this.forms.has(rule)) this.solve(rule)
-    return this.forms.get(rule) as LinearForm
+    if (!this.isSolved(rule)) this.solve(rule)
+    let form = this.forms.get(rule)
+    if (form === undefined) {
+      form = (this.corners.get(rule) as LeftCorners).form(rule)
+      this.forms.set(rule, form)
+    }
+    return form
+  }
+
+  /** The first symbols of the texts of `rule` that are not empty, as its body has them. */
+  firsts(rule: number): LinearForm {
+    return this.linear(this.body(rule))
+  }
+
+  /** Adds rules that some text satisfies, by their bodies. Of `idempotent` two texts in a row are one, and the empty one is its. */
+  add(bodies: ReadonlyMap<number, Term>, idempotent: number): void {
+    for (const [rule, body] of bodies) {
+      this.bodies.set(rule, body)
+      this.productive.add(rule)
+    }
+    this.idempotent.add(idempotent)
+    this.fixpoint([...bodies.keys()], this.nullable, (rule) => this.isNullable(bodies.get(rule) as Term))
+  }
+
+  /** Whether two texts of `term` in a row are one, and the empty one is its. */
+  isIdempotent(term: Term): boolean {
+    const { terms } = this
+    const kind = terms.kind(term)
+    return kind === StarTerm || (kind === RuleTerm && this.idempotent.has(terms.at(term, 1)))
   }
 
   private addLinear(form: Map<Term, Term>, term: Term, behind: Term): void {
@@ -169,6 +198,7 @@ export class NormalRules {
           at = terms.at(at, 2)
           continue
         case OrTerm:
+          checkTime()
           for (const member of terms.members(at)) this.addLinear(form, member, behind)
           return
         case StarTerm:
@@ -249,8 +279,8 @@ export class NormalRules {
       }
     }
     reached.reverse()
-    this.fixpoint(reached, this.nullable, (term) => this.isNullable(term))
-    this.fixpoint(reached, this.productive, (term) => this.hasText(term))
+    this.fixpoint(reached, this.nullable, (rule) => this.isNullable(this.bodyOf(rule)))
+    this.fixpoint(reached, this.productive, (rule) => this.hasText(this.bodyOf(rule)))
     // Mostly all have texts, and nothing need be pruned.
     isWhole &&= reached.every((each) => this.productive.has(each))
     for (const each of reached)
@@ -258,12 +288,12 @@ export class NormalRules {
   }
 
   /** Adds rules to `set` until `test` finds no more. */
-  private fixpoint(rules: readonly number[], set: Set<number>, test: (term: Term) => boolean): void {
+  private fixpoint(rules: readonly number[], set: Set<number>, test: (rule: number) => boolean): void {
     for (let isChanged = true; isChanged; ) {
       isChanged = false
       for (const rule of rules) {
         checkTime()
-        if (set.has(rule) || !test(this.bodyOf(rule))) continue
+        if (set.has(rule) || !test(rule)) continue
         set.add(rule)
         isChanged = true
       }
@@ -341,11 +371,23 @@ export class NormalRules {
     }
   }
 
-  /** Solves the left recursion of `rule` and of all rules that it can begin with. */
+  /** Finds what begins with itself among `rule` and all rules that it can begin with. */
   private solve(rule: number): void {
-    const unsolved = (at: number) =>
-      this.firstRules(this.linear(this.body(at))).filter((first) => !this.forms.has(first))
-    for (const members of components(rule, unsolved)) this.eliminate(members)
+    const unsolved = (at: number) => this.firstRules(this.firsts(at)).filter((first) => !this.isSolved(first))
+    for (const members of components(rule, unsolved)) {
+      checkTime()
+      const [first] = members
+      if (members.length === 1 && !this.firstRules(this.firsts(first)).includes(first)) {
+        this.forms.set(first, this.firsts(first))
+        continue
+      }
+      const corners = new LeftCorners(this, members)
+      for (const member of members) this.corners.set(member, corners)
+    }
+  }
+
+  private isSolved(rule: number): boolean {
+    return this.forms.has(rule) || this.corners.has(rule)
   }
 
   /** The rules with which texts may begin, the last one first. */
@@ -355,31 +397,5 @@ export class NormalRules {
       if (this.terms.kind(symbol) === RuleTerm) rules.push(this.terms.at(symbol, 1))
     }
     return rules.reverse()
-  }
-
-  /** Rules that begin with each other, as forms in which each begins with later ones alone. Cubic in their number. */
-  private eliminate(members: readonly number[]): void {
-    const { terms } = this
-    for (const [i, rule] of members.entries()) {
-      checkTime()
-      const form = new Map(this.linear(this.body(rule)))
-      for (let j = 0; j < i; j++) {
-        const symbol = terms.rule(members[j], this.nullable.has(members[j]))
-        const behind = form.get(symbol)
-        if (behind === undefined) continue
-        form.delete(symbol)
-        for (const [first, rest] of this.forms.get(members[j]) as LinearForm) {
-          this.addSymbol(form, first, terms.concat(rest, behind))
-        }
-      }
-      const self = terms.rule(rule, this.nullable.has(rule))
-      const again = form.get(self)
-      if (again !== undefined) {
-        form.delete(self)
-        const loop = terms.star(again)
-        for (const [first, rest] of form) form.set(first, terms.concat(rest, loop))
-      }
-      this.forms.set(rule, form)
-    }
   }
 }

@@ -5,8 +5,8 @@
  * lexemes. Their levels alone are few: each rule with which a text may begin is a place, reached from the rules that begin with it.
  */
 import type { Frame, SharedSteps, Step } from "../frame.ts"
-import type { LinearForm, NormalRules } from "./normal.ts"
-import { RuleTerm, type Term } from "./terms.ts"
+import type { NormalRules } from "./normal.ts"
+import { type LinearForm, RuleTerm, type Term } from "./terms.ts"
 
 /** More steps are not listed. */
 const ManySteps = 2_048

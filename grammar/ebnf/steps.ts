@@ -21,7 +21,6 @@ import {
   LexemeTerm,
   NestedTerm,
   RuleTerm,
-  StarTerm,
   type Term,
   type Terms,
 } from "./terms.ts"
@@ -84,6 +83,11 @@ export class RuleLanguage {
   /** A shortest text of `term`. Throws `limit` when it is too long. */
   shortest(term: Term): Uint8Array {
     return this.ends.shortest(term)
+  }
+
+  /** Whether two texts of `term` in a row are one, and the empty one is its. */
+  isIdempotent(term: Term): boolean {
+    return this.normal.isIdempotent(term)
   }
 
   /** The ways to begin what `firsts` lists: first symbols, each with what remains behind it. `isNullable`: or to read nothing. */
@@ -188,7 +192,7 @@ class RuleFrame extends Frame {
     super()
     this.language = language
     this.term = term
-    this.isIdempotent = language.terms.kind(term) === StarTerm
+    this.isIdempotent = language.isIdempotent(term)
   }
 
   follow(): readonly Step[] {

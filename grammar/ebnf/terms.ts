@@ -23,6 +23,9 @@ import { compareBytes, FirstTag, MinChoice, shortestByTag, textsLexeme } from ".
 /** Dense id of a term in its table; 0 = no text, 1 = the empty text. */
 export type Term = number
 
+/** First symbol → what remains behind it. */
+export type LinearForm = ReadonlyMap<Term, Term>
+
 // Kinds, with the layout of their tuples.
 /** [0] */
 export const NeverTerm = 0
@@ -95,6 +98,7 @@ export class Terms {
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
+  private ownRules = 0
   /** The text of a term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
   /** The expression of a term that is a lexeme of its own. */
@@ -167,6 +171,12 @@ export class Terms {
   token(ids: readonly number[]): Term {
     this.readsTokens = true
     return this.lexeme(tokenLexeme(ids))
+  }
+
+  /** The id of a rule that no notation wrote. */
+  ownRule(): number {
+    this.ownRules++
+    return -this.ownRules
   }
 
   /** Rule `rule`; `nonEmpty`: without its empty text. */

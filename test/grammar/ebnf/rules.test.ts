@@ -164,17 +164,44 @@ function compare(grammar: Grammar, expected: ReadonlySet<string>, where: string)
   return texts.length
 }
 
+/** One to four rules that recur in any way. */
+function anyRules(random: () => number, seed: number): Node[] {
+  const ruleCount = 1 + (seed % 4)
+  return Array.from({ length: ruleCount }, () => randomNode(random, ruleCount, 2 + (seed % 2)))
+}
+
+/** Three to seven rules that begin with each other, at once or behind what may be empty, beside a few texts. */
+function leftRules(random: () => number, seed: number): Node[] {
+  const ruleCount = 3 + (seed % 5)
+  const pick = (count: number) => Math.floor(random() * count)
+  const rule = (): Node => ({ kind: "rule", rule: pick(ruleCount) })
+  const text = (): Node => ({ kind: "text", text: ["a", "b", "ab", "ba"][pick(4)] })
+  const tails = [text, text, () => ({ kind: "concat", parts: [text(), rule()] }) as Node, rule]
+  const empty: Node = { kind: "text", text: "" }
+  const alternative = (): Node => {
+    const head = random() < 0.8 ? rule() : text()
+    const front: Node[] = random() < 0.1 ? [{ kind: "or", parts: [empty, text()] }] : []
+    const behind = random() < 0.25 ? [] : [tails[pick(4)]()]
+    return { kind: "concat", parts: [...front, head, ...behind] }
+  }
+  return Array.from({ length: ruleCount }, (_, i) => {
+    const parts = Array.from({ length: 1 + pick(3) }, alternative)
+    if (i === 0 || random() < 0.4) parts.push(random() < 0.1 ? empty : text())
+    return { kind: "or", parts }
+  })
+}
+
 describe.each([
-  ["fused", false, 1_500],
-  ["every text a lexeme of its own", true, 1_000],
-])("random rules, %s", (_name, isWhole, count) => {
+  ["rules, fused", anyRules, false, 1_500],
+  ["rules, every text a lexeme of its own", anyRules, true, 1_000],
+  ["rules that begin with each other", leftRules, false, 400],
+  ["rules that begin with each other, every text a lexeme of its own", leftRules, true, 400],
+] as const)("random %s", (_name, rulesOf, isWhole, count) => {
   test(`accept what they derive, and every beginning can be finished (${count} seeds)`, () => {
     let compared = 0
     let refused = 0
     for (let seed = 1; seed <= count; seed++) {
-      const random = randomOf(seed)
-      const ruleCount = 1 + (seed % 4)
-      const nodes = Array.from({ length: ruleCount }, () => randomNode(random, ruleCount, 2 + (seed % 2)))
+      const nodes = rulesOf(randomOf(seed), seed)
       const [expected] = naive(nodes)
       const grammar = build(nodes, isWhole)
       const where = `seed ${seed}: ${JSON.stringify(nodes)}`
