@@ -277,10 +277,18 @@ export class NodeLists {
 
   /** `tokens` and the ids that spell the same. A copy. */
   withDuplicates(tokens: Int32Array): Int32Array {
-    if (this.trie.duplicates.size === 0) return tokens.slice()
-    const all = Array.from(tokens)
-    for (const token of tokens) all.push(...(this.trie.duplicates.get(token) ?? []))
-    return Int32Array.from(all)
+    const { duplicates } = this.trie
+    const others: number[] = []
+    if (duplicates.size > 0)
+      for (let i = 0; i < tokens.length; i++) {
+        const same = duplicates.get(tokens[i])
+        if (same !== undefined) others.push(...same)
+      }
+    if (others.length === 0) return tokens.slice()
+    const all = new Int32Array(tokens.length + others.length)
+    all.set(tokens)
+    all.set(others, tokens.length)
+    return all
   }
 }
 

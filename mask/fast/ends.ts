@@ -59,17 +59,17 @@ export class TextEnds {
   }
 
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
-    const found: number[] = []
+    const found = new Set<number>()
     const isNear = (root: number) => this.trie.subtreeSize(root) <= MaxWalkNodes
     for (const root of roots) if (!isNear(root)) this.add(root, lexemeState, bytes, found)
     const near = roots.filter(isNear)
     if (near.length < this.walks.minNested)
       for (const root of near) this.addNear(root, lexemeState, bytes, found)
     else this.addNested(near, lexemeState, bytes, found)
-    return found.length === 0 ? NoEnds : this.lists.gather(found)
+    return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
   }
 
-  private add(root: number, lexemeState: number, bytes: number, found: number[]): void {
+  private add(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
     const { trie } = this
     if (trie.subtreeSize(root) <= MaxWalkNodes) this.addNear(root, lexemeState, bytes, found)
     else if (lexemes.base(lexemeState) === Dead) {
@@ -77,29 +77,29 @@ export class TextEnds {
         const child = trie.child(root, lexemes.edgeByte(lexemeState, i))
         if (child === 0) continue
         const next = lexemes.edgeTarget(lexemeState, i)
-        if (lexemes.tags[next] === PlainTag && this.goesOn(child, bytes)) found.push(child)
+        if (lexemes.tags[next] === PlainTag && this.goesOn(child, bytes)) found.add(child)
         this.add(child, next, bytes, found)
       }
     } else for (const byte of bytesOf(bytes)) this.addBelow(root, lexemeState, this.edges().by(byte), found)
   }
 
   /** Adds the nodes below `root` where the lexeme may end and one of the set `bytes` goes on, by a walk. */
-  private addNear(root: number, lexemeState: number, bytes: number, found: number[]): void {
+  private addNear(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
     const { trie, states } = this
     states[trie.depth(root)] = lexemeState
     trie.scan(root, (node, byte, depth) => {
       const next = lexemes.next(states[depth - 1], byte)
       states[depth] = next
-      if (lexemes.tags[next] === PlainTag && this.goesOn(node, bytes)) found.push(node)
+      if (lexemes.tags[next] === PlainTag && this.goesOn(node, bytes)) found.add(node)
       return next !== Dead
     })
   }
 
   /** The same for many nodes, some of which lie below others: what is below both is read once. */
-  private addNested(roots: Int32Array, lexemeState: number, bytes: number, found: number[]): void {
+  private addNested(roots: Int32Array, lexemeState: number, bytes: number, found: Set<number>): void {
     const { exits } = this.walks.nested().all(roots, lexemeState)
     for (let i = 0; i < exits.length; i += 2)
-      if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) found.push(exits[i])
+      if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) found.add(exits[i])
   }
 
   private goesOn(node: number, bytes: number): boolean {
@@ -111,7 +111,7 @@ export class TextEnds {
   }
 
   /** Adds the parents of `nodes`, which ascend, that are below `root` and where the lexeme may end. */
-  private addBelow(root: number, lexemeState: number, nodes: Int32Array, found: number[]): void {
+  private addBelow(root: number, lexemeState: number, nodes: Int32Array, found: Set<number>): void {
     const { trie, path, states } = this
     const end = trie.nodes[root + End]
     let top = 0
@@ -124,7 +124,7 @@ export class TextEnds {
       for (;;) {
         const child = trie.childAbove(path[top], node)
         if (child === node) {
-          if (path[top] !== root && lexemes.tags[states[top]] === PlainTag) found.push(path[top])
+          if (path[top] !== root && lexemes.tags[states[top]] === PlainTag) found.add(path[top])
           break
         }
         const next = lexemes.next(states[top], trie.byte(child))
