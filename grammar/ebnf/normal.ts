@@ -45,6 +45,8 @@ export class NormalRules {
   /** By rule: it and those that begin with each other, with it among them. */
   private readonly corners = new Map<number, LeftCorners>()
   private readonly idempotent = new Set<number>()
+  /** Loops that are unfolded at the moment: their rule may begin with them again. */
+  private readonly unfolding = new Set<Term>()
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term) {
     this.terms = terms
@@ -154,8 +156,8 @@ export class NormalRules {
   /** Whether two texts of `term` in a row are one, and the empty one is its. */
   isIdempotent(term: Term): boolean {
     const { terms } = this
-    const kind = terms.kind(term)
-    return kind === StarTerm || (kind === RuleTerm && this.idempotent.has(terms.at(term, 1)))
+    if (terms.isLoop(term)) return true
+    return terms.kind(term) === RuleTerm && this.idempotent.has(terms.at(term, 1))
   }
 
   private addLinear(form: Map<Term, Term>, term: Term, behind: Term): void {
@@ -201,9 +203,16 @@ export class NormalRules {
           checkTime()
           for (const member of terms.members(at)) this.addLinear(form, member, behind)
           return
-        case StarTerm:
-          this.addLinear(form, terms.at(at, 1), terms.concat(at, behind))
+        case StarTerm: {
+          const loop = this.unfolding.has(at) ? at : this.unfolded(at)
+          if (loop === at) this.addLinear(form, terms.at(at, 1), terms.concat(at, behind))
+          else {
+            this.unfolding.add(at)
+            this.addLinear(form, terms.concat(loop, behind), terms.empty)
+            this.unfolding.delete(at)
+          }
           return
+        }
         case RepeatTerm: {
           const body = terms.at(at, 1)
           const rest = this.isNullable(body) ? this.atLeastNone(terms.oneLess(at)) : terms.oneLess(at)
@@ -226,6 +235,17 @@ export class NormalRules {
     if (symbol === this.terms.never) return
     const known = form.get(symbol)
     form.set(symbol, known === undefined ? behind : this.terms.or([known, behind]))
+  }
+
+  /** A loop of a rule of alternatives, one of which is an expression, as the loop of these: then a run of the expression is one lexeme. */
+  private unfolded(star: Term): Term {
+    const { terms } = this
+    const rule = terms.at(star, 1)
+    if (terms.kind(rule) !== RuleTerm) return star
+    const body = this.body(terms.at(rule, 1))
+    if (terms.kind(body) !== OrTerm) return star
+    const isExpr = (member: Term) => terms.kind(member) === ExprTerm
+    return terms.members(body).filter(isExpr).length === 1 ? terms.star(body) : star
   }
 
   /** A repetition whose body may be empty needs no number of them. */

@@ -99,6 +99,8 @@ export class Terms {
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable()
   private ownRules = 0
+  /** Loops that begin with a run of an expression. */
+  private readonly loops = new Set<Term>()
   /** The text of a term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
   /** The expression of a term that is a lexeme of its own. */
@@ -378,7 +380,7 @@ export class Terms {
     else for (let i = 1; i < this.table.length(term); i++) this.addMembers(members, this.table.at(term, i))
   }
 
-  /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*. */
+  /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*; (x | t)* = x*·(t·x*)* for an expression x: a run of it is one lexeme. */
   star(term: Term): Term {
     switch (this.kind(term)) {
       case NeverTerm:
@@ -386,13 +388,33 @@ export class Terms {
         return this.empty
       case StarTerm:
         return term
+      case ConcatTerm:
+        return this.loops.has(term) ? term : this.intern([StarTerm, term])
       case ExprTerm:
         return this.expr(exprs.loop(this.at(term, 1), 0, Number.POSITIVE_INFINITY))
       case OrTerm:
-        return this.intern([StarTerm, this.or(this.members(term).filter((member) => member !== this.empty))])
+        return this.starOf(this.members(term).filter((member) => member !== this.empty))
       default:
         return this.intern([StarTerm, term])
     }
+  }
+
+  /** Any of `members`, at least one of them no expression, any number of times. */
+  private starOf(members: readonly Term[]): Term {
+    const isExpr = (member: Term) => this.kind(member) === ExprTerm
+    const [expr, ...more] = members.filter(isExpr)
+    if (expr === undefined || more.length > 0 || members.length === 1)
+      return this.intern([StarTerm, this.or(members)])
+    const run = this.star(expr)
+    const others = members.filter((member) => !isExpr(member))
+    const loop = this.concat(run, this.star(this.or(others.map((other) => this.concat(other, run)))))
+    this.loops.add(loop)
+    return loop
+  }
+
+  /** Whether `term` is a loop: two texts of it in a row are one, and the empty one is its. */
+  isLoop(term: Term): boolean {
+    return this.kind(term) === StarTerm || this.loops.has(term)
   }
 
   /** `min` to `max` times `term`; `max` may be Infinity. Counted, never unrolled. */

@@ -37,7 +37,8 @@ export class Slice {
     const leaving = new Pairs()
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
-    for (const root of roots) part(trie, root, isInside, cap, inside, leaving)
+    const read = new Int32Array(trie.maxDepth + 1)
+    for (const root of roots) part(trie, root, isInside, cap, read, inside, leaving)
     this.tokens = new CountedTokens(inside, width, trie.duplicates)
     this.groups = grouped(trie, leaving)
     const isFlat = this.groups.every(({ count }) => count === 0)
@@ -58,19 +59,20 @@ export class Slice {
 
 /**
  * Adds the tokens below `root` that consist of at most `cap` characters of a set to `inside`, with the number of these,
- * and the nodes at which others leave it to `leaving`, each with count << 8 | byte.
+ * and the nodes at which others leave it to `leaving`, each with count << 8 | byte. `read` has room for the characters begun so far << 3 |
+ * what is left of the last one, by depth.
  */
 function part(
   trie: TokenTrie,
   root: number,
   isInside: Uint8Array,
   cap: number,
+  read: Int32Array,
   inside: Pairs,
   leaving: Pairs,
 ): void {
   const { nodes } = trie
-  /** By depth: characters begun so far << 3 | what is left of the last one. */
-  const read = new Int32Array(trie.maxDepth + 1)
+  read[nodes[root + Head] >>> 8] = 0
   const end = nodes[root + End]
   // hot
   for (let at = root + Stride; at < end; ) {
