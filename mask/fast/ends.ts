@@ -20,6 +20,8 @@ export const NoEnds = -1
 const MaxKnown = 1 << 12
 /** Below so many trie nodes a walk finds the ends sooner than a look at the edges by each byte. */
 const MaxWalkNodes = 512
+/** A walk past everything is sooner than ways to so large a part of the edges: 1 in so many. */
+const ManyEdges = 8
 
 export class TextEnds {
   private readonly trie: TokenTrie
@@ -59,14 +61,29 @@ export class TextEnds {
   }
 
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
+    const { minNested } = this.walks
+    const isCommon =
+      minNested < Number.POSITIVE_INFINITY &&
+      lexemes.base(lexemeState) !== Dead &&
+      this.edgeCount(bytes) > this.trie.nodeCount / ManyEdges
+    if (isCommon) {
+      const nodes = this.nestedEnds(roots, lexemeState, bytes)
+      return nodes.length === 0 ? NoEnds : this.lists.gather(nodes)
+    }
     const found = new Set<number>()
     const isNear = (root: number) => this.trie.subtreeSize(root) <= MaxWalkNodes
     for (const root of roots) if (!isNear(root)) this.add(root, lexemeState, bytes, found)
     const near = roots.filter(isNear)
-    if (near.length < this.walks.minNested)
-      for (const root of near) this.addNear(root, lexemeState, bytes, found)
-    else this.addNested(near, lexemeState, bytes, found)
+    if (near.length < minNested) for (const root of near) this.addNear(root, lexemeState, bytes, found)
+    else for (const node of this.nestedEnds(near, lexemeState, bytes)) found.add(node)
     return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
+  }
+
+  /** How many edges the trie has by the bytes of a set. */
+  private edgeCount(bytes: number): number {
+    let count = 0
+    for (const byte of bytesOf(bytes)) count += this.edges().by(byte).length
+    return count
   }
 
   private add(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
@@ -95,11 +112,13 @@ export class TextEnds {
     })
   }
 
-  /** The same for many nodes, some of which lie below others: what is below both is read once. */
-  private addNested(roots: Int32Array, lexemeState: number, bytes: number, found: Set<number>): void {
+  /** The same for many nodes, some of which lie below others: what is below both is read once. A node may come several times. */
+  private nestedEnds(roots: Int32Array, lexemeState: number, bytes: number): number[] {
     const { exits } = this.walks.nested().all(roots, lexemeState)
+    const nodes: number[] = []
     for (let i = 0; i < exits.length; i += 2)
-      if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) found.add(exits[i])
+      if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) nodes.push(exits[i])
+    return nodes
   }
 
   private goesOn(node: number, bytes: number): boolean {
