@@ -11,8 +11,10 @@ export class CountedTokens {
   /** Tokens with at most k characters: `tokens[0 .. ends[k])`. */
   private readonly ends: Int32Array
   private readonly rows = new Map<number, Uint32Array>()
+  /** Whether each token has one number of characters; null until it is asked. */
+  private isDistinct: boolean | null = null
 
-  /** Tokens with their number of characters. */
+  /** Tokens with their number of characters; below nodes that lie below each other one has several. */
   constructor(pairs: Pairs, width: number, duplicates: ReadonlyMap<number, readonly number[]>) {
     this.width = width
     this.duplicates = duplicates
@@ -64,8 +66,8 @@ export class CountedTokens {
   private filled(bound: number): Uint32Array {
     const { tokens } = this
     const end = this.countUpTo(bound)
-    const isMost = 2 * end > tokens.length && end < tokens.length
     // Most tokens are shorter than most bounds: clear the long ones in a copy of the row that has all.
+    const isMost = 2 * end > tokens.length && end < tokens.length && this.hasDistinct()
     const row = isMost ? this.row(this.maxCount).slice() : new Uint32Array(wordCount(this.width))
     for (let i = isMost ? end : 0; i < (isMost ? tokens.length : end); i++) {
       const token = tokens[i]
@@ -78,6 +80,18 @@ export class CountedTokens {
       }
     }
     return row
+  }
+
+  private hasDistinct(): boolean {
+    if (this.isDistinct === null) {
+      const isMet = new Uint8Array(this.width)
+      this.isDistinct = this.tokens.every((token) => {
+        const isNew = isMet[token] === 0
+        isMet[token] = 1
+        return isNew
+      })
+    }
+    return this.isDistinct
   }
 }
 

@@ -36,6 +36,16 @@ test("ids, rows and recipes hold the tokens up to a bound, duplicates with them"
   expect(counted.maxCount).toBe(8)
 })
 
+test("a token that comes with several numbers of characters is there from the least of them on", () => {
+  const again = entries.filter(() => random() < 0.3).map(([token, count]) => [token, count + 1] as const)
+  const counted = new CountedTokens(pairsOf([...entries, ...again]), width, new Map())
+  for (const bound of [0, 1, 4, 7, 8, 100]) {
+    const row = counted.row(bound)
+    const ids = Array.from({ length: width }, (_, id) => id).filter((id) => (row[id >>> 5] >>> (id & 31)) & 1)
+    expect(ids).toEqual(entries.filter(([, count]) => count <= bound).map(([token]) => token))
+  }
+})
+
 test("no tokens at all", () => {
   const counted = new CountedTokens(new Pairs(), width, new Map())
   expect([counted.maxCount, counted.countUpTo(3), counted.ids(3).length, counted.recipe(3).row]).toEqual([
