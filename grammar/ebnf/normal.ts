@@ -45,8 +45,8 @@ export class NormalRules {
   /** By rule: it and those that begin with each other, with it among them. */
   private readonly corners = new Map<number, LeftCorners>()
   private readonly idempotent = new Set<number>()
-  /** Loops that are unfolded at the moment: their rule may begin with them again. */
-  private readonly unfolding = new Set<Term>()
+  /** Whether a loop is unfolded: those with which it begins are not, it might be among them, and theirs would multiply. */
+  private isUnfolding = false
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term) {
     this.terms = terms
@@ -204,12 +204,15 @@ export class NormalRules {
           for (const member of terms.members(at)) this.addLinear(form, member, behind)
           return
         case StarTerm: {
-          const loop = this.unfolding.has(at) ? at : this.unfolded(at)
+          const loop = this.isUnfolding ? at : this.unfolded(at)
           if (loop === at) this.addLinear(form, terms.at(at, 1), terms.concat(at, behind))
           else {
-            this.unfolding.add(at)
-            this.addLinear(form, terms.concat(loop, behind), terms.empty)
-            this.unfolding.delete(at)
+            this.isUnfolding = true
+            try {
+              this.addLinear(form, terms.concat(loop, behind), terms.empty)
+            } finally {
+              this.isUnfolding = false
+            }
           }
           return
         }
