@@ -240,7 +240,10 @@ export class NormalRules {
     form.set(symbol, known === undefined ? behind : this.terms.or([known, behind]))
   }
 
-  /** A loop of a rule of alternatives, one of which is an expression, as the loop of these: then a run of the expression is one lexeme. */
+  /**
+   * A loop of a rule of alternatives, one of which is an expression and the others begin with one, as the loop of these: then a run of
+   * the expression is one lexeme.
+   */
   private unfolded(star: Term): Term {
     const { terms } = this
     const rule = terms.at(star, 1)
@@ -248,7 +251,13 @@ export class NormalRules {
     const body = this.body(terms.at(rule, 1))
     if (terms.kind(body) !== OrTerm) return star
     const isExpr = (member: Term) => terms.kind(member) === ExprTerm
-    return terms.members(body).filter(isExpr).length === 1 ? terms.star(body) : star
+    const others = terms.members(body).filter((member) => !isExpr(member))
+    const beginsWithExpr = (other: Term) => {
+      const whole = terms.kind(other) === RuleTerm ? this.body(terms.at(other, 1)) : other
+      return terms.kind(whole) === ConcatTerm && isExpr(terms.at(whole, 1))
+    }
+    const isUnfolded = others.length === terms.members(body).length - 1 && others.every(beginsWithExpr)
+    return isUnfolded ? terms.star(body) : star
   }
 
   /** A repetition whose body may be empty needs no number of them. */

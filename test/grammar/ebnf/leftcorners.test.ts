@@ -70,3 +70,14 @@ test.each([
   expect(matcher.acceptBytes(new TextEncoder().encode(`${first}${more.repeat(3_000)}`))).toBe(true)
   expect(matcher.isAccepting()).toBe(true)
 })
+
+test("rules that are loops of each other are read as soon as one of them", () => {
+  const rules = Array.from({ length: 7 }, (_, i) => {
+    const loops = Array.from({ length: 7 }, (_, j) => `r${j}* "x" "(" r${i} ")"`).filter((_, j) => j !== i)
+    return `r${i} ::= ${loops.join(" | ")} | [a-c]`
+  })
+  const { grammar } = compile({ kind: "gbnf", text: `root ::= r0\n${rules.join("\n")}` })
+  const matcher = new Matcher(new TokenFsm(grammar, vocabularyOf([..."abcx()"])))
+  expect(matcher.acceptBytes(new TextEncoder().encode("abx(c)"))).toBe(true)
+  expect(matcher.isAccepting()).toBe(true)
+})
