@@ -62,7 +62,7 @@ export class NodeLists {
   }
 
   /** The list of these nodes, in any order and any number of times. */
-  gather(nodes: number[]): number {
+  gather(nodes: ArrayLike<number>): number {
     return this.intern(ascending(nodes))
   }
 
@@ -293,7 +293,7 @@ export class NodeLists {
 }
 
 /** `nodes` in order, each once: below two nodes of one list, one of which lies below the other, the same may be found. */
-function ascending(nodes: number[]): ArrayLike<number> {
+function ascending(nodes: ArrayLike<number>): ArrayLike<number> {
   let at = 1
   while (at < nodes.length && nodes[at - 1] < nodes[at]) at++
   // As a walk finds them, mostly.

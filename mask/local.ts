@@ -309,7 +309,7 @@ export class LocalMasks {
 
   /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
   private leaving({ nodes }: Group, target: number, exits: number[]): Recipe {
-    const list = this.lists.intern(nodes)
+    const list = this.lists.gather(nodes)
     const tag = lexemes.tags[target]
     if (tag !== 0) for (const node of nodes) if (this.trie.hasChildren(node)) exits.push(node, tag)
     const inner = this.local(list, target)

@@ -5,7 +5,8 @@
  * there: m_jk completes A_k, and so on, until A_i is complete (the left-corner transform: Rosenkrantz & Lewis, Deterministic left
  * corner parsing, 1970). What may follow a complete A_j on the way to A_i is a term, an alternative for each m_jk with what follows
  * A_k behind it. Where ways come round in A_i alone they are one loop (Arden 1961); for those that come round elsewhere there are
- * rules of their own, which end with each other and never begin with each other. Linear in the equations for each A_i that is asked for:
+ * rules of their own, which end with each other, and begin with each other only where nothing is read between: solved in turn, those
+ * have ways between which nothing is read, and end there. Linear in the equations for each A_i that is asked for:
  * eliminating one rule after the other gave terms in which sixteen operators had more places than memory holds.
  */
 import { checkTime } from "../deadline.ts"

@@ -4,6 +4,7 @@
  * Rules of greedy lexemes come in versions, and ten levels of operators in the product of theirs: a hundred thousand steps over fifty
  * lexemes. Their levels alone are few: each rule with which a text may begin is a place, reached from the rules that begin with it.
  */
+import { EmptyLexeme } from "../budget.ts"
 import type { Frame, SharedSteps, Step } from "../frame.ts"
 import type { NormalRules } from "./normal.ts"
 import { type LinearForm, RuleTerm, type Term } from "./terms.ts"
@@ -21,9 +22,10 @@ export interface StepParts {
   below(rest: Term): readonly Frame[]
   /** The ways to begin what is listed: first symbols, each with what remains behind it. */
   stepsOf(firsts: Iterable<readonly [symbol: Term, rest: Term]>): readonly Step[]
-  /** The way that reads nothing. */
-  readonly nothing: Step
 }
+
+/** The way that reads nothing. */
+export const nothing: Step = { lexeme: EmptyLexeme, frames: [] }
 
 export class StepSharing {
   private readonly normal: NormalRules
@@ -98,7 +100,7 @@ export class StepSharing {
     }
     add(0, normal.linear(term))
     for (const [i, rule] of order.entries()) add(i + 1, normal.form(rule))
-    if (normal.isNullable(term)) steps.push({ place: 0, step: parts.nothing })
+    if (normal.isNullable(term)) steps.push({ place: 0, step: nothing })
     return { places, steps }
   }
 

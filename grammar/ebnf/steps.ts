@@ -12,7 +12,7 @@ import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { factored } from "./factored.ts"
 import type { NormalRules } from "./normal.ts"
-import { StepSharing } from "./sharedsteps.ts"
+import { nothing, StepSharing } from "./sharedsteps.ts"
 import { ShortestTexts } from "./shortest.ts"
 import {
   BranchTerm,
@@ -24,9 +24,6 @@ import {
   type Term,
   type Terms,
 } from "./terms.ts"
-
-/** The way that reads nothing. */
-const nothing: Step = { lexeme: EmptyLexeme, frames: [] }
 
 export class RuleLanguage {
   readonly terms: Terms
@@ -47,7 +44,6 @@ export class RuleLanguage {
     const parts = {
       below: (rest: Term) => this.below(rest),
       stepsOf: (firsts: Iterable<readonly [Term, Term]>) => this.stepsOf(firsts),
-      nothing,
     }
     this.sharing = new StepSharing(normal, parts, maxSteps, times)
     this.ends = new ShortestTexts(normal)

@@ -17,7 +17,7 @@ export interface Group {
   /** How many characters come before; 0 in groups that do not tell. */
   readonly count: number
   readonly byte: number
-  /** Ascending. */
+  /** Ascending below one node; below several that lie below each other in their order, and some twice. */
   readonly nodes: Int32Array
   /** Trie nodes below them. */
   readonly size: number
