@@ -66,6 +66,8 @@ export function maxOf(max: number): number {
 
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
+/** So few alternatives are compared with each other: a set of them takes longer to be made. */
+const FewMembers = 16
 /** Nodes of an expression that still fuses with its neighbours. */
 const MaxFused = MaxSize
 
@@ -146,7 +148,7 @@ export class Terms {
   /** Exactly this text, or these bytes, which must be text. */
   text(text: string | Uint8Array): Term {
     const bytes = typeof text === "string" ? utf8(text) : text
-    const term = this.expr(exprs.literal(bytes))
+    const term = this.expr(exprs.literal(text))
     this.texts.set(term, bytes)
     return term
   }
@@ -342,9 +344,9 @@ export class Terms {
 
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
-    let members: Term[] = []
-    for (const term of terms) this.addMembers(members, term)
-    if (members.length > 1) members = [...new Set(members)]
+    const all: Term[] = []
+    for (const term of terms) this.addMembers(all, term)
+    const members = distinct(all)
     if (members.length === 1) return members[0]
     const regular: Term[] = []
     const others: Term[] = []
@@ -369,7 +371,7 @@ export class Terms {
       if (hasEmpty) others.push(this.empty)
     }
     if (others.length < 2) return others[0] ?? this.never
-    const sorted = [...new Set(others)].sort((a, b) => a - b)
+    const sorted = distinct(others).sort((a, b) => a - b)
     return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
   }
 
@@ -472,6 +474,13 @@ export class Terms {
   private sizeOf(term: Term): number {
     return this.texts.get(term)?.length ?? exprSize(this.at(term, 1))
   }
+}
+
+/** `terms`, each once, in their order. */
+function distinct(terms: readonly Term[]): Term[] {
+  return terms.length > FewMembers
+    ? [...new Set(terms)]
+    : terms.filter((term, i) => terms.indexOf(term) === i)
 }
 
 /** The texts of `expr` of which no shorter beginning is one. */

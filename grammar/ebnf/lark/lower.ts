@@ -181,7 +181,8 @@ export class Lowering {
       if (node.kind === "if" && !holds(node.condition, environment.number ?? 0n)) continue
       const rule = this.ruleOf(node, environment)
       if (rule !== null) uses.add(rule)
-      if (node.kind !== "template") for (const inner of nodesIn(node)) open.push({ node: inner, environment })
+      if (node.kind === "template") continue
+      for (const inner of nodesIn(node)) if (inner.kind !== "literal") open.push({ node: inner, environment })
     }
     return [...uses]
   }

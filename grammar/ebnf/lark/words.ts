@@ -65,7 +65,7 @@ export const Star = word("Star", "*")
 export const Plus = word("Plus", "+")
 
 // What has no end: matched only where the whole word is not.
-const openEnds: [TokenType, string][] = [
+const openEnds = new Map<TokenType, string>([
   [word("OpenText", /"(?:\\[^\r\n]|[^"\\\r\n])*\\?/), "unterminated string"],
   [word("OpenRegex", /\/(?:\\[^\r\n]|[^/\\\r\n])*\\?/), "unterminated regular expression"],
   [
@@ -73,7 +73,7 @@ const openEnds: [TokenType, string][] = [
     "unterminated control token: its name stands between < and >, without blanks",
   ],
   [word("OpenReference", /@/), 'expected the name of a grammar behind "@"'],
-]
+])
 
 /** All kinds of words, the longer ones first where one begins like another. */
 export const allWords: TokenType[] = [
@@ -83,7 +83,7 @@ export const allWords: TokenType[] = [
   ...[Arrow, DoubleColon, Colon, DoubleDot, Dot, Comma, Equals],
   ...[OpenRound, CloseRound, OpenSquare, CloseSquare, OpenCurly, CloseCurly],
   ...[Bar, Ampersand, Tilde, Question, Bang, Star, Plus],
-  ...openEnds.map(([type]) => type),
+  ...openEnds.keys(),
 ]
 
 let lexer: Lexer | null = null
@@ -98,9 +98,9 @@ export function readStatements(source: Source, limits: Limits, mistakes: Mistake
   }
   const words: IToken[] = []
   for (const token of tokens) {
-    const open = openEnds.find(([type]) => type === token.tokenType)
-    if (open === undefined) words.push(token)
-    else mistakes.add("syntax", token.startOffset, open[1])
+    const mistake = openEnds.get(token.tokenType)
+    if (mistake === undefined) words.push(token)
+    else mistakes.add("syntax", token.startOffset, mistake)
   }
   return split(source, words, limits)
 }

@@ -7,13 +7,13 @@
  * sees of them. Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu,
  * Veanes, Ernits, RE# (POPL 2025).
  */
-import { utf8 } from "../../utf8.ts"
 import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { clamped } from "./clamp.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
+import { literal } from "./literal.ts"
 import {
   type ByteMachine,
   type CharacterMachine,
@@ -26,7 +26,7 @@ import {
 } from "./machine.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
 import { printExpr } from "./print.ts"
-import { anyChar, byteRange, codePoints, oneByte } from "./sets.ts"
+import { anyChar, byteRange, codePoints } from "./sets.ts"
 
 export type {
   ByteClasses,
@@ -49,12 +49,7 @@ export const exprs = {
   /** One character out of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint); surrogates are dropped. */
   codePoints,
   /** Exactly this text, or these bytes. */
-  literal(text: string | Uint8Array): ExprId {
-    const bytes = typeof text === "string" ? utf8(text) : text
-    let id: ExprId = Empty
-    for (let i = bytes.length - 1; i >= 0; i--) id = concat(oneByte(bytes[i]), id)
-    return id
-  },
+  literal,
   concat,
   /** Any of `ids`; ∅ for none. */
   or,

@@ -1,0 +1,30 @@
+/** Exactly one text, as an expression. Short ones are kept: grammars write the same signs and words over and over. */
+import { ownText, utf8 } from "../../utf8.ts"
+import { concat } from "./build.ts"
+import { Empty, type ExprId } from "./nodes.ts"
+import { oneByte } from "./sets.ts"
+
+/** UTF-16 units of a text that is kept. */
+const MaxUnits = 32
+/** Texts that are kept: about 1 MiB of them. */
+const MaxTexts = 8_192
+
+const known = new Map<string, ExprId>()
+
+/** The expression of exactly this text, or of these bytes. */
+export function literal(text: string | Uint8Array): ExprId {
+  if (typeof text !== "string") return ofBytes(text)
+  const made = known.get(text)
+  if (made !== undefined) return made
+  const id = ofBytes(utf8(text))
+  if (text.length > MaxUnits) return id
+  if (known.size >= MaxTexts) known.clear()
+  known.set(ownText(text), id)
+  return id
+}
+
+function ofBytes(bytes: Uint8Array): ExprId {
+  let id: ExprId = Empty
+  for (let i = bytes.length - 1; i >= 0; i--) id = concat(oneByte(bytes[i]), id)
+  return id
+}
