@@ -3,9 +3,11 @@
  *
  * What stands in brackets is parsed before what is around it, and is one word there (`read.ts`): so nothing here calls itself,
  * and nesting costs no stack. Precedence, loosest first: `|`, `&`, what stands side by side, repetition, `~` in front.
+ *
+ * What is read for each item is a member and not a closure: a thousand items would make thousands.
  */
 import { createToken, EmbeddedActionsParser, type IToken, type TokenType } from "../chevrotain.ts"
-import type { Attribute, AttributeValue, Call, Node, Repetition, Statement, Word } from "./tree.ts"
+import type { Attribute, AttributeValue, Call, Literal, Node, Repetition, Statement, Word } from "./tree.ts"
 import * as words from "./words.ts"
 
 /** `(…)`, with the node in it. */
@@ -26,6 +28,9 @@ const expectations = {
   buildEarlyExitMessage: ({ customUserDescription }: { customUserDescription?: string }) =>
     customUserDescription ?? "an item",
 }
+
+/** What a name is given: the values of a template, or a number. */
+type Given = { readonly kind: "values"; readonly values: readonly Node[]; readonly end: number } | Call
 
 export class LarkParser extends EmbeddedActionsParser {
   constructor() {
@@ -228,18 +233,25 @@ export class LarkParser extends EmbeddedActionsParser {
   })
 
   private readonly item = this.RULE("item", (): Node => {
-    const signs: Word[] = []
-    this.MANY(() => signs.push(wordOf(this.CONSUME(words.Tilde))))
+    this.signs.length = 0
+    this.MANY(this.sign)
     let node = this.OR<Node>(this.atoms)
-    for (const sign of signs.reverse()) node = { kind: "not", body: node, start: sign.start, end: node.end }
-    const times = this.OPTION({
-      // Without a count behind it, "~" is in front of the next item.
-      GATE: () => this.LA(1).tokenType !== words.Tilde || this.LA(2).tokenType === words.Count,
-      DEF: () => this.SUBRULE(this.times),
-    })
+    for (const { start } of this.signs.reverse()) node = { kind: "not", body: node, start, end: node.end }
+    const times = this.OPTION(this.timesBehind)
     if (times === undefined) return node
-    return { kind: "repeat", body: node, ...times, start: node.start, end: times.end }
+    const { mark, min, max, end } = times
+    return { kind: "repeat", body: node, mark, min, max, start: node.start, end }
   })
+
+  /** Those in front of the item that is read. */
+  private readonly signs: Word[] = []
+  private readonly sign = () => this.signs.push(wordOf(this.CONSUME(words.Tilde)))
+
+  private readonly timesBehind = {
+    // Without a count behind it, "~" is in front of the next item.
+    GATE: () => this.LA(1).tokenType !== words.Tilde || this.LA(2).tokenType === words.Count,
+    DEF: () => this.SUBRULE(this.times),
+  }
 
   private readonly times = this.RULE(
     "times",
@@ -308,51 +320,43 @@ export class LarkParser extends EmbeddedActionsParser {
   }
 
   private text(): Node {
-    const first = wordOf(this.CONSUME(words.Text))
-    const last = this.OPTION1(() => {
-      this.CONSUME(words.DoubleDot)
-      return wordOf(this.CONSUME1(words.Text))
-    })
-    if (last === undefined) return { kind: "literal", ...first }
-    return {
-      kind: "range",
-      first: { kind: "literal", ...first },
-      last: { kind: "literal", ...last },
-      start: first.start,
-      end: last.end,
-    }
+    const first = literalOf(this.CONSUME(words.Text))
+    const last = this.OPTION1(this.rangeEnd)
+    return last === undefined ? first : { kind: "range", first, last, start: first.start, end: last.end }
+  }
+
+  private readonly rangeEnd = (): Literal => {
+    this.CONSUME(words.DoubleDot)
+    return literalOf(this.CONSUME1(words.Text))
   }
 
   /** A rule or terminal, a template with its values, or a rule with its number. */
   private named(): Node {
     const name = wordOf(this.CONSUME(words.Identifier))
-    const node: Node = { kind: "name", ...name }
-    return (
-      this.OPTION2(() =>
-        this.OR1<Node>([
-          {
-            ALT: () => {
-              const token = this.CONSUME(Values)
-              return {
-                kind: "template",
-                name,
-                values: token.payload,
-                start: name.start,
-                end: wordOf(token).end,
-              }
-            },
-          },
-          {
-            ALT: () => {
-              this.CONSUME(words.DoubleColon)
-              const value = this.SUBRULE(this.call)
-              return { kind: "call", name, value, start: name.start, end: value.end }
-            },
-          },
-        ]),
-      ) ?? node
-    )
+    const { text, start, end } = name
+    const given = this.OPTION2(this.given)
+    if (given === undefined) return { kind: "name", text, start, end }
+    return given.kind === "values"
+      ? { kind: "template", name, values: given.values, start, end: given.end }
+      : { kind: "call", name, value: given, start, end: given.end }
   }
+
+  private readonly given = () => this.OR1<Given>(this.givenForms)
+
+  private readonly givenForms = [
+    {
+      ALT: () => {
+        const token = this.CONSUME(Values)
+        return { kind: "values", values: token.payload, end: wordOf(token).end } as const
+      },
+    },
+    {
+      ALT: () => {
+        this.CONSUME(words.DoubleColon)
+        return this.SUBRULE(this.call)
+      },
+    },
+  ]
 
   private readonly call = this.RULE(
     "call",
@@ -391,6 +395,11 @@ function wordOf(token: IToken): Word {
   // Of a group only the first character is its image.
   const end = (token.endOffset ?? token.startOffset + token.image.length - 1) + 1
   return { text: token.image, start: token.startOffset, end }
+}
+
+function literalOf(token: IToken): Literal {
+  const { text, start, end } = wordOf(token)
+  return { kind: "literal", text, start, end }
 }
 
 function markOf(token: IToken): Omit<Repetition, "kind" | "body" | "start"> {
