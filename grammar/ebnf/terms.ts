@@ -371,7 +371,7 @@ export class Terms {
       if (hasEmpty) others.push(this.empty)
     }
     if (others.length < 2) return others[0] ?? this.never
-    const sorted = distinct(others).sort((a, b) => a - b)
+    const sorted = ascending(distinct(others))
     return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
   }
 
@@ -477,10 +477,23 @@ export class Terms {
 }
 
 /** `terms`, each once, in their order. */
-function distinct(terms: readonly Term[]): Term[] {
-  return terms.length > FewMembers
-    ? [...new Set(terms)]
-    : terms.filter((term, i) => terms.indexOf(term) === i)
+function distinct(terms: Term[]): Term[] {
+  if (terms.length > FewMembers) return [...new Set(terms)]
+  for (let i = 1; i < terms.length; i++)
+    if (terms.indexOf(terms[i]) < i) return terms.filter((term, at) => terms.indexOf(term) === at)
+  return terms
+}
+
+/** `terms`, put in order. */
+function ascending(terms: Term[]): Term[] {
+  if (terms.length > FewMembers) return terms.sort((a, b) => a - b)
+  for (let i = 1; i < terms.length; i++) {
+    const term = terms[i]
+    let at = i
+    for (; at > 0 && terms[at - 1] > term; at--) terms[at] = terms[at - 1]
+    terms[at] = term
+  }
+  return terms
 }
 
 /** The texts of `expr` of which no shorter beginning is one. */

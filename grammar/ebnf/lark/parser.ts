@@ -72,14 +72,19 @@ export class LarkParser extends EmbeddedActionsParser {
   })
 
   readonly alternatives = this.RULE("alternatives", (): Node => {
-    const options: Node[] = []
-    options.push(this.SUBRULE(this.alternative))
-    this.MANY(() => {
-      this.CONSUME(words.Bar)
-      options.push(this.SUBRULE1(this.alternative))
-    })
-    return options.length === 1 ? options[0] : { kind: "or", options, ...around(options) }
+    const first = this.SUBRULE(this.alternative)
+    const options = [first]
+    this.options = options
+    this.MANY(this.nextOption)
+    return options.length === 1 ? first : { kind: "or", options, ...around(options) }
   })
+
+  /** Of the alternatives that are read. */
+  private options: Node[] = []
+  private readonly nextOption = () => {
+    this.CONSUME(words.Bar)
+    this.options.push(this.SUBRULE1(this.alternative))
+  }
 
   private readonly definition = this.RULE("definition", (): Statement => {
     this.MANY(() =>
@@ -192,49 +197,66 @@ export class LarkParser extends EmbeddedActionsParser {
 
   private readonly alternative = this.RULE("alternative", (): Node => {
     let node = this.conjunction()
-    this.MANY1(() =>
-      this.OR([
-        {
-          ALT: () => {
-            this.CONSUME(words.Arrow)
-            this.CONSUME(words.Identifier)
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(words.IfKeyword)
-            const condition = this.SUBRULE(this.call)
-            node = { kind: "if", condition, body: node, start: node.start, end: condition.end }
-          },
-        },
-      ]),
-    )
+    this.conditions.length = 0
+    this.MANY1(this.behind)
+    for (const condition of this.conditions)
+      node = { kind: "if", condition, body: node, start: node.start, end: condition.end }
     return node
   })
 
+  /** Those behind the alternative that is read. */
+  private readonly conditions: Call[] = []
+  private readonly behind = () => this.OR(this.behindForms)
+
+  private readonly behindForms = [
+    {
+      ALT: () => {
+        this.CONSUME(words.Arrow)
+        this.CONSUME(words.Identifier)
+      },
+    },
+    {
+      ALT: () => {
+        this.CONSUME(words.IfKeyword)
+        this.conditions.push(this.SUBRULE(this.call))
+      },
+    },
+  ]
+
   /** Part of `alternative`, as those below are of `item`: a rule of its own costs as much as what it reads. */
   private conjunction(): Node {
-    const parts: Node[] = []
-    parts.push(this.SUBRULE(this.sequence))
-    this.MANY(() => {
-      this.CONSUME(words.Ampersand)
-      parts.push(this.SUBRULE1(this.sequence))
-    })
-    return parts.length === 1 ? parts[0] : { kind: "and", parts, ...around(parts) }
+    const first = this.SUBRULE(this.sequence)
+    this.furtherParts.length = 0
+    this.MANY(this.nextPart)
+    if (this.furtherParts.length === 0) return first
+    const parts = [first, ...this.furtherParts]
+    return { kind: "and", parts, ...around(parts) }
+  }
+
+  /** What stands behind the first part of the conjunction that is read. */
+  private readonly furtherParts: Node[] = []
+  private readonly nextPart = () => {
+    this.CONSUME(words.Ampersand)
+    this.furtherParts.push(this.SUBRULE1(this.sequence))
   }
 
   private readonly sequence = this.RULE("sequence", (): Node => {
     const before = this.LA(0)
     const items: Node[] = []
-    this.MANY(() => items.push(this.SUBRULE(this.item)))
+    this.items = items
+    this.MANY(this.nextItem)
     if (items.length === 1) return items[0]
     const at = before.startOffset >= 0 ? before.startOffset + before.image.length : 0
     return { kind: "sequence", items, ...(items.length === 0 ? { start: at, end: at } : around(items)) }
   })
 
+  /** Of the sequence that is read. */
+  private items: Node[] = []
+  private readonly nextItem = () => this.items.push(this.SUBRULE(this.item))
+
   private readonly item = this.RULE("item", (): Node => {
     this.signs.length = 0
-    this.MANY(this.sign)
+    this.MANY(this.nextSign)
     let node = this.OR<Node>(this.atoms)
     for (const { start } of this.signs.reverse()) node = { kind: "not", body: node, start, end: node.end }
     const times = this.OPTION(this.timesBehind)
@@ -245,7 +267,7 @@ export class LarkParser extends EmbeddedActionsParser {
 
   /** Those in front of the item that is read. */
   private readonly signs: Word[] = []
-  private readonly sign = () => this.signs.push(wordOf(this.CONSUME(words.Tilde)))
+  private readonly nextSign = () => this.signs.push(wordOf(this.CONSUME(words.Tilde)))
 
   private readonly timesBehind = {
     // Without a count behind it, "~" is in front of the next item.

@@ -64,7 +64,8 @@ class StatementReader {
 
   read(tokens: readonly IToken[]): Statement | null {
     this.open(null, null, true)
-    for (const [i, token] of tokens.entries()) {
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i]
       const level = this.levels[this.levels.length - 1]
       const { tokenType } = token
       if (closes.has(tokenType)) this.open(this.typeOf(token, tokens[i + 1], level), token, level.isHead)
