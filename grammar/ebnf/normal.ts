@@ -84,7 +84,7 @@ export class NormalRules {
           at = terms.at(at, 2)
           continue
         case OrTerm:
-          return terms.members(at).some((member) => this.isNullable(member))
+          return terms.someMember(at, (member) => this.isNullable(member))
         case RepeatTerm:
           if (terms.at(at, 2) === 0) return true
           at = terms.at(at, 1)
@@ -345,7 +345,7 @@ export class NormalRules {
           at = terms.at(at, 2)
           continue
         case OrTerm:
-          return terms.members(at).some((member) => this.hasText(member))
+          return terms.someMember(at, (member) => this.hasText(member))
         case RepeatTerm:
           if (terms.at(at, 2) === 0) return true
           at = terms.at(at, 1)

@@ -139,6 +139,12 @@ export class Terms {
     return members
   }
 
+  /** Whether `test` holds of an alternative of an `or`. */
+  someMember(term: Term, test: (member: Term) => boolean): boolean {
+    for (let i = 1; i < this.table.length(term); i++) if (test(this.table.at(term, i))) return true
+    return false
+  }
+
   /** The texts of `expr`. Fuses with what stands beside it. */
   expr(expr: ExprId): Term {
     if (exprs.isNever(expr)) return this.never
@@ -344,10 +350,10 @@ export class Terms {
 
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
-    const all: Term[] = []
-    for (const term of terms) this.addMembers(all, term)
-    const members = distinct(all)
+    const members = distinct(this.membersOf(terms))
     if (members.length === 1) return members[0]
+    if (!members.some((term) => term === this.empty || this.kind(term) === ExprTerm))
+      return members.length === 0 ? this.never : this.intern([OrTerm, ...ascending(members)])
     const regular: Term[] = []
     const others: Term[] = []
     const texts: Term[] = []
@@ -373,6 +379,14 @@ export class Terms {
     if (others.length < 2) return others[0] ?? this.never
     const sorted = ascending(distinct(others))
     return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
+  }
+
+  /** The alternatives of all of `terms`, in a list of their own. */
+  private membersOf(terms: readonly Term[]): Term[] {
+    if (!terms.some((term) => term === this.never || this.kind(term) === OrTerm)) return terms.slice()
+    const members: Term[] = []
+    for (const term of terms) this.addMembers(members, term)
+    return members
   }
 
   /** Adds the alternatives of `term` that have texts. */

@@ -41,24 +41,22 @@ export class LarkParser extends EmbeddedActionsParser {
     this.performSelfAnalysis()
   }
 
-  readonly statement = this.RULE(
-    "statement",
-    (): Statement =>
-      this.OR({
-        DEF: [
-          { ALT: () => this.SUBRULE(this.definition) },
-          { ALT: () => this.SUBRULE(this.ignore) },
-          { ALT: () => this.SUBRULE(this.importing) },
-          {
-            ALT: (): Statement => {
-              const token = this.CONSUME(words.OptionsBlock)
-              return { kind: "options", keyword: wordOf(token), json: token.payload }
-            },
-          },
-        ],
-        ERR_MSG: "a rule, a terminal or a statement",
-      }),
-  )
+  readonly statement = this.RULE("statement", (): Statement => this.OR<Statement>(this.statements))
+
+  private readonly statements = {
+    DEF: [
+      { ALT: () => this.SUBRULE(this.definition) },
+      { ALT: () => this.SUBRULE(this.ignore) },
+      { ALT: () => this.SUBRULE(this.importing) },
+      {
+        ALT: (): Statement => {
+          const token = this.CONSUME(words.OptionsBlock)
+          return { kind: "options", keyword: wordOf(token), json: token.payload }
+        },
+      },
+    ],
+    ERR_MSG: "a rule, a terminal or a statement",
+  }
 
   /** The values of a template. */
   readonly values = this.RULE("values", (): Node[] => {
@@ -87,18 +85,28 @@ export class LarkParser extends EmbeddedActionsParser {
   }
 
   private readonly definition = this.RULE("definition", (): Statement => {
-    this.MANY(() =>
-      this.OR([{ ALT: () => this.CONSUME(words.Question) }, { ALT: () => this.CONSUME(words.Bang) }]),
-    )
+    this.MANY(this.nextMark)
     const name = wordOf(this.CONSUME(words.Identifier))
-    const parameters = this.OPTION(() => this.SUBRULE(this.parameters)) ?? null
-    const priority = this.OPTION1(() => this.SUBRULE(this.priority)) ?? null
-    const number = this.OPTION2(() => this.SUBRULE(this.numberSign)) ?? null
-    const attributes = this.OPTION3(() => this.SUBRULE(this.attributes)) ?? []
+    const parameters = this.OPTION(this.parametersOf) ?? null
+    const priority = this.OPTION1(this.priorityOf) ?? null
+    const number = this.OPTION2(this.numberOf) ?? null
+    const attributes = this.OPTION3(this.attributesOf) ?? []
     this.CONSUME(words.Colon)
     const body = this.SUBRULE(this.alternatives)
     return { kind: "definition", name, parameters, priority, attributes, isParametric: number !== null, body }
   })
+
+  /** Lark's marks for the shape of its trees. */
+  private readonly nextMark = () => this.OR(this.marks)
+  private readonly marks = [
+    { ALT: () => this.CONSUME(words.Question) },
+    { ALT: () => this.CONSUME(words.Bang) },
+  ]
+
+  private readonly parametersOf = () => this.SUBRULE(this.parameters)
+  private readonly priorityOf = () => this.SUBRULE(this.priority)
+  private readonly numberOf = () => this.SUBRULE(this.numberSign)
+  private readonly attributesOf = () => this.SUBRULE(this.attributes)
 
   private readonly parameters = this.RULE("parameters", (): Word[] => {
     const names: Word[] = []
@@ -242,24 +250,30 @@ export class LarkParser extends EmbeddedActionsParser {
 
   private readonly sequence = this.RULE("sequence", (): Node => {
     const before = this.LA(0)
-    const items: Node[] = []
-    this.items = items
+    this.itemCount = 0
     this.MANY(this.nextItem)
-    if (items.length === 1) return items[0]
+    if (this.itemCount === 1) return this.items[0]
+    const items = this.items.slice(0, this.itemCount)
     const at = before.startOffset >= 0 ? before.startOffset + before.image.length : 0
     return { kind: "sequence", items, ...(items.length === 0 ? { start: at, end: at } : around(items)) }
   })
 
-  /** Of the sequence that is read. */
-  private items: Node[] = []
-  private readonly nextItem = () => this.items.push(this.SUBRULE(this.item))
+  /** The first ones are those of the sequence that is read. */
+  private readonly items: Node[] = []
+  private itemCount = 0
+  private readonly nextItem = () => {
+    const item = this.SUBRULE(this.item)
+    this.items[this.itemCount++] = item
+  }
 
   private readonly item = this.RULE("item", (): Node => {
     this.signs.length = 0
     this.MANY(this.nextSign)
     let node = this.OR<Node>(this.atoms)
     for (const { start } of this.signs.reverse()) node = { kind: "not", body: node, start, end: node.end }
-    const times = this.OPTION(this.timesBehind)
+    // Without a count behind it, "~" is in front of the next item. A gate of chevrotain's is a closure each time.
+    const isNext = this.LA(1).tokenType === words.Tilde && this.LA(2).tokenType !== words.Count
+    const times = isNext ? undefined : this.OPTION(this.timesOf)
     if (times === undefined) return node
     const { mark, min, max, end } = times
     return { kind: "repeat", body: node, mark, min, max, start: node.start, end }
@@ -269,11 +283,7 @@ export class LarkParser extends EmbeddedActionsParser {
   private readonly signs: Word[] = []
   private readonly nextSign = () => this.signs.push(wordOf(this.CONSUME(words.Tilde)))
 
-  private readonly timesBehind = {
-    // Without a count behind it, "~" is in front of the next item.
-    GATE: () => this.LA(1).tokenType !== words.Tilde || this.LA(2).tokenType === words.Count,
-    DEF: () => this.SUBRULE(this.times),
-  }
+  private readonly timesOf = () => this.SUBRULE(this.times)
 
   private readonly times = this.RULE(
     "times",
