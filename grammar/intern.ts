@@ -42,15 +42,22 @@ export class TupleTable {
   /** Ids made so far. */
   count = 0
   /** Values of tuple id: `values[offsets[id] .. offsets[id + 1])`. */
-  values = new Int32Array(FirstRoom)
-  offsets = new Int32Array(FirstRoom)
+  values: Int32Array<ArrayBuffer>
+  offsets: Int32Array<ArrayBuffer>
   /**
    * Open addressing, linear probing. Shape [2^k, 2]: id + 1 (0 = empty) and the hash beside it, so that a miss touches
    * one line of memory and a hit only what it compares.
    */
-  private slots = new Int32Array(FirstRoom)
+  private slots: Int32Array<ArrayBuffer>
   /** Slots in use. */
   private filled = 0
+
+  /** With room from the start for about `room / 4` tuples, a power of two. */
+  constructor(room = FirstRoom) {
+    this.values = new Int32Array(room)
+    this.offsets = new Int32Array(room)
+    this.slots = new Int32Array(room)
+  }
 
   /** The id of `tuple[0 .. length)`; equal tuples get equal ids. */
   intern(tuple: ArrayLike<number>, length = tuple.length): number {

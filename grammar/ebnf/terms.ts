@@ -64,6 +64,9 @@ export function maxOf(max: number): number {
   return max === Unbounded ? Number.POSITIVE_INFINITY : max
 }
 
+/** Room of a new table of terms: most grammars have some hundred. */
+const FirstRoom = 1 << 10
+
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
 /** So few alternatives are compared with each other: a set of them takes longer to be made. */
@@ -99,7 +102,7 @@ export class Terms {
   hasGreedy = false
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
-  private readonly table = new TupleTable()
+  private readonly table = new TupleTable(FirstRoom)
   private ownRules = 0
   /** Loops that begin with a run of an expression. */
   private readonly loops = new Set<Term>()

@@ -205,7 +205,7 @@ export class LarkParser extends EmbeddedActionsParser {
 
   private readonly alternative = this.RULE("alternative", (): Node => {
     let node = this.conjunction()
-    this.conditions.length = 0
+    clear(this.conditions)
     this.MANY1(this.behind)
     for (const condition of this.conditions)
       node = { kind: "if", condition, body: node, start: node.start, end: condition.end }
@@ -234,7 +234,7 @@ export class LarkParser extends EmbeddedActionsParser {
   /** Part of `alternative`, as those below are of `item`: a rule of its own costs as much as what it reads. */
   private conjunction(): Node {
     const first = this.SUBRULE(this.sequence)
-    this.furtherParts.length = 0
+    clear(this.furtherParts)
     this.MANY(this.nextPart)
     if (this.furtherParts.length === 0) return first
     const parts = [first, ...this.furtherParts]
@@ -267,7 +267,7 @@ export class LarkParser extends EmbeddedActionsParser {
   }
 
   private readonly item = this.RULE("item", (): Node => {
-    this.signs.length = 0
+    clear(this.signs)
     this.MANY(this.nextSign)
     let node = this.OR<Node>(this.atoms)
     for (const { start } of this.signs.reverse()) node = { kind: "not", body: node, start, end: node.end }
@@ -421,6 +421,11 @@ export class LarkParser extends EmbeddedActionsParser {
         ERR_MSG: 'a number, "_" or a function',
       }),
   )
+}
+
+/** A call into the host, which is mostly not needed. */
+function clear(list: unknown[]): void {
+  if (list.length > 0) list.length = 0
 }
 
 function wordOf(token: IToken): Word {
