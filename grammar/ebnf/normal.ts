@@ -290,15 +290,17 @@ export class NormalRules {
     const { terms } = this
     const reached: number[] = []
     const seen = new Set([rule])
-    const seenTerms = new Set<Term>()
+    // A set of thousands of terms takes three times as long. Bodies may be made only now, and terms with them.
+    let isSeen = new Uint8Array(2 * terms.count)
     const open = [rule]
     let isWhole = true
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       reached.push(at)
       const parts = [this.bodyOf(at)]
       for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-        if (seenTerms.has(part)) continue
-        seenTerms.add(part)
+        if (part >= isSeen.length) isSeen = withRoom(isSeen, 2 * terms.count)
+        if (isSeen[part] === 1) continue
+        isSeen[part] = 1
         if (terms.kind(part) === RuleTerm) {
           const callee = terms.at(part, 1)
           if (this.bodies.has(callee)) isWhole &&= this.productive.has(callee)
@@ -430,4 +432,11 @@ export class NormalRules {
     }
     return rules.reverse()
   }
+}
+
+/** A copy of `bytes` with room for `length`. */
+function withRoom(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(length)
+  copy.set(bytes)
+  return copy
 }

@@ -13,6 +13,8 @@ import type { Attributes } from "./attributes.ts"
 import { commonNames, commonTerminal } from "./common.ts"
 import type { Definition, Import, Node, Options, Place, Statement, Word } from "./tree.ts"
 
+const [Underscore, CapitalA, CapitalZ] = [0x5f, 0x41, 0x5a]
+
 /** A terminal that is imported from the library. */
 export interface Imported {
   readonly kind: "imported"
@@ -150,8 +152,12 @@ export function jsonAt(
   return mistakes.nested(start, () => readJson(source.text.slice(start, end), { maxDepth }))
 }
 
+/** Whether the first letter of `name` is a capital. */
 export function isTerminalName(name: string): boolean {
-  return /^_*[A-Z]/.test(name)
+  let at = 0
+  while (name.charCodeAt(at) === Underscore) at++
+  const letter = name.charCodeAt(at)
+  return letter >= CapitalA && letter <= CapitalZ
 }
 
 export function kindOf(name: string): string {
