@@ -85,6 +85,10 @@ export interface Branch {
   readonly ends?: () => ReadonlyMap<number, Uint8Array>
 }
 
+// Tuples that are looked for.
+const pair = [0, 0]
+const triple = [0, 0, 0]
+
 export class Terms {
   readonly never: Term = NeverTerm
   readonly empty: Term = EmptyTerm
@@ -151,7 +155,7 @@ export class Terms {
   /** The texts of `expr`. Fuses with what stands beside it. */
   expr(expr: ExprId): Term {
     if (exprs.isNever(expr)) return this.never
-    return expr === Empty ? this.empty : this.intern([ExprTerm, expr])
+    return expr === Empty ? this.empty : this.one(ExprTerm, expr)
   }
 
   /** Exactly this text, or these bytes, which must be text. */
@@ -177,7 +181,7 @@ export class Terms {
 
   /** The texts of a state of the lexeme table, whatever the tags that they end with. */
   lexeme(lexemeState: number): Term {
-    return lexemeState === Dead ? this.never : this.intern([LexemeTerm, lexemeState])
+    return lexemeState === Dead ? this.never : this.one(LexemeTerm, lexemeState)
   }
 
   /** Exactly one token out of `ids`, whatever it spells. */
@@ -194,7 +198,7 @@ export class Terms {
 
   /** Rule `rule`; `nonEmpty`: without its empty text. */
   rule(rule: number, nonEmpty = false): Term {
-    return this.intern([RuleTerm, rule, nonEmpty ? 1 : 0])
+    return this.two(RuleTerm, rule, nonEmpty ? 1 : 0)
   }
 
   /** The texts of `grammar`; `nonEmpty`: without the empty one. */
@@ -208,7 +212,7 @@ export class Terms {
       if (grammar.guards !== null) this.hasGreedy = true
       this.grammarIds.set(grammar, id)
     }
-    return this.intern([NestedTerm, id, nonEmpty ? 1 : 0])
+    return this.two(NestedTerm, id, nonEmpty ? 1 : 0)
   }
 
   /**
@@ -278,7 +282,7 @@ export class Terms {
     const longer = exprs.and([expr, exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText))])
     if (exprs.isNever(longer)) return this.whole(expr)
     this.hasGreedy = true
-    return this.intern([GreedyTerm, expr])
+    return this.one(GreedyTerm, expr)
   }
 
   /**
@@ -294,7 +298,7 @@ export class Terms {
       if (max === this.at(term, 2)) return term
     }
     this.hasBudgets = true
-    const budget = this.intern([BudgetTerm, body, max])
+    const budget = this.two(BudgetTerm, body, max)
     if (!this.budgets.has(budget)) this.budgets.set(budget, name)
     return budget
   }
@@ -348,7 +352,7 @@ export class Terms {
         return first === tail ? fused : this.pair(fused, this.at(tail, 2))
       }
     }
-    return this.intern([ConcatTerm, head, tail])
+    return this.two(ConcatTerm, head, tail)
   }
 
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
@@ -408,13 +412,13 @@ export class Terms {
       case StarTerm:
         return term
       case ConcatTerm:
-        return this.loops.has(term) ? term : this.intern([StarTerm, term])
+        return this.loops.has(term) ? term : this.one(StarTerm, term)
       case ExprTerm:
         return this.expr(exprs.loop(this.at(term, 1), 0, Number.POSITIVE_INFINITY))
       case OrTerm:
         return this.starOf(this.members(term).filter((member) => member !== this.empty))
       default:
-        return this.intern([StarTerm, term])
+        return this.one(StarTerm, term)
     }
   }
 
@@ -423,7 +427,7 @@ export class Terms {
     const isExpr = (member: Term) => this.kind(member) === ExprTerm
     const [expr, ...more] = members.filter(isExpr)
     if (expr === undefined || more.length > 0 || members.length === 1)
-      return this.intern([StarTerm, this.or(members)])
+      return this.one(StarTerm, this.or(members))
     const run = this.star(expr)
     const others = members.filter((member) => !isExpr(member))
     const loop = this.concat(run, this.star(this.or(others.map((other) => this.concat(other, run)))))
@@ -479,6 +483,21 @@ export class Terms {
     if (term === this.never) return Never
     if (term === this.empty) return Empty
     return this.kind(term) === ExprTerm ? this.at(term, 1) : null
+  }
+
+  /** [kind, a] */
+  private one(kind: number, a: number): Term {
+    pair[0] = kind
+    pair[1] = a
+    return this.intern(pair)
+  }
+
+  /** [kind, a, b] */
+  private two(kind: number, a: number, b: number): Term {
+    triple[0] = kind
+    triple[1] = a
+    triple[2] = b
+    return this.intern(triple)
   }
 
   private intern(tuple: readonly number[]): Term {

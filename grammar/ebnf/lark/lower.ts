@@ -11,6 +11,7 @@ import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { HiddenName } from "../captures/reader.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import { lazyExpr, type Term } from "../terms.ts"
+import { MinChoice } from "../texts.ts"
 import { type Attributes, isOneLexeme } from "./attributes.ts"
 import {
   type Environment,
@@ -22,12 +23,10 @@ import {
 import { calledValue, holds } from "./parameters.ts"
 import { isTerminalName, type Scope } from "./scope.ts"
 import { cutsOf } from "./suffix.ts"
-import { countsOf, flatTexts, Terminals, type TextList } from "./terminals.ts"
+import { countsOf, flatTexts, Terminals } from "./terminals.ts"
 import { tokensRule, tokenTerm } from "./tokens.ts"
 import { type Definition, type Node, nodesIn } from "./tree.ts"
 
-/** So many texts side by side are read as one trie. */
-const MinChoice = 24
 /** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
 const MinUnfused = 256
 
@@ -341,10 +340,11 @@ export class Lowering {
 
   private lexeme(node: Node, environment: Environment): Term {
     const { terms } = this.rules
-    const fact = node.kind === "literal" ? this.scope.facts.get(node) : undefined
-    if (fact?.kind === "text" && !fact.ignoresCase) return this.textTerm(fact.value)
-    const texts = this.isGreedy && node.kind !== "literal" ? null : this.terminals.textsOf(node, environment)
-    if (texts !== null && (texts.count === 1 || texts.count >= MinChoice)) return this.choice([texts])
+    const text = this.textOf(node)
+    if (text !== null) return this.textTerm(text)
+    const texts = this.isGreedy ? null : this.terminals.textsOf(node, environment)
+    if (texts !== null && (texts.count === 1 || texts.count >= MinChoice))
+      return this.choice(flatTexts(texts))
     return this.beforeGap(this.terminals.exprOf(node, environment), this.isGreedy, (expr) =>
       this.isGreedy ? terms.greedy(expr) : terms.expr(expr),
     )
@@ -362,9 +362,8 @@ export class Lowering {
   }
 
   /** Any of the texts, each a lexeme. */
-  private choice(lists: readonly TextList[]): Term {
+  private choice(texts: readonly string[]): Term {
     const { terms } = this.rules
-    const texts = lists.flatMap(flatTexts)
     if (texts.length >= MinChoice)
       return terms.choice(texts.map((text) => [text, text === "" ? terms.empty : this.gap] as const))
     const alternatives = texts.map((text) => this.textTerm(text))
@@ -374,15 +373,18 @@ export class Lowering {
   /** Any of the alternatives. Many that begin with strings are read as one trie. */
   private anyOf(options: readonly Node[], environment: Environment): Term {
     const { terms } = this.rules
-    const lists: TextList[] = []
+    const lexemes: string[] = []
     const others: Term[] = []
     const texts: (readonly [text: string, rest: Term])[] = []
-    const isMany = options.filter((option) => this.firstText(option) !== null).length >= MinUnfused
-    for (const option of options) {
-      const list =
-        this.isGreedy && option.kind !== "literal" ? null : this.terminals.textsOf(option, environment)
-      const first = options.length < MinChoice ? null : this.firstText(option)
-      if (list !== null) lists.push(list)
+    const firsts = options.length < MinChoice ? null : options.map((option) => this.firstText(option))
+    const isMany = firsts !== null && firsts.filter((first) => first !== null).length >= MinUnfused
+    for (let i = 0; i < options.length; i++) {
+      const option = options[i]
+      const text = this.textOf(option)
+      const first = firsts === null ? null : firsts[i]
+      const list = text === null && !this.isGreedy ? this.terminals.textsOf(option, environment) : null
+      if (text !== null) lexemes.push(text)
+      else if (list !== null) for (const each of flatTexts(list)) lexemes.push(each)
       else if (first === null || option.kind !== "sequence") others.push(this.term(option, environment))
       else {
         const rest = terms.concat(this.gap, this.inRow(option.items.slice(1), environment))
@@ -392,15 +394,21 @@ export class Lowering {
     }
     if (texts.length >= MinChoice) others.push(terms.choice(texts))
     else for (const [text, rest] of texts) others.push(terms.concat(terms.text(text), rest))
-    if (lists.length > 0) others.push(this.choice(lists))
+    if (lexemes.length > 0) others.push(this.choice(lexemes))
     return terms.or(others)
   }
 
   /** The string that a sequence begins with; null: it begins otherwise. */
   private firstText(node: Node): string | null {
-    const first = node.kind === "sequence" ? node.items[0] : undefined
-    const fact = first === undefined ? undefined : this.scope.facts.get(first)
-    return fact?.kind === "text" && !fact.ignoresCase && fact.value !== "" ? fact.value : null
+    if (node.kind !== "sequence" || node.items.length === 0) return null
+    const text = this.textOf(node.items[0])
+    return text === "" ? null : text
+  }
+
+  /** The text of a string that stands for itself alone; null for other nodes. */
+  private textOf(node: Node): string | null {
+    const fact = node.kind === "literal" ? this.scope.facts.get(node) : undefined
+    return fact?.kind === "text" && !fact.ignoresCase ? fact.value : null
   }
 
   private inRow(items: readonly Node[], environment: Environment): Term {
@@ -410,9 +418,9 @@ export class Lowering {
       // Strings side by side are one: thousands of them would be as many terms.
       const texts: string[] = []
       for (; this.gap === terms.empty && i >= 0; i--) {
-        const fact = this.scope.facts.get(items[i])
-        if (fact?.kind !== "text" || fact.ignoresCase) break
-        texts.push(fact.value)
+        const text = this.textOf(items[i])
+        if (text === null) break
+        texts.push(text)
       }
       if (texts.length > 0) i++
       const head = texts.length > 0 ? terms.text(texts.reverse().join("")) : this.term(items[i], environment)
