@@ -17,7 +17,7 @@ export function budgetParts(normal: NormalRules, language: RuleLanguage, start: 
   for (let term = open.pop(); term !== undefined; term = open.pop()) {
     if (seen.has(term)) continue
     seen.add(term)
-    open.push(...terms.parts(term))
+    terms.addParts(open, term)
     switch (terms.kind(term)) {
       case RuleTerm:
         open.push(normal.body(terms.at(term, 1)))

@@ -309,7 +309,7 @@ export class NormalRules {
             open.push(callee)
           }
         } else if (terms.kind(part) === BudgetTerm) isWhole = false
-        for (const inner of terms.parts(part)) parts.push(inner)
+        terms.addParts(parts, part)
       }
     }
     reached.reverse()

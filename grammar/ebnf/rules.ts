@@ -232,7 +232,7 @@ export class Rules {
       if (seen.has(at)) continue
       seen.add(at)
       if (terms.kind(at) === RuleTerm && terms.at(at, 1) === rule) return true
-      for (const part of terms.parts(at)) open.push(part)
+      terms.addParts(open, at)
     }
     return false
   }

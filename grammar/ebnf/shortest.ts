@@ -81,7 +81,7 @@ export class ShortestTexts {
         rules.add(terms.at(at, 1))
         open.push(this.normal.body(terms.at(at, 1)))
       }
-      open.push(...terms.parts(at))
+      terms.addParts(open, at)
     }
     return [...rules].reverse()
   }

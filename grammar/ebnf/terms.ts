@@ -455,21 +455,30 @@ export class Terms {
 
   /** The terms that `term` is made of. */
   parts(term: Term): Term[] {
+    const parts: Term[] = []
+    this.addParts(parts, term)
+    return parts
+  }
+
+  /** Adds the terms that `term` is made of. */
+  addParts(parts: Term[], term: Term): void {
     switch (this.kind(term)) {
       case ConcatTerm:
-        return [this.at(term, 1), this.at(term, 2)]
+        parts.push(this.at(term, 1), this.at(term, 2))
+        return
       case OrTerm:
-        return this.members(term)
+        for (let i = 1; i < this.table.length(term); i++) parts.push(this.at(term, i))
+        return
       case StarTerm:
       case RepeatTerm:
       case BudgetTerm:
-        return [this.at(term, 1)]
+        parts.push(this.at(term, 1))
+        return
       case CaptureTerm:
-        return [this.at(term, 2)]
+        parts.push(this.at(term, 2))
+        return
       case BranchTerm:
-        return [...this.branches[this.at(term, 1)].rests.values()]
-      default:
-        return []
+        for (const rest of this.branches[this.at(term, 1)].rests.values()) parts.push(rest)
     }
   }
 

@@ -415,16 +415,19 @@ export class Lowering {
     const { terms } = this.rules
     let tail = terms.empty
     for (let i = items.length - 1; i >= 0; i--) {
-      // Strings side by side are one: thousands of them would be as many terms.
-      const texts: string[] = []
-      for (; this.gap === terms.empty && i >= 0; i--) {
-        const text = this.textOf(items[i])
-        if (text === null) break
-        texts.push(text)
+      const text = this.gap === terms.empty ? this.textOf(items[i]) : null
+      if (text === null) {
+        tail = terms.concat(this.term(items[i], environment), tail)
+        continue
       }
-      if (texts.length > 0) i++
-      const head = texts.length > 0 ? terms.text(texts.reverse().join("")) : this.term(items[i], environment)
-      tail = terms.concat(head, tail)
+      // Strings side by side are one: thousands of them would be as many terms.
+      const texts = [text]
+      for (; i > 0; i--) {
+        const before = this.textOf(items[i - 1])
+        if (before === null) break
+        texts.push(before)
+      }
+      tail = terms.concat(terms.text(texts.reverse().join("")), tail)
     }
     return tail
   }
