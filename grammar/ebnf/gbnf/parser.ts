@@ -62,6 +62,8 @@ export function shown(lexeme: IToken | null): string {
 
 class RuleParser extends EmbeddedActionsParser {
   private reading!: RuleReading
+  /** Of the rule that is read. */
+  private tree!: TreeBuilder
 
   constructor() {
     super(lexer.lexemeTypes, { maxLookahead: 1, errorMessageProvider: messages })
@@ -102,81 +104,81 @@ class RuleParser extends EmbeddedActionsParser {
 
   readonly body = this.RULE("body", (): readonly Group[] => {
     const tree = this.ACTION(() => this.builder())
-    this.MANY(() => {
-      this.OR([
-        {
-          ALT: () => {
-            const item = this.SUBRULE(this.item)
-            this.ACTION(() => tree.add(item))
-          },
-        },
-        {
-          ALT: () => {
-            const operator = this.SUBRULE(this.operator)
-            this.ACTION(() => this.repeat(operator, tree))
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(lexer.Pipe)
-            this.ACTION(() => tree.nextAlternative())
-          },
-        },
-        {
-          ALT: () => {
-            const { startOffset } = this.CONSUME(lexer.LeftParen)
-            this.ACTION(() => tree.openGroup(startOffset))
-          },
-        },
-        {
-          ALT: () => {
-            const { startOffset } = this.CONSUME(lexer.RightParen)
-            this.ACTION(() => tree.closeGroup(startOffset))
-          },
-        },
-      ])
-    })
+    this.tree = tree
+    this.MANY(this.nextPart)
     return this.ACTION(() => (this.LA(1).tokenType === EOF ? tree.finish() : []))
   })
 
-  private readonly item = this.RULE(
-    "item",
-    (): Item =>
-      this.OR<Item>([
-        { ALT: () => ({ kind: "text", text: this.textOf(this.CONSUME(lexer.Text)) }) },
-        { ALT: () => ({ kind: "class", ranges: this.rangesOf(this.CONSUME(lexer.Class)) }) },
-        {
-          ALT: () => {
-            this.CONSUME(lexer.Dot)
-            return { kind: "class", ranges: anyCharacter }
-          },
-        },
-        { ALT: () => ({ kind: "token", token: this.SUBRULE(this.token) }) },
-        {
-          GATE: () => !this.reading.names.has(this.LA(1).image),
-          ALT: () => ({ kind: "macro", macro: this.SUBRULE(this.macro) }),
-        },
-        {
-          ALT: () => {
-            const { image, startOffset } = this.CONSUME(lexer.Name)
-            const reference = { kind: "rule", name: image, offset: startOffset } as const
-            this.ACTION(() => this.reading.references.push(reference))
-            return reference
-          },
-        },
-      ]),
-  )
+  private readonly nextPart = () => this.OR(this.parts)
 
-  private readonly operator = this.RULE(
-    "operator",
-    (): IToken =>
-      this.OR([
-        { ALT: () => this.CONSUME(lexer.Star) },
-        { ALT: () => this.CONSUME(lexer.Plus) },
-        { ALT: () => this.CONSUME(lexer.Question) },
-        { ALT: () => this.CONSUME(lexer.Bounds) },
-      ]),
-  )
+  // What is read for each part is a member and not a closure: a thousand parts would make thousands.
+  private readonly parts = [
+    {
+      ALT: () => {
+        const item = this.SUBRULE(this.item)
+        this.ACTION(() => this.tree.add(item))
+      },
+    },
+    {
+      ALT: () => {
+        const operator = this.SUBRULE(this.operator)
+        this.ACTION(() => this.repeat(operator, this.tree))
+      },
+    },
+    {
+      ALT: () => {
+        this.CONSUME(lexer.Pipe)
+        this.ACTION(() => this.tree.nextAlternative())
+      },
+    },
+    {
+      ALT: () => {
+        const { startOffset } = this.CONSUME(lexer.LeftParen)
+        this.ACTION(() => this.tree.openGroup(startOffset))
+      },
+    },
+    {
+      ALT: () => {
+        const { startOffset } = this.CONSUME(lexer.RightParen)
+        this.ACTION(() => this.tree.closeGroup(startOffset))
+      },
+    },
+  ]
+
+  private readonly item = this.RULE("item", (): Item => this.OR<Item>(this.items))
+
+  private readonly items = [
+    { ALT: (): Item => ({ kind: "text", text: this.textOf(this.CONSUME(lexer.Text)) }) },
+    { ALT: (): Item => ({ kind: "class", ranges: this.rangesOf(this.CONSUME(lexer.Class)) }) },
+    {
+      ALT: (): Item => {
+        this.CONSUME(lexer.Dot)
+        return { kind: "class", ranges: anyCharacter }
+      },
+    },
+    { ALT: (): Item => ({ kind: "token", token: this.SUBRULE(this.token) }) },
+    {
+      GATE: () => !this.reading.names.has(this.LA(1).image),
+      ALT: (): Item => ({ kind: "macro", macro: this.SUBRULE(this.macro) }),
+    },
+    {
+      ALT: (): Item => {
+        const { image, startOffset } = this.CONSUME(lexer.Name)
+        const reference = { kind: "rule", name: image, offset: startOffset } as const
+        this.ACTION(() => this.reading.references.push(reference))
+        return reference
+      },
+    },
+  ]
+
+  private readonly operator = this.RULE("operator", (): IToken => this.OR(this.operators))
+
+  private readonly operators = [
+    { ALT: () => this.CONSUME(lexer.Star) },
+    { ALT: () => this.CONSUME(lexer.Plus) },
+    { ALT: () => this.CONSUME(lexer.Question) },
+    { ALT: () => this.CONSUME(lexer.Bounds) },
+  ]
 
   private readonly token = this.RULE("token", (): TokenReference => {
     const bang = this.OPTION(() => this.CONSUME(lexer.Bang))
