@@ -7,7 +7,7 @@ import type { Mistakes } from "../source.ts"
 import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 import { type RuleAttributes, readAttributes } from "./attributes.ts"
 import { type CheckedMacro, checkMacro } from "./macros.ts"
-import { type GbnfRule, type Item, itemsOf, type Macro, type TokenReference } from "./tree.ts"
+import { type GbnfRule, type Item, type Macro, type TokenReference, visitItems } from "./tree.ts"
 
 /** Tokens by id, or all others; a control token by its spelling where no vocabulary is known. */
 type CheckedToken = { ids: readonly number[]; isNegated: boolean } | { spelling: string }
@@ -46,7 +46,7 @@ class Checker implements CheckedGrammar {
 
   checkRule(rule: GbnfRule): void {
     if (rule.attributes.length > 0) this.attributes.set(rule, readAttributes(rule, this.mistakes))
-    for (const item of itemsOf(rule)) this.checkItem(item)
+    visitItems(rule, (item) => this.checkItem(item))
   }
 
   private checkItem(item: Item): void {

@@ -12,16 +12,15 @@ import { utf8 } from "../../utf8.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import type { Source } from "../source.ts"
 import { lazyExpr, type Term } from "../terms.ts"
+import { MinChoice } from "../texts.ts"
 import type { TokenNames } from "../tokennames.ts"
 import { anyToken, anyTokens } from "../tokensets.ts"
 import type { RuleAttributes } from "./attributes.ts"
 import type { CheckedGrammar } from "./check.ts"
 import type { CheckedMacro } from "./macros.ts"
 import { RegularRules } from "./regular.ts"
-import { type GbnfRule, type Group, type Item, itemsOf } from "./tree.ts"
+import { type GbnfRule, type Group, type Item, visitItems } from "./tree.ts"
 
-/** So many strings side by side are read as one trie: an expression of each of them would stay for good. */
-const MinChoice = 24
 /** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
 const MinUnfused = 256
 
@@ -67,12 +66,12 @@ class Lowering {
     for (const name of gbnfRules.keys()) ids.set(name, rules.declare(name))
     for (const rule of gbnfRules.values()) {
       const uses = new Set(rule.references.map(({ name }) => this.idOf(name)))
-      for (const item of itemsOf(rule)) {
+      visitItems(rule, (item) => {
         const own = this.declareItem(item, rule)
-        if (own === null) continue
+        if (own === null) return
         this.itemRules.set(item, own)
         uses.add(own)
-      }
+      })
       const lower = () => this.source.nested(rule.offset, () => this.rule(rule))
       rules.define(this.idOf(rule.name), [...uses], lower)
     }
@@ -158,11 +157,11 @@ class Lowering {
   /** Any of the alternatives. `inner`: the groups inside, by their place. Many that begin with strings are read as one trie. */
   private group(group: Group, inner: readonly Term[]): Term {
     const { terms } = this.rules
-    const isMany = group.filter(beginsWithText).length >= MinUnfused
+    const isMany = group.length >= MinUnfused && group.filter(beginsWithText).length >= MinUnfused
     const choice: (readonly [text: string, rest: Term])[] = []
     const others: Term[] = []
     for (const items of group) {
-      const [first] = items
+      const first = items.length === 0 ? undefined : items[0]
       if (first?.kind !== "text" || group.length < MinChoice) {
         others.push(this.sequence(items, inner))
         continue
@@ -172,19 +171,21 @@ class Lowering {
       if (isFused) others.push(terms.concat(terms.text(first.text), rest))
       else choice.push([first.text, rest])
     }
-    if (choice.length >= MinChoice) return terms.or([terms.choice(choice), ...others])
-    return terms.or([...choice.map(([text, rest]) => terms.concat(terms.text(text), rest)), ...others])
+    if (choice.length >= MinChoice) others.push(terms.choice(choice))
+    else for (const [text, rest] of choice) others.push(terms.concat(terms.text(text), rest))
+    return terms.or(others)
   }
 
   private sequence(items: readonly Item[], inner: readonly Term[]): Term {
     const { terms } = this.rules
-    return items.reduceRight((tail, item) => terms.concat(this.item(item, inner), tail), terms.empty)
+    let tail = terms.empty
+    for (let i = items.length - 1; i >= 0; i--) tail = terms.concat(this.item(items[i], inner), tail)
+    return tail
   }
 
   private item(item: Item, inner: readonly Term[]): Term {
     const { rules } = this
     const { terms } = rules
-    const own = this.itemRules.get(item)
     switch (item.kind) {
       case "text":
         return terms.text(item.text)
@@ -194,15 +195,18 @@ class Lowering {
         return rules.use(this.idOf(item.name))
       case "group":
         return inner[item.group]
-      case "repeat":
+      case "repeat": {
+        const own = this.itemRules.get(item)
         if (own !== undefined) return item.min === 0 ? rules.use(own) : terms.rule(own, true)
         return terms.repeat(this.item(item.item, inner), item.min, item.max)
+      }
       case "token": {
         const token = this.checked.tokens.get(item.token)
         if (token === undefined) throw new Error("internal: a token has not been checked")
         return "ids" in token ? this.tokens(token.ids, token.isNegated) : terms.text(token.spelling)
       }
       case "macro": {
+        const own = this.itemRules.get(item)
         if (own !== undefined) return rules.use(own)
         const macro = this.checked.macros.get(item.macro)
         if (macro?.kind === "expr") return terms.expr(macro.expr)

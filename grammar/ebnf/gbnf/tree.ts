@@ -65,13 +65,13 @@ export interface GbnfRule {
   references: readonly Reference[]
 }
 
-/** The items of a rule, what is repeated by itself too. */
-export function* itemsOf({ groups }: GbnfRule): Generator<Item> {
+/** Visits the items of a rule, what is repeated by itself too. */
+export function visitItems({ groups }: GbnfRule, visit: (item: Item) => void): void {
   for (const group of groups) {
     for (const sequence of group) {
       for (const item of sequence) {
-        yield item
-        if (item.kind === "repeat") yield item.item
+        visit(item)
+        if (item.kind === "repeat") visit(item.item)
       }
     }
   }
