@@ -5,7 +5,7 @@
  * many ways, followers that read the same lexeme under the same frame are one over the union of their stacks.
  */
 import { limitError } from "./errors.ts"
-import type { Frame, SharedSteps, Step } from "./frame.ts"
+import { type Frame, noFrames, type SharedSteps, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { PairMap, TripleMap } from "./intern.ts"
 import { joinReadings, joint, jointMembers } from "./joints.ts"
@@ -20,7 +20,6 @@ export type Followers = readonly number[]
 
 /** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
 const places = new TripleMap()
-const noFrames: readonly Frame[] = []
 
 export class FollowerTable {
   private readonly stacks: StackTable
@@ -31,6 +30,8 @@ export class FollowerTable {
   private readonly lists: Followers[] = []
   /** (frame, lexeme) → what `followsItself` answers. */
   private readonly repeats = new PairMap()
+  /** The followers that are listed: lists that grow leave as much behind as they hold. */
+  private readonly found: number[] = []
   /** The stacks after each frame of the step that is expanded. */
   private readonly prefix: number[] = []
 
@@ -77,7 +78,8 @@ export class FollowerTable {
 
   /** The first lexemes of `steps`, each with the stack of its frames above `below`. */
   expand(steps: readonly Step[], below: number): Followers {
-    const followers: number[] = []
+    const { found } = this
+    let count = 0
     // Steps beside each other share their first frames.
     const { prefix } = this
     let last: readonly Frame[] = noFrames
@@ -92,11 +94,18 @@ export class FollowerTable {
       }
       last = frames
       this.checkDepth(stack)
-      if (this.stacks.isUnion(stack))
-        for (const member of this.stacks.members(stack)) followers.push(lexeme, member)
-      else followers.push(lexeme, stack)
+      if (this.stacks.isUnion(stack)) {
+        for (const member of this.stacks.members(stack)) {
+          found[count++] = lexeme
+          found[count++] = member
+        }
+      } else {
+        found[count++] = lexeme
+        found[count++] = stack
+      }
     }
-    return this.unites && followers.length > 2 ? this.unitedFollowers(followers) : followers
+    const followers = found.slice(0, count)
+    return this.unites && count > 2 ? this.unitedFollowers(followers) : followers
   }
 
   private followersOf(frame: Frame, tag: number, below: number): Followers {

@@ -12,6 +12,9 @@ export interface Step {
   readonly frames: readonly Frame[]
 }
 
+/** Those of a step behind which nothing of its own is left. */
+export const noFrames: readonly Frame[] = []
+
 /**
  * Steps of which so many share what lies below that each with all its frames would be their product: alternatives at each of ten levels.
  * Place 0 is that of the frame that gives them; each other place is reached from places before it, with frames on top of what lies there.

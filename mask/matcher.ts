@@ -91,9 +91,14 @@ export class Matcher {
   }
 
   private findMask(): Recipe {
-    const { machine, state, maskMs } = this
-    if (maskMs === Number.POSITIVE_INFINITY || machine.hasMask(state)) return machine.mask(state)
-    return withinTime(maskMs, () => machine.mask(state), maskWork)
+    const { machine, state } = this
+    if (this.maskMs === Number.POSITIVE_INFINITY || machine.hasMask(state)) return machine.mask(state)
+    return this.madeMask()
+  }
+
+  /** By itself, as `madeNext` is: what a closure needs is set aside wherever one might be made. */
+  private madeMask(): Recipe {
+    return withinTime(this.maskMs, () => this.machine.mask(this.state), maskWork)
   }
 
   /** Whether `fillMask` has nothing to find, only to write. */
@@ -115,7 +120,7 @@ export class Matcher {
     if (this.isTerminated()) return false
     const { machine, state } = this
     const known = machine.knownNext(state, token)
-    const next = known >= 0 ? known : this.moved(() => machine.next(state, token))
+    const next = known >= 0 ? known : this.madeNext(token)
     if (next !== DeadState) this.push(next, token, false)
     // An end id that the text itself names is text there.
     else if (machine.isAccepting(state) && machine.vocabulary.isEnd(token)) this.push(state, token, true)
@@ -134,6 +139,10 @@ export class Matcher {
     if (next === DeadState) return false
     this.push(next, bytes.slice(), false)
     return true
+  }
+
+  private madeNext(token: number): number {
+    return this.moved(() => this.machine.next(this.state, token))
   }
 
   private moved(move: () => number): number {

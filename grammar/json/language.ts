@@ -6,7 +6,7 @@
  */
 import { checkTime } from "../deadline.ts"
 import { type Limits, placed } from "../errors.ts"
-import type { Step } from "../frame.ts"
+import { noFrames, type Step } from "../frame.ts"
 import { arrayLanguage, isPossibleArray } from "./array/array.ts"
 import { type ArraySpec, arraySpec } from "./array/arrayspec.ts"
 import { Branches } from "./facts/branches.ts"
@@ -207,7 +207,7 @@ export class JsonLanguage implements Values, Containers {
       const start = arrayLanguage(spec, this, this.all.pathOf(conjunction), isProductive).start()
       if (start !== null) steps.push({ lexeme: this.tokens.openArray, frames: [start] })
     }
-    for (const lexeme of this.scalars.lexemes(conjunction, types)) steps.push({ lexeme, frames: [] })
+    for (const lexeme of this.scalars.lexemes(conjunction, types)) steps.push({ lexeme, frames: noFrames })
     return steps
   }
 

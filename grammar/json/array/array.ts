@@ -4,7 +4,7 @@
  * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
  * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
  */
-import type { Frame, Step } from "../../frame.ts"
+import { type Frame, noFrames, type Step } from "../../frame.ts"
 import { TupleTable } from "../../intern.ts"
 import { firstMultiples } from "../../lexeme/number/cell.ts"
 import { toPlainText } from "../../lexeme/number/decimal.ts"
@@ -38,6 +38,7 @@ const MaxPlaces = 400
 const PathsOfItem = 20
 
 const nothing: readonly number[] = []
+const noSteps: readonly Step[] = []
 
 /** In place of the values seen: one of them is not known. */
 const UnknownItem: readonly number[] = [-1]
@@ -82,25 +83,27 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
 
   follow({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array | null): readonly Step[] {
     const { tokens } = this.values
-    const steps: Step[] = []
     if (phase === Phase.Item) {
       const after = this.afterItem(progress, text)
       // An unknown item leaves at least one other value wherever there are infinitely many; else each token is tried.
       const hasMore =
         after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.ways(after).length > 0
-      if (hasMore) steps.push({ lexeme: tokens.comma, frames: [this.frame(Phase.Comma, after)] })
-      if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
-      return steps
+      const close = this.rules.canClose(after) ? { lexeme: tokens.closeArray, frames: noFrames } : null
+      if (!hasMore) return close === null ? noSteps : [close]
+      const comma = { lexeme: tokens.comma, frames: [this.frame(Phase.Comma, after)] }
+      return close === null ? [comma] : [comma, close]
     }
+    const steps: Step[] = []
     const isUnknown = progress.seen === UnknownItem
     for (const way of this.ways(isUnknown ? { ...progress, seen: nothing } : progress)) {
       const { plain, barred, progress: after } = way
       const below = this.frame(Phase.Item, isUnknown ? { ...after, seen: UnknownItem } : after)
+      const under = [below]
       for (const { lexeme, frames } of this.items.of(plain, after.seen, barred))
-        steps.push({ lexeme, frames: [below, ...frames] })
+        steps.push({ lexeme, frames: frames.length === 0 ? under : [below, ...frames] })
     }
     if (phase === Phase.Start && this.rules.canClose(progress))
-      steps.push({ lexeme: tokens.closeEmptyArray, frames: [] })
+      steps.push({ lexeme: tokens.closeEmptyArray, frames: noFrames })
     return steps
   }
 

@@ -7,7 +7,7 @@
  */
 import { checkTime } from "../../deadline.ts"
 import { placed } from "../../errors.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+import { describeSample, type Expectation, Frame, noFrames, type Step } from "../../frame.ts"
 import { PairMap, TupleTable } from "../../intern.ts"
 import { anyContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
@@ -22,6 +22,7 @@ import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectru
 import type { ObjectSpec } from "./objectspec.ts"
 
 const decoder = new TextDecoder()
+const noSteps: readonly Step[] = []
 
 /** Where the reader is within the object. */
 const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
@@ -73,23 +74,24 @@ export class ObjectLanguage {
       case Phase.Start: {
         const steps = this.keySteps(frame)
         return this.rules.canClose(progress)
-          ? [...steps, { lexeme: tokens.closeEmptyObject, frames: [] }]
+          ? [...steps, { lexeme: tokens.closeEmptyObject, frames: noFrames }]
           : steps
       }
       case Phase.Key:
         return this.colons(this.keyWays(frame, tag, text))
       case Phase.Colon: {
         const after = this.frame(Phase.Value, progress, 0)
-        return this.values
-          .valueSteps(detail)
-          .map(({ lexeme, frames }) => ({ lexeme, frames: [after, ...frames] }))
+        const under = [after]
+        return this.values.valueSteps(detail).map(({ lexeme, frames }) => ({
+          lexeme,
+          frames: frames.length === 0 ? under : [after, ...frames],
+        }))
       }
       case Phase.Value: {
-        const steps: Step[] = []
-        const comma = this.frame(Phase.Comma, progress, 0)
-        if (this.rules.canContinue(progress)) steps.push({ lexeme: tokens.comma, frames: [comma] })
-        if (this.rules.canClose(progress)) steps.push({ lexeme: tokens.closeObject, frames: [] })
-        return steps
+        const close = this.rules.canClose(progress) ? { lexeme: tokens.closeObject, frames: noFrames } : null
+        if (!this.rules.canContinue(progress)) return close === null ? noSteps : [close]
+        const comma = { lexeme: tokens.comma, frames: [this.frame(Phase.Comma, progress, 0)] }
+        return close === null ? [comma] : [comma, close]
       }
       default:
         return this.keySteps(frame)
