@@ -35,7 +35,23 @@ export function readLiteral(
   const inner = text.slice(1, ignoresCase ? -2 : -1)
   // Most have nothing to escape.
   if (/^[ -[\]-~]*$/.test(inner)) return { value: inner, ignoresCase }
-  const value = inner.replace(
+  const value = jsonText(inner) ?? decoded(inner, start, refuse)
+  if (!value.isWellFormed()) refuse("syntax", start, "the string holds half a surrogate pair")
+  return { value, ignoresCase }
+}
+
+/** What `inner` is between the quotes of a JSON string; null: it has other escapes, or is none. */
+function jsonText(inner: string): string | null {
+  if (inner.includes("\\x")) return null
+  try {
+    return JSON.parse(`"${inner}"`)
+  } catch {
+    return null
+  }
+}
+
+function decoded(inner: string, start: number, refuse: Refuse): string {
+  return inner.replace(
     /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\s\S]))|\p{Cc}/gu,
     (all, u, x, letter, at) => {
       const hex: string | undefined = u ?? x
@@ -51,8 +67,6 @@ export function readLiteral(
       return ""
     },
   )
-  if (!value.isWellFormed()) refuse("syntax", start, "the string holds half a surrogate pair")
-  return { value, ignoresCase }
 }
 
 /** The texts that fold like `text`. */

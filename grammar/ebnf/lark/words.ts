@@ -196,8 +196,7 @@ function jsonBlock(name: string, keywords: readonly string[]): TokenType {
       (each) => text.startsWith(each, at) && !/[A-Za-z_]/.test(text[at + each.length] ?? ""),
     )
     if (keyword === undefined) return null
-    const start =
-      at + keyword.length + (/^\s*/.exec(text.slice(at + keyword.length)) as RegExpExecArray)[0].length
+    const start = endOf(blanks, text, at + keyword.length)
     const end = jsonEnd(text, start)
     const result: CustomMatch = [end > start ? text.slice(at, end) : keyword]
     result.payload = { start, end }
@@ -221,10 +220,14 @@ function jsonEnd(text: string, start: number): number {
     const mark = text[at]
     if (mark === '"') at = stringEnd(text, at)
     else if (marks.includes(mark)) at++
-    else if (/\s/.test(mark)) {
-      at++
-      continue
-    } else at = wordEnd(text, at)
+    else {
+      const word = endOf(wordOf, text, at)
+      if (word === at) {
+        at = endOf(blanks, text, at)
+        continue
+      }
+      at = word
+    }
     if (mark === "[" || mark === "{") depth++
     else if (mark === "]" || mark === "}") depth--
     if (depth === 0) return at
@@ -242,9 +245,13 @@ function stringEnd(text: string, start: number): number {
   return Math.min(at + 1, text.length)
 }
 
-/** Behind the number or word that begins at `start`. */
-function wordEnd(text: string, start: number): number {
-  let at = start
-  while (at < text.length && text[at] !== '"' && !marks.includes(text[at]) && !/\s/.test(text[at])) at++
-  return at
+const blanks = /\s*/y
+/** A number or a word. */
+const wordOf = /[^"[\]{},:\s]*/y
+
+/** Where what `pattern` finds at `at`, be it nothing, ends. */
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  pattern.test(text)
+  return pattern.lastIndex
 }
