@@ -9,8 +9,8 @@ import { weighed } from "./deadline.ts"
 import { type Expectation, Frame, type Step } from "./frame.ts"
 import { Grammar } from "./grammar.ts"
 
-/** So many are kept whole, as many as a request to OpenAI may have tools: compiling again takes 0.05 ms of a token's time. */
-const FewGrammars = 128
+/** So many are kept whole: each more is copied with the others, compiling it again takes 0.05 ms of a token's time. */
+const FewGrammars = 64
 /**
  * What took more questions of `checkTime` is kept whole: the mask that comes to it would wait. Below it compiling again takes 1.9 ms at
  * most, 0.5 in 99 of 100 (MaskBench's development split and hard schemas, Node 20).

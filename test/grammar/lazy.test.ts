@@ -49,7 +49,7 @@ const texts = [
   '["a","a","b","b"]',
   "12",
 ]
-/** The first 128 are kept whole. */
+/** The first 64 are kept whole. */
 const many = 140
 const letters = (i: number) => `${"xyz"[i % 3]}${Math.floor(i / 3).toString(10)}_`
 
