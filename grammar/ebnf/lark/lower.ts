@@ -165,27 +165,25 @@ export class Lowering {
       : null
   }
 
-  /** The rules that a node of a rule refers to. */
-  private usesOf(node: Node, environment: Environment): RuleId[] {
+  /** The rules that a node of a rule refers to. Without recursion: values of templates may hold each other thousands deep. */
+  private usesOf(root: Node, around: Environment): RuleId[] {
     const uses = new Set<RuleId>()
-    this.addUses(node, environment, uses, new NodesByEnvironment<true>())
-    return [...uses]
-  }
-
-  /** Adds those that are not in `seen`, where what parameters stand for is noted. */
-  private addUses(root: Node, around: Environment, uses: Set<RuleId>, seen: NodesByEnvironment<true>): void {
-    if (root.kind === "literal") return
-    const { node, environment } = resolved({ node: root, environment: around })
-    if (node !== root) {
-      if (seen.get(node, environment)) return
-      seen.set(node, environment, true)
-      checkTime()
+    const open = [{ node: root, environment: around }]
+    const seen = new NodesByEnvironment<true>()
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { node, environment } = resolved(next)
+      if (node !== next.node) {
+        if (seen.get(node, environment)) continue
+        seen.set(node, environment, true)
+        checkTime()
+      }
+      if (node.kind === "if" && !holds(node.condition, environment.number ?? 0n)) continue
+      const rule = this.ruleOf(node, environment)
+      if (rule !== null) uses.add(rule)
+      if (node.kind === "template") continue
+      for (const inner of nodesIn(node)) if (inner.kind !== "literal") open.push({ node: inner, environment })
     }
-    if (node.kind === "if" && !holds(node.condition, environment.number ?? 0n)) return
-    const rule = this.ruleOf(node, environment)
-    if (rule !== null) uses.add(rule)
-    if (node.kind === "template") return
-    for (const inner of nodesIn(node)) this.addUses(inner, environment, uses, seen)
+    return [...uses]
   }
 
   /** What a rule reads, with its attributes. */
