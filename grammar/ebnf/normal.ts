@@ -32,6 +32,9 @@ import {
   type Terms,
 } from "./terms.ts"
 
+/** First symbol → all that may remain behind it. United at the end: one by one, thousands would take the square of them. */
+type Rests = Map<Term, Term[]>
+
 export class NormalRules {
   readonly terms: Terms
   private readonly bodyOf: (rule: number) => Term
@@ -121,8 +124,10 @@ export class NormalRules {
   linear(term: Term): LinearForm {
     const known = this.linears.get(term)
     if (known !== undefined) return known
+    const rests: Rests = new Map()
+    this.addLinear(rests, term, this.terms.empty)
     const form = new Map<Term, Term>()
-    this.addLinear(form, term, this.terms.empty)
+    for (const [symbol, list] of rests) form.set(symbol, list.length === 1 ? list[0] : this.terms.or(list))
     this.linears.set(term, form)
     return form
   }
@@ -160,7 +165,7 @@ export class NormalRules {
     return terms.kind(term) === RuleTerm && this.idempotent.has(terms.at(term, 1))
   }
 
-  private addLinear(form: Map<Term, Term>, term: Term, behind: Term): void {
+  private addLinear(rests: Rests, term: Term, behind: Term): void {
     const { terms } = this
     for (let at = term; ; ) {
       switch (terms.kind(at)) {
@@ -168,48 +173,48 @@ export class NormalRules {
         case EmptyTerm:
           return
         case ExprTerm:
-          this.addSymbol(form, this.nonEmptyExpr(at), behind)
+          this.addSymbol(rests, this.nonEmptyExpr(at), behind)
           return
         case LexemeTerm:
-          this.addSymbol(form, terms.lexeme(nonEmptyLexeme(terms.at(at, 1))), behind)
+          this.addSymbol(rests, terms.lexeme(nonEmptyLexeme(terms.at(at, 1))), behind)
           return
         case RuleTerm:
-          this.addSymbol(form, terms.rule(terms.at(at, 1), this.nullable.has(terms.at(at, 1))), behind)
+          this.addSymbol(rests, terms.rule(terms.at(at, 1), this.nullable.has(terms.at(at, 1))), behind)
           return
         case NestedTerm: {
           const grammar = terms.grammars[terms.at(at, 1)]
-          this.addSymbol(form, terms.nested(grammar, grammar.isNullable), behind)
+          this.addSymbol(rests, terms.nested(grammar, grammar.isNullable), behind)
           return
         }
         case BranchTerm: {
-          const { lexeme, rests } = terms.branches[terms.at(at, 1)]
+          const { lexeme, rests: after } = terms.branches[terms.at(at, 1)]
           const tag = lexemes.tags[lexeme]
           if (tag === 0) {
-            this.addSymbol(form, at, behind)
+            this.addSymbol(rests, at, behind)
             return
           }
-          this.addSymbol(form, this.nonEmptyBranch(at), behind)
-          const rest = rests.get(tag)
+          this.addSymbol(rests, this.nonEmptyBranch(at), behind)
+          const rest = after.get(tag)
           if (rest === undefined) return
           at = rest
           continue
         }
         case ConcatTerm:
-          this.addLinear(form, terms.at(at, 1), terms.concat(terms.at(at, 2), behind))
+          this.addLinear(rests, terms.at(at, 1), terms.concat(terms.at(at, 2), behind))
           if (!this.isNullable(terms.at(at, 1))) return
           at = terms.at(at, 2)
           continue
         case OrTerm:
           checkTime()
-          for (const member of terms.members(at)) this.addLinear(form, member, behind)
+          for (const member of terms.members(at)) this.addLinear(rests, member, behind)
           return
         case StarTerm: {
           const loop = this.isUnfolding ? at : this.unfolded(at)
-          if (loop === at) this.addLinear(form, terms.at(at, 1), terms.concat(at, behind))
+          if (loop === at) this.addLinear(rests, terms.at(at, 1), terms.concat(at, behind))
           else {
             this.isUnfolding = true
             try {
-              this.addLinear(form, terms.concat(loop, behind), terms.empty)
+              this.addLinear(rests, terms.concat(loop, behind), terms.empty)
             } finally {
               this.isUnfolding = false
             }
@@ -219,14 +224,14 @@ export class NormalRules {
         case RepeatTerm: {
           const body = terms.at(at, 1)
           const rest = this.isNullable(body) ? this.atLeastNone(terms.oneLess(at)) : terms.oneLess(at)
-          this.addLinear(form, body, terms.concat(rest, behind))
+          this.addLinear(rests, body, terms.concat(rest, behind))
           return
         }
         case CaptureTerm:
           at = terms.at(at, 2)
           continue
         case BudgetTerm:
-          this.addSymbol(form, at, behind)
+          this.addSymbol(rests, at, behind)
           return
         default:
           return
@@ -234,10 +239,11 @@ export class NormalRules {
     }
   }
 
-  private addSymbol(form: Map<Term, Term>, symbol: Term, behind: Term): void {
+  private addSymbol(rests: Rests, symbol: Term, behind: Term): void {
     if (symbol === this.terms.never) return
-    const known = form.get(symbol)
-    form.set(symbol, known === undefined ? behind : this.terms.or([known, behind]))
+    const known = rests.get(symbol)
+    if (known === undefined) rests.set(symbol, [behind])
+    else known.push(behind)
   }
 
   /**

@@ -8,6 +8,7 @@
  * what frames are made of (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over symbols.
  */
 import { concatenate } from "../bytes.ts"
+import { checkTime } from "../deadline.ts"
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
@@ -358,6 +359,7 @@ export class Terms {
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
     const members = distinct(this.membersOf(terms))
+    checkTime(members.length >>> 4)
     if (members.length === 1) return members[0]
     if (!members.some((term) => term === this.empty || this.kind(term) === ExprTerm))
       return members.length === 0 ? this.never : this.intern([OrTerm, ...ascending(members)])

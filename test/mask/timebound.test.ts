@@ -18,9 +18,11 @@ const rowOf = (matcher: Matcher) => {
   matcher.fillMask(row)
   return row
 }
-const bracket = Array.from({ length: vocabulary.width }, (_, id) => id).find(
-  (id) => new TextDecoder().decode(vocabulary.bytes(id)) === "[",
-) as number
+const idOf = (text: string) =>
+  Array.from({ length: vocabulary.width }, (_, id) => id).find(
+    (id) => new TextDecoder().decode(vocabulary.bytes(id)) === text,
+  ) as number
+const bracket = idOf("[")
 
 describe("time bounds of a matcher", () => {
   test("a mask", () => {
@@ -71,6 +73,16 @@ describe("time bounds of a matcher", () => {
       expect(rowAfter(fsm, '{"')).toEqual(expected)
     }
     expect(given).toBeGreaterThan(2)
+  })
+
+  test("tokens that each may end an item of counters within counters", () => {
+    const text = "root ::= (((((([^x]*!<[1]>){0,99}){0,99}){0,99}){0,99}){0,99}){0,99}\n"
+    const { grammar } = compile({ kind: "gbnf", text }, { tokens: vocabulary })
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary), { maskMs: 1_000 })
+    for (const word of ["borrow", "fault", "rough", "sown", "produ", "btw", "listed", "restri", "cage"]) {
+      rowOf(matcher)
+      expect(matcher.accept(idOf(word))).toBe(true)
+    }
   })
 
   test("a shortest completion", () => {
