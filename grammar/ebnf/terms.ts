@@ -359,6 +359,7 @@ export class Terms {
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
   or(terms: readonly Term[]): Term {
     const members = distinct(this.membersOf(terms))
+    // Thousands of alternatives take as long as thousands of questions.
     checkTime(members.length >>> 4)
     if (members.length === 1) return members[0]
     if (!members.some((term) => term === this.empty || this.kind(term) === ExprTerm))

@@ -41,6 +41,13 @@ export class LarkParser extends EmbeddedActionsParser {
     this.performSelfAnalysis()
   }
 
+  /** Lets go of the text that was read: a parser outlives it. */
+  forget(): void {
+    this.input = []
+    this.options = []
+    for (const list of [this.items, this.signs, this.conditions, this.furtherParts]) clear(list)
+  }
+
   readonly statement = this.RULE("statement", (): Statement => this.OR<Statement>(this.statements))
 
   private readonly statements = {

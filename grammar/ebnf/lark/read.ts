@@ -21,12 +21,16 @@ export interface LarkText {
 export function readLark(source: Source, limits: Limits, mistakes: Mistakes): LarkText {
   const statements: Statement[] = []
   const broken = new Set<string>()
-  for (const tokens of words.readStatements(source, limits, mistakes)) {
-    const statement = new StatementReader(mistakes).read(tokens)
-    if (statement !== null) statements.push(statement)
-    else {
-      for (const { tokenType, image } of tokens) if (tokenType === words.Identifier) broken.add(image)
+  try {
+    for (const tokens of words.readStatements(source, limits, mistakes)) {
+      const statement = new StatementReader(mistakes).read(tokens)
+      if (statement !== null) statements.push(statement)
+      else {
+        for (const { tokenType, image } of tokens) if (tokenType === words.Identifier) broken.add(image)
+      }
     }
+  } finally {
+    parser?.forget()
   }
   return { statements, broken }
 }
