@@ -13,6 +13,7 @@ import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
+import { knownLiteral } from "../lexeme/expr/literal.ts"
 import { Empty, Never } from "../lexeme/expr/nodes.ts"
 import { exprSize, MaxSize } from "../lexeme/expr/size.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
@@ -162,7 +163,7 @@ export class Terms {
   /** Exactly this text, or these bytes, which must be text. */
   text(text: string | Uint8Array): Term {
     const bytes = typeof text === "string" ? utf8(text) : text
-    const term = this.expr(exprs.literal(text))
+    const term = this.expr(typeof text === "string" ? knownLiteral(text) : exprs.literal(text))
     this.texts.set(term, bytes)
     return term
   }
