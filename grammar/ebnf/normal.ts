@@ -7,6 +7,7 @@
  * (Arden 1961, mirrored), which keeps the language and costs nothing while reading.
  */
 import { checkTime } from "../deadline.ts"
+import { grown } from "../intern.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
@@ -297,14 +298,14 @@ export class NormalRules {
     const reached: number[] = []
     const seen = new Set([rule])
     // A set of thousands of terms takes three times as long. Bodies may be made only now, and terms with them.
-    let isSeen = new Uint8Array(2 * terms.count)
+    let isSeen = new Int32Array(2 * terms.count)
     const open = [rule]
     let isWhole = true
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       reached.push(at)
       const parts = [this.bodyOf(at)]
       for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-        if (part >= isSeen.length) isSeen = withRoom(isSeen, 2 * terms.count)
+        if (part >= isSeen.length) isSeen = grown(isSeen, 2 * terms.count)
         if (isSeen[part] === 1) continue
         isSeen[part] = 1
         if (terms.kind(part) === RuleTerm) {
@@ -438,11 +439,4 @@ export class NormalRules {
     }
     return rules.reverse()
   }
-}
-
-/** A copy of `bytes` with room for `length`. */
-function withRoom(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const copy = new Uint8Array(length)
-  copy.set(bytes)
-  return copy
 }

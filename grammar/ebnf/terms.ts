@@ -20,6 +20,7 @@ import { exprLexeme } from "../lexeme/raw.ts"
 import { Dead } from "../lexeme/table.ts"
 import { tokenLexeme } from "../lexeme/token.ts"
 import { utf8 } from "../utf8.ts"
+import { ascending, distinct } from "./smallsets.ts"
 import { compareBytes, FirstTag, MinChoice, shortestByTag, textsLexeme } from "./texts.ts"
 
 /** Dense id of a term in its table; 0 = no text, 1 = the empty text. */
@@ -71,8 +72,6 @@ const FirstRoom = 1 << 10
 
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
-/** So few alternatives are compared with each other: a set of them takes longer to be made. */
-const FewMembers = 16
 /** Nodes of an expression that still fuses with its neighbours. */
 const MaxFused = MaxSize
 
@@ -523,26 +522,6 @@ export class Terms {
   private sizeOf(term: Term): number {
     return this.texts.get(term)?.length ?? exprSize(this.at(term, 1))
   }
-}
-
-/** `terms`, each once, in their order. */
-function distinct(terms: Term[]): Term[] {
-  if (terms.length > FewMembers) return [...new Set(terms)]
-  for (let i = 1; i < terms.length; i++)
-    if (terms.indexOf(terms[i]) < i) return terms.filter((term, at) => terms.indexOf(term) === at)
-  return terms
-}
-
-/** `terms`, put in order. */
-function ascending(terms: Term[]): Term[] {
-  if (terms.length > FewMembers) return terms.sort((a, b) => a - b)
-  for (let i = 1; i < terms.length; i++) {
-    const term = terms[i]
-    let at = i
-    for (; at > 0 && terms[at - 1] > term; at--) terms[at] = terms[at - 1]
-    terms[at] = term
-  }
-  return terms
 }
 
 /** The texts of `expr` of which no shorter beginning is one. */

@@ -5,6 +5,8 @@ import { buildNames, type Name } from "../lexeme/string/names.ts"
 
 /** So many texts side by side become a trie instead of an expression each. */
 export const MinChoice = 24
+/** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
+export const MinUnfused = 256
 /** First tag of a text in a trie; those below mean something there. */
 export const FirstTag = 3
 

@@ -12,7 +12,7 @@ import { utf8 } from "../../utf8.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import type { Source } from "../source.ts"
 import { lazyExpr, type Term } from "../terms.ts"
-import { MinChoice } from "../texts.ts"
+import { MinChoice, MinUnfused } from "../texts.ts"
 import type { TokenNames } from "../tokennames.ts"
 import { anyToken, anyTokens } from "../tokensets.ts"
 import type { RuleAttributes } from "./attributes.ts"
@@ -20,9 +20,6 @@ import type { CheckedGrammar } from "./check.ts"
 import type { CheckedMacro } from "./macros.ts"
 import { RegularRules } from "./regular.ts"
 import { type GbnfRule, type Group, type Item, visitItems } from "./tree.ts"
-
-/** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
-const MinUnfused = 256
 
 type Dispatch = Extract<CheckedMacro, { kind: "dispatch" }>
 type TokenDispatch = Extract<CheckedMacro, { kind: "tokenDispatch" }>

@@ -11,7 +11,7 @@ import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { HiddenName } from "../captures/reader.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import { lazyExpr, type Term } from "../terms.ts"
-import { MinChoice } from "../texts.ts"
+import { MinChoice, MinUnfused } from "../texts.ts"
 import { type Attributes, isOneLexeme } from "./attributes.ts"
 import {
   type Environment,
@@ -26,9 +26,6 @@ import { cutsOf } from "./suffix.ts"
 import { countsOf, flatTexts, Terminals } from "./terminals.ts"
 import { tokensRule, tokenTerm } from "./tokens.ts"
 import { type Definition, type Node, nodesIn } from "./tree.ts"
-
-/** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
-const MinUnfused = 256
 
 interface Instance {
   readonly definition: Definition
