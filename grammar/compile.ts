@@ -52,7 +52,7 @@ export type GrammarInput =
 export interface CompileOptions {
   /** Presets of the spelling policies: what a model should write, or everything that RFC 8259 allows. Default generate. */
   surface?: "generate" | "conform"
-  /** Properties in schema order (generate), or in any (conform). */
+  /** What `properties` declares in its order, and behind it all other names in any (generate); or all in any (conform). */
   order?: "schema" | "any"
   /** White space between tokens: flexible (generate), any (conform), tight, compact. */
   whitespace?: Whitespace

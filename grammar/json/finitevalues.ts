@@ -274,7 +274,7 @@ export class FiniteValues {
     const { and, isProductive } = this.itemValues
     const rules = new ObjectRules(
       spec,
-      true,
+      spec.names.length,
       wholeValues(and, () => true),
       isProductive,
       this.limits,

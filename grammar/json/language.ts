@@ -225,8 +225,7 @@ export class JsonLanguage implements Values, Containers {
     const specs = this.objectsOf(conjunction)
     if (!mayLeaveMany(specs, this.limits)) return
     const isProductive = (part: number) => this.isProductive(part)
-    const ordered = this.policy.order === "schema"
-    const rules = specs.map((spec) => new ObjectRules(spec, ordered, this, isProductive, this.limits))
+    const rules = specs.map((spec) => this.rulesOf(spec, isProductive))
     const possible = rules.filter((each) => each.isPossible())
     try {
       checkKeyReadings(possible, (value) => this.scalars.lexemes(value, AllTypes), this.limits)
@@ -261,9 +260,14 @@ export class JsonLanguage implements Values, Containers {
         (spec) =>
           // Required members first: others are mostly not needed, and each asked for is looked at.
           spec.names.every(({ isRequired, value }) => !isRequired || lookup(value)) &&
-          new ObjectRules(spec, this.policy.order === "schema", this, lookup, this.limits).isPossible(),
+          this.rulesOf(spec, lookup).isPossible(),
       )
     )
+  }
+
+  private rulesOf(spec: ObjectSpec, isProductive: Lookup): ObjectRules {
+    const ordered = this.policy.order === "schema" ? spec.declared : 0
+    return new ObjectRules(spec, ordered, this, isProductive, this.limits)
   }
 
   objectsOf(conjunction: number): readonly ObjectSpec[] {

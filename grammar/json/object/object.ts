@@ -55,7 +55,8 @@ export class ObjectLanguage {
   ) {
     this.values = values
     this.path = path
-    this.rules = new ObjectRules(spec, values.policy.order === "schema", demands, isProductive, values.limits)
+    const ordered = values.policy.order === "schema" ? spec.declared : 0
+    this.rules = new ObjectRules(spec, ordered, demands, isProductive, values.limits)
     const unmetWords = (spec.obligationCount + 31) >>> 5
     this.frameKey = new Int32Array(5 + this.rules.start.seen.length + unmetWords)
     this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
@@ -200,7 +201,7 @@ export class ObjectLanguage {
     frameKey[1] = detail
     frameKey[2] = others
     frameKey[3] = count
-    frameKey[4] = this.rules.ordered ? next : 0
+    frameKey[4] = next
     for (let i = 0; i < seen.length; i++) frameKey[5 + i] = seen[i]
     for (let i = 5 + seen.length, left = unmet; i < frameKey.length; i++, left >>= 32n)
       frameKey[i] = Number(BigInt.asIntN(32, left))

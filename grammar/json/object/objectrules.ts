@@ -2,8 +2,9 @@
  * The arithmetic of properties: which keys may come next so that the object can still be finished.
  *
  * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys of a plan
- * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. With order "schema" only names ahead
- * of the last one read are available, and the open classes come after every named key.
+ * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. The first names of a spec may have to
+ * come in its order: of these only the names ahead of the last one read are available. All other names and the classes come in any
+ * order behind them.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
@@ -22,7 +23,7 @@ export interface Progress {
   readonly count: number
   /** Bit set of obligations that are not met yet. */
   readonly unmet: bigint
-  /** Order "schema": first declared name that is still ahead. */
+  /** First of the ordered names that is still ahead; their number where none is. */
   readonly next: number
   /** Required names that have not been read. */
   readonly requiredCount: number
@@ -41,7 +42,8 @@ export interface KeyWay {
 
 export class ObjectRules {
   readonly spec: ObjectSpec
-  readonly ordered: boolean
+  /** So many names come in the order of the spec, before all others. */
+  private readonly ordered: number
   /** Before the first key. */
   readonly start: Progress
   /** Classes whose values have a value. */
@@ -50,6 +52,8 @@ export class ObjectRules {
   private readonly isOffered: readonly boolean[]
   /** Names from index i on that are offered. Shape [names + 1]. */
   private readonly offeredFrom: Int32Array
+  /** Index behind the last ordered name that is required. */
+  private readonly lastRequired: number
   private readonly demands: Demands
   private readonly isProductive: Lookup
   private readonly limits: Limits
@@ -64,7 +68,8 @@ export class ObjectRules {
   /** Bit i: reading declared name i, or giving it up, may meet an obligation. */
   private readonly planned: Int32Array
 
-  constructor(spec: ObjectSpec, ordered: boolean, demands: Demands, isProductive: Lookup, limits: Limits) {
+  /** The first `ordered` names of `spec` come in its order. */
+  constructor(spec: ObjectSpec, ordered: number, demands: Demands, isProductive: Lookup, limits: Limits) {
     this.limits = limits
     this.spec = spec
     this.ordered = ordered
@@ -74,6 +79,7 @@ export class ObjectRules {
     this.offeredFrom = new Int32Array(spec.names.length + 1)
     for (let i = spec.names.length - 1; i >= 0; i--)
       this.offeredFrom[i] = this.offeredFrom[i + 1] + (this.isOffered[i] ? 1 : 0)
+    this.lastRequired = 1 + spec.names.slice(0, ordered).findLastIndex(({ isRequired }) => isRequired)
     this.classes = spec.classes.filter(({ value }) => isProductive(value))
     this.allClasses = this.classes.map((_, index) => index)
     this.noneSeen = new Int32Array((spec.names.length + 31) >>> 5)
@@ -131,10 +137,10 @@ export class ObjectRules {
     const { names } = this.spec
     const available: number[] = []
     const isRoomy = this.isRoomy(progress)
-    for (let i = this.ordered ? progress.next : 0; i < names.length && available.length < most; i++) {
+    for (let i = progress.next; i < names.length && available.length < most; i++) {
       if (this.isSeen(progress, i)) continue
       if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) available.push(i)
-      if (this.ordered && names[i].isRequired) break
+      if (i < this.ordered && names[i].isRequired) break
     }
     return available
   }
@@ -147,7 +153,7 @@ export class ObjectRules {
 
   /** Classes that may give the next key. */
   availableClasses(progress: Progress): readonly number[] {
-    if (this.ordered && progress.requiredCount > 0) return noClasses
+    if (progress.next < this.lastRequired) return noClasses
     if (this.allClasses.length === 0 || this.isRoomy(progress)) return this.allClasses
     return this.allClasses.filter((c) => this.classWays(progress, c, progress.others, 1).length > 0)
   }
@@ -158,25 +164,34 @@ export class ObjectRules {
     const { value, chances, isRequired } = this.spec.names[index]
     return this.ways(progress, value, chances, most, (met) => {
       const unmet = progress.unmet & ~met
-      // In schema order what was read is behind `next`: only obligations ask which names it was.
-      const isForgotten = this.ordered && unmet === 0n
-      const seen = isForgotten ? this.noneSeen : progress.seen.slice()
-      if (!isForgotten) seen[index >>> 5] |= 1 << (index & 31)
       return {
-        seen,
+        seen: this.seenAfter(progress.seen, index, unmet),
         others: progress.others,
         count: progress.count + 1,
         unmet,
-        next: index + 1,
+        next: Math.min(index + 1, this.ordered),
         requiredCount: progress.requiredCount - (isRequired ? 1 : 0),
       }
     })
   }
 
+  /** Ordered names that were read lie behind `next`: only obligations ask which ones they were. */
+  private seenAfter(before: Int32Array, index: number, unmet: bigint): Int32Array {
+    const isForgotten = unmet === 0n
+    if (isForgotten && index < this.ordered) return this.noneSeen
+    const seen = before.slice()
+    seen[index >>> 5] |= 1 << (index & 31)
+    if (isForgotten && this.ordered > 0) {
+      seen.fill(0, 0, this.ordered >>> 5)
+      seen[this.ordered >>> 5] &= -1 << (this.ordered & 31)
+    }
+    return seen
+  }
+
   /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
   classWays(before: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
-    const next = this.ordered ? this.spec.names.length : 0
+    const next = this.ordered
     const progress = this.passed(before, next)
     const { seen, count, unmet, requiredCount } = progress
     return this.ways(progress, value, chances, most, (met) => {
@@ -184,11 +199,11 @@ export class ObjectRules {
     })
   }
 
-  /** In schema order what lies ahead of `index` is given up where it is read next: that meets obligations for good. */
+  /** Ordered names ahead of `index` are given up where it is read next: that meets obligations for good. */
   private passed(progress: Progress, index: number): Progress {
-    if (!this.ordered || progress.unmet === 0n) return progress
+    if (progress.unmet === 0n) return progress
     let { unmet } = progress
-    for (let i = progress.next; i < index; i++)
+    for (let i = progress.next; i < Math.min(index, this.ordered); i++)
       if (!this.isSeen(progress, i)) unmet &= ~this.spec.names[i].absence
     return unmet === progress.unmet ? progress : { ...progress, unmet }
   }
@@ -198,12 +213,12 @@ export class ObjectRules {
     const planned = new Set(this.plan(progress)?.names)
     const { names } = this.spec
     const isRoomy = this.isRoomy(progress)
-    // In schema order a name that is passed over is given up: the first one comes first.
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++) {
+    // An ordered name that is passed over is given up: the first one comes first.
+    for (let i = progress.next; i < names.length; i++) {
       if (this.isSeen(progress, i)) continue
       const isNeeded = names[i].isRequired || planned.has(i)
       if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) return i
-      if (this.ordered && names[i].isRequired) break
+      if (i < this.ordered && names[i].isRequired) break
     }
     return -1
   }
@@ -215,11 +230,11 @@ export class ObjectRules {
   *rest(progress: Progress): Generator<number> {
     const { names, min } = this.spec
     const ahead: number[] = []
-    for (let i = this.ordered ? progress.next : 0; i < names.length; i++)
+    for (let i = progress.next; i < names.length; i++)
       if (this.isOffered[i] && !this.isSeen(progress, i)) ahead.push(i)
     const wanted = min - progress.count
     let optional = this.classes.length > 0 ? 0 : wanted - progress.requiredCount
-    // Where any will do, short ones; in schema order they must lie on the way.
+    // Where any will do, short ones; ordered ones must lie on the way.
     const chosen = new Set<number>()
     const byLength = ahead.filter((i) => !names[i].isRequired && optional > 0)
     byLength.sort((a, b) => names[a].bytes.length - names[b].bytes.length)
@@ -279,7 +294,7 @@ export class ObjectRules {
 
   /** Whether a declared name can still be read, as far as its own value goes. */
   private isOpen(progress: Progress, index: number): boolean {
-    return this.isOffered[index] && !this.isSeen(progress, index) && (!this.ordered || index >= progress.next)
+    return this.isOffered[index] && !this.isSeen(progress, index) && index >= progress.next
   }
 
   /** Equal keys, equal plans: names that meet nothing count, but it does not matter which they were. */
@@ -288,7 +303,7 @@ export class ObjectRules {
     const isShort = this.classes.length === 0 && count + requiredCount < min
     const names = isShort ? seen : seen.map((word, i) => word & this.planned[i])
     const room = max === Infinite ? "" : max - count - requiredCount
-    return `${names} ${unmet} ${room} ${isShort ? count : ""} ${this.ordered ? next : ""}`
+    return `${names} ${unmet} ${room} ${isShort ? count : ""} ${next}`
   }
 
   /**
@@ -356,10 +371,8 @@ export class ObjectRules {
 
   /** What the values read so far may have had to satisfy; obligations that they met aside. */
   valuesRead(progress: Progress): number[] {
-    // In schema order the last name is known where all are forgotten.
-    const named = this.spec.names.filter(
-      (_, i) => this.isSeen(progress, i) || (this.ordered && i === progress.next - 1),
-    )
+    // The last ordered name is known where all of them are forgotten.
+    const named = this.spec.names.filter((_, i) => this.isSeen(progress, i) || i === progress.next - 1)
     return [...named, ...this.classes].map(({ value }) => value)
   }
 
@@ -374,7 +387,21 @@ export class ObjectRules {
     if (count + requiredCount > max) return false
     if (unmet !== 0n) return this.isPlanned(progress) || this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
-    // All keys so far are declared names; in schema order those that were passed over are given up.
-    return this.ordered ? count + this.offeredFrom[progress.next] >= min : this.offeredFrom[0] >= min
+    // All keys so far are names of the spec. Ordered ones that were passed over are given up, and of the others all will do.
+    const { ordered, offeredFrom } = this
+    if (ordered === 0) return offeredFrom[0] >= min
+    return count + offeredFrom[progress.next] - this.freeCount(progress) >= min
+  }
+
+  /** How many names that are not ordered have been read. */
+  private freeCount({ seen, next }: Progress): number {
+    const { ordered } = this
+    if (next < ordered) return 0
+    let count = 0
+    for (let i = ordered >>> 5; i < seen.length; i++) {
+      const word = i === ordered >>> 5 ? seen[i] & (-1 << (ordered & 31)) : seen[i]
+      for (let left = word; left !== 0; left &= left - 1) count++
+    }
+    return count
   }
 }

@@ -3,8 +3,8 @@
  * counts, and obligations ("some property in this class has such a value").
  *
  * Names that any keyword mentions are declared and told apart one by one. All others fall into key classes: the
- * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out
- * as declared names, so every class that remains has names without end.
+ * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out,
+ * so every class that remains has names without end; such names come in any order all the same, as those of a class do.
  */
 import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -48,8 +48,10 @@ export interface KeyClass {
 }
 
 export interface ObjectSpec {
-  /** In order of first mention. */
+  /** The names that `properties` declares, in its order, and behind them all others that are told apart. */
   readonly names: readonly DeclaredName[]
+  /** How many of `names` are declared. Order "schema" is about these. */
+  readonly declared: number
   readonly classes: readonly KeyClass[]
   readonly min: number
   readonly max: number
@@ -80,7 +82,10 @@ interface Parts {
   properties: Map<string, number[]>
   absent: Set<string>
   required: Set<string>
+  /** All names that are told apart, in order of first mention. */
   names: Set<string>
+  /** Those of them that have a schema or a value of their own. */
+  declared: Set<string>
   nameLanguages: ExprId[]
   obligations: Obligation[]
   min: number
@@ -113,7 +118,11 @@ export function objectSpec(
   const parts = collectParts(all, reader, facts, isComplete)
   for (const obligation of obligations) {
     parts.obligations.push(obligation)
-    for (const event of obligation) if (event.kind !== "some") parts.names.add(event.name)
+    for (const event of obligation) {
+      if (event.kind === "some") continue
+      parts.names.add(event.name)
+      if (event.kind === "value" && event.fact !== all.anything) parts.declared.add(event.name)
+    }
   }
   checkLimit(
     fixedBounds,
@@ -176,8 +185,11 @@ export function objectSpec(
       ),
     })
   }
+  const isDeclared = (name: string) => parts.declared.has(name)
+  const others = [...parts.names].filter((name) => !isDeclared(name))
   return {
-    names: [...parts.names].map(declare),
+    names: [...[...parts.names].filter(isDeclared), ...others].map(declare),
+    declared: parts.declared.size,
     classes,
     min: parts.min,
     max: parts.max,
@@ -213,6 +225,7 @@ function collectParts(
     absent: new Set(),
     required: new Set(),
     names: new Set(),
+    declared: new Set(),
     nameLanguages: reader.allowedText === exprs.anyText ? [] : [reader.allowedText],
     obligations: [],
     min: 0,
@@ -237,6 +250,7 @@ function collectParts(
           parts.constants.push(fact.value)
           for (const name of fact.value.keys) {
             parts.names.add(name)
+            parts.declared.add(name)
             parts.required.add(name)
           }
         }
@@ -251,6 +265,7 @@ function collectParts(
         break
       case "property":
         parts.names.add(fact.name)
+        parts.declared.add(fact.name)
         parts.properties.set(fact.name, [...(parts.properties.get(fact.name) ?? []), fact.fact])
         break
       case "some":
@@ -282,7 +297,10 @@ export function asserted(all: Conjunctions, reader: KeywordReader, facts: readon
 }
 
 function addKeywords(parts: Parts, keywords: Keywords): void {
-  for (const name of keywords.properties.keys()) parts.names.add(name)
+  for (const name of keywords.properties.keys()) {
+    parts.names.add(name)
+    parts.declared.add(name)
+  }
   for (const name of keywords.required) {
     parts.names.add(name)
     parts.required.add(name)
@@ -389,6 +407,7 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
   const expr = reader.allowedText
   return {
     names,
+    declared: properties.size,
     classes: isClosed ? [] : [{ expr, content: exprContent(expr), value: other, chances: noChances }],
     min: keywords.minProperties,
     max: keywords.maxProperties,

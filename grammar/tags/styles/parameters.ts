@@ -68,7 +68,7 @@ class ParameterLanguage {
     const written = this.writable(spec)
     this.rules = new ObjectRules(
       written,
-      language.policy.order === "schema",
+      language.policy.order === "schema" ? written.declared : 0,
       // What a value that is written as text holds is not known by its part.
       wholeValues(
         (conjunction, facts) => language.and(conjunction, facts),
