@@ -3,13 +3,15 @@
  * expected there.
  *
  * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as that model would write
- * them, token by token against the masks. Unlike generation, checking takes every spelling that JSON has (surface
- * "conform") unless flags say otherwise; a compiled constraint has the spelling it was compiled with.
+ * them, token by token against the masks. Checking takes every spelling that JSON has (surface "conform") unless flags say
+ * otherwise, but properties in the order in which `generate` writes them; where that alone is wrong, it says so. A compiled
+ * constraint has the spelling it was compiled with.
  */
 import type { Command } from "commander"
 import {
   checkBudgets,
   compile,
+  type GrammarInput,
   Matcher,
   TokenFsm,
   type TokenMachine,
@@ -54,9 +56,23 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
 
 async function check(files: string[], flags: CheckFlags, io: Io): Promise<number> {
   const tokenizer = flags.vocab ? await readTokenizer(flags.vocab) : null
-  const machine = await machineOf(flags, tokenizer?.vocabulary ?? null, io)
+  const vocabulary = tokenizer?.vocabulary ?? null
+  const input = flags.compiled === undefined ? await needConstraint(flags, io) : null
+  const machine =
+    input === null
+      ? (await readCompiled(flags.compiled as string, flags, vocabulary)).machine
+      : machineOf(input, flags, vocabulary)
   const checker =
     tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer, flags.maxMask)
+  const mayDiffer = input?.kind === "json" && flags.order === undefined
+  /** The same constraint with properties in any order; made for the first text that is rejected. */
+  let anyOrder: TextChecker | null = null
+  const isOrderAlone = (text: string): boolean => {
+    if (!mayDiffer || input === null) return false
+    anyOrder ??= new TextChecker(machineOf(input, { ...flags, order: "any" }, null))
+    const { accepted, prefix } = anyOrder.check(text)
+    return flags.prefix ? prefix : accepted
+  }
   let rejected = false
   for (const file of files) {
     const source = (await readText(file, io)).replace(/\r?\n$/, "")
@@ -66,20 +82,23 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
       const verdict = checker.check(text)
       const ok = flags.prefix ? verdict.prefix : verdict.accepted
       rejected ||= !ok
-      io.out(
-        flags.json ? `${JSON.stringify({ name, ok, ...verdict })}\n` : `${name}: ${describe(verdict, ok)}\n`,
-      )
+      const note = !ok && isOrderAlone(text) ? { note: otherOrder } : {}
+      const line = flags.json
+        ? JSON.stringify({ name, ok, ...verdict, ...note })
+        : [`${name}: ${describe(verdict, ok)}`, ...Object.values(note)].join(". ")
+      io.out(`${line}\n`)
     }
   }
   return rejected ? Exit.Rejected : Exit.Ok
 }
 
+const otherOrder = "Only the order of the properties differs: --order any accepts it"
+
 /** `vocabulary`: null reads bytes. */
-async function machineOf(flags: CheckFlags, vocabulary: Vocabulary | null, io: Io): Promise<TokenMachine> {
-  if (flags.compiled !== undefined) return (await readCompiled(flags.compiled, flags, vocabulary)).machine
-  const policies = { surface: "conform", unsatisfiable: "error", ...compileOptions(flags) } as const
+function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabulary | null): TokenMachine {
+  const defaults = { surface: "conform", order: "schema", unsatisfiable: "error" } as const
   const tokens = vocabulary ?? undefined
-  const { grammar } = compile(await needConstraint(flags, io), { ...policies, tokens })
+  const { grammar } = compile(input, { ...defaults, ...compileOptions(flags), tokens })
   if (vocabulary === null) return byteMachine(grammar)
   const machine = new TokenFsm(grammar, vocabulary)
   checkBudgets(machine)

@@ -95,3 +95,19 @@ test.each<[args: string[], text: string, line: RegExp]>([
 ])("%j on %s", async (args, text, line) => {
   expect((await tokenrail(["check", "-", ...args], text)).out.trimEnd()).toMatch(line)
 })
+
+test("properties come in the order in which generate writes them, unless --order says otherwise", async () => {
+  const text = '{"age": 36, "name": "Ada"}'
+  const check = (...flags: string[]) => tokenrail(["check", "-", "--schema", person, ...flags], text)
+  const rejected = await check()
+  expect([rejected.code, rejected.out]).toEqual([
+    1,
+    '-: rejected at byte 2, line 1, column 3: expected the property "name". ' +
+      "Only the order of the properties differs: --order any accepts it\n",
+  ])
+  expect(JSON.parse((await check("--json")).out).note).toMatch(/--order any/)
+  expect((await check("--order", "any")).out).toBe("-: ok\n")
+  expect((await check("--order", "schema")).out).not.toMatch(/any/)
+  const week = '{"propertyNames": {"enum": ["mon", "sun", "tue"]}, "type": "object"}'
+  expect((await tokenrail(["check", "-", "--schema", week], '{"tue": 1, "mon": 8}')).code).toBe(0)
+})
