@@ -6,7 +6,7 @@
  */
 
 import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 export interface TinyOptions {
   width?: number
@@ -25,6 +25,8 @@ export interface TinyOptions {
   /** Attention by the operator GroupQueryAttention; without positions it also rotates by them. */
   isGrouped?: boolean
   contextLength?: number
+  /** Files beside the graph that hold its weights, in turn. Default: the graph holds them. */
+  dataFiles?: readonly string[]
   /** Rows of the embedding: a larger token id fails inside the graph. Default: the width. */
   failsAbove?: number
   config?: Record<string, unknown>
@@ -58,7 +60,12 @@ export function writeTinyModel(directory: string, options: TinyOptions = {}): st
   const width = options.width ?? pieces.length + names.length + 2
   mkdirSync(join(directory, "onnx"), { recursive: true })
   const json = (name: string, value: unknown) => writeFileSync(join(directory, name), JSON.stringify(value))
-  writeFileSync(join(directory, "onnx/model.onnx"), tinyGraph(width, contextLength, options))
+  const data = new Map<string, Bytes[]>()
+  writeFileSync(join(directory, "onnx/model.onnx"), tinyGraph(width, contextLength, options, data))
+  for (const [file, parts] of data) {
+    mkdirSync(dirname(join(directory, "onnx", file)), { recursive: true })
+    writeFileSync(join(directory, "onnx", file), message(parts))
+  }
   json("config.json", {
     model_type: "tiny",
     vocab_size: width,
@@ -110,20 +117,33 @@ function byteLevelAlphabet(): string[] {
   })
 }
 
-function tinyGraph(width: number, contextLength: number, options: TinyOptions): Uint8Array {
+/** `data` is told what goes into which file beside the graph. */
+function tinyGraph(
+  width: number,
+  contextLength: number,
+  options: TinyOptions,
+  data: Map<string, Bytes[]>,
+): Uint8Array {
   const { heads, dim } = headsOf(options)
   const hasCache = options.hasCache ?? true
   const hasPositions = options.hasPositions ?? true
   const random = generator(12345)
   const noise = generator(54321)
+  const files = options.dataFiles ?? []
+  let weightsCount = 0
   const weights = (name: string, dims: number[], scale: number): Bytes => {
     const size = dims.reduce((product, each) => product * each, 1)
     const off = options.noise ?? 0
-    const data = Float32Array.from(
+    const values = Float32Array.from(
       { length: size },
       () => (random() * 2 - 1 + off * (noise() * 2 - 1)) * scale,
     )
-    return floats(name, dims, data)
+    if (files.length === 0) return floats(name, dims, values)
+    const file = files[weightsCount++ % files.length]
+    const before = data.get(file) ?? []
+    data.set(file, [...before, new Uint8Array(values.buffer)])
+    const offset = before.reduce((sum, { length }) => sum + length, 0)
+    return elsewhere(name, dims, { location: file, offset, length: values.byteLength })
   }
   const angles = (name: string, of: (angle: number) => number): Bytes => {
     const half = dim / 2
@@ -314,6 +334,19 @@ function tensor(name: string, dims: number[], type: number, raw: ArrayBufferLike
 
 function floats(name: string, dims: number[], data: Float32Array): Bytes {
   return tensor(name, dims, 1, data.buffer)
+}
+
+/** A tensor of floats in a file of its own. */
+function elsewhere(name: string, dims: number[], place: Record<string, string | number>): Bytes {
+  return message([
+    ...dims.map((size) => intField(1, size)),
+    intField(2, Float32),
+    textField(8, name),
+    ...Object.entries(place).map(([key, value]) =>
+      bytesField(13, message([textField(1, key), textField(2, String(value))])),
+    ),
+    intField(14, 1),
+  ])
 }
 
 function ints(name: string, dims: number[], values: number[]): Bytes {

@@ -4,7 +4,7 @@
  */
 
 /** A field of a message: its bytes are those from `start` to `end`, or its number is `value`; `at` is where its tag stands. */
-interface Field {
+export interface Field {
   readonly number: number
   readonly at: number
   readonly start: number
@@ -13,7 +13,7 @@ interface Field {
 }
 
 /** The fields of the message from `start` to `end`. Throws RangeError where the bytes are none. */
-function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<Field> {
+export function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<Field> {
   let at = start
   const varint = (): number => {
     let value = 0
@@ -220,7 +220,8 @@ function text(field: number, value: string): Uint8Array {
   return message(field, [Buffer.from(value)])
 }
 
-function message(field: number, parts: readonly Uint8Array[]): Uint8Array {
+/** The field `number`, which is a message of these parts. */
+export function message(field: number, parts: readonly Uint8Array[]): Uint8Array {
   const inside = Buffer.concat(parts)
   return Buffer.concat([varint(8 * field + 2), varint(inside.length), inside])
 }

@@ -6,7 +6,6 @@
  */
 
 import { readFileSync } from "node:fs"
-import { dirname } from "node:path"
 import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
@@ -17,6 +16,7 @@ import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
 import { slimmed } from "./slim.ts"
+import { type PlacedGraph, placeGraph } from "./weights.ts"
 
 interface Ort {
   InferenceSession: {
@@ -80,7 +80,8 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
 
 async function load(): Promise<OrtSession> {
   const ort = await importOrt()
-  const opened = (await openSlim(ort)) ?? (await openGraph(ort, options.graphPath))
+  const placed = placeGraph(options.graphPath)
+  const opened = (await openSlim(ort, placed)) ?? (await openGraph(ort, placed))
   const { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, signature } = opened
   const { width } = signature
   answer({ kind: "loaded", id: 0, width, canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description })
@@ -88,12 +89,14 @@ async function load(): Promise<OrtSession> {
 }
 
 /** Undefined where it does not run so: the graph as it is says better why. */
-async function openSlim(ort: Ort): Promise<OrtSession | undefined> {
+async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<OrtSession | undefined> {
   if (options.provider === "webgpu") return undefined
   for (const hasSteps of [true, false]) {
     try {
-      const slim = slimmed(readFileSync(options.graphPath), { hasSteps })
-      return slim ? await openGraph(ort, slim) : undefined
+      const slim = slimmed(typeof model === "string" ? readFileSync(model) : new Uint8Array(model), {
+        hasSteps,
+      })
+      return slim ? await openGraph(ort, { model: slim, folder }) : undefined
     } catch {
       // Perhaps it runs without.
     }
@@ -101,8 +104,7 @@ async function openSlim(ort: Ort): Promise<OrtSession | undefined> {
   return undefined
 }
 
-/** `model`: the file of the graph, or its bytes. */
-async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSession> {
+async function openGraph(ort: Ort, placed: PlacedGraph): Promise<OrtSession> {
   const isGpu = options.provider === "webgpu"
   const { graphPath, embeddingPath, slotCount, contextLength, batching, readsAhead, config } = options
   const common: InferenceSession.SessionOptions = {
@@ -111,17 +113,15 @@ async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSessi
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
     logSeverityLevel: 4,
-    // Weights in files of their own lie beside the graph's file, which its bytes do not say.
-    extra: { session: { model_external_initializers_file_folder_path: dirname(graphPath) } },
   }
-  let session = await create(ort, model, common)
+  let session = await create(ort, placed, common)
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
   const inputs = infos(session.inputMetadata)
   const wants = inputs.some(({ name }) => name === "inputs_embeds")
   // Few numbers, which come from memory and not from a computation: the processor has them sooner than a device.
   const embedding =
     wants && embeddingPath !== undefined
-      ? await create(ort, embeddingPath, { ...common, executionProviders: ["cpu"] })
+      ? await create(ort, placeGraph(embeddingPath), { ...common, executionProviders: ["cpu"] })
       : undefined
   const signature = readSignature(
     graphPath,
@@ -140,7 +140,7 @@ async function openGraph(ort: Ort, model: string | Uint8Array): Promise<OrtSessi
     const outputs = Object.fromEntries(
       signature.caches.map(({ present }) => [present, "gpu-buffer" as const]),
     )
-    session = await create(ort, model, {
+    session = await create(ort, placed, {
       ...common,
       preferredOutputLocation: { ...outputs, logits: "cpu" },
     })
@@ -176,11 +176,13 @@ async function importOrt(): Promise<Ort> {
 
 async function create(
   ort: Ort,
-  model: string | Uint8Array,
+  { model, folder }: PlacedGraph,
   sessionOptions: InferenceSession.SessionOptions,
 ): Promise<InferenceSession> {
+  // Weights in files of their own lie in that folder, which the bytes of a graph do not say.
+  const extra = { session: { model_external_initializers_file_folder_path: folder } }
   try {
-    return await ort.InferenceSession.create(model, sessionOptions)
+    return await ort.InferenceSession.create(model, { ...sessionOptions, extra })
   } catch (cause) {
     throw loadError(typeof model === "string" ? model : options.graphPath, cause as Error)
   }

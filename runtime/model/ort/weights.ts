@@ -1,0 +1,175 @@
+/**
+ * Where the weights of a graph really lie, when it keeps them in files of their own.
+ *
+ * A graph names such a file by its path from the graph's folder. onnxruntime follows links, and refuses a file that is then outside
+ * of that folder. In the cache of the hub every file is a link into `blobs`, where it has another name, so no such model could be
+ * opened. Here the names in the graph's bytes become those behind the links, in the one folder that holds them all: nothing is
+ * copied, nothing is written, and the files are mapped into memory as ever.
+ *
+ * What the check of onnxruntime is for is kept: a link leads only to where this graph's own file is, or into the `blobs` beside the
+ * `snapshots` in which it lies.
+ */
+
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
+import { ModelError } from "../../errors.ts"
+import { fieldsOf, message } from "./onnx.ts"
+
+/** A graph as onnxruntime takes it. */
+export interface PlacedGraph {
+  /** Its file, or its bytes where they are not those of the file. */
+  readonly model: string | Uint8Array
+  /** Where its other files lie. */
+  readonly folder: string
+}
+
+/** Throws ModelError where a link leads to a place that has nothing to do with this graph, or to none. */
+export function placeGraph(path: string): PlacedGraph {
+  const folder = dirname(path)
+  const asItIs = { model: path, folder }
+  // To read a graph that holds its weights takes its time, and without a link nothing leads elsewhere.
+  if (readdirSync(folder, { withFileTypes: true }).every((entry) => entry.isFile())) return asItIs
+  let bytes: Uint8Array
+  let files: string[]
+  try {
+    bytes = readFileSync(path)
+    files = dataFilesOf(bytes)
+  } catch {
+    // Too large for one piece of memory, or no graph: the runtime says better what is wrong with it.
+    return asItIs
+  }
+  const inside = files.filter((file) => isBelow(folder, join(folder, file)) && !isAbsolute(file))
+  const home = realpathSync(folder)
+  const reals = new Map(inside.map((file) => [file, realOf(join(folder, file))]))
+  if ([...reals.values()].every((real) => real === undefined || isBelow(home, real))) return asItIs
+  const allowed = [home, dirname(realpathSync(path)), ...blobsAbove(home)]
+  for (const [file, real] of reals) checkLink(path, join(folder, file), real, allowed)
+  const found = [...reals.values()] as string[]
+  const common = found.map((real) => dirname(real)).reduce(commonFolder)
+  const places = new Map(
+    [...reals].map(([file, real]) => [file, relative(common, real!).split(sep).join("/")]),
+  )
+  return { model: renamed(bytes, (file) => places.get(file) ?? file), folder: common }
+}
+
+function checkLink(graph: string, path: string, real: string | undefined, allowed: readonly string[]): void {
+  if (real === undefined)
+    throw new ModelError(
+      `${graph}: its weights in ${path} are missing. A file came in part or not at all. Fetch it again, with all its data files`,
+    )
+  // What lies in `blobs` may be a link to another disk: a cache is made by programs, not by models.
+  const isAllowed = [real, targetOf(path)].some((each) => allowed.some((folder) => isBelow(folder, each)))
+  if (isAllowed) return
+  throw new ModelError(
+    `${graph}: its weights in ${path} are a link to ${real}, outside of the model's folder, which a model from elsewhere could use to read any file. Put the file itself, or a hard link to it, into that place`,
+  )
+}
+
+/** Where a link leads at once; what is no link is where it is. */
+function targetOf(path: string): string {
+  const folder = realpathSync(dirname(path))
+  return lstatSync(path).isSymbolicLink() ? resolve(folder, readlinkSync(path)) : join(folder, basename(path))
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** The `blobs` of the cache in whose `snapshots` a folder lies, if it does. */
+function blobsAbove(folder: string): string[] {
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) {
+    if (basename(at) !== "snapshots") continue
+    const real = realOf(join(dirname(at), "blobs"))
+    return [join(dirname(at), "blobs"), ...(real === undefined ? [] : [real])]
+  }
+  return []
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** The deepest folder that holds both. Throws ModelError where there is none, on two drives. */
+function commonFolder(first: string, second: string): string {
+  let folder = first
+  while (folder !== second && !isBelow(folder, second)) {
+    if (dirname(folder) === folder)
+      throw new ModelError(
+        `weights of one graph lie on two drives, in ${first} and in ${second}: put them on one`,
+      )
+    folder = dirname(folder)
+  }
+  return folder
+}
+
+/** Messages of onnx.proto3 in which tensors can be, and the fields that lead to them. */
+type Kind = "model" | "graph" | "node" | "function" | "attribute" | "sparse" | "tensor" | "entry"
+const inner: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
+  model: { 7: "graph", 25: "function" },
+  graph: { 1: "node", 5: "tensor", 15: "sparse" },
+  function: { 7: "node", 11: "attribute" },
+  node: { 5: "attribute" },
+  attribute: { 5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse" },
+  sparse: { 1: "tensor", 2: "tensor" },
+  tensor: { 13: "entry" },
+  entry: {},
+}
+
+/** Graphs in graphs, no deeper than onnxruntime reads them. */
+const maxDepth = 100
+
+/** The names of the files in which a graph keeps weights. Throws RangeError where the bytes are no ONNX model. */
+export function dataFilesOf(model: Uint8Array): string[] {
+  const files = new Set<string>()
+  renamed(model, (file) => {
+    files.add(file)
+    return file
+  })
+  return [...files]
+}
+
+/** The model with other names of these files. */
+function renamed(model: Uint8Array, nameOf: (file: string) => string): Uint8Array {
+  const parts = partsOf(model, "model", nameOf, 0)
+  return parts === null ? model : Buffer.concat(parts)
+}
+
+/** A message with other names; null where none of its names changes. */
+function partsOf(
+  bytes: Uint8Array,
+  kind: Kind,
+  nameOf: (file: string) => string,
+  depth: number,
+): Uint8Array[] | null {
+  if (depth > maxDepth) throw new RangeError(`more than ${maxDepth} messages in each other`)
+  if (kind === "entry") return entryParts(bytes, nameOf)
+  const parts: Uint8Array[] = []
+  let from = 0
+  for (const { number, at, start, end } of fieldsOf(bytes)) {
+    const within = inner[kind][number]
+    const changed = within && partsOf(bytes.subarray(start, end), within, nameOf, depth + 1)
+    if (!changed) continue
+    parts.push(bytes.subarray(from, at), message(number, changed))
+    from = end
+  }
+  return from === 0 ? null : [...parts, bytes.subarray(from)]
+}
+
+/** A key and its value: those of `location` are the names. */
+function entryParts(bytes: Uint8Array, nameOf: (file: string) => string): Uint8Array[] | null {
+  let key = ""
+  let value = ""
+  for (const { number, start, end } of fieldsOf(bytes)) {
+    const text = Buffer.from(bytes.subarray(start, end)).toString()
+    if (number === 1) key = text
+    else if (number === 2) value = text
+  }
+  if (key !== "location") return null
+  const name = nameOf(value)
+  return name === value ? null : [message(1, [Buffer.from(key)]), message(2, [Buffer.from(name)])]
+}
