@@ -154,12 +154,32 @@ export function graphFilesOf(dtype: string): string[] {
 
 type JsonObject = Record<string, unknown>
 
+/** Chat templates of one model, at most. */
+export const maxTemplates = 64
+
+/** So many bytes of a file of a model directory are read at most: some ten times what is known of models. */
+export function maxBytesOf(file: string): number {
+  if (file === "tokenizer.json") return 2 ** 28
+  if (file.endsWith(".jinja")) return 2 ** 20
+  return file.endsWith(".json") ? 2 ** 24 : Number.POSITIVE_INFINITY
+}
+
+/** Throws ModelError on one that is larger than models have it, and what the file system says. */
+async function readText(path: string): Promise<string> {
+  const most = maxBytesOf(basename(path))
+  const { size } = await stat(path)
+  if (size > most)
+    throw new ModelError(`${path}: ${size} bytes, and ${most} are the most that are read. Is it that file?`)
+  return readFile(path, "utf8")
+}
+
 async function readJson(directory: string, name: string, needed: boolean): Promise<JsonObject> {
   const path = join(directory, name)
   let text: string
   try {
-    text = await readFile(path, "utf8")
+    text = await readText(path)
   } catch (cause) {
+    if (cause instanceof ModelError) throw cause
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
     if (isMissing && !needed) return {}
     const way = isMissing ? "is missing; a model directory needs it" : "cannot be read"
@@ -247,11 +267,13 @@ export const templatesFolder = "additional_chat_templates"
 async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
   const templates = new Map<string, string>()
   const path = join(directory, "chat_template.jinja")
-  if ((await kindOf(path))?.isFile()) templates.set("default", await readFile(path, "utf8"))
+  if ((await kindOf(path))?.isFile()) templates.set("default", await readText(path))
   const folder = join(directory, templatesFolder)
-  for (const file of (await kindOf(folder))?.isDirectory() ? (await readdir(folder)).sort() : []) {
-    if (file.endsWith(".jinja"))
-      templates.set(basename(file, ".jinja"), await readFile(join(folder, file), "utf8"))
+  const inFolder = (await kindOf(folder))?.isDirectory() ? (await readdir(folder)).sort() : []
+  for (const file of inFolder.filter((each) => each.endsWith(".jinja"))) {
+    if (templates.size >= maxTemplates)
+      throw new ModelError(`${folder}: more than ${maxTemplates} chat templates`)
+    templates.set(basename(file, ".jinja"), await readText(join(folder, file)))
   }
   if (templates.size > 0) return templates
   const listed =

@@ -30,12 +30,24 @@ export class HubServer {
   ignoresRanges = false
   /** A content that is not the promised one. */
   spoilt: string | null = null
+  /** The address of the page of files behind those before `cursor`, where it is not what it should be; null: there is none. */
+  next: ((cursor: number) => string | null) | null = null
+  /** Spaces in front of a list of files. */
+  padding = 0
+  /** Those of them that were sent. */
+  padded = 0
+  /** What an entry of the list says in place of what is true. */
+  lies: Readonly<Record<string, object>> = {}
   /** Paths of contents that were asked for, with the range. */
   readonly asked: string[] = []
   /** Bytes of contents that were sent. */
   sent = 0
   /** Whether the address of contents was sent a token. */
   hasLeaked = false
+  /** Everything that was asked of the API. */
+  requests = 0
+  /** Pages of files that were asked for. */
+  pages = 0
   private readonly api: Server
   private readonly contents: Server
 
@@ -63,6 +75,7 @@ export class HubServer {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests++
     const { pathname, searchParams } = new URL(request.url!, this.url)
     const json = (status: number, value: unknown, headers: Record<string, string> = {}) =>
       response
@@ -83,15 +96,34 @@ export class HubServer {
     } else if (what === "tree") {
       // Three files a page.
       const at = Number(searchParams.get("cursor") ?? 0)
-      const page = this.files.slice(at, at + 3).map((file) => entryOf(file))
-      const next = `<${this.url}${pathname}?recursive=true&cursor=${at + 3}>; rel="next"`
-      json(200, page, at + 3 < this.files.length ? { link: next } : {})
+      const page = this.files.slice(at, at + 3).map((file) => ({ ...entryOf(file), ...this.lies[file.path] }))
+      const own = `${this.url}${pathname}?recursive=true&cursor=${at + 3}`
+      const next = this.next ? this.next(at + 3) : at + 3 < this.files.length ? own : null
+      this.pages++
+      if (this.padding > 0) this.pad(response)
+      else json(200, page, next === null ? {} : { link: `<${next}>; rel="next"` })
     } else if (what === "resolve") {
       const { port } = this.contents.address() as AddressInfo
       const path = rest.slice(rest.indexOf("/") + 1)
       // Another host, to which no token goes.
       response.writeHead(302, { location: `http://localhost:${port}/${path}` }).end()
     } else json(404, { error: "Not found" })
+  }
+
+  /** Sends spaces and an empty list, as fast as they are read. */
+  private pad(response: ServerResponse): void {
+    const spaces = Buffer.alloc(2 ** 20, 32)
+    const more = (): void => {
+      while (this.padded < this.padding) {
+        this.padded += spaces.length
+        if (!response.write(spaces)) {
+          response.once("drain", more)
+          return
+        }
+      }
+      response.end("[]")
+    }
+    more()
   }
 
   private send(request: IncomingMessage, response: ServerResponse): void {

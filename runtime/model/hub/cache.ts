@@ -64,10 +64,12 @@ export class HubCache {
     return isThere(join(this.snapshot(name, commit), file))
   }
 
-  /** Gives the file of a commit the content of a blob. Where links are not allowed, a copy. */
+  /** Gives the file of a commit the content of a blob. Where links are not allowed, a copy. `file` is a plain path. */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
-    const path = join(this.snapshot(name, commit), file)
+    const folder = this.snapshot(name, commit)
+    const path = join(folder, file)
+    if (!path.startsWith(folder + sep)) throw new Error(`internal: ${path} is not in ${folder}`)
     await mkdir(dirname(path), { recursive: true })
     // In one step, so that whoever reads meanwhile finds it whole or not at all.
     const fresh = `${path}.${process.pid}`

@@ -32,6 +32,8 @@ export interface DownloadOptions {
 
 /** So often a download goes on in a row that brings nothing new. */
 const maxFruitless = 5
+/** So often it goes on at all: a server may bring a byte at a time. */
+const maxTries = 1_000
 /** Before it goes on, times the number of such tries. */
 const pauseMs = 200
 
@@ -72,7 +74,7 @@ async function bringFile(source: Source, path: string, options: DownloadOptions)
   const { bytes, url } = source
   const partial = `${path}.incomplete`
   let fruitless = 0
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const before = await sizeOf(partial)
     if (before === bytes) break
     if (before > bytes) await rm(partial)
@@ -82,10 +84,11 @@ async function bringFile(source: Source, path: string, options: DownloadOptions)
       options.signal?.throwIfAborted()
       if (error instanceof StatusError || isOfDisk(error)) throw error
       fruitless = (await sizeOf(partial)) > before ? 0 : fruitless + 1
-      if (fruitless >= maxFruitless) {
+      if (fruitless >= maxFruitless || tries >= maxTries) {
         const cause = error as Error
+        const times = tries >= maxTries ? `${tries} times` : `${maxFruitless} times in a row`
         throw new ModelError(
-          `${url}: the connection was lost ${maxFruitless} times in a row (${reasonOf(cause)}). What has come is kept: start it again`,
+          `${url}: the connection was lost ${times} (${reasonOf(cause)}). What has come is kept: start it again`,
           { cause },
         )
       }

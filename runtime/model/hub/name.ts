@@ -22,6 +22,11 @@ export function readHubName(text: string): HubName | null {
   return { name: found[1], revision: found[2] ?? "main" }
 }
 
+/** The name as a user writes it. */
+export function spellName({ name, revision }: HubName): string {
+  return revision === "main" ? name : `${name}@${revision}`
+}
+
 export interface HubSettings {
   /** `HF_HUB_CACHE`, else `hub` in `HF_HOME`, else `~/.cache/huggingface/hub`. */
   readonly cache: string

@@ -2,13 +2,15 @@
  * A model by its name on the hub → its directory on this machine: asks what the revision is today, and brings the files that the
  * chosen type of weights needs and that are not there yet.
  */
-import { stat, statfs } from "node:fs/promises"
-import type { ListFileEntry } from "@huggingface/hub"
+import { mkdir, readFile, stat, statfs } from "node:fs/promises"
+import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
-import { embeddingFilesOf, graphFilesOf, graphsAmong, templatesFolder } from "../directory.ts"
+import { dataFilesOf } from "../ort/weights.ts"
 import { HubCache } from "./cache.ts"
+import { choose, dataFiles } from "./choice.ts"
 import { download, reasonOf, StatusError } from "./download.ts"
-import { type HubName, type HubSettings, readHubName, readHubSettings } from "./name.ts"
+import { type ListedFile, type Listing, listModel } from "./listing.ts"
+import { type HubName, type HubSettings, readHubName, readHubSettings, spellName } from "./name.ts"
 
 /** How far a download is: bytes of `file` and of all files of the model that are brought. */
 export interface DownloadProgress {
@@ -26,19 +28,8 @@ export interface PullOptions {
   readonly log?: ((line: string) => void) | undefined
 }
 
-/** So long the hub may take to say what a model has. */
-const answerMs = 30_000
-/** What a model directory is read from beside its graph. */
-const neededFiles = ["tokenizer.json"]
-const usualFiles = [
-  "config.json",
-  "genai_config.json",
-  "generation_config.json",
-  "tokenizer_config.json",
-  "special_tokens_map.json",
-  "chat_template.jinja",
-  "chat_template.json",
-]
+/** Graphs up to this size are looked into for the names of their weights. */
+const maxLookBytes = 2 ** 28
 
 /**
  * The directory. Where the hub cannot be reached, the copy that is there counts. Throws ModelError: no such model, no rights, no
@@ -55,30 +46,39 @@ export async function pullModel(
   if (settings.isOffline) {
     if (known !== null) return cache.snapshot(name, known)
     throw new ModelError(
-      `${spell(hubName)} is not in ${settings.cache}, and offline nothing is brought. Run \`tokenrail pull ${spell(hubName)}\` where the hub can be reached`,
+      `${spellName(hubName)} is not in ${settings.cache}, and offline nothing is brought. Run \`tokenrail pull ${spellName(hubName)}\` where the hub can be reached`,
     )
   }
-  let listed: { commit: string; files: ListFileEntry[] }
+  let listed: Listing
   try {
-    listed = await list(hubName, settings, options.signal)
-  } catch (error) {
+    listed = await listModel(hubName, settings, options.signal)
+  } catch (caught) {
     options.signal?.throwIfAborted()
+    const error =
+      caught instanceof StatusError ? refusal(hubName, settings.endpoint, caught.status, caught) : caught
     const isAway = !(error instanceof ModelError)
     if (!isAway || known === null) throw isAway ? unreachable(hubName, settings, error as Error) : error
     options.log?.(
-      `${spell(hubName)}: ${settings.endpoint} cannot be reached (${reasonOf(error as Error)}), using the copy of ${known.slice(0, 8)}`,
+      `${spellName(hubName)}: ${settings.endpoint} cannot be reached (${reasonOf(error as Error)}), using the copy of ${known.slice(0, 8)}`,
     )
     return cache.snapshot(name, known)
   }
-  const { commit, files } = listed
-  const chosen = choose(hubName, files, options.dtype)
-  const missing: ListFileEntry[] = []
-  for (const file of chosen) if (!(await cache.has(name, commit, file.path))) missing.push(file)
-  await bring({ hubName, commit, missing, cache }, settings, options)
+  const { commit, files, strange } = listed
+  if (strange.length > 0)
+    options.log?.(
+      `${spellName(hubName)}: ${strange.length} files have names that are no plain paths, and are left out: ${JSON.stringify(strange[0].slice(0, 200))}`,
+    )
+  const parts = { hubName, commit, cache }
+  const { files: chosen, graphs } = choose(hubName, files, options.dtype)
+  await bring(chosen, parts, settings, options)
+  for (const graph of graphs) {
+    const named = await namesIn(join(cache.snapshot(name, commit), graph))
+    await bring(dataFiles(files, graph, named), parts, settings, options)
+  }
   try {
     await cache.setCommit({ name, revision }, commit)
   } catch (error) {
-    throw await unwritten(`${spell(hubName)}: what ${revision} is`, settings.cache, 0, error as Error)
+    throw await unwritten(`${spellName(hubName)}: what ${revision} is`, settings.cache, 0, error as Error)
   }
   return cache.snapshot(name, commit)
 }
@@ -102,87 +102,35 @@ export async function locateModel(
   return { path, id: hubName.name }
 }
 
-/** What the hub says of a revision. Throws ModelError for what it refuses, other errors where it cannot be reached. */
-async function list(
-  hubName: HubName,
-  { endpoint, token }: HubSettings,
-  signal: AbortSignal | undefined,
-): Promise<{ commit: string; files: ListFileEntry[] }> {
-  const { HubApiError, listFiles, modelInfo } = await import("@huggingface/hub")
-  const { name, revision } = hubName
-  const access = {
-    hubUrl: endpoint,
-    ...(token !== undefined && { accessToken: token }),
-    fetch: (input: RequestInfo | URL, init?: RequestInit) =>
-      fetch(input, {
-        ...init,
-        signal: AbortSignal.any([AbortSignal.timeout(answerMs), ...(signal ? [signal] : [])]),
-      }),
-  }
+/** The names by which a graph calls the files of its weights. One that holds them itself may be too large to look. */
+async function namesIn(graph: string): Promise<string[]> {
   try {
-    const { sha } = await modelInfo({ name, revision, additionalFields: ["sha"], ...access })
-    const commit = String(sha)
-    if (!/^[0-9a-f]{40}$/.test(commit)) throw new Error(`${endpoint} names no commit of ${spell(hubName)}`)
-    const files: ListFileEntry[] = []
-    for await (const file of listFiles({ repo: name, revision: commit, recursive: true, ...access }))
-      if (file.type === "file") files.push(file)
-    return { commit, files }
-  } catch (error) {
-    if (error instanceof HubApiError) throw refusal(hubName, endpoint, error.statusCode, error)
-    throw error
+    return (await stat(graph)).size > maxLookBytes ? [] : dataFilesOf(await readFile(graph))
+  } catch {
+    // Whoever opens it says what is wrong with it.
+    return []
   }
 }
 
-function choose(hubName: HubName, files: readonly ListFileEntry[], dtype = "fp32"): ListFileEntry[] {
-  const byPath = new Map(files.map((file) => [file.path, file]))
-  const names = files.map(({ path }) => path)
-  const graph = graphFilesOf(dtype).find((path) => byPath.has(path))
-  if (graph === undefined) {
-    const graphs = graphsAmong(names).map(({ file, dtype }) => `${file} (dtype ${dtype})`)
-    const others = names.filter((path) => path.endsWith(".onnx"))
-    const there =
-      graphs.length > 0
-        ? `there is ${graphs.join(", ")}. Choose its dtype`
-        : others.length > 0
-          ? `there is ${others.slice(0, 8).join(", ")}, which is no decoder with a cache by its name. Choose another model`
-          : "there is no ONNX graph. Choose an export, such as those of onnx-community"
-    throw new ModelError(`${spell(hubName)}: dtype ${dtype} needs ${graphFilesOf(dtype)[0]}, and ${there}`)
-  }
-  for (const file of neededFiles) {
-    if (!byPath.has(file))
-      throw new ModelError(
-        `${spell(hubName)} has no ${file}, so nothing tells its tokens. Choose another model`,
-      )
-  }
-  if (!byPath.has("config.json") && !byPath.has("genai_config.json"))
-    throw new ModelError(`${spell(hubName)} has no config.json. Choose another model`)
-  const folder = graph.slice(0, graph.lastIndexOf("/") + 1)
-  const embedding = embeddingFilesOf(dtype).find((file) => byPath.has(folder + file))
-  const graphs = embedding === undefined ? [graph] : [graph, folder + embedding]
-  // External data: of one file or of several that are numbered.
-  const data = names.filter((path) =>
-    graphs.some((each) => path.startsWith(each) && /^[._]data(_\d+)?$/.test(path.slice(each.length))),
-  )
-  const templates = names.filter((path) => path.startsWith(`${templatesFolder}/`) && path.endsWith(".jinja"))
-  return [...neededFiles, ...usualFiles, ...templates, ...graphs, ...data].flatMap(
-    (path) => byPath.get(path) ?? [],
-  )
-}
-
+/** Brings those of the files that are not there. */
 async function bring(
-  parts: { hubName: HubName; commit: string; missing: readonly ListFileEntry[]; cache: HubCache },
+  files: readonly ListedFile[],
+  { hubName, commit, cache }: { hubName: HubName; commit: string; cache: HubCache },
   { endpoint, token, cache: root }: HubSettings,
   { signal, onProgress, log }: PullOptions,
 ): Promise<void> {
-  const { hubName, commit, missing, cache } = parts
   const { name } = hubName
-  const allBytes = missing.reduce((sum, { size }) => sum + size, 0)
-  if (missing.length > 0) log?.(`bringing ${spell(hubName)} from ${endpoint}: ${megabytes(allBytes)} MB`)
+  const missing: ListedFile[] = []
+  for (const file of files) if (!(await cache.has(name, commit, file.path))) missing.push(file)
+  const allBytes = missing.reduce((sum, { bytes }) => sum + bytes, 0)
+  await checkRoom(hubName, root, allBytes)
+  if (missing.length > 0) log?.(`bringing ${spellName(hubName)} from ${endpoint}: ${megabytes(allBytes)} MB`)
   let before = 0
-  for (const { path: file, size, oid, lfs } of missing) {
-    const digest = { kind: lfs ? ("sha256" as const) : ("git" as const), hex: lfs?.oid ?? oid ?? "" }
-    if (!/^[0-9a-f]{40,64}$/.test(digest.hex))
-      throw new ModelError(`${spell(hubName)}: the hub tells no digest of ${file}. Try another HF_ENDPOINT`)
+  for (const { path: file, bytes: size, digest } of missing) {
+    if (digest === null || Number.isNaN(size))
+      throw new ModelError(
+        `${spellName(hubName)}: the hub tells no ${digest === null ? "digest" : "size"} of ${file}. Try another HF_ENDPOINT`,
+      )
     const url = `${endpoint}/${name}/resolve/${commit}/${file.split("/").map(encodeURIComponent).join("/")}`
     const tell = (bytes: number) =>
       onProgress?.({ model: name, file, fileBytes: size, doneBytes: before + bytes, allBytes })
@@ -196,10 +144,20 @@ async function bring(
       signal?.throwIfAborted()
       if (error instanceof StatusError) throw refusal(hubName, endpoint, error.status, error)
       if (error instanceof ModelError) throw error
-      throw await unwritten(`${spell(hubName)}: ${file}`, root, allBytes - before, error as Error)
+      throw await unwritten(`${spellName(hubName)}: ${file}`, root, allBytes - before, error as Error)
     }
     before += size
   }
+}
+
+/** Throws ModelError where the disk has no room for so many bytes. */
+async function checkRoom(hubName: HubName, root: string, bytes: number): Promise<void> {
+  await mkdir(root, { recursive: true }).catch(() => {})
+  const disk = await statfs(root).catch(() => undefined)
+  if (disk === undefined || !(bytes > disk.bavail * disk.bsize)) return
+  throw new ModelError(
+    `${spellName(hubName)} takes ${megabytes(bytes)} MB, and ${root} has ${megabytes(disk.bavail * disk.bsize)} MB left. Make room, or set HF_HUB_CACHE to another place`,
+  )
 }
 
 /** What the file system refused, and how much room there is. */
@@ -219,7 +177,7 @@ async function unwritten(what: string, root: string, bytes: number, cause: Error
 
 function refusal(hubName: HubName, endpoint: string, status: number, cause: Error): Error {
   const { name, revision } = hubName
-  const refuse = (why: string) => new ModelError(`${spell(hubName)}: ${why}`, { cause })
+  const refuse = (why: string) => new ModelError(`${spellName(hubName)}: ${why}`, { cause })
   switch (status) {
     case 401:
       return refuse(
@@ -243,13 +201,9 @@ function refusal(hubName: HubName, endpoint: string, status: number, cause: Erro
 
 function unreachable(hubName: HubName, { endpoint }: HubSettings, cause: Error): ModelError {
   return new ModelError(
-    `${spell(hubName)}: no such directory, and ${endpoint} cannot be reached (${reasonOf(cause)}). Check the connection, HF_ENDPOINT, or the path`,
+    `${spellName(hubName)}: no such directory, and ${endpoint} cannot be reached (${reasonOf(cause)}). Check the connection, HF_ENDPOINT, or the path`,
     { cause },
   )
-}
-
-function spell({ name, revision }: HubName): string {
-  return revision === "main" ? name : `${name}@${revision}`
 }
 
 function megabytes(bytes: number): string {

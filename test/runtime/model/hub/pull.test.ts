@@ -21,6 +21,7 @@ import { download } from "../../../../runtime/model/hub/download.ts"
 import { type HubSettings, readHubName, readHubSettings } from "../../../../runtime/model/hub/name.ts"
 import { type DownloadProgress, type PullOptions, pullModel } from "../../../../runtime/model/hub/pull.ts"
 import { type HubFile, HubServer } from "../../../support/hubserver.ts"
+import { writeTinyModel } from "../../../support/onnx.ts"
 
 const commit = "a".repeat(40)
 const read = (path: string): HubFile => ({ path, content: readFileSync(`runtime/embedded/${path}`) })
@@ -290,7 +291,101 @@ describe("refusals", () => {
     await pull()
     expect(hub.asked.filter((path) => path.includes(".."))).toEqual([])
   })
+
+  test.each([
+    "additional_chat_templates/../../../../escaped.jinja",
+    "additional_chat_templates//etc/escaped.jinja",
+    "additional_chat_templates/./escaped.jinja",
+    "additional_chat_templates/..\\..\\escaped.jinja",
+    "additional_chat_templates/C:escaped.jinja",
+    "additional_chat_templates/nul.jinja",
+    "additional_chat_templates/COM1.escaped.jinja",
+    "additional_chat_templates/a\0escaped.jinja",
+    "additional_chat_templates/\x1b[2Jescaped.jinja",
+    "additional_chat_templates/dots./escaped.jinja",
+    `additional_chat_templates/${"e".repeat(250)}.jinja`,
+    "/additional_chat_templates/escaped.jinja",
+  ])("no file is written by the name %j", async (path) => {
+    hub.files.push(text(path, "x"))
+    await pull()
+    const listed = readdirSync(settings.cache, { recursive: true, encoding: "utf8" })
+    expect(listed.filter((each) => /escaped|nul|eee/.test(each))).toEqual([])
+    expect(existsSync(join(settings.cache, "../escaped.jinja"))).toBe(false)
+    expect(hub.asked).not.toContain(path)
+    expect(lines.join()).toContain("names that are no plain paths, and are left out")
+  })
+
+  test("pages that have no end, that come again, or that are elsewhere", async () => {
+    const elsewhere = new HubServer(hub.files)
+    await elsewhere.start()
+    hub.needsToken = "hf_right"
+    const token = "hf_right"
+    hub.next = (cursor) => (cursor < hub.files.length ? `${elsewhere.url}/steal?cursor=${cursor}` : null)
+    await pull({}, { token })
+    expect([elsewhere.requests, hub.hasLeaked]).toEqual([0, false])
+    await elsewhere.close()
+    const fresh = () => mkdtempSync(join(tmpdir(), "hub-"))
+    hub.pages = 0
+    hub.next = (cursor) => `?cursor=${cursor}`
+    expect(await refusal({}, { token, cache: fresh() })).toMatch(/list of files has more than 200 pages/)
+    expect(hub.pages).toBe(200)
+    hub.next = () => "?cursor=3"
+    expect(await refusal({}, { token, cache: fresh() })).toMatch(/list of files has the same page again/)
+  })
+
+  test("an answer that has no end", async () => {
+    hub.padding = 2 ** 32
+    expect(await refusal()).toMatch(/the hub's answer has more than 16 MB/)
+    expect(hub.padded).toBeLessThan(2 ** 27)
+  })
+
+  test.each<[lie: object, path: string, message: RegExp]>([
+    [{ size: 2 ** 52 }, graph.path, /^acme\/tiny takes \d+ MB, and .* has \d+ MB left\. Make room/],
+    [{ size: -1 }, graph.path, /the hub tells no size of onnx\/model\.onnx/],
+    [{ size: 1e300 }, graph.path, /the hub tells no size of onnx\/model\.onnx/],
+    [{ oid: "../../escaped", lfs: null }, graph.path, /the hub tells no digest of onnx\/model\.onnx/],
+    [{ lfs: { oid: "a" } }, graph.path, /the hub tells no digest of onnx\/model\.onnx/],
+    [{ size: 2 ** 30 }, "tokenizer.json", /tokenizer\.json has 1073741824 bytes, and 268435456 are the most/],
+    [{ size: 2 ** 30 }, "config.json", /config\.json has 1073741824 bytes, and 16777216 are the most/],
+  ])("a list that says %j of a file", async (lie, path, message) => {
+    hub.lies = { [path]: lie }
+    expect(await refusal()).toMatch(message)
+  })
+
+  test("a hundred templates", async () => {
+    for (let i = 0; i < 100; i++) hub.files.push(text(`additional_chat_templates/t${i}.jinja`, `${i}`))
+    expect(await refusal()).toMatch(/has 101 chat templates, and 64 are the most that are read/)
+  })
 })
+
+test.each(["weights.bin", "deep/weights.bin", "model.onnx.data"])(
+  "weights by another name come, and the model opens: %s",
+  async (file) => {
+    const model = writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), {
+      dataFiles: [file, "model.onnx_data"],
+      contextLength: 20_000,
+    })
+    const of = (path: string): HubFile => ({ path, content: readFileSync(join(model, path)) })
+    const files = ["config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"]
+    hub.files.splice(0, hub.files.length, ...[...files, `onnx/${file}`, "onnx/model.onnx_data"].map(of))
+    hub.files.push(text("onnx/other.bin", "of another model"))
+    vi.stubEnv("HF_ENDPOINT", hub.url)
+    vi.stubEnv("HF_HUB_CACHE", settings.cache)
+    const tokens: (readonly number[])[] = []
+    for (const each of [model, "acme/tiny"]) {
+      const engine = await open({ model: each, device: "cpu", isolation: "none", threads: 1 })
+      const options = { temperature: 0, maxTokens: 8, ignoreEos: true }
+      tokens.push((await engine.generate([1, 2, 3], options)).tokens)
+      await engine.close()
+    }
+    vi.unstubAllEnvs()
+    expect(tokens[1]).toEqual(tokens[0])
+    expect(hub.asked).not.toContain("onnx/other.bin")
+    // The cache has the files as all its tools have them.
+    const names = readdirSync(join(settings.cache, "models--acme--tiny/snapshots", commit, "onnx"))
+    expect(names.sort()).toEqual([...new Set([file.split("/")[0], "model.onnx", "model.onnx_data"])].sort())
+  },
+)
 
 test("offline and away: the copy that is there, or a refusal that says how to get one", async () => {
   expect(await refusal({}, { isOffline: true })).toMatch(
