@@ -14,6 +14,7 @@ import {
   type Edits,
   liftBans,
   MaxLogit,
+  overruledBans,
   penalise,
   repetitionFactors,
   subtractDry,
@@ -75,7 +76,8 @@ export function forcedResult(row: SampleRow): SampleResult | undefined {
   const token = forcedToken(row)
   if (token < 0 || needsLogits(row.params)) return undefined
   const logprobs = row.params.logprobs === null ? {} : { logprobs: describeForced(token, row.params) }
-  return { token, status: "ok", ...logprobs }
+  const relaxed = overruledBans(row, token)
+  return { token, status: "ok", ...logprobs, ...(relaxed.length > 0 ? { relaxed } : {}) }
 }
 
 /** What a row's token is drawn from. */

@@ -26,7 +26,7 @@ export type LogprobsMode =
  * are off; what is out of range is refused.
  */
 export interface SamplingOptions {
-  /** 0 is greedy. Default 1. */
+  /** 0 is greedy; at most 1,000,000, where all allowed tokens are equally likely. Default 1. */
   temperature?: number | null
   /** How many tokens stay; 0, −1 and anything from the width up are off. 1 is greedy. */
   topK?: number | null
@@ -156,6 +156,8 @@ export const listBounds = {
   breakerTokens: 1_024,
 } as const
 
+/** No law changes above it: tokens are equally likely. */
+const MaxTemperature = 1e6
 /** Below this a row is greedy. */
 export const MinTemperature = 1e-5
 
@@ -167,7 +169,7 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
   const isWindowed = options.samplerOrder === "llamacpp"
   const window = options.penaltyWindow ?? (isWindowed ? 64 : null)
   const params: SamplingParams = {
-    temperature: range("temperature", options.temperature ?? 1, 0, 2),
+    temperature: range("temperature", options.temperature ?? 1, 0, MaxTemperature),
     topK: topK === 1 || (topK > 0 && topK < width) ? topK : 0,
     topP: positive("top_p", options.topP ?? 1, 1, "for greedy decoding use temperature 0"),
     topPBoundary: "ge",

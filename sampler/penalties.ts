@@ -203,6 +203,23 @@ export function repetitionFactors(penalty: number): { penalty: number; inverse: 
   return { penalty: fround(bounded), inverse: fround(1 / bounded) }
 }
 
+/** The bans that name `token`, which nothing else can stand for: they do not hold. O(history) where n-grams are banned. */
+export function overruledBans(row: SampleRow, token: number): Relaxation[] {
+  const { params, tokens } = row
+  const isEarly = tokens.outputCount < params.minTokens && params.endIds.includes(token)
+  const names: [boolean, Relaxation][] = [
+    [params.noRepeatNgramSize > 0 && has(ngramIds(row), token), "no_repeat_ngram_size"],
+    [isEarly, "min_tokens"],
+    [params.badWords.length > 0 && has(badWordIds(row), token), "bad_words"],
+  ]
+  return names.flatMap(([isOverruled, name]) => (isOverruled ? [name] : []))
+}
+
+function has(ids: Iterable<number>, token: number): boolean {
+  for (const id of ids) if (id === token) return true
+  return false
+}
+
 /**
  * Which bans hold: all, unless they leave nothing. `isAllowed` tells what the masks and the logits allow, `allowedCount`
  * how many that are. Grammar and allowed ids are never lifted.

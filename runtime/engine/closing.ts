@@ -1,9 +1,10 @@
 /**
- * Finishing in a budget: with `onLength: "close"` a constrained answer is complete when its tokens are spent.
+ * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its tokens are spent; with banned words
+ * it holds none of them.
  *
- * The rule: a token may be drawn only if the rest can still be written with the tokens that are left. Its witness is a
+ * The rule: a token may be drawn only if the rest can still be written with the tokens that are left, and without a word. Its witness is a
  * plan, one concrete completion kept in hand: along it the need falls by one per token, so the rule can always be kept,
- * and until the budget binds it forbids nothing. A drawn token that breaks the rule is taken out of the mask and the row
+ * and until it binds it forbids nothing. A drawn token that breaks the rule is taken out of the mask and the row
  * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
@@ -12,6 +13,7 @@ import type { Matcher, TokenMachine } from "../../mask/index.ts"
 import { longestToken, spell } from "../../mask/spelling.ts"
 import type { TokenTrie } from "../../mask/trie.ts"
 import { RequestError } from "../errors.ts"
+import { type BannedWords, Found } from "../guides/bannedwords.ts"
 
 /** Plans by state, shared by all requests of a machine. */
 const plansOf = new WeakMap<TokenMachine, Map<number, readonly number[] | null>>()
@@ -19,16 +21,31 @@ const maxPlans = 100_000
 /** Tokens of a plan that is made token by token. */
 const maxSteps = 4_096
 
+/** Why a token may not be drawn: the rest would not fit into the budget, or a banned word would stand in the text. */
+export type Misfitting = "budget" | "words"
+
+export interface ClosingRules {
+  /** The answer is complete when its tokens are spent. */
+  readonly isBudgeted: boolean
+  readonly bans?: BannedWords | null
+  /** Where the text stands in the automaton of the words. */
+  readonly node?: number
+}
+
 export class Closing {
-  /** Whether the rule ever forbade a drawn token. */
-  hasBound = false
   private readonly matcher: Matcher
+  private readonly isBudgeted: boolean
+  private readonly bans: BannedWords | null
+  private node: number
   /** Tokens that complete the text from here, an end of sequence not counted; null: no completion is known. */
   private plan: readonly number[] | null
 
-  constructor(matcher: Matcher) {
+  constructor(matcher: Matcher, { isBudgeted, bans = null, node = 0 }: ClosingRules = { isBudgeted: true }) {
     this.matcher = matcher
-    this.plan = planOf(matcher)
+    this.isBudgeted = isBudgeted
+    this.bans = bans
+    this.node = node
+    this.plan = planOf(matcher, bans, node)
   }
 
   /** Tokens that a completion takes; Infinity when none is known. */
@@ -57,62 +74,93 @@ export class Closing {
 
   /** Whether after `token` the text can be completed with `left` more tokens. An end of sequence always fits. */
   fits(token: number, left: number): boolean {
-    if (token === this.next || this.matcher.fsm.vocabulary.isEnd(token)) return true
+    return this.misfitting(token, left) === null
+  }
+
+  /** Why `token` may not be drawn, with `left` more tokens behind it; null: it may. */
+  misfitting(token: number, left: number): Misfitting | null {
+    if (token === this.next || this.matcher.fsm.vocabulary.isEnd(token)) return null
     const ahead = this.matcher.fork()
-    if (!ahead.accept(token)) return true
-    return (planOf(ahead)?.length ?? Number.POSITIVE_INFINITY) <= left
+    return ahead.accept(token) ? this.misfittingAt(ahead, this.nodeBehind(this.node, token), left) : null
+  }
+
+  private misfittingAt(ahead: Matcher, node: number, left: number): Misfitting | null {
+    const plan = node === Found ? null : planOf(ahead, this.bans, node)
+    if (plan === null) return this.bans === null ? "budget" : "words"
+    return this.isBudgeted && plan.length > left ? "budget" : null
   }
 
   /** Whether after each of `tokens` in turn the text can be completed with what is then left. */
   fitsAll(tokens: readonly number[], left: number): boolean {
     const ahead = this.matcher.fork()
-    return tokens.every(
-      (token, at) =>
-        ahead.accept(token) && (planOf(ahead)?.length ?? Number.POSITIVE_INFINITY) <= left - at - 1,
-    )
+    let { node } = this
+    return tokens.every((token, at) => {
+      node = this.nodeBehind(node, token)
+      return ahead.accept(token) && this.misfittingAt(ahead, node, left - at - 1) === null
+    })
   }
 
   /** The matcher has accepted `token`. */
   accept(token: number): void {
     const rest = token === this.next ? this.plan!.slice(1) : null
-    const fresh = planOf(this.matcher)
+    const node = this.nodeBehind(this.node, token)
+    // Only a token that nothing else could stand for writes a word, where the budget left no way around it.
+    this.node = node === Found ? 0 : node
+    const fresh = planOf(this.matcher, this.bans, this.node)
     this.plan = rest && (!fresh || rest.length <= fresh.length) ? rest : fresh
+  }
+
+  private nodeBehind(node: number, token: number): number {
+    return this.bans?.after(node, this.matcher.fsm.vocabulary.bytes(token)) ?? 0
   }
 }
 
-function planOf(matcher: Matcher): readonly number[] | null {
+function planOf(matcher: Matcher, bans: BannedWords | null, node: number): readonly number[] | null {
+  if (bans) return makePlan(matcher, bans, node)
   const { fsm, state } = matcher
   const plans = plansOf.get(fsm) ?? new Map<number, readonly number[] | null>()
   plansOf.set(fsm, plans)
   const known = plans.get(state)
   if (known !== undefined) return known
   if (plans.size >= maxPlans) plans.clear()
-  const plan = makePlan(matcher)
+  const plan = makePlan(matcher, null, 0)
   plans.set(state, plan)
   return plan
 }
 
-function makePlan(matcher: Matcher): readonly number[] | null {
+function makePlan(matcher: Matcher, bans: BannedWords | null, node: number): readonly number[] | null {
   if (matcher.isAccepting()) return []
   const { trie } = sharedLocals(matcher.fsm.vocabulary)
-  const plan = spell(trie, matcher.shortest())
+  const bytes = completionOf(matcher, bans, node)
+  const plan = bytes && spell(trie, bytes)
+  if (!plan) return null
   const ahead = matcher.fork()
-  if (plan?.every((token) => ahead.accept(token)) && ahead.isAccepting()) return plan
-  return plan && makeStepwise(matcher.fork(), trie)
+  if (plan.every((token) => ahead.accept(token)) && ahead.isAccepting()) return plan
+  return makeStepwise(matcher.fork(), trie, bans, node)
+}
+
+function completionOf(matcher: Matcher, bans: BannedWords | null, node: number): Uint8Array | null {
+  return bans ? bans.completion(matcher.state, node) : matcher.shortest()
 }
 
 /** A plan that is made anew behind each token: where a part may take so many tokens only, the longest one may be refused. */
-function makeStepwise(ahead: Matcher, trie: TokenTrie): readonly number[] | null {
+function makeStepwise(
+  ahead: Matcher,
+  trie: TokenTrie,
+  bans: BannedWords | null,
+  start: number,
+): readonly number[] | null {
   const plan: number[] = []
-  while (!ahead.isAccepting()) {
-    const rest = ahead.shortest()
-    let length = Math.min(rest.length, trie.maxDepth)
+  for (let node = start; !ahead.isAccepting(); ) {
+    const rest = completionOf(ahead, bans, node)
+    let length = Math.min(rest?.length ?? 0, trie.maxDepth)
     let token = -1
     for (; length > 0; length--) {
-      token = longestToken(trie, rest.subarray(0, length), 0)
+      token = longestToken(trie, rest!.subarray(0, length), 0)
       if (token >= 0 && ahead.accept(token)) break
     }
     if (length === 0 || plan.push(token) > maxSteps) return null
+    if (bans) node = bans.after(node, ahead.fsm.vocabulary.bytes(token))
   }
   return plan
 }

@@ -184,7 +184,8 @@ export class Engine {
     opened: OpenedGuides | null,
     signal: AbortSignal | undefined,
   ): Generation {
-    const { drop = 0, prefix, report = null, compileMs = 0, isAccepting, isExhausted } = opened?.opening ?? {}
+    const { drop = 0, prefix, report = null, compileMs = 0 } = opened?.opening ?? {}
+    const { isAccepting, isExhausted, lostWords } = opened?.opening ?? {}
     const promptIds = request.promptIds.slice(0, request.promptIds.length - drop)
     const generation = new Generation({
       promptTokens: promptIds.length,
@@ -209,6 +210,7 @@ export class Engine {
           ...request,
           promptIds,
           ...(prefix && { prefix }),
+          ...(lostWords && { lostWords }),
           vocabulary: this.vocabulary,
           guide: opened?.guides[choice] ?? null,
           isConstrained,

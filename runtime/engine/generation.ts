@@ -325,7 +325,9 @@ export class Generation {
         ...[...ignored].map(
           (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
         ),
-        ...[...lifted].map((param) => `${param}: lifted where it left no token to choose`),
+        ...[...lifted].map(
+          (param) => `${param}: ${overruled[param] ?? "lifted where it left no token to choose"}`,
+        ),
       ],
     }
   }
@@ -387,6 +389,12 @@ export class Generation {
 function spread(values: readonly number[]): Spread {
   const total = values.reduce((sum, value) => sum + value, 0)
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
+}
+
+/** What became of parameters that ban no token by themselves. */
+const overruled: Readonly<Record<string, string>> = {
+  ignore_eos: "a constraint ends the text",
+  logit_bias: "a token with a bias of -100 was written where the constraint left no likelier one",
 }
 
 const noTurn = { reasoning: "", toolCalls: [] }

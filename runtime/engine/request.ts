@@ -115,6 +115,7 @@ export interface ReadRequest {
   readonly byWords: boolean
   readonly stopTokenIds: ReadonlySet<number>
   readonly closes: boolean
+  readonly bansWords: boolean
   readonly includesStop: boolean
   readonly ignoresEnd: boolean
   readonly minTokens: number
@@ -226,6 +227,7 @@ export async function readRequest(
     hasStops: stops.strings.length > 0,
     wantsReport: options.report ?? false,
     stopRegexes,
+    badWords: constraint ? (options.badWords ?? []) : [],
   }
   return {
     promptIds,
@@ -243,6 +245,7 @@ export async function readRequest(
     byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
     stopTokenIds: new Set(options.stopTokenIds),
     closes,
+    bansWords: walk.badWords.length > 0,
     includesStop: options.includeStopStrInOutput ?? false,
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,

@@ -11,6 +11,7 @@
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { SampleResult, Sampler } from "../../sampler/index.ts"
 import { certaintyOf, describeForced } from "../../sampler/logprobs.ts"
+import { overruledBans } from "../../sampler/penalties.ts"
 import { logitsOf } from "../../sampler/sampler.ts"
 import { RequestError } from "../errors.ts"
 import type { Certainty } from "../fields/certainty.ts"
@@ -61,8 +62,8 @@ const minLateMs = 4
 const maxLateMs = 15
 /** When nothing else runs, the next look comes after so long at the latest. */
 const pauseMs = 50
-/** Draws that do not fit into the budget, before the completion in hand is written. */
-const maxRedraws = 8
+/** Draws that the rule of a closing forbids, before the completion in hand is written. */
+const maxRedraws = { budget: 8, words: 64 }
 
 export class Rows {
   private readonly parts: RowParts
@@ -228,10 +229,10 @@ export class Rows {
   private takeForced(sequence: Sequence, token: number, verdict: Verdict): void {
     sequence.forcedCount++
     this.metrics.forcedTokens++
-    const { params } = sequence.options
-    if (sequence.outputCount < params.minTokens && params.endIds.includes(token)) {
-      sequence.lifted.add("min_tokens")
-    }
+    const { params, choice } = sequence.options
+    const { counts, mask, tokens } = sequence
+    const row = { logitsRow: 0, params, mask, tokens: counts, position: tokens.length, choice }
+    for (const param of overruledBans(row, token)) sequence.lifted.add(param)
     const logprobs = params.logprobs === null ? undefined : describeForced(token, params)
     this.accept(sequence, token, { logprobs, verdict, isForced: true })
   }
@@ -357,14 +358,14 @@ export class Rows {
     return this.outreach === "guesses" && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
   }
 
-  /** The rest would not fit behind what was drawn: it is taken out, and the row is drawn again with the same noise. */
-  private refit(cursor: Cursor, { next }: Misfit): void {
+  /** What was drawn may not come: it is taken out, and the row is drawn again with the same noise. */
+  private refit(cursor: Cursor, { why, next }: Misfit): void {
     const { sequence } = cursor.entry
-    sequence.hasClosed = true
+    if (why === "budget") sequence.hasClosed = true
     // The plan's own token always fits, so its bit is never cleared and the row cannot become empty.
     sequence.narrow(cursor.result!.token)
     cursor.result = undefined
-    if (++cursor.redraws !== maxRedraws || next < 0) return
+    if (++cursor.redraws < maxRedraws[why] || next < 0) return
     sequence.mask.fill(0)
     sequence.mask[next >>> 5] = 1 << (next & 31)
   }

@@ -1,8 +1,8 @@
 /**
  * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by which it ends.
  *
- * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop ids, grammar finished,
- * stop strings, budget, context). A stop inside a constraint counts only where the text before it is complete: soundness
+ * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop ids, stop strings,
+ * grammar finished, budget, context). A stop inside a constraint counts only where the text before it is complete: soundness
  * goes before truncation.
  */
 
@@ -85,6 +85,10 @@ export interface SequenceOptions {
   readonly hasPatterns?: boolean
   /** With a constraint: complete the answer when the budget ends. */
   readonly closes: boolean
+  /** With a constraint: words are banned, so a drawn token may be refused. */
+  readonly bansWords?: boolean
+  /** Banned words that the constraint cannot do without. */
+  readonly lostWords?: readonly string[]
   readonly stops: StopStrings
   readonly stopWhen?: StopWhenKind | null
   readonly repetition?: { min: number; max: number; count: number } | null
@@ -156,7 +160,7 @@ export class Sequence {
   stopReason: string | number | null = null
   message: string | undefined
   error: Error | undefined
-  /** Parameters whose bans were lifted, because nothing else would have been left. */
+  /** Parameters that the constraint overruled: bans were lifted, because nothing else would have been left. */
   readonly lifted = new Set<string>()
   /** Microseconds of every mask filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
@@ -277,9 +281,9 @@ export class Sequence {
    */
   goesOnBehind(token: number): boolean {
     const { outlook } = this
-    const { isConstrained, closes, hasPatterns, stops, vocabulary } = this.options
+    const { isConstrained, closes, bansWords, hasPatterns, stops, vocabulary } = this.options
     if (!outlook || outlook.least === 0 || !isConstrained) return false
-    if (closes || hasPatterns || stops.strings.length > 0) return false
+    if (closes || bansWords || hasPatterns || stops.strings.length > 0) return false
     // A control token that the grammar reads ends a text without a byte.
     if (vocabulary.name(token) !== undefined) return false
     const bytes = vocabulary.bytes(token)
@@ -297,6 +301,7 @@ export class Sequence {
    * the guide says of the token; none is needed for one that ends the output.
    */
   accept(token: number, { isForced = false, ...told }: TokenTold & { isForced?: boolean } = {}): void {
+    if (this.options.isConstrained && isBarred(this.options.params, token)) this.lifted.add("logit_bias")
     if (isForced) this.counts.pushForced(token)
     else this.counts.push(token)
     const end = this.advance(token, told)
@@ -333,13 +338,13 @@ export class Sequence {
     const piece = this.detokenizer.push(token)
     this.written += piece
     if (certainty) this.trail?.push(certainty, this.written.length)
-    if (isConstrained && verdict?.isExhausted) {
-      this.send(this.watch.flush() + piece)
-      return ["stop", "complete"]
-    }
     const repeats = this.repetition?.push(token) ?? false
     const end = this.readText(piece)
     if (end) return end
+    if (isConstrained && verdict?.isExhausted) {
+      this.send(this.watch.flush())
+      return ["stop", "complete"]
+    }
     const isWhole = isConstrained && this.isComplete
     if (this.left <= 0) return isWhole && this.options.closes ? ["stop", "closed"] : ["length", null]
     if (!repeats || this.outputCount < minTokens) return undefined
@@ -401,6 +406,10 @@ export class Sequence {
   ): void {
     if (this.isFinished) return
     this.isHeld = false
+    const { minTokens, lostWords = [], ignoresEnd, isConstrained } = this.options
+    if (finishReason === "stop" && this.outputCount < minTokens) this.lifted.add("min_tokens")
+    if (finishReason === "stop" && ignoresEnd && isConstrained) this.lifted.add("ignore_eos")
+    if (lostWords.some((word) => this.written.includes(word))) this.lifted.add("bad_words")
     // After a stop string nothing is held.
     this.send(this.watch.flush())
     if (this.words) this.emitText(this.words.flush())
@@ -444,6 +453,12 @@ export class Sequence {
 }
 
 const encoder = new TextEncoder()
+
+/** Whether a request biases `token` as one biases what must not come. */
+function isBarred({ biasIds, biasValues }: SamplingParams, token: number): boolean {
+  const at = biasIds.indexOf(token)
+  return at >= 0 && biasValues[at] <= -100
+}
 
 /** Whether the row lets the token through: the check after every draw. */
 export function isLegal(row: Uint32Array, token: number): boolean {

@@ -7,6 +7,7 @@ import { type Encode, Matcher, type TokenMachine, tailBytes, type Vocabulary } f
 import { Closing } from "../engine/closing.ts"
 import type { ConstraintInput } from "../schema.ts"
 import { StopRegexes } from "../stops/stopregex.ts"
+import { BannedWords } from "./bannedwords.ts"
 import { Walk, type WalkOptions } from "./walk.ts"
 
 /** What a request asks of its walks: plain data, unless its constraint is compiled already. */
@@ -29,6 +30,8 @@ export interface WalkRequest {
   /** Stops are looked for in the text. */
   readonly hasStops: boolean
   readonly stopRegexes: readonly (string | RegExp)[]
+  /** Words that the constrained text may not hold. */
+  readonly badWords: readonly string[]
   /** The report is read for sure: it is made where the constraint is compiled. */
   readonly wantsReport: boolean
 }
@@ -46,6 +49,8 @@ export interface Opening {
   /** The empty text is complete; it is the only one. */
   readonly isAccepting: boolean
   readonly isExhausted: boolean
+  /** Banned words that no text of the constraint is known to do without. */
+  readonly lostWords: readonly string[]
 }
 
 export interface Bound {
@@ -81,6 +86,7 @@ export function openWalks(
   const prefix = healed?.prefix ?? new Uint8Array(0)
   const left = Math.min(maxTokens, room + drop)
   if (matcher && request.closes) new Closing(matcher).check(left)
+  const words = matcher && keepWords(matcher, request, left, prefix.length)
   const shared: Omit<WalkOptions, "matcher" | "closing"> = {
     vocabulary,
     promptTail: promptTail.slice(0, promptTail.length - drop),
@@ -96,9 +102,41 @@ export function openWalks(
   }
   const walks = Array.from({ length: count }, () => {
     const own = matcher?.fork() ?? null
-    return new Walk({ ...shared, matcher: own, closing: own && request.closes ? new Closing(own) : null })
+    const bans = words?.bans ?? null
+    const hasRule = request.closes || bans !== null
+    const rules = { isBudgeted: request.closes, bans, node: -prefix.length }
+    return new Walk({ ...shared, matcher: own, closing: own && hasRule ? new Closing(own, rules) : null })
   })
   const { isAccepting, isExhausted } = walks[0]
   const { report = null, compileMs = 0, isCached = false } = bound ?? {}
-  return { opening: { report, compileMs, isCached, drop, prefix, isAccepting, isExhausted }, walks }
+  const lostWords = words?.lost ?? []
+  return {
+    opening: { report, compileMs, isCached, drop, prefix, isAccepting, isExhausted, lostWords },
+    walks,
+  }
+}
+
+/** The words of a request that can be kept out together, in its order, and those that cannot. */
+function keepWords(
+  matcher: Matcher,
+  { badWords, closes }: WalkRequest,
+  left: number,
+  prefixLength: number,
+): { bans: BannedWords | null; lost: readonly string[] } {
+  const bansOf = (words: readonly string[]): BannedWords | null => {
+    const bans = new BannedWords(matcher.fsm, words)
+    const { need } = new Closing(matcher, { isBudgeted: closes, bans, node: -prefixLength })
+    return need <= (closes ? left : Number.MAX_VALUE) ? bans : null
+  }
+  if (badWords.length === 0) return { bans: null, lost: [] }
+  let bans = bansOf(badWords)
+  if (bans) return { bans, lost: [] }
+  const kept: string[] = []
+  for (const word of badWords) {
+    const more = bansOf([...kept, word])
+    if (more === null) continue
+    bans = more
+    kept.push(word)
+  }
+  return { bans, lost: badWords.filter((word) => !kept.includes(word)) }
 }

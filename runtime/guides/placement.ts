@@ -128,8 +128,8 @@ export class Placement {
    * and its first mask is found while the model reads the prompt.
    */
   private sendKnown(group: Group, known: PlainOpening | undefined): void {
-    const { maxHealed, closes, stopRegexes, wantsReport } = group.request
-    const asksMore = maxHealed > 0 || closes || stopRegexes.length > 0 || wantsReport
+    const { maxHealed, closes, stopRegexes, badWords, wantsReport } = group.request
+    const asksMore = maxHealed > 0 || closes || stopRegexes.length > 0 || badWords.length > 0 || wantsReport
     const isTold = known !== undefined && !asksMore
     // The thread of one that is told already is woken for its first mask.
     this.send(group, this.threads.home, isTold ? "tell" : "post")

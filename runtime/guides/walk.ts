@@ -17,7 +17,7 @@ import {
   tailBytes,
   type Vocabulary,
 } from "../../mask/index.ts"
-import type { Closing } from "../engine/closing.ts"
+import type { Closing, Misfitting } from "../engine/closing.ts"
 import { Detokenizer } from "../model/detokenizer.ts"
 import { type RegexMatch, RegexWatch, type StopRegexes } from "../stops/stopregex.ts"
 import { type DraftedTokens, draftAlong } from "./draft.ts"
@@ -55,8 +55,9 @@ export interface GuessedTokens {
   readonly forced: readonly boolean[]
 }
 
-/** The rest of the text would not fit into the budget behind the token, and nothing moved. */
+/** Behind the token the rest of the text would not fit into the budget, or could not do without a banned word. Nothing moved. */
 export interface Misfit {
+  readonly why: Misfitting
   /** A token that fits; −1: the text is complete, and may end. */
   readonly next: number
 }
@@ -105,7 +106,7 @@ export interface WalkOptions {
   readonly prefixLength: number
   /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
   readonly encode: Encode | null
-  /** Complete the text within `left` tokens. */
+  /** Complete the text within `left` tokens, without banned words; null: no such rule. */
   readonly closing: Closing | null
   /** Tokens that may be written. */
   readonly left: number
@@ -158,12 +159,13 @@ export class Walk {
   }
 
   /**
-   * Moves on by a token that was drawn from the mask, unless the rest would not fit into the budget then. `ahead`: −1, not further; else
+   * Moves on by a token that was drawn from the mask, unless the rule of its closing forbids it. `ahead`: −1, not further; else
    * past what is forced behind it as well, with a look at so many tokens behind that at most, which are guessed.
    */
   accept(token: number, ahead = -1): Verdict | Misfit {
     const { closing } = this.options
-    if (closing && !closing.fits(token, this.left - 1)) return { next: closing.next }
+    const why = closing?.misfitting(token, this.left - 1) ?? null
+    if (closing && why !== null) return { why, next: closing.next }
     const verdict = this.move(token)
     if (ahead < 0) return verdict
     const run = this.runBehind(verdict)

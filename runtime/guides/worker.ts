@@ -123,7 +123,7 @@ class WalkServer {
       const { constraint } = request
       const bound = constraint && this.compiled.bind(plain(constraint), key, crowding.factor * compileMs)
       isCompiling = false
-      const kind = request.closes ? "completion" : "mask"
+      const kind = request.closes || request.badWords.length > 0 ? "completion" : "mask"
       this.mark(owner, kind)
       const parts = { vocabulary: this.vocabulary, encode: this.tokenizer.encodePart }
       const { opening, walks } = this.timed(kind, () => openWalks(request, places.length, bound, parts))

@@ -1,13 +1,14 @@
 /**
  * Stop strings: where an output ends because of its text. Stop patterns (`stopregex.ts`) are watched along with them.
  *
- * An Aho–Corasick automaton (Aho and Corasick 1975) over UTF-16 units finds the earliest end of any stop string, the
+ * An automaton over UTF-16 units (`automaton.ts`) finds the earliest end of any stop string, the
  * longest where several end together: so the result does not depend on how the text was cut into tokens. The automaton's
  * depth is the length of the longest suffix that could still become a stop string: exactly that much is held back, and
  * what was sent is never taken back.
  */
 
 import { RequestError } from "../errors.ts"
+import { StringAutomaton } from "./automaton.ts"
 import { HeldText } from "./heldtext.ts"
 import type { RegexMatch } from "./stopregex.ts"
 
@@ -15,26 +16,8 @@ import type { RegexMatch } from "./stopregex.ts"
 export const maxStops = 64
 export const maxStopUnits = 4_096
 
-/**
- * The automaton, built once a request and shared by its choices. Node 0 is the root; N is the count of nodes, at most one
- * more than the strings have units. Time and memory to build it are linear in the units.
- */
-export class StopStrings {
-  /** Length of the string that node n spells. Shape [N]. */
-  readonly depth: Int32Array
-  /** Index of the stop string that ends at node n, −1: none. Shape [N]. */
-  readonly ends: Int32Array
-  /** The longest proper suffix of node n that is a stop string, as a node; 0: none. Shape [N]. */
-  readonly shorter: Int32Array
-  readonly strings: readonly string[]
-  /** Node and unit, see `edge` → the node that follows. */
-  private readonly edges = new Map<number, number>()
-  /** The longest proper suffix of node n that is a node. Shape [N]. */
-  private readonly fallback: Int32Array
-  /** Whether an edge leaves node n. Shape [N]. */
-  private readonly isInner: Uint8Array
-  private nodeCount = 1
-
+/** The stop strings of a request, as an automaton that its choices share. */
+export class StopStrings extends StringAutomaton {
   /** Throws RequestError on an empty or malformed string, and on more than 64 or more than 4,096 units in all. */
   constructor(strings: readonly string[]) {
     if (strings.length > maxStops) throw refused(`: ${strings.length} strings are more than ${maxStops}`)
@@ -48,56 +31,8 @@ export class StopStrings {
       if (string === "") throw refused(`[${index}] is empty: leave it out`)
       if (!string.isWellFormed()) throw refused(`[${index}] holds half a surrogate pair: leave it out`)
     }
-    this.strings = strings
-    this.depth = new Int32Array(unitCount + 1)
-    this.ends = new Int32Array(unitCount + 1).fill(-1)
-    this.shorter = new Int32Array(unitCount + 1)
-    this.fallback = new Int32Array(unitCount + 1)
-    this.isInner = new Uint8Array(unitCount + 1)
-    // Unit by unit, all strings at once: a suffix is shorter than what it ends, so it is there before it is asked for.
-    const nodes = new Int32Array(strings.length)
-    let longer = [...strings.keys()]
-    for (let depth = 0; longer.length > 0; depth++) {
-      for (const index of longer) {
-        const node = this.insert(nodes[index], strings[index].charCodeAt(depth))
-        nodes[index] = node
-        if (depth + 1 === strings[index].length && this.ends[node] < 0) this.ends[node] = index
-      }
-      longer = longer.filter((index) => depth + 1 < strings[index].length)
-    }
+    super(strings)
   }
-
-  /** The node after one more UTF-16 unit. */
-  next(node: number, unit: number): number {
-    for (let at = node; ; at = this.fallback[at]) {
-      const to = this.edges.get(edge(at, unit))
-      if (to !== undefined) return to
-      if (at === 0) return 0
-    }
-  }
-
-  /** The node to go on from when nothing that ends here counted: a string that no other one prolongs is over. */
-  settle(node: number): number {
-    return this.isInner[node] === 1 ? node : this.fallback[node]
-  }
-
-  /** The node behind `unit` after `node`, made where there is none. */
-  private insert(node: number, unit: number): number {
-    const known = this.edges.get(edge(node, unit))
-    if (known !== undefined) return known
-    const suffix = node === 0 ? 0 : this.next(this.fallback[node], unit)
-    const to = this.nodeCount++
-    this.edges.set(edge(node, unit), to)
-    this.isInner[node] = 1
-    this.depth[to] = this.depth[node] + 1
-    this.fallback[to] = suffix
-    this.shorter[to] = this.ends[suffix] >= 0 ? suffix : this.shorter[suffix]
-    return to
-  }
-}
-
-function edge(node: number, unit: number): number {
-  return node * 65_536 + unit
 }
 
 function refused(what: string): RequestError {

@@ -93,6 +93,16 @@ describe("status", () => {
     })
   })
 
+  test("a forced token says which bans name it", () => {
+    const forced = { bits: 0b010, temperature: 0, output: [1, 1] }
+    const relaxed = (options: RowOptions) => sample([0, 5, 9], { ...forced, ...options })
+    expect(relaxed({})).toEqual({ token: 1, status: "ok" })
+    expect(relaxed({ badWordIds: [[1], [2]] }).relaxed).toEqual(["bad_words"])
+    expect(relaxed({ badWordIds: [[0, 1], [2]], noRepeatNgramSize: 4 }).relaxed).toBe(undefined)
+    const all = { endIds: [1], minTokens: 9, badWordIds: [[1, 1, 1]], noRepeatNgramSize: 2 }
+    expect(relaxed({ ...all, badWordIds: [] }).relaxed).toEqual(["no_repeat_ngram_size", "min_tokens"])
+  })
+
   test("S1-24, S2-15: below min_tokens no end and no stop id comes out, then they may", () => {
     const options = { endIds: [0], stopTokenIds: [1], minTokens: 2, temperature: 0 }
     expect(sample([9, 8, 1], { ...options, output: [2] }).token).toBe(2)

@@ -12,9 +12,9 @@ const width = 100
 
 describe("S0-15, S2-26, S4-05, S4-T12: refused by name", () => {
   test.each<[string, SamplingOptions, string]>([
-    ["temperature", { temperature: -0.1 }, "temperature: -0.1 is outside 0 to 2"],
+    ["temperature", { temperature: -0.1 }, "temperature: -0.1 is outside 0 to 1000000"],
     ["temperature", { temperature: Number.NaN }, "temperature: NaN is not a finite number"],
-    ["temperature", { temperature: 2.01 }, "temperature: 2.01 is outside 0 to 2"],
+    ["temperature", { temperature: 1_000_001 }, "temperature: 1000001 is outside 0 to 1000000"],
     ["top_k", { topK: -2 }, "top_k: -2 is not an integer ≥ -1"],
     ["top_k", { topK: 1.5 }, "top_k: 1.5 is not an integer ≥ -1"],
     ["top_p", { topP: 0 }, "top_p: 0 is not above 0 and at most 1; for greedy decoding use temperature 0"],

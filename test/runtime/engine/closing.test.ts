@@ -10,9 +10,12 @@ import { compile } from "../../../grammar/index.ts"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { Closing } from "../../../runtime/engine/closing.ts"
-import type { Engine } from "../../../runtime/index.ts"
+import { BannedWords } from "../../../runtime/guides/bannedwords.ts"
+import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
 import { generator, writeTinyModel } from "../../support/onnx.ts"
+
+type Input = Parameters<typeof compile>[0]
 
 const pieces = ["a", "b", "ab", "bb", '"', "{", "}", ":", ",", "1", '":', '{"']
 const vocabulary = Vocabulary.fromBytes(
@@ -69,6 +72,61 @@ describe("the completion in hand", () => {
   })
 })
 
+describe("banned words", () => {
+  const texts = ["a", "b", "ab", "ba", "aab", "bba"]
+  /** The texts that can be written token by token by the rule, from any draws. */
+  const written = (input: Input, words: string[], left = Number.POSITIVE_INFINITY) => {
+    const machine = new TokenFsm(compile(input).grammar, vocabulary)
+    const isBudgeted = Number.isFinite(left)
+    const found = new Set<string>()
+    const walk = (tokens: number[]): void => {
+      const matcher = new Matcher(machine)
+      const closing = new Closing(matcher, { isBudgeted, bans: new BannedWords(machine, words) })
+      for (const token of tokens) {
+        matcher.accept(token)
+        closing.accept(token)
+      }
+      if (matcher.isAccepting()) found.add(tokens.map((token) => pieces[token]).join(""))
+      for (const token of pieces.keys()) {
+        if (!matcher.fork().accept(token)) continue
+        const why = closing.misfitting(token, left - tokens.length - 1)
+        if (why === null) walk([...tokens, token])
+      }
+    }
+    walk([])
+    return [...found].sort()
+  }
+
+  test.each<[string, Input, string[], string[]]>([
+    ["a choice", { kind: "choice", options: ["ab1", "bb"] }, ["ab1"], ["bb"]],
+    ["in any tokens", { kind: "choice", options: ["abb", "bba"] }, ["bb"], []],
+    ["a word across parts", { kind: "regex", pattern: "(a|b){3}" }, ["ab"], ["aaa", "baa", "bba", "bbb"]],
+    ["a dead end far ahead", { kind: "regex", pattern: "a:1bb|b:11" }, ["1b"], ["b:11"]],
+    ["several words", { kind: "choice", options: texts }, ["aa", "bb", "ba"], ["a", "ab", "b"]],
+    ["values of JSON", { kind: "json", schema: { enum: [{ a: 1 }, { b: 1 }] } }, ['"a"'], ['{"b":1}']],
+  ])("%s", (_, input, words, expected) => {
+    const machine = new TokenFsm(compile(input).grammar, vocabulary)
+    const { need } = new Closing(new Matcher(machine), {
+      isBudgeted: false,
+      bans: new BannedWords(machine, words),
+    })
+    expect(Number.isFinite(need)).toBe(expected.length > 0)
+    if (expected.length > 0) expect(written(input, words)).toEqual(expected)
+  })
+
+  test("within a budget both rules hold", () => {
+    const input = { kind: "regex", pattern: "a*1|b:::::1" } as const
+    expect(written(input, ["a"], 4)).toEqual(["1"])
+    expect(written(input, ["aa"], 3)).toEqual(["1", "a1"])
+  })
+
+  test("a search ends where a word is in every text, though there are no end of them", () => {
+    const machine = new TokenFsm(compile({ kind: "regex", pattern: "[^1]*1[^1]*" }).grammar, vocabulary)
+    const bans = new BannedWords(machine, ["1"])
+    expect(bans.completion(machine.start, 0)).toBe(null)
+  })
+})
+
 describe("in the engine", () => {
   let engine: Engine
   beforeAll(async () => {
@@ -98,6 +156,33 @@ describe("in the engine", () => {
       .catch((error: Error) => error)
     return Number(/takes (\d+) tokens/.exec((refusal as Error).message)?.[1])
   }
+
+  const banned = (options: GenerateOptions) => engine.generate("?", { maxTokens: 60, ...options })
+  test.each<[string, GenerateOptions, RegExp]>([
+    ["a choice", { choice: ["yes", "no"], badWords: ["yes"] }, /^no$/],
+    ["a pattern", { regex: "(yes|no|maybe){3}", badWords: ["yes", "be"] }, /^(no){3}$/],
+    ["an enum", { schema: { enum: ["yes", "no"] }, badWords: ["yes"] }, /^"no"$/],
+    ["a free string", { schema: { type: "string", maxLength: 6 }, badWords: ["e", "a", "t"] }, /^"[^eat]*"$/],
+    ["with a budget", { regex: "a+b", badWords: ["aaaa"], onLength: "close", maxTokens: 9 }, /^a{1,3}b$/],
+  ])("banned words are kept out of %s, however they are spelled", async (_, options, expected) => {
+    for (const temperature of [0, 1, 100]) {
+      const { text, warnings, finishReason } = await banned({ ...options, temperature, seed: 3n })
+      expect([text, finishReason, warnings]).toEqual([expect.stringMatching(expected), "stop", []])
+    }
+  })
+
+  test.each<[string, GenerateOptions, string]>([
+    ["the only text", { choice: ["yes"], badWords: ["yes"] }, "yes"],
+    [
+      "a name that must stand",
+      { schema: { const: { yes: 1 } }, whitespace: "compact", badWords: ["yes", "no"] },
+      '{"yes":1}',
+    ],
+    ["one of two words", { choice: ["ab", "ac"], badWords: ["a", "b"] }, "ac"],
+  ])("%s is written, and a warning says so", async (_, options, expected) => {
+    const { text, warnings } = await banned(options)
+    expect([text, warnings]).toEqual([expected, ["bad_words: lifted where it left no token to choose"]])
+  })
 
   test("every budget from the shortest answer on gives a complete, valid one", async () => {
     const validate = new Ajv2020().compile(schema)

@@ -36,6 +36,7 @@ function openWalk(input: Input | undefined, options: Partial<WalkRequest>): Walk
     stopTokenIds: [],
     hasStops: true,
     stopRegexes: [],
+    badWords: [],
     wantsReport: false,
     ...options,
   }
@@ -125,10 +126,33 @@ describe("S2-33: how an output ends, in the order of the rules", () => {
     expect(bound.outcome()).toEqual(["aba", "stop", 98])
   })
 
-  test("the grammar's end beats a stop string on the same token", () => {
-    const { write, outcome } = make({ regex: "ab", stop: ["b"] })
+  test.each([
+    ["a string", { stop: ["3"] }, "3", "9"],
+    ["a pattern", { stopRegexes: ["[0-4]"] }, "[0-4]", "9"],
+    ["a string that stays", { stop: ["3"], includesStop: true }, "3", "93"],
+  ])("%s beats the grammar's end on the same token", (_, options, stop, text) => {
+    const { write, outcome, events } = make({ regex: "93?", ...options })
+    write("93")
+    expect(outcome()).toEqual([text, "stop", stop])
+    expect(events.flatMap((event) => (event.type === "text" ? event.text : [])).join("")).toBe(text)
+  })
+
+  test("the grammar's end stands where the text before a stop string is not complete", () => {
+    const { write, outcome, sequence } = make({ regex: "ab", stop: ["b"] })
     write("ab")
-    expect(outcome()).toEqual(["ab", "stop", "complete"])
+    expect([...outcome(), sequence.ignoredStops]).toEqual(["ab", "stop", "complete", ["b"]])
+  })
+
+  test("a text that begins like a stop string is sent whole at the grammar's end", () => {
+    const { write, outcome } = make({ regex: "a*bc", stop: ["bcd"] })
+    write("abc")
+    expect(outcome()).toEqual(["abc", "stop", "complete"])
+  })
+
+  test("a grammar that ends below the least count of tokens says so", () => {
+    const { write, sequence } = make({ regex: "ab", minTokens: 10 })
+    write("ab")
+    expect([sequence.finishReason, [...sequence.lifted]]).toEqual(["stop", ["min_tokens"]])
   })
 
   test("a stop string beats the budget on the same token", () => {

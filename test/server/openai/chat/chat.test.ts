@@ -440,7 +440,8 @@ describe("parameters of the sampler", () => {
     const other = free === "a" ? "b" : "a"
     expect(content(await reply({ ...choice, bad_words: [free] }))).toBe(other)
     const both = await reply({ ...choice, bad_words: ["a", "b"] })
-    expect(content(both)).toBe(free)
+    // Of words that cannot all be kept out, the first ones are.
+    expect(content(both)).toBe("b")
     expect(both.tokenrail.warnings).toEqual(["bad_words: lifted where it left no token to choose"])
     const streamed = await chunks({ ...choice, bad_words: ["a", "b"] })
     expect(streamed.at(-1).tokenrail).toEqual({ warnings: both.tokenrail.warnings })

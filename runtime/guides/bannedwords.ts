@@ -1,0 +1,118 @@
+/**
+ * Words that a constrained text may not hold, whatever tokens spell them.
+ *
+ * An automaton over bytes runs beside the machine of the constraint. A place is a pair: a state of the machine and a node of
+ * the automaton. A place is open if some completion from there writes no word. `completion` looks for one, shortest first, and
+ * the rule of `engine/closing.ts` keeps to open places, so a ban never leads to a dead end.
+ */
+import { TokenBytes, TokenMark } from "../../grammar/lexeme/token.ts"
+import type { TokenMachine } from "../../mask/index.ts"
+import { StringAutomaton } from "../stops/automaton.ts"
+
+/** In place of a node: a word has been written. */
+export const Found = -(2 ** 30)
+
+/** Places that one search looks at. What it has not found by then counts as not there. */
+const maxPlaces = 20_000
+/** Completions that are kept. */
+const maxKept = 100_000
+const noBytes = new Uint8Array(0)
+
+/** A place that a search has reached. */
+interface Reached {
+  readonly state: number
+  readonly node: number
+  readonly before: Reached | null
+  readonly byte: number
+  readonly length: number
+}
+
+export class BannedWords {
+  readonly words: readonly string[]
+  private readonly machine: TokenMachine
+  private readonly automaton: StringAutomaton
+  /** By place. */
+  private readonly kept = new Map<number, Uint8Array | null>()
+
+  /** `machine`: what the text is held to. No word is empty. */
+  constructor(machine: TokenMachine, words: readonly string[]) {
+    this.machine = machine
+    this.words = words
+    this.automaton = new StringAutomaton(words.map((word) => Buffer.from(word).toString("latin1")))
+  }
+
+  /** The node after `bytes`, or `Found`. A negative node counts bytes to come that belong to no word. */
+  after(node: number, bytes: Uint8Array): number {
+    let at = node
+    for (const byte of bytes) {
+      at = this.next(at, byte)
+      if (at === Found) break
+    }
+    return at
+  }
+
+  private next(node: number, byte: number): number {
+    if (node < 0) return node + 1
+    if (byte === TokenMark) return 1 - TokenBytes
+    const to = this.automaton.next(node, byte)
+    return this.automaton.ends[to] >= 0 || this.automaton.shorter[to] !== 0 ? Found : to
+  }
+
+  /** Bytes that complete the text from a place and write no word; null: none were found. */
+  completion(state: number, node: number): Uint8Array | null {
+    const key = placeKey(state, node)
+    const known = this.kept.get(key)
+    if (known !== undefined) return known
+    if (this.kept.size >= maxKept) this.kept.clear()
+    const found = this.search(state, node)
+    this.kept.set(key, found)
+    return found
+  }
+
+  /**
+   * Best first: by the bytes so far and the least that any completion has. Of each place the short completion is tried first, so
+   * the search branches only where that one writes a word.
+   */
+  private search(state: number, node: number): Uint8Array | null {
+    const { machine } = this
+    const seen = new Set([placeKey(state, node)])
+    const waiting: Reached[][] = []
+    // The least may be underestimated, and then grow less than the bytes: no place may come before one that is done.
+    const put = (reached: Reached, floor: number): void => {
+      const cost = Math.max(floor, reached.length + machine.least(reached.state))
+      waiting[cost] ??= []
+      waiting[cost].push(reached)
+    }
+    put({ state, node, before: null, byte: 0, length: 0 }, 0)
+    for (let cost = 0; cost < waiting.length; cost++) {
+      for (let at = 0; at < (waiting[cost]?.length ?? 0); at++) {
+        const reached = waiting[cost][at]
+        const rest = machine.isAccepting(reached.state) ? noBytes : machine.shortest(reached.state)
+        if (this.after(reached.node, rest) !== Found) return pathTo(reached, rest)
+        for (const byte of machine.nextBytes(reached.state)) {
+          const next = this.next(reached.node, byte)
+          if (next === Found) continue
+          const to = machine.advance(reached.state, Uint8Array.of(byte))
+          const key = placeKey(to, next)
+          if (to === 0 || seen.has(key)) continue
+          if (seen.size >= maxPlaces) return null
+          seen.add(key)
+          put({ state: to, node: next, before: reached, byte, length: reached.length + 1 }, cost)
+        }
+      }
+    }
+    return null
+  }
+}
+
+/** Nodes are above −2^17 and below 2^17. */
+function placeKey(state: number, node: number): number {
+  return state * 2 ** 18 + node + 2 ** 17
+}
+
+function pathTo(reached: Reached, rest: Uint8Array): Uint8Array {
+  const path = new Uint8Array(reached.length + rest.length)
+  path.set(rest, reached.length)
+  for (let at: Reached = reached; at.before !== null; at = at.before) path[at.length - 1] = at.byte
+  return path
+}
