@@ -13,6 +13,7 @@ import type { RequestBody } from "../../http/body.ts"
 import { cutText, quote } from "../../http/quote.ts"
 import { checkBounds } from "./bounds.ts"
 import { checkKeys, type RefusedKeys } from "./keys.ts"
+import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
 /** What every request says besides its prompt, its constraint and what is special to its endpoint. */
@@ -146,11 +147,13 @@ export function readFields<Shape extends z.ZodRawShape>(
   refused: RefusedKeys = {},
 ): ReadFields<z.infer<z.ZodObject<Shape>>> {
   const names = Object.keys(object.shape)
-  const ignored = checkKeys(body.value, object.shape, refused)
-  checkBounds(body.value, names)
-  for (const field of names) refuseHalfPairs(body.value[field], field)
+  const value = readPeers(body.value, object.shape)
+  const own = generates(object.shape) ? { ...refusedPeers, ...refused } : refused
+  const ignored = checkKeys(value, object.shape, own)
+  checkBounds(value, names)
+  for (const field of names) refuseHalfPairs(value[field], field)
   const seed = readSeed(body)
-  const parsed = object.safeParse(body.value)
+  const parsed = object.safeParse(value)
   if (!parsed.success) throw fieldError(parsed.error)
   return { fields: parsed.data, seed, ignored }
 }
@@ -227,7 +230,9 @@ function biasById(bias: Record<string, number>): Record<number, number> {
 
 // Through the body's text: 2^63 does not survive JSON.parse.
 function readSeed(body: RequestBody): bigint | null {
-  const spelling = body.text(["seed"])
+  const own = body.text(["seed"])
+  const isOwn = own !== null && own !== "null"
+  const spelling = isOwn ? own : body.text(["random_seed"])
   if (spelling === null || spelling === "null") return null
   const [, digits] = /^"?(-?\d{1,19})"?$/.exec(spelling) ?? []
   if (digits === undefined || BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {

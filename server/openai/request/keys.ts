@@ -17,6 +17,8 @@ const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
   ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],
   ...["moderation", "obfuscation", "context_management"],
+  // Read beside seed.
+  ...["random_seed"],
 ])
 
 /** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
@@ -111,9 +113,12 @@ export function ignoredHeader(ignored: readonly string[]): string {
   return more === 0 ? names.join(", ") : [...names, `and ${more} more`].join(", ")
 }
 
-/** Whether a value is a default: a scalar, or a list of scalars. */
+/** Whether a value is a default: a scalar, a list of scalars, or an object without members. */
 function isSame(known: unknown, given: unknown): boolean {
-  if (!Array.isArray(known)) return known === given
+  if (typeof known !== "object" || known === null) return known === given
+  if (!Array.isArray(known)) {
+    return typeof given === "object" && given !== null && Object.keys(given).length === 0
+  }
   return Array.isArray(given) && given.length === known.length && known.every((each, i) => each === given[i])
 }
 

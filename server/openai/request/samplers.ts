@@ -1,0 +1,75 @@
+/**
+ * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. What is not named is off, whatever
+ * its own field says.
+ */
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+
+/** Our stage, llama.cpp's other names for it and its letter, and the values that turn it off. */
+const stages: readonly (readonly [
+  stage: string,
+  names: readonly string[],
+  letter: string,
+  off: Readonly<Record<string, number | null>>,
+])[] = [
+  [
+    "penalties",
+    ["penalties"],
+    "e",
+    { repetition_penalty: 1, frequency_penalty: 0, presence_penalty: 0, penalty_window: null },
+  ],
+  ["dry", ["dry"], "d", { dry_multiplier: 0 }],
+  ["top_n_sigma", ["top_n_sigma", "top-n-sigma"], "s", { top_n_sigma: 0 }],
+  ["top_k", ["top_k", "top-k"], "k", { top_k: 0 }],
+  [
+    "typical_p",
+    ["typ_p", "typical_p", "typical-p", "typical", "typ-p", "typ"],
+    "y",
+    { typical_p: 1, epsilon_cutoff: 0, eta_cutoff: 0 },
+  ],
+  ["top_p", ["top_p", "top-p", "nucleus"], "p", { top_p: 1 }],
+  ["min_p", ["min_p", "min-p"], "m", { min_p: 0 }],
+  ["xtc", ["xtc"], "x", { xtc_probability: 0 }],
+  ["temperature", ["temperature", "temp"], "t", { temperature: 1, dynatemp_range: 0 }],
+]
+
+export function isSamplers(value: unknown): value is string | readonly string[] {
+  return (
+    typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string"))
+  )
+}
+
+/** A permutation of all stages, those that are named first, and fields that turn the others off. Throws `Refusal`. */
+export function readSamplers(samplers: string | readonly string[]): {
+  order: string[]
+  off: Record<string, number | null>
+} {
+  const given = typeof samplers === "string" ? [...samplers].slice(0, 33) : samplers
+  const order: string[] = []
+  for (const name of given) {
+    const found = stages.find(([, names, letter]) =>
+      typeof samplers === "string" ? letter === name : names.includes(name),
+    )
+    if (!found) throw unknown(name, typeof samplers === "string")
+    if (order.includes(found[0])) {
+      throw new Refusal("invalid_value", `samplers: ${quote(name)} is named twice`, {
+        param: "samplers",
+        hint: "Name each stage once",
+      })
+    }
+    order.push(found[0])
+  }
+  const others = stages.filter(([stage]) => !order.includes(stage))
+  return {
+    order: [...order, ...others.map(([stage]) => stage)],
+    off: Object.assign({}, ...others.map(([, , , off]) => off)),
+  }
+}
+
+function unknown(name: string, isLetter: boolean): Refusal {
+  const known = stages.map(([, names, letter]) => (isLetter ? letter : names[0])).join(", ")
+  return new Refusal("invalid_value", `samplers: ${quote(name)} is none of ${known}`, {
+    param: "samplers",
+    hint: "Leave it out",
+  })
+}
