@@ -15,6 +15,9 @@ const Unset = Number.NEGATIVE_INFINITY
 
 let deadline = Number.POSITIVE_INFINITY
 let bound = 0
+/** Milliseconds that this thread has waited for a core, if anybody knows; and by how much the deadline has been moved for it. */
+let waited: () => number = () => 0
+let excused = 0
 /** Questions that were asked, and how many there are at the next look. */
 let questions = 0
 let nextLook = Stride
@@ -59,6 +62,21 @@ export function withinTime<T>(ms: number, run: () => T, timed = compilation): T 
 }
 
 /**
+ * What `run` returns. Within it a deadline moves by what `waitedMs` says: time in which others had the cores is no time of the
+ * work. It is asked when a deadline is over, and counts from where `run` begins.
+ */
+export function excusingWaits<T>(waitedMs: () => number, run: () => T): T {
+  const outer = { waited, excused }
+  waited = waitedMs
+  excused = waitedMs()
+  try {
+    return run()
+  } finally {
+    ;({ waited, excused } = outer)
+  }
+}
+
+/**
  * Asked in the loops of what may take long, with the `weight` of what is done between two of its questions: 1 for microseconds.
  * Throws `limit` when its time is over; else nearly free.
  */
@@ -70,6 +88,10 @@ export function checkTime(weight = 1): void {
   if (deadline === Number.POSITIVE_INFINITY) return
   const now = performance.now()
   if (deadline === Unset) deadline = now + bound
+  if (now < deadline) return
+  const more = waited() - excused
+  excused += more
+  deadline += more
   if (now < deadline) return
   throw new TimeError(
     "limit",

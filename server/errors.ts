@@ -34,6 +34,7 @@ const statuses = {
   queue_full: 429,
   rate_limit_exceeded: 429,
   server_error: 500,
+  overloaded: 503,
   model_loading: 503,
   shutting_down: 503,
   engine_dead: 503,
@@ -135,9 +136,34 @@ function classify(error: unknown, context: ErrorContext): HttpError {
     return assemble(code, error.message.replaceAll(param, own), { param: own }, context)
   }
   if (error instanceof AbortError) return assemble("server_error", "the request was aborted", {}, context)
-  if (error instanceof ModelError) return assemble("server_error", error.message, {}, context)
-  const message = error instanceof Error ? error.message : String(error)
+  const lack = lackOf(error)
+  if (lack !== undefined) return assemble("overloaded", lack, { hint: "Try again later" }, context)
+  const message = withoutPaths(error instanceof Error ? error.message : String(error))
+  if (error instanceof ModelError) return assemble("server_error", message, {}, context)
   return assemble("server_error", `internal error: ${message}`, {}, context)
+}
+
+/** What the machine lacks, by the code of the system's error. That passes: it is no fault of the request or the server. */
+const lacks: Readonly<Record<string, string>> = {
+  EMFILE: "the server has as many files open as it may",
+  ENFILE: "the server's machine has as many files open as it can",
+  ENOSPC: "the server's disk is full",
+  EDQUOT: "the server's disk is full",
+  ENOMEM: "the server's machine has no memory left",
+}
+
+/** Undefined: it lacks nothing. Causes are looked at too. */
+function lackOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const { code } = at as NodeJS.ErrnoException
+    if (typeof code === "string" && Object.hasOwn(lacks, code)) return lacks[code]
+  }
+  return undefined
+}
+
+/** A message of the system without the paths that it quotes: they are nobody's business outside. */
+function withoutPaths(message: string): string {
+  return message.replace(/(['"])(?:file:\/\/|[A-Za-z]:)?[\\/][^'"]*\1/g, "a file")
 }
 
 /** Where tools are called, a path leads into the answer's constraint, or into the tools, or it is a field of the turn. */

@@ -16,7 +16,7 @@ import { RoutedGuides } from "../guides/routed.ts"
 import type { Model } from "../model/model.ts"
 import type { Message } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
-import type { PromptEncoder } from "../prompt/encoder.ts"
+import type { PromptEncoder, PromptTime } from "../prompt/encoder.ts"
 import {
   type Constraint,
   type ConstraintInput,
@@ -280,10 +280,17 @@ export class Engine {
     }
   }
 
-  /** The tokens that `start` would give to the model. Rejects with RequestError, AbortError and ModelError. */
-  async tokenize(prompt: Prompt, options: GenerateOptions = {}): Promise<readonly number[]> {
+  /**
+   * The tokens that `start` would give to the model. `spent`: the time that prompts of one request have taken so far; it grows by
+   * this one's, and together they have the time of one. Rejects with RequestError, AbortError and ModelError.
+   */
+  async tokenize(
+    prompt: Prompt,
+    options: GenerateOptions = {},
+    spent: PromptTime = { ms: 0 },
+  ): Promise<readonly number[]> {
     const asked = readConstraint(options)
-    return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null)
+    return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null, spent)
   }
 
   /**

@@ -9,7 +9,7 @@ import { RequestError } from "../errors.ts"
 import { promptTailLength, type WalkRequest } from "../guides/opening.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
-import type { PromptEncoder } from "../prompt/encoder.ts"
+import type { PromptEncoder, PromptTime } from "../prompt/encoder.ts"
 import { showSchema } from "../prompt/shownschema.ts"
 import { type Constraint, type ConstraintInput, type ConstraintOptions, readPolicies } from "../schema.ts"
 import type { Verify } from "../speculation/draft.ts"
@@ -304,6 +304,7 @@ export async function promptIdsOf(
   options: GenerateOptions,
   prompts: PromptEncoder,
   constraint: ConstraintInput | null = null,
+  spent: PromptTime = { ms: 0 },
 ): Promise<readonly number[]> {
   const { signal } = options
   const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
@@ -319,7 +320,7 @@ export async function promptIdsOf(
     if (typeof prompt === "string") {
       const { parseSpecial, addSpecialTokens } = options
       const how = { parseSpecial: parseSpecial ?? true, addSpecialTokens: addSpecialTokens ?? true }
-      return prompts.encode({ kind: "raw", text: prompt, ...how }, signal)
+      return prompts.encode({ kind: "raw", text: prompt, ...how }, signal, spent)
     }
     throw new RequestError(
       "invalid_value",
@@ -331,7 +332,7 @@ export async function promptIdsOf(
     typeof prompt === "string" ? [{ role: "user", content: prompt }] : (prompt as readonly Message[])
   const shown = options.schemaInPrompt ? showSchema(messages, constraint, prompts.maxUnits) : messages
   const template = templateOptionsOf(options, options.templateOptions)
-  return prompts.encode({ kind: "messages", messages: shown, options: template }, signal)
+  return prompts.encode({ kind: "messages", messages: shown, options: template }, signal, spent)
 }
 
 function checkContext(

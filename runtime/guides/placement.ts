@@ -243,8 +243,9 @@ export class Placement {
     this.pump()
   }
 
+  /** What took too long beside other programs may be in time without them: only the next try tells. */
   private remember({ key }: Group, error: Error): void {
-    if (key === undefined) return
+    if (key === undefined || !this.isAlone) return
     if (this.refusals.size >= maxRefusals) this.refusals.clear()
     this.refusals.set(key, { error, until: performance.now() + refusalMs })
   }
@@ -322,7 +323,8 @@ export class Placement {
     // Most work ends by its own clock; that takes a moment.
     if (!group) {
       if (work.age > factor * abandonedMs) this.stop(thread, undefined, undefined)
-    } else if (work.age > bound + slackMs) this.stop(thread, group, tooLong(work.kind, Math.round(bound)))
+    } else if (work.age > bound + slackMs && work.age > bound + slackMs + thread.waited)
+      this.stop(thread, group, tooLong(work.kind, Math.round(bound)))
     else if (this.hasOthers(group, thread) && work.age > factor * this.patienceOf(group, thread))
       this.isolate(thread, group, work)
   }

@@ -4,7 +4,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
 import { packageFile } from "../files.ts"
-import { makePatient } from "./priority.ts"
+import { makePatient, waitedMs } from "./priority.ts"
 import {
   Answered,
   Asked,
@@ -66,6 +66,8 @@ export class WalkThread {
   private readonly handlers: ThreadHandlers
   private unit = 0
   private unitSince = 0
+  /** Milliseconds that it had waited for a core when the unit was first seen. */
+  private waitedBefore = 0
 
   constructor(options: ThreadOptions, handlers: ThreadHandlers) {
     this.handlers = handlers
@@ -138,11 +140,17 @@ export class WalkThread {
     if (unit !== this.unit) {
       this.unit = unit
       this.unitSince = now
+      this.waitedBefore = unit === 0 ? 0 : waitedMs(this.systemThread)
     }
     if (unit === 0) return undefined
     const owner = Atomics.load(this.signal, UnitOwner)
     const kind = unitKinds[Atomics.load(this.signal, UnitKind)]
     return { owner, kind, age: now - this.unitSince }
+  }
+
+  /** Milliseconds of its present work in which others had the cores. Cost: a look at a file of the system. */
+  get waited(): number {
+    return waitedMs(this.systemThread) - this.waitedBefore
   }
 
   /** Of the machines that it keeps. */

@@ -6,7 +6,7 @@
  */
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
-import { withinTime } from "../../grammar/deadline.ts"
+import { excusingWaits, withinTime } from "../../grammar/deadline.ts"
 import { type CompileOptions, type GrammarInput, TimeError } from "../../grammar/index.ts"
 import { parseVocabulary, type Vocabulary, warmUp } from "../../mask/index.ts"
 import { CompiledConstraints } from "../engine/compiled.ts"
@@ -14,7 +14,7 @@ import { readModelDirectory } from "../model/directory.ts"
 import { Tokenizer } from "../model/tokenizer.ts"
 import { Crowding } from "./crowding.ts"
 import { openWalks, type WalkRequest } from "./opening.ts"
-import { systemThread } from "./priority.ts"
+import { systemThread, waitedMs } from "./priority.ts"
 import {
   Answered,
   Asked,
@@ -37,6 +37,7 @@ import { isMisfit, type Misfit, type Outlook, shareMachineIds, type Verdict, typ
 
 const data = workerData as ThreadData
 const crowding = new Crowding()
+const ownThread = systemThread()
 const { port } = data
 const signal = new Int32Array(data.signal)
 const shared = new Int32Array(data.shared)
@@ -121,7 +122,8 @@ class WalkServer {
     try {
       this.mark(owner, "compile")
       const { constraint } = request
-      const bound = constraint && this.compiled.bind(plain(constraint), key, crowding.factor * compileMs)
+      const bind = () => constraint && this.compiled.bind(plain(constraint), key, crowding.factor * compileMs)
+      const bound = excusingWaits(() => waitedMs(ownThread), bind)
       isCompiling = false
       const kind = request.closes || request.badWords.length > 0 ? "completion" : "mask"
       this.mark(owner, kind)
@@ -260,7 +262,7 @@ const vocabulary = parseVocabulary(directory.tokenizerJson, directory.tokenizerC
 })
 shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
-say({ kind: "ready", systemThread: systemThread() })
+say({ kind: "ready", systemThread: ownThread })
 
 /** The last that was done was a step of the warm-up, and nobody has asked for anything since. */
 let isWarming = false

@@ -33,7 +33,7 @@ export interface PromptOptions {
   readonly contextLength: number
   /** Where a thread finds the tokenizer; null: everything is encoded here. */
   readonly thread: PromptThread | null
-  /** Milliseconds for one prompt. */
+  /** Milliseconds for one prompt, and for all prompts of one request. */
   readonly promptMs: number
 }
 
@@ -43,8 +43,14 @@ export const defaultPromptMs = 5_000
 /** Prompts that may wait for the thread. */
 const maxWaiting = 256
 
+/** Milliseconds that the prompts of one request have taken. */
+export interface PromptTime {
+  ms: number
+}
+
 interface Job {
   readonly text: PromptText
+  readonly spent: PromptTime
   resolve(ids: readonly number[]): void
   reject(error: Error): void
 }
@@ -54,6 +60,8 @@ export class PromptEncoder {
   private worker: Worker | undefined
   private current: Job | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
+  /** performance.now() when the thread began with the current job. */
+  private begunAt = 0
   private waiting: Job[] = []
   private isClosed = false
 
@@ -68,10 +76,14 @@ export class PromptEncoder {
   }
 
   /**
-   * The ids of a text. Rejects with RequestError where it cannot fit into the context, where the template refuses it or it
-   * takes too long, and with AbortError.
+   * The ids of a text. `spent` grows by its time. Rejects with RequestError where it cannot fit into the context, where the
+   * template refuses it or it takes too long, and with AbortError.
    */
-  async encode(text: PromptText, signal?: AbortSignal): Promise<readonly number[]> {
+  async encode(
+    text: PromptText,
+    signal?: AbortSignal,
+    spent: PromptTime = { ms: 0 },
+  ): Promise<readonly number[]> {
     const length = lengthOf(text)
     const { tokenizer, contextLength, thread } = this.options
     const bound = this.maxUnits
@@ -83,13 +95,19 @@ export class PromptEncoder {
         fieldOf(text),
       )
     }
-    if (!thread || length <= shortLength) return encodeText(tokenizer, text)
+    if (spent.ms > this.options.promptMs) throw this.tooLong(text)
+    if (!thread || length <= shortLength) {
+      const startedAt = performance.now()
+      const ids = encodeText(tokenizer, text)
+      spent.ms += performance.now() - startedAt
+      return ids
+    }
     if (this.waiting.length >= maxWaiting) {
       const message = `${maxWaiting} long prompts wait to be tokenised: try again later`
       throw new RequestError("queue_full", message)
     }
     return new Promise((resolve, reject) => {
-      const job: Job = { text, resolve, reject }
+      const job: Job = { text, spent, resolve, reject }
       signal?.addEventListener("abort", () => this.drop(job, new AbortError("", { cause: signal.reason })), {
         once: true,
       })
@@ -122,8 +140,11 @@ export class PromptEncoder {
     worker.on("message", (answer: PromptAnswer | "begun") => {
       if (worker !== this.worker) return
       // The clock runs for the prompt, not for the start of the thread.
-      if (answer === "begun") this.timer = setTimeout(() => this.expire(), this.options.promptMs)
-      else
+      if (answer === "begun") {
+        this.begunAt = performance.now()
+        const left = this.options.promptMs - (this.current?.spent.ms ?? 0)
+        this.timer = setTimeout(() => this.expire(), Math.max(1, left))
+      } else
         this.settle(thread, (job) =>
           "ids" in answer ? job.resolve(answer.ids) : job.reject(unpackError(answer.error)),
         )
@@ -146,15 +167,20 @@ export class PromptEncoder {
     clearTimeout(this.timer)
     const job = this.current
     this.current = undefined
+    if (job) job.spent.ms += performance.now() - this.begunAt
     if (job) how(job)
     this.next(thread)
   }
 
   private expire(): void {
+    const { current } = this
+    if (current) this.drop(current, this.tooLong(current.text))
+  }
+
+  private tooLong(text: PromptText): RequestError {
     const { promptMs } = this.options
     const message = `the prompt takes more than ${promptMs} ms to be tokenised: shorten it, or raise promptMs`
-    const { current } = this
-    if (current) this.drop(current, new RequestError("invalid_value", message, fieldOf(current.text)))
+    return new RequestError("invalid_value", message, fieldOf(text))
   }
 
   /** Nobody waits for a job any more: the thread is ended if it is at it. */

@@ -31,6 +31,8 @@ export interface Io {
   stdin(): Promise<string>
   out(text: string): void
   err(text: string): void
+  /** From now on the command goes on when nobody reads what it prints, or it cannot be written. */
+  outliveReader?(): void
   /** Whether a person reads what `err` prints. */
   isTerminal: boolean
   /** Fires on the first SIGINT or SIGTERM. */

@@ -21,11 +21,12 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
     interrupt.abort(name)
   })
 }
-// A reader that has seen enough (`| head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) =>
-  exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM"),
-)
-// Nor is a log that nobody reads any more: a server goes on without it.
+/** The command serves others than the reader of its output. */
+let outlivesReader = false
+// A reader that has seen enough (`| head`) is no failure; a server goes on without one, or where the disk of its log is full.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (!outlivesReader) exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM")
+})
 process.stderr.on("error", () => {})
 
 const io: Io = {
@@ -36,6 +37,9 @@ const io: Io = {
   },
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  outliveReader: () => {
+    outlivesReader = true
+  },
   isTerminal: process.stderr.isTTY === true,
   signal: interrupt.signal,
   env: process.env,

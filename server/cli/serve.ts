@@ -95,6 +95,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
 
 /** `strangers`: variables that look like settings. */
 async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Promise<number> {
+  io.outliveReader?.()
   const { host, port, allowHost, drain, stall, maxConnections } = flags
   const level = flags.quiet ? "error" : flags.logLevel
   const log = await openLog({ level, isJson: flags.logJson ?? false }, io)

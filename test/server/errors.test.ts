@@ -82,3 +82,32 @@ test("no error is longer than its bounds, whatever it repeats; the way out stays
   const grammar = toHttpError(new GrammarError("syntax", `/${long}`, "no")).body.error
   expect([grammar.message.length, grammar.path?.length]).toEqual([2_000, 256])
 })
+
+test.each([
+  ["EMFILE", "as many files open"],
+  ["ENFILE", "as many files open"],
+  ["ENOSPC", "disk is full"],
+  ["EDQUOT", "disk is full"],
+  ["ENOMEM", "no memory left"],
+])("%s is no fault of the server's, and passes: 503, without its paths", (code, said) => {
+  const lack = Object.assign(new Error(`${code}: something, open '/srv/models/x.json'`), { code })
+  for (const error of [lack, new ModelError(`the thread ended: ${lack.message}`, { cause: lack })]) {
+    const { status, body, headers } = toHttpError(error)
+    expect([status, body.error.code]).toEqual([503, "overloaded"])
+    expect(body.error.message).toContain(said)
+    expect(JSON.stringify(body)).not.toContain("/srv")
+    expect(Number(headers["retry-after"])).toBeGreaterThan(0)
+  }
+})
+
+test.each([
+  "ENOENT: no such file or directory, open '/srv/models/x.json'",
+  "EACCES: permission denied, open 'C:\\\\models\\\\x.json'",
+  'Cannot find module "file:///srv/models/x.js"',
+])("%s: the reply has no path of the server", (message) => {
+  for (const error of [new Error(message), new ModelError(message)]) {
+    const { message: told } = toHttpError(error).body.error
+    expect(told).toContain("a file")
+    expect(told).not.toMatch(/models/)
+  }
+})

@@ -74,8 +74,16 @@ async function start(
   const named = <Result>(index: number, run: () => Promise<Result>) =>
     isList ? withPlace(index, run) : run()
   const tokenized: (readonly number[])[] = []
-  for (const [index, prompt] of prompts.entries())
-    tokenized.push(await named(index, () => engine.tokenize(prompt, options)))
+  const spent = { ms: 0 }
+  for (const [index, prompt] of prompts.entries()) {
+    const ids = await named(index, () => engine.tokenize(prompt, options, spent))
+    // What does not fit is refused before the next one costs anything, and by the engine, as every prompt is.
+    const isTooLong = ids.length + Math.min(1, options.maxTokens ?? 1) > engine.model.contextLength
+    if (isTooLong) cancelAll([await named(index, () => engine.start(ids, options))])
+    tokenized.push(ids)
+    // Others have their turn between two prompts.
+    if (isList) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
   checkReply(completion, tokenized, engine.model.contextLength)
   const prompted: Prompted[] = []
   try {

@@ -1,9 +1,10 @@
 /**
  * The responses that a server remembers: those that have ended, as long as there is room, and those under way.
  *
- * Each belongs to the key that it was asked with, and no other key finds it. The least recently used ones go first; what one
- * costs is estimated by the texts and values that it holds. An item is found by its id as long as the response that it came
- * with is there: only ids that are made here count, since a client may send any others twice.
+ * Each belongs to the key that it was asked with, and no other key finds it. Where there is no room, the least recently used
+ * one of the key that holds most goes first; what one costs is estimated by the texts and values that it holds. An item is found
+ * by its id as long as the response that it came with is there: only ids that are made here count, since a client may send any
+ * others twice.
  */
 import { LRUCache } from "lru-cache"
 import { Refusal } from "../../errors.ts"
@@ -51,56 +52,79 @@ export interface ResponseScope {
   begin(id: string, running: RunningResponse): () => void
 }
 
-export class ResponseStore {
-  private readonly stored: LRUCache<string, StoredResponse>
-  /** Place of the response that an item came with, by the place of the item. */
-  private readonly places = new Map<string, string>()
-  private readonly underWay = new Map<string, RunningResponse>()
+/** What one key has. */
+interface Shelf {
+  readonly stored: LRUCache<string, StoredResponse>
+  /** The response that an item came with, by the item's id. */
+  readonly places: Map<string, string>
+  readonly underWay: Map<string, RunningResponse>
+}
 
+export class ResponseStore {
+  private readonly shelves = new Map<number, Shelf>()
+  private readonly maxCount: number
+  private readonly maxBytes: number
+
+  /** `maxCount`: responses of one key. `maxBytes`: of all keys together. */
   constructor({ maxCount = maxResponses, maxBytes = maxResponseBytes } = {}) {
-    this.stored = new LRUCache<string, StoredResponse>({
-      max: maxCount,
-      maxSize: maxBytes,
-      sizeCalculation: bytesOf,
-      dispose: ({ ownIds }, place) => {
-        for (const id of ownIds) this.places.delete(placeOf(keyOf(place), id))
-      },
-    })
+    this.maxCount = maxCount
+    this.maxBytes = maxBytes
   }
 
   /** The responses of a key, by its number. */
   of(key: number): ResponseScope {
-    const { stored, places, underWay } = this
-    const place = (id: string) => placeOf(key, id)
+    const { stored, places, underWay } = this.shelf(key)
     return {
-      get: (id) => stored.get(place(id)),
+      get: (id) => stored.get(id),
       item: (id) => {
-        const found = stored.get(places.get(place(id)) ?? "")
+        const found = stored.get(places.get(id) ?? "")
         return found && [...found.input, ...found.response.output].find((item) => item.id === id)
       },
       put: (each) => {
         const { id } = each.response
-        stored.set(place(id), each)
+        stored.set(id, each)
         // One that is too large alone is not kept.
-        if (!stored.has(place(id))) return
-        for (const itemId of each.ownIds) places.set(place(itemId), place(id))
+        if (!stored.has(id)) return
+        for (const itemId of each.ownIds) places.set(itemId, id)
+        this.makeRoom()
       },
-      delete: (id) => stored.delete(place(id)),
-      running: (id) => underWay.get(place(id)),
+      delete: (id) => stored.delete(id),
+      running: (id) => underWay.get(id),
       begin: (id, running) => {
-        underWay.set(place(id), running)
-        return () => underWay.delete(place(id))
+        underWay.set(id, running)
+        return () => underWay.delete(id)
       },
     }
   }
-}
 
-function placeOf(key: number, id: string): string {
-  return `${key} ${id}`
-}
+  private shelf(key: number): Shelf {
+    const known = this.shelves.get(key)
+    if (known) return known
+    const places = new Map<string, string>()
+    const stored = new LRUCache<string, StoredResponse>({
+      max: this.maxCount,
+      maxSize: this.maxBytes,
+      sizeCalculation: bytesOf,
+      dispose: ({ ownIds }) => {
+        for (const id of ownIds) places.delete(id)
+      },
+    })
+    const shelf = { stored, places, underWay: new Map<string, RunningResponse>() }
+    this.shelves.set(key, shelf)
+    return shelf
+  }
 
-function keyOf(place: string): number {
-  return Number(place.slice(0, place.indexOf(" ")))
+  /** The key that holds most gives way first: no key can push out what others keep within their share. */
+  private makeRoom(): void {
+    const kept = [...this.shelves.values()].map(({ stored }) => stored)
+    let total = kept.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0)
+    while (total > this.maxBytes) {
+      const largest = kept.reduce((a, b) => (b.calculatedSize > a.calculatedSize ? b : a))
+      const before = largest.calculatedSize
+      largest.pop()
+      total -= before - largest.calculatedSize
+    }
+  }
 }
 
 /** Two bytes a unit of text, and some for each value around it. */

@@ -45,3 +45,21 @@ test("signals while the model loads end the program: one cleanly, two at once", 
     }
   }
 })
+
+test("a server goes on when nobody reads what it prints", { timeout: 120_000 }, async () => {
+  const child = start(["serve", "--port", "0"])
+  let url = ""
+  for await (const chunk of child.stdout!) {
+    url = /http:\S+/.exec(String(chunk))?.[0] ?? ""
+    if (url !== "") break
+  }
+  // The loop has closed the pipe of standard output; that of standard error goes too.
+  child.stderr!.destroy()
+  for (let round = 0; round < 3; round++) {
+    expect((await fetch(`${url}/v1/models`)).status).toBe(200)
+    await setTimeout(50)
+  }
+  const ended = once(child, "exit")
+  child.kill("SIGTERM")
+  expect(await ended).toEqual([0, null])
+})

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { type Engine, open } from "../../../../runtime/index.ts"
 import { createApp } from "../../../../server/app.ts"
 import { createFetch } from "../../../../server/serve.ts"
@@ -131,6 +131,17 @@ describe("a whole reply", () => {
     const body = await reply({ prompt: [long, [long[0]]], ignore_eos: true })
     expect(body.usage.completion_tokens).toBe(512 - 505 + 16)
     expect((await post({ prompt: long, max_tokens: 16 })).status).toBe(400)
+  })
+
+  test("a list is refused at the first prompt that does not fit, before the others cost anything", async () => {
+    const long = "a b ".repeat(512)
+    const tokenize = vi.spyOn(engine, "tokenize")
+    const response = await post({ prompt: ["a", long, ...Array(100).fill("b")] })
+    expect(tokenize.mock.calls.length).toBe(2)
+    tokenize.mockRestore()
+    const { error } = await response.json()
+    expect([response.status, error.code]).toEqual([400, "context_length_exceeded"])
+    expect(engine.load()).toMatchObject({ running: 0, waiting: 0 })
   })
 
   test("special tokens of the prompt are read, unless parse_special says otherwise", async () => {
@@ -354,7 +365,7 @@ describe("refusals", () => {
     ["a misspelt constraint", { guided_jsn: {} }, "guided_jsn", "unsupported_parameter"],
     ["two constraints", { regex: "a", grammar: 'root ::= "a"' }, "regex", "invalid_value"],
     ["options without a stream", { stream_options: {} }, "stream_options", "invalid_value"],
-    ["a temperature", { temperature: 3 }, "temperature", "invalid_value"],
+    ["a temperature", { temperature: -1 }, "temperature", "invalid_value"],
     [
       "too many rows",
       { logprobs: 5, max_tokens: 500, n: 128, prompt: ["a", "b", "c"] },

@@ -66,3 +66,12 @@ test("texts count by two bytes a unit, and what is too large alone is not kept",
   scope.put(stored("d", "x".repeat(3_000)))
   expect([scope.get("d"), scope.item("msg_d")]).toEqual([undefined, undefined])
 })
+
+test("where there is no room, the key that holds most gives way", () => {
+  const store = new ResponseStore({ maxBytes: 10_000 })
+  store.of(0).put(stored("mine", "x".repeat(500)))
+  for (let i = 0; i < 50; i++) store.of(1).put(stored(`flood${i}`, "x".repeat(500)))
+  expect(store.of(0).get("mine")).toBeDefined()
+  expect(store.of(1).get("flood0")).toBe(undefined)
+  expect(store.of(1).get("flood49")).toBeDefined()
+})
