@@ -9,6 +9,7 @@ import type { TokenNames } from "./ebnf/tokennames.ts"
 import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
 import { compileJsonSchema, type JsonOptions } from "./json/compile.ts"
+import type { OpenObjects } from "./json/read/keywordreader.ts"
 import { compareNames } from "./json/read/value.ts"
 import type { Whitespace } from "./json/spelling.ts"
 import { exprLexeme, rawLexeme } from "./lexeme/raw.ts"
@@ -17,7 +18,7 @@ import { buildNames } from "./lexeme/string/names.ts"
 import type { Escapes } from "./lexeme/string/string.ts"
 import { Dead } from "./lexeme/table.ts"
 import { parseRegex } from "./regex/parse.ts"
-import { makeReport, type Report } from "./report.ts"
+import { type KeywordNote, makeReport, type Report } from "./report.ts"
 import { trimTables } from "./tables.ts"
 import type { Turn } from "./tags/styles/plan.ts"
 import { toolsRule } from "./tags/styles/turn.ts"
@@ -25,8 +26,11 @@ import { tagRule } from "./tags/tags.ts"
 
 /** A constraint: what `compile` takes. */
 export type GrammarInput =
-  /** A schema as a value, or as a JSON text, in which number spelling and key order survive. */
-  | { kind: "json"; schema: unknown }
+  /**
+   * A schema as a value, or as a JSON text, in which number spelling and key order survive. `strict`: of the kind that OpenAI's
+   * requests call so, which makes `openObjects` declared where the options do not say.
+   */
+  | { kind: "json"; schema: unknown; strict?: boolean }
   /** A full match of an ECMAScript regular expression. */
   | { kind: "regex"; pattern: string; flags?: string }
   /** One of these texts. */
@@ -62,6 +66,12 @@ export interface CompileOptions {
   numbers?: "plain" | "all"
   /** `format`: assert (default), annotate, or as the metaschema's vocabularies say. */
   formats?: "assert" | "annotate" | "vocabulary"
+  /**
+   * Objects whose schema has `properties` and says nothing of other names (`additionalProperties`, `patternProperties`,
+   * `unevaluatedProperties`, `propertyNames`; `allOf`, `$ref` and the branches in force included): they take the declared names
+   * alone, or any. Default declared for arguments of tools and for strict schemas, always elsewhere.
+   */
+  openObjects?: OpenObjects
   /** Refuse keywords that no draft knows. Default ignore. */
   unknownKeywords?: "ignore" | "error"
   /** An unsatisfiable constraint: throw (generate), or compile to the empty language (conform). */
@@ -129,6 +139,7 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
     limits,
     formats: options.formats ?? "assert",
     unknownKeywords: options.unknownKeywords ?? "ignore",
+    openObjects: options.openObjects ?? (input.kind === "json" && input.strict ? "declared" : "always"),
     unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
     // A copy: schemas inside of a grammar may be compiled again when a text comes to them.
@@ -145,8 +156,11 @@ function compileNotation(
   json: JsonOptions,
 ): { grammar: Grammar; report: Report } {
   const { key, unsatisfiable } = json
+  /** Of the schemas inside. */
+  const notes: (() => KeywordNote[])[] = []
+  const identityOf = (title: string) => ({ key, title, notes: () => notes.flatMap((make) => make()) })
   const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
-    compileRules(read, new Rules(limits, options.tokens), { key, title }, unsatisfiable)
+    compileRules(read, new Rules(limits, options.tokens), identityOf(title), unsatisfiable)
   const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
   /** A grammar that stands in another: its mistakes are those of the whole. */
   const inner = (nested: GrammarInput) => compileWithin(nested, own, limits).grammar
@@ -219,9 +233,17 @@ function compileNotation(
     case "tools": {
       const lark = (text: string) => inner({ kind: "lark", text })
       const { response_format: format = null } = input
-      const answer = format === null || format instanceof Grammar ? format : answerOf(() => inner(format))
+      const compileFormat = (nested: GrammarInput) => {
+        const { grammar, report } = compileWithin(nested, own, limits)
+        notes.push(() => report.keywords.map((note) => ({ ...note, path: `response_format${note.path}` })))
+        return grammar
+      }
+      const answer =
+        format === null || format instanceof Grammar ? format : answerOf(() => compileFormat(format))
       return fromRules(`turn in the style ${input.style}`, (rules) => {
-        return toolsRule({ ...input, response_format: answer }, rules, { ...json, lark })
+        const openObjects = options.openObjects ?? "declared"
+        const note = (make: () => KeywordNote[]) => notes.push(make)
+        return toolsRule({ ...input, response_format: answer }, rules, { ...json, openObjects, lark, note })
       })
     }
     default:
@@ -257,7 +279,8 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
     })
   const { tokens, ...others } = options
   // The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema.
-  if (input.kind === "json" && typeof input.schema === "string") return `${said(others)} ${input.schema}`
+  if (input.kind === "json" && typeof input.schema === "string")
+    return `${said(input.strict ? { ...others, strict: true } : others)} ${input.schema}`
   return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }
 
@@ -265,7 +288,7 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
 function compileRules(
   read: (rules: Rules) => RuleId | LarkGrammar,
   rules: Rules,
-  identity: { key: () => string; title: string },
+  { notes, ...identity }: { key: () => string; title: string; notes: () => KeywordNote[] },
   unsatisfiable: "error" | "empty",
 ): { grammar: Grammar; report: Report } {
   const begin = read(rules)
@@ -273,7 +296,7 @@ function compileRules(
     typeof begin === "number"
       ? rules.grammar(begin, identity)
       : rules.grammar(begin.rule, { ...identity, isForced: !begin.noForcing })
-  if (grammar !== null) return { grammar, report: makeReport(() => []) }
+  if (grammar !== null) return { grammar, report: makeReport(notes) }
   const message = "no text satisfies the grammar: each of its rules needs another that never ends"
   if (unsatisfiable === "error")
     throw new GrammarError("unsatisfiable", "", `${message}. Give one an alternative that ends`)

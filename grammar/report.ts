@@ -15,7 +15,10 @@ export interface Report {
   satisfiable: boolean
   /** Why nothing satisfies it. */
   reason?: { path: string; message: string }
-  /** Every keyword of every schema that was read, once. Empty for other inputs. */
+  /**
+   * Every keyword of every schema that was read, once. Of a turn with tools those of their schemas, by pointers into `tools`, and of
+   * its `response_format`. Empty for other inputs.
+   */
   keywords: KeywordNote[]
   counts: { exact: number; annotation: number; relaxed: number }
 }

@@ -81,6 +81,7 @@ const policyNames = [
   "numbers",
   "formats",
   "unknownKeywords",
+  "openObjects",
   "dialect",
   "documents",
   "limits",

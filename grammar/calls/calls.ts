@@ -36,7 +36,8 @@ export function callGrammar(
   options: CallOptions = {},
 ): Grammar {
   const functions = readFunctions(tools)
-  const { await: awaiting = "never", maxCalls = 1, compile: own = {} } = options
+  const { await: awaiting = "never", maxCalls = 1 } = options
+  const own = { openObjects: "declared", ...options.compile } as const
   if (maxCalls !== Number.POSITIVE_INFINITY && !(Number.isSafeInteger(maxCalls) && maxCalls >= 1)) {
     throw new GrammarError(
       "syntax",

@@ -6,11 +6,12 @@ import { checkTime } from "../deadline.ts"
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
-import { makeReport, type Report } from "../report.ts"
+import { type KeywordNote, makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
+import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
 import { checkLeast } from "./least.ts"
-import { KeywordReader } from "./read/keywordreader.ts"
+import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
@@ -22,6 +23,7 @@ export interface JsonOptions {
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
   unsatisfiable: "error" | "empty"
+  openObjects?: OpenObjects
   dialect?: string
   documents?: Readonly<Record<string, string>>
   /** Texts that no string and no name of a property may hold. */
@@ -82,8 +84,13 @@ export function compileJsonSchema(
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),
-    report: makeReport(() => language.reader.notes(), reason),
+    report: makeReport(() => keywordNotes(language, root), reason),
   }
+}
+
+/** What became of every keyword that was read. */
+export function keywordNotes({ reader }: JsonLanguage, root: SchemaNode): KeywordNote[] {
+  return reader.notes(reader.closesObjects ? closingSchemas(reader, root) : new Set())
 }
 
 function readSchema(schema: unknown, limits: Limits): JsonNode {
@@ -103,7 +110,7 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
     isQueued[node.id] = true
     checkLimit(limits, "nodes", queue.push(node), node.pointer, "schemas that can be reached")
   }
-  for (const node of queue) {
+  const read = (node: SchemaNode) => {
     checkTime()
     const keywords = reader.of(node)
     for (const child of keywords.below) add(child)
@@ -114,6 +121,11 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
       }
     }
   }
+  for (const node of queue) read(node)
+  const { length } = queue
+  if (reader.closesObjects) for (const child of countBranches(reader, queue)) add(child)
+  // An `if` alone is read where it counts.
+  for (let i = length; i < queue.length; i++) read(queue[i])
   return queue
 }
 

@@ -15,6 +15,7 @@ import { typesOf } from "./facts/oneof.ts"
 import { PlainSchemas } from "./facts/plain.ts"
 import { type Lookup, Satisfiability } from "./facts/satisfiable.ts"
 import { FiniteValues } from "./finitevalues.ts"
+import { closeObjects } from "./object/closing.ts"
 import { checkKeyReadings, mayLeaveMany } from "./object/keyreadings.ts"
 import { ObjectLanguage } from "./object/object.ts"
 import { ObjectRules } from "./object/objectrules.ts"
@@ -274,12 +275,17 @@ export class JsonLanguage implements Values, Containers {
     if (!this.plain.isPossible(conjunction, Types.object)) return noSpecs
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
-      specs = this.branches.of(conjunction, Types.object).map(({ facts, obligations }) =>
+      const branches = this.branches.of(conjunction, Types.object)
+      specs = branches.map(({ facts, obligations }) =>
         objectSpec(this.all, this.reader, facts, this.limits, {
           obligations,
           isImplied: (value, fact) => this.isImplied(value, fact),
         }),
       )
+      if (this.reader.closesObjects) {
+        const pairs = specs.map((spec, i) => [branches[i], spec] as const)
+        specs = closeObjects(this.all, this.reader, conjunction, pairs)
+      }
       this.objectSpecs.set(conjunction, specs)
     }
     return specs

@@ -143,8 +143,9 @@ export function unpackOpening({ report, ...opening }: PlainOpening, request: Wal
 }
 
 function notesOf({ constraint }: WalkRequest): KeywordNote[] {
-  // Only schemas have keywords.
-  if (!constraint || !("kind" in constraint.input) || constraint.input.kind !== "json") return []
+  // Only schemas have keywords, tools their schemas included.
+  if (!constraint || !("kind" in constraint.input)) return []
+  if (constraint.input.kind !== "json" && constraint.input.kind !== "tools") return []
   return compile(constraint.input, { surface: "generate", ...constraint.policies }).report.keywords
 }
 

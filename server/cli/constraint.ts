@@ -25,6 +25,7 @@ export interface ConstraintFlags {
   escapes?: string
   numbers?: string
   formats?: string
+  openObjects?: string
   maxCompile: number
   maxMask: number
 }
@@ -73,6 +74,12 @@ export function constraintFlags(command: Command): Command {
     .addOption(new Option("--escapes <policy>", "in JSON strings").choices(["canonical", "json"]))
     .addOption(new Option("--numbers <policy>", "spelling of JSON numbers").choices(["plain", "json"]))
     .addOption(new Option("--formats <policy>", "what `format` does").choices(["assert", "annotate"]))
+    .addOption(
+      new Option(
+        "--open-objects <policy>",
+        "names of objects that leave additionalProperties unsaid: the declared ones, or any",
+      ).choices(["declared", "always"]),
+    )
     .option(
       "--max-compile <ms>",
       "time that the constraint may take to compile",
@@ -142,8 +149,8 @@ export function givenConstraints(flags: ConstraintFlags): (keyof typeof constrai
 
 /** The policies that the flags name; the rest keeps its default. */
 export function spelling(flags: Partial<ConstraintFlags>): CompileOptions {
-  const { whitespace, order, escapes, numbers, formats } = flags
-  return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats } }).compile
+  const { whitespace, order, escapes, numbers, formats, openObjects: open_objects } = flags
+  return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats, open_objects } }).compile
 }
 
 /** The same, and the time that it may take. */

@@ -51,7 +51,7 @@ export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
   })
 }
 
-const policyNames = ["whitespace", "order", "escapes", "numbers", "formats"]
+const policyNames = ["whitespace", "order", "escapes", "numbers", "formats", "open_objects"]
 /** Options of a row beside the policies, by kind. */
 const optionNames: Readonly<Record<string, readonly string[]>> = {
   regex: ["flags"],

@@ -59,6 +59,20 @@ test("the key is the identity of input and options", () => {
   expect(key(choice)).not.toBe(key(choice, { limits: { threads: 9 } }))
 })
 
+test("a strict schema closes the objects that it leaves open, unless the options say otherwise; it has a key of its own", () => {
+  for (const schema of ['{"properties":{"a":{}}}', { properties: { a: {} } }]) {
+    const of = (strict?: boolean, openObjects?: "declared" | "always") => {
+      const input: GrammarInput = { kind: "json", schema, ...(strict !== undefined && { strict }) }
+      const { grammar, report } = compile(input, { ...(openObjects && { openObjects }) })
+      return { key: grammar.key, isClosed: report.keywords[0].note?.includes("openObjects") ?? false }
+    }
+    expect([of().isClosed, of(false).isClosed, of(true).isClosed]).toEqual([false, false, true])
+    expect([of(true, "always").isClosed, of(false, "declared").isClosed]).toEqual([false, true])
+    const keys = [of(), of(true), of(undefined, "declared"), of(undefined, "always")].map(({ key }) => key)
+    expect(new Set(keys).size).toBe(4)
+  }
+})
+
 test("the report names every keyword once, and counts them", () => {
   const schema = { title: "t", type: "object", properties: { a: { minLength: 1, examples: [1] } } }
   const { report } = compile({ kind: "json", schema })

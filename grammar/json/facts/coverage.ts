@@ -30,6 +30,7 @@ export interface Asserted {
   holds(node: SchemaNode): boolean
   fails(node: SchemaNode): boolean
   isPresent(name: string): boolean
+  isAbsent(name: string): boolean
 }
 
 /** The keyword that asks for coverage of the type with bit `type`. */
@@ -40,26 +41,39 @@ export function unevaluated(keywords: Keywords, type: number): SchemaNode | null
 /** What is covered for `root`, its own `unevaluated*` aside, by itself and the in-place schemas that are asserted. */
 export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number, known: Asserted): Coverage {
   const coverage = noCoverage()
-  const seen = new Set([root])
+  for (const node of assertedSchemas(reader, [root], known))
+    addOwn(coverage, node, reader.of(node), type, node === root)
+  return coverage
+}
+
+/** `roots` and the in-place schemas below them that are asserted. `counts`: whether a branch of a choice that is still open counts. */
+export function assertedSchemas(
+  reader: KeywordReader,
+  roots: readonly SchemaNode[],
+  known: Asserted,
+  counts: (branch: SchemaNode) => boolean = () => false,
+): ReadonlySet<SchemaNode> {
+  const seen = new Set(roots)
   for (const node of seen) {
     const keywords = reader.of(node)
-    addOwn(coverage, node, keywords, type, node === root)
     for (const child of keywords.all) seen.add(child)
-    for (const child of [...keywords.any.flat(), ...keywords.one.flat()])
-      if (known.holds(child)) seen.add(child)
+    for (const group of [...keywords.any, ...keywords.one]) {
+      const held = group.filter((child) => known.holds(child))
+      for (const child of held.length === 0 ? group.filter(counts) : held) seen.add(child)
+    }
     if (keywords.conditional !== null) {
       const { test, yes, no } = keywords.conditional
-      if (known.holds(test)) {
-        seen.add(test)
-        if (yes !== null) seen.add(yes)
-      } else if (no !== null && known.fails(test)) {
-        seen.add(no)
-      }
+      const [holds, fails] = [known.holds(test), known.fails(test)]
+      if (holds) seen.add(test)
+      if (yes !== null && (holds || (!fails && counts(yes)))) seen.add(yes)
+      if (no !== null && (fails || (!holds && counts(no)))) seen.add(no)
     }
-    for (const [name, child] of keywords.dependentSchemas)
-      if (known.isPresent(name) && known.holds(child)) seen.add(child)
+    for (const [name, child] of keywords.dependentSchemas) {
+      const isMet = known.isPresent(name) && known.holds(child)
+      if (isMet || (!known.isAbsent(name) && counts(child))) seen.add(child)
+    }
   }
-  return coverage
+  return seen
 }
 
 /** Facts that bound the coverage from above: with them, at most `coverage` is covered. */

@@ -60,18 +60,18 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   for (const nodes of keywords.any) clauses.push(nodes.map((node) => [all.schema(node)]))
   for (const nodes of keywords.one) clauses.push(exactlyOne(all, reader, nodes, type))
   for (const node of keywords.not) facts.push(all.schema(node, false))
-  const { isObserved } = keywords
+  const { isObserved, counted } = keywords
   const observe = (node: SchemaNode) =>
     clauses.push([[all.schema(node)], [all.fact({ kind: "uncounted", node })]])
   // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch holds anyway.
-  if (isObserved)
-    for (const nodes of keywords.any) if (nodes.length > 1) for (const node of nodes) observe(node)
+  for (const nodes of keywords.any)
+    if (nodes.length > 1) for (const node of nodes) if (isObserved || counted.includes(node)) observe(node)
   if (keywords.conditional !== null) {
     const { test, yes, no } = keywords.conditional
     if (yes !== null || no !== null) {
       const holds = all.schema(test)
       const fails = all.schema(test, false)
-      if (isObserved || (yes !== null && no !== null)) {
+      if (isObserved || counted.includes(test) || (yes !== null && no !== null)) {
         clauses.push([
           [holds, ...(yes === null ? [] : [all.schema(yes)])],
           [fails, ...(no === null ? [] : [all.schema(no)])],
@@ -80,7 +80,7 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
         // With one side only it says "then, or not if": the side that is there need not say which case it is.
         clauses.push(yes === null ? [[holds], [all.schema(no as SchemaNode)]] : [[all.schema(yes)], [fails]])
       }
-    } else if (isObserved) observe(test)
+    } else if (isObserved || counted.includes(test)) observe(test)
   }
   if (type === Types.object) {
     for (const [name, names] of keywords.dependentRequired) {
@@ -88,7 +88,7 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
         clauses.push([[all.fact({ kind: "absent", name })], [all.fact({ kind: "present", name: other })]])
     }
     for (const [name, node] of keywords.dependentSchemas) {
-      const present = isObserved ? [all.fact({ kind: "present", name })] : []
+      const present = isObserved || counted.includes(node) ? [all.fact({ kind: "present", name })] : []
       clauses.push([[all.fact({ kind: "absent", name })], [...present, all.schema(node)]])
     }
   }

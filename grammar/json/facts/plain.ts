@@ -273,6 +273,8 @@ export class PlainSchemas {
         const { size } = new Set(required)
         if (Math.max(size, minProperties) > maxProperties) return false
         isAdditional = size < minProperties
+        // Which names there may be is a question of all schemas in force.
+        if (isAdditional && this.reader.closesObjects && keywords.declaresNames) return false
       }
       for (const name of required) {
         if (!this.reader.allows(name)) return false

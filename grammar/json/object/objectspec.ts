@@ -287,6 +287,11 @@ export function asserted(all: Conjunctions, reader: KeywordReader, facts: readon
   return {
     holds: (node) => ids.has(all.schema(node)),
     fails: (node) => ids.has(all.schema(node, false)),
+    isAbsent: (name) =>
+      facts.some((id) => {
+        const fact = all.facts[id]
+        return fact.kind === "absent" && fact.name === name
+      }),
     isPresent: (name) =>
       facts.some((id) => {
         const fact = all.facts[id]

@@ -33,9 +33,14 @@ export interface ReadOptions {
   limits: Limits
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
+  /** Names that an object may have where its schema does not say (`openobjects.ts`). Default always: any. */
+  openObjects?: OpenObjects
   /** Texts that no string and no name of a property may hold. */
   excludes?: readonly string[]
 }
+
+/** Any names, or those alone that the schema declares. */
+export type OpenObjects = "declared" | "always"
 
 /** A keyword's value, and what it is said about. */
 interface KeywordPlace {
@@ -46,12 +51,17 @@ interface KeywordPlace {
   readonly path: string
 }
 
+const closedNote =
+  "no names but these: the schema does not say what others there may be (openObjects: declared)"
+
 /** Reads nodes once each. */
 export class KeywordReader {
   readonly graph: SchemaGraph
   readonly limits: Limits
   /** What strings and names of properties may be, whatever the schema says. */
   readonly allowedText: ExprId
+  /** Whether an object whose schema says nothing of other names takes the declared ones alone. */
+  readonly closesObjects: boolean
   private readonly excludes: readonly string[]
   private readonly options: ReadOptions
   /** By node id. */
@@ -69,6 +79,7 @@ export class KeywordReader {
     this.graph = graph
     this.limits = options.limits
     this.options = options
+    this.closesObjects = options.openObjects === "declared"
     this.excludes = options.excludes ?? []
     this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)
   }
@@ -108,8 +119,8 @@ export class KeywordReader {
     return node
   }
 
-  /** A note of every keyword that was read, once. */
-  notes(): KeywordNote[] {
+  /** A note of every keyword that was read, once. `closing`: schemas whose properties are all there may be. */
+  notes(closing: ReadonlySet<SchemaNode>): KeywordNote[] {
     const notes: KeywordNote[] = []
     for (const node of this.nodes) {
       if (node.value.kind !== "object") continue
@@ -126,6 +137,8 @@ export class KeywordReader {
                 : "unknown keyword"
               : this.remarks.get(node)?.get(keyword)
         if (remark !== undefined) notes.push({ path, keyword, status: "annotation", note: remark })
+        else if (keyword === "properties" && closing.has(node))
+          notes.push({ path, keyword, status: "exact", note: closedNote })
         else notes.push({ path, keyword, status: constrains(known as Keyword) ? "exact" : "annotation" })
       }
     }
@@ -250,15 +263,18 @@ export class KeywordReader {
         const properties = new Map<string, SchemaNode>()
         for (const [name, item] of mapOf(value, path)) properties.set(name, this.named(place, name, item))
         if (properties.size > 0) keywords.properties = properties
+        keywords.declaresNames = true
         return
       }
       case "patternProperties":
+        keywords.coversOthers = true
         keywords.patternProperties = [...mapOf(value, path)].map(([pattern, item]) => {
           const expr = patternExpr(pattern, `${path}/${encodeToken(pattern)}`, this.options.limits)
           return { expr, node: this.named(place, pattern, item) }
         })
         return
       case "additionalProperties":
+        keywords.coversOthers = true
         keywords.additional = this.child(place)
         return
       case "required":
@@ -271,6 +287,7 @@ export class KeywordReader {
         keywords.maxProperties = readCount(value, path)
         return
       case "propertyNames":
+        keywords.coversOthers = true
         keywords.propertyNames = this.child(place)
         return
       case "dependentRequired":
@@ -338,6 +355,7 @@ export class KeywordReader {
         keywords.unique = value.kind === "true"
         return
       case "unevaluatedProperties":
+        keywords.coversOthers = true
         keywords.unevaluatedProperties = this.child(place)
         return
       case "unevaluatedItems":

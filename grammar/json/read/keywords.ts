@@ -43,6 +43,10 @@ export class Keywords {
   patterns: readonly ExprId[] = none
   number: NumberCell | null = null
   properties = noProperties
+  /** Whether there is a `properties`, if only an empty one. */
+  declaresNames = false
+  /** Whether a keyword is about names that `properties` does not declare, whatever it says of them. */
+  coversOthers = false
   patternProperties: readonly PatternProperty[] = none
   /** For names that neither of the two matches; null: anything. */
   additional: SchemaNode | null = null
@@ -64,6 +68,8 @@ export class Keywords {
   unevaluatedItems: SchemaNode | null = null
   /** Whether some `unevaluated*` needs to know if the in-place schemas here hold. */
   isObserved = false
+  /** In-place schemas that may fail, and that `openObjects` needs to know of whether they hold (`openobjects.ts`). */
+  counted: readonly SchemaNode[] = none
   /** All schemas above that have a say, an `if` alone aside; may hold one twice. */
   below: readonly SchemaNode[] = none
   private readonly names: (node: SchemaNode) => ExprId

@@ -68,13 +68,13 @@ function readFormat(body: RequestBody, path: readonly string[]): Constraint[] {
     case "json_schema": {
       if (format.json_schema === undefined) {
         onlyKeys(format, field, ["type", ...schemaKeys])
-        return [schemaAt(body, [...path, "schema"])]
+        return [strictly(schemaAt(body, [...path, "schema"]), format.strict)]
       }
       onlyKeys(format, field, ["type", "json_schema"])
       const inner = objectAt(body, [...path, "json_schema"])
       if (inner === null) throw missing(`${field}.json_schema`)
       onlyKeys(inner, `${field}.json_schema`, schemaKeys)
-      return [schemaAt(body, [...path, "json_schema", "schema"])]
+      return [strictly(schemaAt(body, [...path, "json_schema", "schema"]), inner.strict)]
     }
     case "grammar":
       onlyKeys(format, field, ["type", "grammar"])
@@ -187,6 +187,14 @@ function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
     )
   }
   return { field, isSchema: true, input: { kind: "json", schema: body.text(path)! } }
+}
+
+/** The schema, as `strict: true` means it: objects take the names that they declare. */
+function strictly(constraint: Constraint, strict: unknown): Constraint {
+  const { input } = constraint
+  return strict === true && input.kind === "json"
+    ? { ...constraint, input: { ...input, strict } }
+    : constraint
 }
 
 function anyObject(field: string): Constraint {

@@ -1,7 +1,7 @@
 /**
  * Policies: how a constrained text may be spelt, as the wire names them, and as the compiler does.
  *
- * A policy narrows spellings, never values. They come in the request's `tokenrail` object, or inside
+ * A policy narrows spellings, never values, but for `open_objects`, which says what objects mean that leave it unsaid. They come in the request's `tokenrail` object, or inside
  * `structured_outputs` together with the two switches that vLLM has there, or from the flags of the command line.
  * A value that asks for more than today's engine does is refused with a way out.
  */
@@ -15,6 +15,7 @@ const policyFields = z.strictObject({
   escapes: z.enum(["canonical", "json"]).nullish(),
   numbers: z.enum(["plain", "json"]).nullish(),
   formats: z.enum(["assert", "annotate"]).nullish(),
+  open_objects: z.enum(["declared", "always"]).nullish(),
   whitespace: z
     .union([z.enum(["bounded", "none", "spaced", "any"]), z.looseObject({ indent: z.unknown() })])
     .nullish(),
@@ -42,7 +43,11 @@ const vllmFlags = z.strictObject({
 
 /** Policies that ask for more than today's engine does: the value, the way out. */
 const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
-  ["additional", "forbid", "Set additionalProperties: false in the schema"],
+  [
+    "additional",
+    "forbid",
+    "Set additionalProperties: false in the schema, or tokenrail.open_objects to declared",
+  ],
   ["prefill", "inside", "Leave it out"],
   ["lenient", true, "Remove the keyword from the schema"],
   ["trace", true, "Leave it out"],
@@ -95,6 +100,7 @@ export function readPolicies(value: Record<string, unknown>): Policies {
   if (policies.escapes) options.escapes = policies.escapes === "json" ? "all" : "minimal"
   if (policies.numbers) options.numbers = policies.numbers === "json" ? "all" : "plain"
   if (policies.formats) options.formats = policies.formats
+  if (policies.open_objects) options.openObjects = policies.open_objects
   const pattern = flags.whitespace_pattern ?? value.guided_whitespace_pattern
   const whitespace = policies.whitespace ?? (flags.disable_any_whitespace ? "spaced" : fromPattern(pattern))
   if (typeof whitespace === "object" && whitespace !== null) {

@@ -71,11 +71,13 @@ test("policies have the wire's names and the compiler's meaning", () => {
     "json",
     "--numbers",
     "json",
+    ...["--open-objects", "declared"],
     "--formats",
     "annotate",
   ]
   expect(spelling(read(...all))).toEqual({
     ...{ whitespace: "tight", order: "any", escapes: "all", numbers: "all", formats: "annotate" },
+    ...{ openObjects: "declared" },
   })
   expect(() => read("--order", "random")).toThrow(/Allowed choices are schema, any/)
 })

@@ -1,8 +1,12 @@
 /** Requests that carry the same tool share what was read of its schema, and nothing else. */
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { defaultLimits } from "../../../../grammar/errors.ts"
+import { compile, type GrammarInput } from "../../../../grammar/index.ts"
+import { styles } from "../../../../grammar/tags/styles/all.ts"
 import { type ArgumentOptions, openArguments } from "../../../../grammar/tags/styles/arguments.ts"
 import type { Tool } from "../../../../grammar/tags/styles/tools.ts"
+import { randomOf } from "../../../support/oracle.ts"
+import { Reader, tool, Writer, written } from "./support.ts"
 
 const options: ArgumentOptions = {
   policy: { order: "schema", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
@@ -29,6 +33,7 @@ test.each<[string, Partial<ArgumentOptions>]>([
   ["other limits", { limits: { ...defaultLimits, nodes: 7 } }],
   ["another draft", { dialect: "http://json-schema.org/draft-04/schema#" }],
   ["formats that are notes", { formats: "annotate" }],
+  ["objects that are closed", { openObjects: "declared" }],
 ])("%s: opened anew", (_, other) => {
   const first = openArguments(toolOf(place()), options)
   expect(openArguments(toolOf(place()), { ...options, ...other }).language).not.toBe(first.language)
@@ -48,4 +53,38 @@ test("a refusal is told with each tool's own name and place", () => {
     const tool = toolOf(bad, { name: `f${i}`, path: `/${i}/function/parameters` })
     expect(() => openArguments(tool, options)).toThrow(`/${i}/function/parameters/type: the tool "f${i}"`)
   }
+})
+
+describe("arguments that no schema declares", () => {
+  const integers = { type: "object", properties: { a: { type: "integer" } } }
+  const turn = (style: string, parameters: unknown): GrammarInput => {
+    return { kind: "tools", style, tools: [tool("f", parameters)], tool_choice: "required" }
+  }
+  test.each(styles.map((style) => [style.name, style] as const))("%s", (name, style) => {
+    const accepts = (parameters: unknown, given: object, openObjects?: "declared" | "always") => {
+      const calls = [{ name: "f", arguments: { ...given } }]
+      const reader = new Reader(compile(turn(name, parameters), openObjects && { openObjects }).grammar)
+      return [...style.blocks.keys()].map((at) =>
+        reader.accepts(written(new Writer(randomOf(3)).calls(style, at, calls))),
+      )
+    }
+    const each = (verdict: boolean) => style.blocks.map(() => verdict)
+    expect(accepts(integers, { a: 1 })).toEqual(each(true))
+    expect(accepts(integers, { a: 1, b: 2 })).toEqual(each(false))
+    expect(accepts(integers, { a: 1, b: 2 }, "always")).toEqual(each(true))
+    expect(accepts({ ...integers, additionalProperties: true }, { a: 1, b: 2 })).toEqual(each(true))
+    expect(accepts({ type: "object" }, { b: 2 })).toEqual(each(true))
+    expect(accepts({ type: "object", properties: {} }, { b: 2 })).toEqual(each(false))
+  })
+
+  test("the report names the place within the tools, and within the answer", () => {
+    const schema = { properties: { b: {} } }
+    const input = { ...turn("hermes", integers), tool_choice: "auto" } as const
+    const closed = (strict: boolean) =>
+      compile({ ...input, response_format: { kind: "json", schema, strict } } as GrammarInput)
+        .report.keywords.filter(({ note }) => note?.includes("openObjects"))
+        .map(({ path }) => path)
+    expect(closed(false)).toEqual(["/0/function/parameters/properties"])
+    expect(closed(true)).toEqual(["response_format/properties", "/0/function/parameters/properties"])
+  })
 })

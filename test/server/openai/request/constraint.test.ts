@@ -22,7 +22,17 @@ test.each([
   [
     "response_format json_schema",
     { response_format: { type: "json_schema", json_schema: { name: "x", strict: true, schema } } },
+    { ...json, strict: true },
+  ],
+  [
+    "response_format json_schema that is not strict",
+    { response_format: { type: "json_schema", json_schema: { name: "x", strict: false, schema } } },
     json,
+  ],
+  [
+    "json_schema, unwrapped and strict",
+    { response_format: { type: "json_schema", strict: true, schema } },
+    { ...json, strict: true },
   ],
   ["json_schema, unwrapped", { response_format: { type: "json_schema", schema } }, json],
   ["json_object with a schema", { response_format: { type: "json_object", schema } }, json],
@@ -134,11 +144,12 @@ test.each([
   ["an unknown policy", { tokenrail: { whitespaces: "any" } }, /whitespaces/],
   ["a policy's unknown value", { tokenrail: { order: "random" } }, /tokenrail.order/],
   ["a length's unknown rule", { tokenrail: { on_length: "stretch" } }, /on_length/],
+  ["a policy of open objects", { tokenrail: { open_objects: "closed" } }, /tokenrail.open_objects/],
   ["leniency", { tokenrail: { lenient: true } }, /lenient/],
   [
     "forbidding",
     { structured_outputs: { json: schema, disable_additional_properties: true } },
-    /additionalProperties: false/,
+    /open_objects/,
   ],
   ["an odd white space", { guided_json: schema, guided_whitespace_pattern: "x*" }, /not supported/],
   [
@@ -167,6 +178,7 @@ test("policies reach the compiler under its names", async () => {
     escapes: "json",
     numbers: "json",
     formats: "annotate",
+    open_objects: "declared",
     whitespace: "spaced",
   }
   expect((await read({ tokenrail })).policies.compile).toEqual({
@@ -174,6 +186,7 @@ test("policies reach the compiler under its names", async () => {
     escapes: "all",
     numbers: "all",
     formats: "annotate",
+    openObjects: "declared",
     whitespace: "tight",
   })
   const vllm = { structured_outputs: { json: schema, disable_any_whitespace: true } }

@@ -1,0 +1,70 @@
+/**
+ * Objects that take their declared names alone (`facts/openobjects.ts`): specs without classes of other names.
+ *
+ * Names that are required count as declared: nobody asks for a name that may not come. A branch that cannot be finished with
+ * these, since it needs more names or another one, is left out. Where that would be all of them, the object stays open: the
+ * policy makes nothing unsatisfiable.
+ */
+import { matchesText } from "../../lexeme/expr/finite.ts"
+import type { Branch } from "../facts/branches.ts"
+import type { Conjunctions } from "../facts/conjunction.ts"
+import type { Obligation } from "../facts/obligations.ts"
+import { declaredInForce } from "../facts/openobjects.ts"
+import type { KeywordReader } from "../read/keywordreader.ts"
+import { asserted, type ObjectSpec } from "./objectspec.ts"
+
+/** The specs of the branches of `conjunction`, each as it is or with the declared names alone. */
+export function closeObjects(
+  all: Conjunctions,
+  reader: KeywordReader,
+  conjunction: number,
+  branches: readonly (readonly [Branch, ObjectSpec])[],
+): readonly ObjectSpec[] {
+  const roots = all.factsOf(conjunction).flatMap((id) => {
+    const fact = all.facts[id]
+    return fact.kind === "schema" && fact.positive ? [fact.node] : []
+  })
+  const closed = branches.flatMap(([branch, spec]) => {
+    if (branch.facts.some((id) => isConstant(all, id))) return [spec]
+    const isOpen = branch.clauses.flat(2).some((id) => all.facts[id].kind === "schema" && !all.isNegative(id))
+    const declared = declaredInForce(reader, roots, asserted(all, reader, branch.facts), isOpen)
+    return declared === null ? [spec] : withNames(all, spec, declared, obligationsOf(all, branch))
+  })
+  return closed.length > 0 ? closed : branches.map(([, spec]) => spec)
+}
+
+/** Whether the fact says all of a value, names included. */
+function isConstant(all: Conjunctions, id: number): boolean {
+  const fact = all.facts[id]
+  return fact.kind === "equals" && fact.positive
+}
+
+function obligationsOf(all: Conjunctions, branch: Branch): Obligation[] {
+  const obligations = [...branch.obligations]
+  for (const id of branch.facts) {
+    const fact = all.facts[id]
+    if (fact.kind === "some") obligations.push([fact])
+  }
+  return obligations
+}
+
+/** The spec with these names alone; none if it needs others. */
+function withNames(
+  all: Conjunctions,
+  spec: ObjectSpec,
+  kept: ReadonlySet<string>,
+  obligations: readonly Obligation[],
+): ObjectSpec[] {
+  const usable = spec.names.filter(({ name, value }) => kept.has(name) && !all.isFalse(value))
+  const canBeMet = (obligation: Obligation) =>
+    obligation.some((event) => {
+      if (event.kind === "some") return usable.some(({ name }) => matchesText(event.names, name))
+      return event.kind === "absent" || kept.has(event.name)
+    })
+  if (spec.names.some(({ name, isRequired }) => isRequired && !kept.has(name))) return []
+  if (spec.min > usable.length || !obligations.every(canBeMet)) return []
+  const names = spec.names.map((each) =>
+    kept.has(each.name) ? each : { ...each, value: all.never, chances: [] },
+  )
+  return [{ ...spec, names, classes: [] }]
+}
