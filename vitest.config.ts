@@ -1,9 +1,12 @@
 import { defineConfig } from "vitest/config"
 
 const pure = "test/{grammar,mask,sampler,support}/**"
-const parallel = { maxWorkers: 2, sequence: { groupOrder: 0 }, testTimeout: 60_000, hookTimeout: 60_000 }
+/** Tests that load onnxruntime themselves send nothing either. */
+const env = { ORT_DISABLE_TELEMETRY: "1" }
+const parallel = { env, maxWorkers: 2, sequence: { groupOrder: 0 }, testTimeout: 60_000, hookTimeout: 60_000 }
 /** One process that opens Dawn once and exits by itself, behind the others: projects of one group share their workers. */
 const gpu = {
+  env,
   sequence: { groupOrder: 1 },
   globalSetup: ["test/support/sampler/adapter.ts"],
   maxWorkers: 1,
@@ -54,8 +57,8 @@ export default defineConfig({
         test: {
           name: "full",
           include: ["test/**/*.full.test.ts"],
-          env: { TOKENRAIL_TESTS: "full" },
           ...parallel,
+          env: { ...env, TOKENRAIL_TESTS: "full" },
           testTimeout: 3_600_000,
         },
       },

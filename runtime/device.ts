@@ -96,7 +96,10 @@ async function createGpu(flags: string[]): Promise<GPU> {
   try {
     binding = await import("webgpu")
   } catch (cause) {
-    throw new ModelError("webgpu cannot be loaded: npm install webgpu, or choose the device cpu", { cause })
+    throw new ModelError(
+      "webgpu cannot be loaded: npm install --ignore-scripts webgpu, or choose the device cpu",
+      { cause },
+    )
   }
   if (!("GPUBufferUsage" in globalThis)) Object.assign(globalThis, binding.globals)
   return binding.create(flags)

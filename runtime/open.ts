@@ -17,6 +17,7 @@ import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
 import { type DownloadProgress, locateModel } from "./model/hub/pull.ts"
 import type { Model } from "./model/model.ts"
 import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
+import { muteTelemetry, requireOrt } from "./model/ort/installed.ts"
 import { Tokenizer } from "./model/tokenizer.ts"
 import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
 import { checkSameVocabulary, ModelDrafter } from "./speculation/draftmodel.ts"
@@ -100,6 +101,9 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
   const log = options.log ?? (() => {})
+  requireOrt()
+  const doubt = muteTelemetry()
+  if (doubt !== null) log(doubt)
   const directory = await openDirectory(
     options.model ?? packageFile("runtime/embedded"),
     options.dtype,

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -145,7 +145,9 @@ describe("an installed package", () => {
       console.log(JSON.stringify([error.name, error.message]))`)
     expect(found).toEqual([
       "ModelError",
-      expect.stringMatching(/^onnxruntime-node .*ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node/),
+      expect.stringMatching(
+        /^onnxruntime-node is missing: .*npm install --ignore-scripts onnxruntime-node@1\.30\.0 .*ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node/,
+      ),
     ])
   })
 
@@ -154,11 +156,74 @@ describe("an installed package", () => {
     const program = join(folder, "node_modules/.bin/tokenrail")
     const call = (args: string[], input = "") => spawnSync(program, args, { input, encoding: "utf8" })
     expect(call(["check", "-", "--regex", "a+"], "aaa")).toMatchObject({ status: 0, stdout: "-: ok\n" })
-    const refused = call(["generate", "Hi", "--regex", "a+"])
-    expect([refused.status, refused.stderr]).toEqual([
-      4,
-      expect.stringContaining("npm install onnxruntime-node"),
-    ])
+    for (const args of [
+      ["generate", "Hi", "--regex", "a+"],
+      ["serve", "--port", "0"],
+    ]) {
+      const refused = call(args)
+      expect([refused.status, refused.stderr]).toEqual([
+        4,
+        expect.stringContaining("npm install --ignore-scripts onnxruntime-node@"),
+      ])
+    }
+    const doctor = call(["doctor"])
+    expect(doctor.status).toBe(1)
+    expect(doctor.stdout).toMatch(
+      /^packages +FAIL +onnxruntime-node missing, webgpu missing\. Run: npm install --ignore-scripts onnxruntime-node@/m,
+    )
+    expect(doctor.stdout).toMatch(/^answer +FAIL +onnxruntime-node is missing/m)
+  })
+})
+
+describe("installed where only the registry answers, with install scripts on", () => {
+  const tarball = () => `./${readdirSync(folder).find((name) => name.endsWith(".tgz"))}`
+  /** Scripts that fetch from elsewhere fail, on every machine. */
+  const env = {
+    ...process.env,
+    npm_config_ignore_scripts: "false",
+    npm_config_prefer_offline: "true",
+    npm_config_audit: "false",
+    npm_config_fund: "false",
+    GLOBAL_AGENT_HTTPS_PROXY: "http://127.0.0.1:9",
+    GLOBAL_AGENT_HTTP_PROXY: "http://127.0.0.1:9",
+  }
+  const inFolder = (cwd: string, command: string) =>
+    spawnSync("sh", ["-c", command], { cwd, env, encoding: "utf8" })
+  const fresh = (): string => {
+    const path = mkdtempSync(join(folder, "user-"))
+    writeFileSync(join(path, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
+    writeFileSync(join(path, tarball()), readFileSync(join(folder, tarball())))
+    return path
+  }
+  const isWell = (cwd: string) => {
+    const { status, stdout, stderr } = inFolder(cwd, "node_modules/.bin/tokenrail doctor --json")
+    expect([status, stderr], stdout).toEqual([0, ""])
+    expect(JSON.parse(stdout).ok).toBe(true)
+  }
+
+  test("the README's line brings all that an answer takes", (context) => {
+    if (unreachable) context.skip(unreachable)
+    const line = /`(npm install [^`]*tokenrail)`/.exec(readFileSync("README.md", "utf8"))?.[1]
+    expect(line).toBeDefined()
+    const cwd = fresh()
+    const { status, stderr } = inFolder(cwd, line!.replace(/tokenrail$/, tarball()))
+    expect([status, stderr]).toEqual([0, expect.any(String)])
+    isWell(cwd)
+  })
+
+  test("a plain install leaves onnxruntime-node out, and the line that the error names mends it", (context) => {
+    if (unreachable) context.skip(unreachable)
+    if (process.platform !== "linux" || process.arch !== "x64")
+      context.skip("its script fetches on linux-x64 only")
+    const cwd = fresh()
+    expect(inFolder(cwd, `npm install ${tarball()}`).status).toBe(0)
+    expect(existsSync(join(cwd, "node_modules/onnxruntime-node"))).toBe(false)
+    const { status, stderr } = inFolder(cwd, "node_modules/.bin/tokenrail generate Hi --regex a+")
+    expect(status).toBe(4)
+    const line = /(npm install --ignore-scripts onnxruntime-node@[\d.]+)/.exec(stderr)?.[1]
+    expect(line, stderr).toBeDefined()
+    expect(inFolder(cwd, line!).status).toBe(0)
+    isWell(cwd)
   })
 })
 

@@ -8,6 +8,7 @@ import { benchCommand } from "./bench.ts"
 import { checkCommand } from "./check.ts"
 import { compileCommand } from "./compile.ts"
 import { conformanceCommand } from "./conformance.ts"
+import { doctorCommand } from "./doctor.ts"
 import { Exit, exitCode, type Io } from "./exit.ts"
 import { generateCommand } from "./generate.ts"
 import { modelsCommand, pullCommand } from "./pull.ts"
@@ -57,7 +58,7 @@ const program = new Command("tokenrail")
   .exitOverride()
 const commands = [
   ...[serveCommand, generateCommand, checkCommand, compileCommand],
-  ...[pullCommand, modelsCommand, conformanceCommand, benchCommand],
+  ...[pullCommand, modelsCommand, doctorCommand, conformanceCommand, benchCommand],
 ]
 for (const add of commands) add(program, io, done)
 try {

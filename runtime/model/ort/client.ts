@@ -11,6 +11,7 @@ import { ModelError } from "../../errors.ts"
 import { packageFile } from "../../files.ts"
 import type { Feed, Model } from "../model.ts"
 import { Gate } from "./gate.ts"
+import { muteTelemetry } from "./installed.ts"
 
 /** What the worker needs to load the graph. */
 export interface LoadOptions {
@@ -110,6 +111,7 @@ class OrtClient implements Model {
 
   /** Starts a worker and waits until it has loaded the graph. */
   async start(): Promise<void> {
+    muteTelemetry()
     const gate = Gate.open()
     // Not this process's flags: a thread refuses some of them, such as --input-type of a program given by --eval.
     const worker = new Worker(packageFile("dist/runtime/model/ort/worker.js"), {

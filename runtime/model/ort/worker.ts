@@ -8,10 +8,10 @@
 import { readFileSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
-import { ModelError } from "../../errors.ts"
 import type { Answer, LoadOptions, Question } from "./client.ts"
 import { Gate } from "./gate.ts"
 import { Graph, type TensorConstructor } from "./graph.ts"
+import { missingOrt } from "./installed.ts"
 import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
@@ -165,12 +165,7 @@ async function importOrt(): Promise<Ort> {
     const module = (await import("onnxruntime-node")) as unknown as Ort & { default?: Ort }
     return module.default ?? module
   } catch (cause) {
-    throw new ModelError(
-      "onnxruntime-node is missing: ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node",
-      {
-        cause,
-      },
-    )
+    throw missingOrt(cause as Error)
   }
 }
 

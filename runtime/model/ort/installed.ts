@@ -1,0 +1,56 @@
+/**
+ * The package onnxruntime-node as it is installed here, and what it has to know before it is loaded.
+ *
+ * It is optional, because its install script fetches more from a host of its own: where that cannot be reached npm drops the package and
+ * says nothing. All that is needed here is in the package itself, so it is installed without its script.
+ *
+ * From 1.30 on it writes a database of telemetry into the user's cache at each start and sends it, unless `ORT_DISABLE_TELEMETRY` says
+ * otherwise. It reads the environment of the process, of which a thread has a copy only.
+ */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { isMainThread } from "node:worker_threads"
+import { ModelError } from "../../errors.ts"
+import { packageFile } from "../../files.ts"
+
+const ort = "onnxruntime-node"
+const telemetry = "ORT_DISABLE_TELEMETRY"
+
+/** Throws ModelError, with the line that mends it, where the package is not there. Before a model is fetched for it. */
+export function requireOrt(): void {
+  try {
+    createRequire(import.meta.url).resolve(ort)
+  } catch (cause) {
+    throw missingOrt(cause as Error)
+  }
+}
+
+/** Why the package was not loaded, with the line that mends it. */
+export function missingOrt(cause: Error): ModelError {
+  const { code } = cause as NodeJS.ErrnoException
+  const line = installLine()
+  return new ModelError(
+    code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND"
+      ? `${ort} is missing: where its install script cannot reach its host, npm leaves it out without a word. Install it without scripts: ${line} (in a POSIX shell also: ONNXRUNTIME_NODE_INSTALL=skip ${line.replace(" --ignore-scripts", "")})`
+      : `${ort} cannot be loaded: ${cause.message}. It runs on Linux with glibc, on macOS and on Windows. Where it should, install it again: ${line}`,
+    { cause },
+  )
+}
+
+/** The line that installs the package beside this one, without its script. */
+export function installLine(): string {
+  const { optionalDependencies } = JSON.parse(readFileSync(packageFile("package.json"), "utf8"))
+  return `npm install --ignore-scripts ${ort}@${optionalDependencies[ort]}`
+}
+
+/**
+ * Turns the telemetry of onnxruntime off in this process, unless its environment says something of it. Null, or why that is not
+ * sure to help.
+ */
+export function muteTelemetry(): string | null {
+  if (process.env[telemetry] !== undefined) return null
+  process.env[telemetry] = "1"
+  return isMainThread
+    ? null
+    : `the model is opened in a thread, whose environment onnxruntime does not read: set ${telemetry}=1 for the process, or its telemetry is on`
+}
