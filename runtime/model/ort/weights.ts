@@ -27,15 +27,15 @@ export interface PlacedGraph {
 export function placeGraph(path: string): PlacedGraph {
   const folder = dirname(path)
   const asItIs = { model: path, folder }
-  // To read a graph that holds its weights takes its time, and without a link nothing leads elsewhere.
-  if (readdirSync(folder, { withFileTypes: true }).every((entry) => entry.isFile())) return asItIs
   let bytes: Uint8Array
   let files: string[]
   try {
+    // To read a graph that holds its weights takes its time, and without a link nothing leads elsewhere.
+    if (readdirSync(folder, { withFileTypes: true }).every((entry) => entry.isFile())) return asItIs
     bytes = readFileSync(path)
     files = dataFilesOf(bytes)
   } catch {
-    // Too large for one piece of memory, or no graph: the runtime says better what is wrong with it.
+    // Not there, too large for one piece of memory, or no graph: the runtime says better what is wrong with it.
     return asItIs
   }
   const inside = files.filter((file) => isBelow(folder, join(folder, file)) && !isAbsolute(file))

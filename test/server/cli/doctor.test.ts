@@ -86,7 +86,9 @@ test("nothing is written outside of the cache, whatever onnxruntime would like t
   const program = join(process.cwd(), "dist/server/main.js")
   const run = spawnSync(process.execPath, [program, "doctor"], { env: environment(), encoding: "utf8" })
   expect([run.status, run.stderr]).toEqual([0, ""])
-  expect([home, temporary].flatMap((folder) => readdirSync(folder, { recursive: true }))).toEqual([])
+  expect(
+    [home, temporary].flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" })),
+  ).toEqual([])
 })
 
 test("no connection is made but to this machine", async (context) => {
