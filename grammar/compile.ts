@@ -6,7 +6,7 @@ import { notationOf } from "./ebnf/notation.ts"
 import { type RuleId, Rules } from "./ebnf/rules.ts"
 import { chunksOf, type SubstringUnit, substringExpr } from "./ebnf/substring.ts"
 import type { TokenNames } from "./ebnf/tokennames.ts"
-import { checkLimit, defaultLimits, GrammarError, type Limits } from "./errors.ts"
+import { checkLimit, defaultLimits, fixedBounds, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
 import { compileJsonSchema, type JsonOptions } from "./json/compile.ts"
 import type { OpenObjects } from "./json/read/keywordreader.ts"
@@ -202,6 +202,10 @@ function compileNotation(
     }
     case "substring": {
       const chunks = "chunks" in input ? input.chunks : chunksOf(input.text, input.unit ?? "chars")
+      checkTexts(
+        chunks.map((chunk) => chunk.length),
+        "a chunk",
+      )
       const lexeme = exprLexeme(substringExpr(chunks, "", limits))
       return fromLexeme(lexeme, `substring of ${chunks.length} chunks`, "", unsatisfiable, key, limits)
     }
@@ -326,6 +330,11 @@ function fromLexeme(
   }
 }
 
+/** Throws `limit` where one of texts with so many bytes could be begun and not be finished. */
+function checkTexts(lengths: readonly number[], what: string): void {
+  for (const length of lengths) checkLimit(fixedBounds, "shortestBytes", length, "", `bytes of ${what}`)
+}
+
 function choiceContent(options: readonly string[]): number {
   const encoder = new TextEncoder()
   const texts = new Set(options)
@@ -334,5 +343,9 @@ function choiceContent(options: readonly string[]): number {
       throw new GrammarError("syntax", "", `the option ${JSON.stringify(text)} holds half a surrogate pair`)
   }
   const entries = [...texts].map((text) => ({ bytes: encoder.encode(text), tag: PlainTag }))
+  checkTexts(
+    entries.map(({ bytes }) => bytes.length),
+    "an option of the choice",
+  )
   return namesContent(buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes))), NoContent)
 }

@@ -160,9 +160,9 @@ export const fixedBounds = {
   conditionDepth: 64,
 
   // Texts that nobody would write.
-  /** Bytes of a shortest text, of a pattern, a lexeme or a rule. */
+  /** Bytes of a shortest text of a pattern, a lexeme or a rule, and of what a part of it may need once it was begun. */
   shortestBytes: 1 << 20,
-  /** UTF-16 units of a value that completes a text. */
+  /** UTF-16 units of the shortest value of a schema, wherever a text may come to it; minLength, minItems and the like. */
   witnessUnits: 1 << 20,
   /** UTF-16 units of an item that is compared with others. */
   comparedUnits: 1 << 17,

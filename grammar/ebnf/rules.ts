@@ -16,6 +16,7 @@ import { budgetParts } from "./budgets.ts"
 import { RuleCaptures } from "./captures/reader.ts"
 import { components } from "./components.ts"
 import { GreedyRules } from "./greedy.ts"
+import { checkRules } from "./least.ts"
 import { NormalRules } from "./normal.ts"
 import { RuleLanguage } from "./steps.ts"
 import {
@@ -121,6 +122,7 @@ export class Rules {
   grammar(start: RuleId, options: RulesIdentity): Grammar | null {
     this.lowerAll(start)
     const bodyOf = (rule: number) => this.termOf(rule)
+    checkRules(this.terms, start, bodyOf, (rule) => this.nameOf(rule))
     if (!this.terms.hasGreedy) return this.grammarOf(start, bodyOf, options, null)
     const term = this.terms.rule(start)
     const greedy = new GreedyRules(this.terms, bodyOf, this.definitions.length, this.limits)

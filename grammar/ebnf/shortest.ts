@@ -10,6 +10,7 @@ import { concatenate } from "../bytes.ts"
 import { Completions } from "../completions.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import type { Step } from "../frame.ts"
+import type { Grammar } from "../grammar.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { States } from "../state.ts"
@@ -185,10 +186,8 @@ export class ShortestTexts {
           bytes += this.least(terms.at(rest, 1))
         return bytes + this.least(rest)
       }
-      case NestedTerm: {
-        const starts = terms.grammars[terms.at(term, 1)].start.map(leastOfStep)
-        return starts.length === 0 ? 0 : Math.min(...starts)
-      }
+      case NestedTerm:
+        return leastOfNested(terms.grammars[terms.at(term, 1)])
       default:
         return 0
     }
@@ -210,6 +209,13 @@ export class ShortestTexts {
       "lower its repetitions",
     )
   }
+}
+
+/** At most as many bytes as any text of `grammar`. */
+export function leastOfNested({ start }: Grammar): number {
+  return start.length === 0
+    ? 0
+    : start.reduce((least, step) => Math.min(least, leastOfStep(step)), Number.POSITIVE_INFINITY)
 }
 
 /** At most as many bytes as any text that begins by a step. */

@@ -9,7 +9,7 @@
  */
 import { concatenate } from "../bytes.ts"
 import { checkTime } from "../deadline.ts"
-import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, fixedBounds, GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { TupleTable } from "../intern.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
@@ -246,6 +246,7 @@ export class Terms {
     const tags = new Map<Term, number>()
     const rests = new Map<number, Term>()
     const entries = [...byText.values()].map(({ bytes, rests: after }) => {
+      checkLimit(fixedBounds, "shortestBytes", bytes.length, "", "bytes of an alternative")
       const rest = this.or(after)
       let tag = tags.get(rest)
       if (tag === undefined) {
@@ -451,9 +452,11 @@ export class Terms {
     if (term === this.never) return min === 0 ? this.empty : this.never
     if (term === this.empty) return this.empty
     if (this.kind(term) === ExprTerm) return this.expr(exprs.loop(this.at(term, 1), min, max))
-    if (max !== Number.POSITIVE_INFINITY) return this.intern([RepeatTerm, term, min, max])
+    // Counts that no text reaches: a tuple keeps 31 bits of each.
+    const [least, most] = [Math.min(min, Unbounded - 1), Math.min(max, Unbounded)]
+    if (most < Unbounded) return this.intern([RepeatTerm, term, least, most])
     if (min === 0) return this.star(term)
-    return min === 1 ? this.concat(term, this.star(term)) : this.intern([RepeatTerm, term, min, Unbounded])
+    return min === 1 ? this.concat(term, this.star(term)) : this.intern([RepeatTerm, term, least, Unbounded])
   }
 
   /** The terms that `term` is made of. */

@@ -3,14 +3,15 @@
  * that can be reached, tests satisfiability, and begins the language at the root.
  */
 import { checkTime } from "../deadline.ts"
-import { checkLimit, GrammarError, type Limits } from "../errors.ts"
+import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
+import { MaxCount } from "../lexeme/expr/nodes.ts"
 import { type KeywordNote, makeReport, type Report } from "../report.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
-import { checkLeast } from "./least.ts"
+import { admittedBy, checkLeast, FirstSight } from "./least.ts"
 import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
@@ -28,6 +29,8 @@ export interface JsonOptions {
   documents?: Readonly<Record<string, string>>
   /** Texts that no string and no name of a property may hold. */
   excludes?: readonly string[]
+  /** See `ReadOptions`. */
+  keepsMost?: boolean
   /** An equal schema was compiled before, with these options: there is nothing to refuse. */
   isChecked?: boolean
   /** Identity of input and options. */
@@ -53,7 +56,15 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   const reader = new KeywordReader(graph, options)
   const language = new JsonLanguage(reader, policy, limits)
   const nodes = readReachable(reader, graph.root, limits)
-  if (options.isChecked !== true) for (const node of nodes) checkAlternatives(language, node)
+  if (options.isChecked !== true) {
+    for (const node of nodes) checkAlternatives(language, node)
+    const keywordsOf = (node: SchemaNode) => reader.of(node)
+    if (!new FirstSight(keywordsOf).areShort(nodes, limits)) {
+      // White space around the text is a level of its own.
+      const around = language.tokens.outer === null ? 0 : 1
+      checkLeast(admittedBy(graph.root, keywordsOf), around, keywordsOf, limits)
+    }
+  }
   return { language, root: graph.root, value: language.all.of([language.all.schema(graph.root)]) }
 }
 
@@ -66,6 +77,7 @@ export function compileJsonSchema(
   const { language, root, value } = openSchema(schema, options)
   const isChecked = options.isChecked === true
   const isSatisfiable = isChecked || language.isProductive(value)
+  if (!isSatisfiable) checkIdleMost(schema, language.reader, options)
   const reason = isSatisfiable ? undefined : whyEmpty(language, root)
   if (reason !== undefined && options.unsatisfiable === "error") {
     throw new GrammarError(
@@ -75,12 +87,7 @@ export function compileJsonSchema(
     )
   }
   const title = `JSON Schema, ${policy.order} order, ${policy.whitespace} white space`
-  if (isSatisfiable && !isChecked) {
-    // White space around the text is a level of its own.
-    const around = language.tokens.outer === null ? 0 : 1
-    checkLeast(root, around, (node) => language.reader.of(node), limits)
-    language.checkKeys(value)
-  }
+  if (isSatisfiable && !isChecked) language.checkKeys(value)
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),
@@ -127,6 +134,25 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
   // An `if` alone is read where it counts.
   for (let i = length; i < queue.length; i++) read(queue[i])
   return queue
+}
+
+/**
+ * Throws `limit` where nothing satisfies a schema only because an upper bound that no value comes up to says nothing: what it denies
+ * is longer than any text.
+ */
+function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: JsonOptions): void {
+  if (idleMost === null) return
+  const { language, value } = openSchema(schema, { ...options, keepsMost: true })
+  if (!language.isProductive(value)) return
+  throw limitError(
+    fixedBounds,
+    "witnessUnits",
+    MaxCount,
+    idleMost.path,
+    (_, bound) =>
+      `only values above ${idleMost.value} satisfy the schema: each is longer than the bound of ${bound} characters`,
+    "lower it",
+  )
 }
 
 /** Throws `limit` where an object has more alternatives than may be open: what a text might never come to would else end it. */

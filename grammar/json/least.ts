@@ -1,13 +1,15 @@
 /**
  * How deep and how long the least value of a schema is at the least: what every one of its values holds, items and required
- * properties, and what those hold. A text that is longer, or nests deeper, than the bounds can never be finished; it is
- * refused before it is begun. Read off the keywords: what several schemas say together, and what only one of some
- * branches says, is left out, so that nothing is refused that has a shorter value.
+ * properties, and what those hold. A value that is longer, or nests deeper, than the bounds can never be finished; it is
+ * refused before the text is begun, wherever a text may come to it. Read off the keywords: what several schemas say together, and
+ * what only one of some branches says, is left out, so that nothing is refused that has a shorter value.
  */
 import { checkTime } from "../deadline.ts"
-import { type Limits, limitError } from "../errors.ts"
+import { fixedBounds, type Limits, limitError } from "../errors.ts"
+import { rawTexts } from "../lexeme/expr/shortest.ts"
 import { Types } from "./facts/conjunction.ts"
 import type { Keywords } from "./read/keywords.ts"
+import type { JsonNode } from "./read/reader.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 import { checkWitness } from "./witnesslength.ts"
 
@@ -18,26 +20,159 @@ interface Least {
   readonly length: number
 }
 
-/** What every value of a schema has: parts, each so many times, and characters beside them; and other schemas that it satisfies. */
-interface Shape {
+/** What every value of one type has: parts, each so many times, and characters beside them. */
+interface Way extends Least {
   readonly parts: readonly (readonly [node: SchemaNode, count: number])[]
-  readonly depth: number
-  readonly length: number
+}
+
+/** The ways to write a value of a schema, and other schemas that it satisfies. */
+interface Shape {
+  readonly ways: readonly Way[]
   readonly all: readonly SchemaNode[]
 }
 
-const scalar: Least = { depth: 0, length: 1 }
-const noParts: readonly never[] = []
+/** Characters of a member, those of its name aside. */
+const LeastMember = 5
+/** Calls inside each other at first sight. */
+const MaxNesting = 200
 
-/** Throws `limit` where every value of `root`, within so many levels, is too deep or too long. O(schemas of parts that each value has). */
-export function checkLeast(
+const noParts: readonly never[] = []
+const scalar: Way = { depth: 0, length: 1, parts: noParts }
+
+/**
+ * Whether each of `nodes`, a schema with all that it reaches, surely has a value that can be finished, at first sight: the least
+ * values as `checkLeast` takes them, or longer and deeper ones, in one pass that notes two numbers for each.
+ */
+export class FirstSight {
+  private readonly keywordsOf: (node: SchemaNode) => Keywords
+  /** By node id. */
+  private readonly lengths: number[] = []
+  private readonly depths: number[] = []
+  private nesting = 0
+
+  constructor(keywordsOf: (node: SchemaNode) => Keywords) {
+    this.keywordsOf = keywordsOf
+  }
+
+  areShort(nodes: readonly SchemaNode[], limits: Limits): boolean {
+    for (const node of nodes) {
+      if (this.lengthOf(node) > fixedBounds.witnessUnits) return false
+      if (this.depths[node.id] >= limits.stackDepth) return false
+    }
+    return true
+  }
+
+  private lengthOf(node: SchemaNode): number {
+    const known = this.lengths[node.id]
+    if (known !== undefined) return known
+    // Deeper calls are left to the exact way.
+    if (this.nesting === MaxNesting) return Number.POSITIVE_INFINITY
+    this.lengths[node.id] = 1
+    this.depths[node.id] = 1
+    this.nesting++
+    const length = this.measure(node)
+    this.nesting--
+    this.lengths[node.id] = length
+    return length
+  }
+
+  private measure(node: SchemaNode): number {
+    const keywords = this.keywordsOf(node)
+    if (keywords.enum !== null) return keywords.enum.reduce((most, value) => Math.max(most, sizeOf(value)), 1)
+    const { required, properties, prefix, rest, minItems, contains } = keywords
+    let length = 2 + keywords.minLength + LeastMember * keywords.minProperties
+    let depth = 0
+    for (const pattern of keywords.patterns) length += rawTexts.least(pattern)
+    for (const name of required) {
+      const value = properties.get(name)
+      length += LeastMember + name.length
+      if (value === undefined) continue
+      length += this.lengthOf(value)
+      depth = Math.max(depth, this.depths[value.id] ?? 0)
+    }
+    if (minItems > 0) {
+      let item = 1
+      for (const one of prefix) {
+        item += this.lengthOf(one)
+        depth = Math.max(depth, this.depths[one.id] ?? 0)
+      }
+      if (rest !== null) {
+        item += this.lengthOf(rest)
+        depth = Math.max(depth, this.depths[rest.id] ?? 0)
+      }
+      length += minItems * (1 + item)
+    }
+    if (contains !== null) length += 2 * contains.min
+    depth++
+    for (const other of keywords.all) {
+      length += this.lengthOf(other)
+      depth = Math.max(depth, this.depths[other.id] ?? 0)
+    }
+    this.depths[node.id] = depth
+    return length
+  }
+}
+
+/** The schemas of `root` that a value may have to satisfy: all but those that are only denied, or only asked. */
+export function admittedBy(
   root: SchemaNode,
+  keywordsOf: (node: SchemaNode) => Keywords,
+): ReadonlySet<SchemaNode> {
+  const nodes = new Set([root])
+  const add = (node: SchemaNode | null | undefined) => {
+    if (node !== null && node !== undefined) nodes.add(node)
+  }
+  // What is added meanwhile is visited too.
+  for (const node of nodes) {
+    const keywords = keywordsOf(node)
+    for (const list of [keywords.all, ...keywords.any, ...keywords.one, keywords.prefix])
+      for (const other of list) add(other)
+    for (const [, other] of keywords.dependentSchemas) add(other)
+    for (const { node: other } of keywords.patternProperties) add(other)
+    for (const other of keywords.properties.values()) add(other)
+    const { conditional, contains, additional, rest, propertyNames } = keywords
+    for (const other of [conditional?.yes, conditional?.no, contains?.node, additional, rest, propertyNames])
+      add(other)
+    add(keywords.unevaluatedProperties)
+    add(keywords.unevaluatedItems)
+  }
+  return nodes
+}
+
+/**
+ * Throws `limit` where every value of one of `nodes` is too long, or too deep within so many levels. O(the schemas and their parts).
+ */
+export function checkLeast(
+  nodes: Iterable<SchemaNode>,
   around: number,
   keywordsOf: (node: SchemaNode) => Keywords,
   limits: Limits,
 ): void {
   const shapes = new Map<SchemaNode, Shape>()
   const known = new Map<SchemaNode, Least>()
+  const bound = limits.stackDepth - around
+  for (const root of nodes) {
+    measure(root, shapes, known, keywordsOf)
+    const { depth } = known.get(root) as Least
+    if (depth <= bound) continue
+    throw limitError(
+      limits,
+      "stackDepth",
+      depth + around,
+      deepest(root, bound, shapes, known).pointer,
+      (value, bound) => `each value nests at least ${value} levels deep, above the bound of ${bound}`,
+      "leave out some of the required levels",
+    )
+  }
+}
+
+/** Notes the least value of `root`, and of all that each of its values has. */
+function measure(
+  root: SchemaNode,
+  shapes: Map<SchemaNode, Shape>,
+  known: Map<SchemaNode, Least>,
+  keywordsOf: (node: SchemaNode) => Keywords,
+): void {
   // A stack of its own: references lead ten thousand levels down.
   const open = [root]
   while (open.length > 0) {
@@ -45,72 +180,121 @@ export function checkLeast(
     const shape = shapes.get(next)
     if (shape !== undefined) {
       open.pop()
-      if (!known.has(next)) known.set(next, leastOf(shape, known))
+      if (!known.has(next)) known.set(next, leastOf(next, shape, known))
       continue
     }
     checkTime()
-    const made = shapeOf(keywordsOf(next))
+    const made = shapeOf(next, keywordsOf(next))
     shapes.set(next, made)
-    for (const [node] of made.parts) if (!shapes.has(node)) open.push(node)
+    for (const { parts } of made.ways) for (const [node] of parts) if (!shapes.has(node)) open.push(node)
     for (const node of made.all) if (!shapes.has(node)) open.push(node)
   }
-  const { depth } = known.get(root) as Least
-  if (depth + around > limits.stackDepth) {
-    throw limitError(
-      limits,
-      "stackDepth",
-      depth + around,
-      deepest(root, limits.stackDepth - around, shapes, known).pointer,
-      (value, bound) => `each value nests at least ${value} levels deep, above the bound of ${bound}`,
-      "leave out some of the required levels",
-    )
-  }
-  // Of the whole text only what is left is ever written down; of the values in it each as a whole, to complete the text before it.
-  for (const { parts } of shapes.values())
-    for (const [node] of parts) checkWitness((known.get(node) as Least).length, node.pointer)
 }
 
-function shapeOf(keywords: Keywords): Shape {
+function shapeOf(node: SchemaNode, keywords: Keywords): Shape {
   const { types, all } = keywords
-  if (keywords.enum !== null) return { parts: noParts, ...scalar, all }
-  if (types === Types.array) {
-    const { prefix, rest, minItems } = keywords
-    const parts: [node: SchemaNode, count: number][] = []
-    for (let i = 0; i < prefix.length && i < minItems; i++) parts.push([prefix[i], 1])
-    if (rest !== null && minItems > prefix.length) parts.push([rest, minItems - prefix.length])
-    // Brackets and commas, and a character for each item that nothing is said of.
-    const unsaid = rest === null ? Math.max(0, minItems - prefix.length) : 0
-    return { parts, depth: 1, length: 2 + Math.max(0, minItems - 1) + unsaid, all }
-  }
-  if (types === Types.object) {
-    const { properties, required } = keywords
-    const parts: [node: SchemaNode, count: number][] = []
-    let length = 2
-    for (const name of new Set(required)) {
-      const node = properties.get(name)
-      if (node !== undefined) parts.push([node, 1])
-      // Quotes, a colon, and a comma before all but the first one; a character where nothing is said of the value.
-      length += name.length + 3 + (length === 2 ? 0 : 1) + (node === undefined ? 1 : 0)
+  if (keywords.enum !== null) return { ways: keywords.enum.map(wayOf), all }
+  const ways: Way[] = []
+  if ((types & ~(Types.string | Types.array | Types.object)) !== 0) ways.push(scalar)
+  const { minLength, maxLength, minItems, maxItems, minProperties, maxProperties } = keywords
+  if ((types & Types.string) !== 0 && minLength <= maxLength) ways.push(textOf(node, keywords))
+  if ((types & Types.array) !== 0 && minItems <= maxItems) ways.push(arrayOf(node, keywords))
+  if ((types & Types.object) !== 0 && minProperties <= maxProperties) ways.push(objectOf(node, keywords))
+  return { ways, all }
+}
+
+function wayOf(value: JsonNode): Way {
+  return { depth: 0, length: sizeOf(value), parts: noParts }
+}
+
+/** Characters of a value, or a few less; more only where they are surely few. */
+function sizeOf(value: JsonNode): number {
+  switch (value.kind) {
+    case "string":
+      return value.value.length
+    case "array":
+    case "object": {
+      const written = value.end - value.start
+      if (written > 0 && written <= fixedBounds.witnessUnits) return written
+      // White space between parts is no part of them.
+      const parts = value.kind === "array" ? value.items : [...value.members.values()]
+      const names = value.kind === "array" ? [] : value.keys
+      return parts.reduce((sum, part) => sum + sizeOf(part), 2) + names.join("").length
     }
-    return { parts, depth: 1, length, all }
+    default:
+      return 1
   }
-  return { parts: noParts, ...scalar, all }
+}
+
+function textOf(node: SchemaNode, { minLength, patterns }: Keywords): Way {
+  checkCount(node, "minLength", minLength, "a string", "characters")
+  let length = minLength
+  for (const pattern of patterns) length = Math.max(length, rawTexts.least(pattern))
+  return length === 0 ? scalar : { depth: 0, length: 2 + length, parts: noParts }
+}
+
+function arrayOf(node: SchemaNode, keywords: Keywords): Way {
+  const { prefix, rest, minItems, contains } = keywords
+  checkCount(node, "minItems", minItems, "an array", "items")
+  if (contains !== null && contains.min <= contains.max)
+    checkCount(node, "minContains", contains.min, "an array", "items")
+  const parts: [node: SchemaNode, count: number][] = []
+  for (let i = 0; i < prefix.length && i < minItems; i++) parts.push([prefix[i], 1])
+  if (rest !== null && minItems > prefix.length) parts.push([rest, minItems - prefix.length])
+  // Brackets and commas, and a character for each item that nothing is said of.
+  const unsaid = rest === null ? Math.max(0, minItems - prefix.length) : 0
+  return { parts, depth: 1, length: 2 + Math.max(0, minItems - 1) + unsaid }
+}
+
+function objectOf(node: SchemaNode, keywords: Keywords): Way {
+  const { properties, required, minProperties } = keywords
+  checkCount(node, "minProperties", minProperties, "an object", "properties")
+  const parts: [node: SchemaNode, count: number][] = []
+  let length = 2
+  const names = new Set(required)
+  for (const name of names) {
+    const value = properties.get(name)
+    if (value !== undefined) parts.push([value, 1])
+    // Quotes, a colon, and a comma before all but the first one; a character where nothing is said of the value.
+    length += name.length + 3 + (length === 2 ? 0 : 1) + (value === undefined ? 1 : 0)
+  }
+  // Beside them other members, of five characters at the least.
+  return { parts, depth: 1, length: length + LeastMember * Math.max(0, minProperties - names.size) }
+}
+
+/** Throws `limit` where a keyword asks for more than any text holds. */
+function checkCount(node: SchemaNode, keyword: string, min: number, what: string, unit: string): void {
+  if (min <= fixedBounds.witnessUnits) return
+  throw limitError(
+    fixedBounds,
+    "witnessUnits",
+    min,
+    `${node.pointer}/${keyword}`,
+    (value, bound) => `${what} of at least ${value} ${unit} is longer than the bound of ${bound} characters`,
+    `lower ${keyword}`,
+  )
 }
 
 /** What is not known yet lies around itself: then nothing is told of it. */
-function leastOf({ parts, depth: own, length, all }: Shape, known: ReadonlyMap<SchemaNode, Least>): Least {
-  let [depth, sum] = [own, length]
-  for (const [node, count] of parts) {
-    const part = known.get(node) ?? scalar
-    depth = Math.max(depth, part.depth + 1)
-    sum += count * part.length
+function leastOf(schema: SchemaNode, { ways, all }: Shape, known: ReadonlyMap<SchemaNode, Least>): Least {
+  let [depth, length] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const { parts, ...own } of ways) {
+    let [deep, long] = [own.depth, own.length]
+    for (const [node, count] of parts) {
+      const part = known.get(node) ?? scalar
+      deep = Math.max(deep, part.depth + 1)
+      long += count * part.length
+    }
+    checkWitness(long, schema.pointer)
+    depth = Math.min(depth, deep)
+    length = Math.min(length, long)
   }
   for (const node of all) {
     const other = known.get(node) ?? scalar
     depth = Math.max(depth, other.depth)
-    sum = Math.max(sum, other.length)
+    length = Math.max(length, other.length)
   }
-  return { depth, length: sum }
+  return ways.length === 0 ? scalar : { depth, length }
 }
 
 /** The schema of a value so many levels below `root`, along the deepest parts. */
@@ -122,11 +306,11 @@ function deepest(
 ): SchemaNode {
   let at = root
   for (let level = 0; level < levels; ) {
-    const { parts, all } = shapes.get(at) as Shape
+    const { ways, all } = shapes.get(at) as Shape
     const { depth } = known.get(at) as Least
     const depthOf = (node: SchemaNode) => known.get(node)?.depth ?? 0
     const same = all.find((node) => depthOf(node) === depth)
-    const part = parts.find(([node]) => depthOf(node) === depth - 1)
+    const part = ways.flatMap(({ parts }) => parts).find(([node]) => depthOf(node) === depth - 1)
     if (part !== undefined) level++
     const next = part?.[0] ?? same
     if (next === undefined) break

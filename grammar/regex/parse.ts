@@ -9,6 +9,7 @@
 import type { AST } from "@eslint-community/regexpp"
 import { defaultLimits, GrammarError, type Limits, limitError, placed } from "../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
+import { checkRests } from "../lexeme/expr/rests.ts"
 import { charSetOf, wordRanges } from "./charset.ts"
 import {
   type AtStart,
@@ -52,6 +53,8 @@ export function parseRegex(pattern: string, options: RegexOptions): ExprId {
         ? translation.search(root.alternatives, exprs.anyText, flags)
         : translation.sequenceOf(root.alternatives, Empty, "always", flags),
     )
+    // Without counts a text is about as long as its pattern.
+    if (pattern.includes("{") && expr !== Never) checkRests(expr)
     isNever = mustMatch && exprs.isNever(expr)
   } catch (error) {
     throw placed(error, options.path)

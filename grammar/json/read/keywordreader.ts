@@ -7,6 +7,7 @@
 import { GrammarError, type Limits, placed } from "../../errors.ts"
 import { formatExpr, PlainHostname } from "../../format/format.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { MaxCount } from "../../lexeme/expr/nodes.ts"
 import { freeTextExpr } from "../../lexeme/freetext.ts"
 import type { KeywordNote } from "../../report.ts"
 import { Infinite } from "../facts/conjunction.ts"
@@ -37,6 +38,8 @@ export interface ReadOptions {
   openObjects?: OpenObjects
   /** Texts that no string and no name of a property may hold. */
   excludes?: readonly string[]
+  /** Whether an upper bound that no value comes up to is kept, as the largest one that is counted. */
+  keepsMost?: boolean
 }
 
 /** Any names, or those alone that the schema declares. */
@@ -62,6 +65,8 @@ export class KeywordReader {
   readonly allowedText: ExprId
   /** Whether an object whose schema says nothing of other names takes the declared ones alone. */
   readonly closesObjects: boolean
+  /** The first upper bound that no value comes up to. */
+  idleMost: { readonly path: string; readonly value: string } | null = null
   private readonly excludes: readonly string[]
   private readonly options: ReadOptions
   /** By node id. */
@@ -117,6 +122,14 @@ export class KeywordReader {
       meant = all[0]
     }
     return node
+  }
+
+  /** An upper bound of lengths or of counts. Those that no value comes up to say nothing. */
+  private readMost(value: JsonNode, path: string): number {
+    const most = readCount(value, path)
+    if (most <= MaxCount) return most
+    this.idleMost ??= { path, value: describeValue(value) }
+    return this.options.keepsMost === true ? MaxCount : Infinite
   }
 
   /** A note of every keyword that was read, once. `closing`: schemas whose properties are all there may be. */
@@ -243,7 +256,7 @@ export class KeywordReader {
         keywords.minLength = readCount(value, path)
         return
       case "maxLength":
-        keywords.maxLength = readCount(value, path)
+        keywords.maxLength = this.readMost(value, path)
         return
       case "pattern":
         keywords.patterns = append(
@@ -284,7 +297,7 @@ export class KeywordReader {
         keywords.minProperties = readCount(value, path)
         return
       case "maxProperties":
-        keywords.maxProperties = readCount(value, path)
+        keywords.maxProperties = this.readMost(value, path)
         return
       case "propertyNames":
         keywords.coversOthers = true
@@ -332,17 +345,15 @@ export class KeywordReader {
         keywords.minItems = readCount(value, path)
         return
       case "maxItems":
-        keywords.maxItems = readCount(value, path)
+        keywords.maxItems = this.readMost(value, path)
         return
       case "contains": {
-        const bound = (name: string, otherwise: number) => {
-          const bounding = dialect.keywords.has(name) ? members.get(name) : undefined
-          return bounding === undefined ? otherwise : readCount(bounding, `${node.pointer}/${name}`)
-        }
+        const bound = (name: string) => (dialect.keywords.has(name) ? members.get(name) : undefined)
+        const [min, max] = [bound("minContains"), bound("maxContains")]
         keywords.contains = {
           node: this.child(place),
-          min: bound("minContains", 1),
-          max: bound("maxContains", Infinite),
+          min: min === undefined ? 1 : readCount(min, `${node.pointer}/minContains`),
+          max: max === undefined ? Infinite : this.readMost(max, `${node.pointer}/maxContains`),
         }
         return
       }

@@ -27,7 +27,7 @@ export function describeValue(value: JsonNode): string {
   }
 }
 
-/** A non-negative integer, `2.0` included. Counts past 2^53 saturate. */
+/** A non-negative integer, `2.0` included. Counts from 2^53 on are taken for the one before it. */
 export function readCount(value: JsonNode, path: string): number {
   if (value.kind === "number") {
     if (/^[0-9]{1,15}$/.test(value.text)) return Number(value.text)

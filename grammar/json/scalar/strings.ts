@@ -12,6 +12,7 @@ import { Unbounded } from "../../lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
 import { exprLengths } from "../../lexeme/expr/lengths.ts"
+import { MaxCount } from "../../lexeme/expr/nodes.ts"
 import {
   exprContent,
   lengthContent,
@@ -214,7 +215,7 @@ function countedContent(expr: ExprId, min: number, max: number): number {
 /** Bounds that every text of the pattern keeps need no counting. */
 function boundedContent(expr: ExprId, min: number, max: number): number {
   const { low, high } = exprLengths(expr)
-  const most = max >= high ? Unbounded : Math.min(max, Unbounded - 1)
+  const most = max >= high || max > MaxCount ? Unbounded : max
   return lengthContent(exprContent(expr), min <= low ? 0 : min, most)
 }
 

@@ -26,6 +26,7 @@ import {
   kindOf,
   LoopKind,
   length,
+  MaxCount,
   members,
   Never,
   Nullable,
@@ -97,12 +98,11 @@ function optionalBody(id: ExprId): ExprId {
 }
 
 function addBounds(a: number, b: number): number {
-  return a === Unbounded || b === Unbounded ? Unbounded : a + b
+  return Math.min(a + b, Unbounded)
 }
 
 function multiplyBounds(a: number, b: number): number {
-  if (a === 0 || b === 0) return 0
-  return a === Unbounded || b === Unbounded || a * b >= Unbounded ? Unbounded : a * b
+  return a === 0 || b === 0 ? 0 : Math.min(a * b, Unbounded)
 }
 
 /** Ascending, without duplicates, in place. Operands are few: insertion sort. */
@@ -234,7 +234,7 @@ function joinHeads(a: ExprId, b: ExprId): ExprId {
 
 /**
  * Laws: ∅ & r = ∅; Σ* & r = r; r & r = r; sets intersect; ε & r = ε or ∅; ¬a & ¬b = ¬(a | b); r & ¬(r | s) = ∅;
- * r & (r | s) = r. With an assertion inside it is distributed over `or`: new conjuncts keep arriving while an assertion
+ * r & (r | s) = r; C{a,b} & C{c,d} = C{max,min} for characters C. With an assertion inside it is distributed over `or`: new conjuncts keep arriving while an assertion
  * is repeated, and only a disjunctive form keeps them finite.
  */
 export function and(ids: readonly ExprId[]): ExprId {
@@ -271,7 +271,7 @@ export function and(ids: readonly ExprId[]): ExprId {
 
 /** The operands with the laws applied, or null when none applies. */
 function meetParts(parts: ExprId[]): ExprId[] | null {
-  let [set, negative] = [-1, -1]
+  let [set, negative, characters] = [-1, -1, -1]
   let changed = false
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
@@ -290,6 +290,18 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
         if (negative < 0) negative = i
         else if (at(parts[negative], 1) === at(id, 1)) return joinNegatives(parts, at(id, 1))
         break
+      case LoopKind: {
+        const body = at(id, 1)
+        if (kindOf(body) !== SetKind) break
+        if (characters >= 0 && at(parts[characters], 1) === body) {
+          const [a, b] = [parts[characters], id]
+          parts[characters] = loop(body, Math.max(at(a, 2), at(b, 2)), Math.min(at(a, 3), at(b, 3)))
+          parts.splice(i, 1)
+          return parts
+        }
+        characters = i
+        break
+      }
       case OrKind:
         if (members(id).some((member) => parts.includes(member))) {
           parts.splice(i, 1)
@@ -330,12 +342,18 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
 
 /**
  * Texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ = U; U \ U = ∅; U \ (U \ r) = r;
- * U \ (r | (U \ s)) = s & (U \ r): the parts of an intersection are seen, whatever was negated to make it.
+ * U \ (r | (U \ s)) = s & (U \ r): the parts of an intersection are seen, whatever was negated to make it. At most n characters
+ * ↔ n + 1 at the least.
  */
 export function diff(universe: ExprId, id: ExprId): ExprId {
   if (id === Never) return universe
   if (id === universe || flags(id) & Universe) return Never
   if (kindOf(id) === DiffKind && at(id, 1) === universe) return at(id, 2)
+  if (universe === anyText && kindOf(id) === LoopKind && at(id, 1) === anyChar) {
+    const [min, max] = [at(id, 2), at(id, 3)]
+    if (min === 0) return loop(anyChar, max + 1, Unbounded)
+    if (max === Unbounded) return loop(anyChar, 0, min - 1)
+  }
   if (kindOf(id) === OrKind && (flags(id) & Inherited) === 0) {
     const isNegative = (part: ExprId) => kindOf(part) === DiffKind && at(part, 1) === universe
     const parts = members(id)
@@ -353,7 +371,9 @@ export function diff(universe: ExprId, id: ExprId): ExprId {
  * Laws: ∅{0,n} = ε; X{1,1} = X; X{0,1} = ε | X; (ε | X){m,n} = X{0,n}; nested bounds multiply if their sums leave no gap.
  */
 export function loop(body: ExprId, min: number, max: number): ExprId {
-  if (max > Unbounded) return loop(body, min, Unbounded)
+  // Counts that no text reaches: a loop keeps 31 bits of each.
+  if (max >= Unbounded && (max > Unbounded || min > MaxCount))
+    return loop(body, Math.min(min, MaxCount), Unbounded)
   if (min > max) return Never
   if (max === 0 || body === Empty) return Empty
   if (body === Never) return min === 0 ? Empty : Never

@@ -16,6 +16,8 @@ export const Never = 0
 export const Empty = 1
 /** Upper bound of a loop without one. */
 export const Unbounded = 0x7fffffff
+/** The largest count of a loop. No text is as long, so larger ones are taken for it, or as an upper bound for none. */
+export const MaxCount = Unbounded - 1
 
 // Kinds, with the layout of their tuples.
 /** [0] */

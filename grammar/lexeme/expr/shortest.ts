@@ -230,7 +230,7 @@ export class ShortestTexts {
       case ScopeKind:
         return known(at(id, 1)) & ~1
       case MachineKind:
-        return 2 * (machineLengths(id)?.low ?? 0)
+        return 2 * Math.min(MaxCost, machineLengths(id)?.low ?? 0)
       default:
         return id === Never ? 2 * MaxCost : 0
     }

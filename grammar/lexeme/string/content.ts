@@ -16,7 +16,7 @@ import { type ExprId, exprs } from "../expr/expr.ts"
 import { finiteTexts } from "../expr/finite.ts"
 import { exprLengths } from "../expr/lengths.ts"
 import { type FreeBytes, machineFree, machineOverlay } from "../expr/machine.ts"
-import { at, ConcatKind, kindOf, length, OrKind } from "../expr/nodes.ts"
+import { at, ConcatKind, kindOf, length, MaxCount, OrKind } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
 import {
   ExcludedTag,
@@ -98,7 +98,8 @@ function exprOf(content: number): ExprId {
 /** Texts of `inner` (an expression) with `min` to `max` more characters. */
 export function lengthContent(inner: number, min: number, max: number): number {
   if (inner === NoContent || (min <= 0 && max === Unbounded)) return inner
-  const least = Math.max(0, min)
+  // A content keeps 31 bits of each bound, and no text is as long.
+  const least = Math.min(Math.max(0, min), MaxCount)
   if (table.at(inner, 0) !== ExprKind) throw new Error("internal: only an expression can have a length")
   const expr = table.at(inner, 1)
   if (!canHaveLength(expr, least, max)) return NoContent

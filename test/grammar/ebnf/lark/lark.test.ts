@@ -19,7 +19,7 @@ testCases("lark", compileCase)
 
 describe("values of templates that hold each other many times", () => {
   test("are read once each", () => {
-    const levels = Array.from({ length: 60 }, (_, i) => `t${i}{a}: "(" a "b" r a ")"`)
+    const levels = Array.from({ length: 60 }, (_, i) => `t${i}{a}: "(" [a "b" r a] ")"`)
     const use = `${levels.map((_, i) => `t${59 - i}{`).join("")}r${"}".repeat(60)}`
     const { grammar } = compile({
       kind: "lark",

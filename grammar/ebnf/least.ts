@@ -1,0 +1,198 @@
+/**
+ * How long the shortest texts of rules are, before one is written down: what takes more bytes than any text has can never be
+ * finished, so a grammar that can come to it is refused before its first byte, though other texts of it are short.
+ *
+ * Numbers alone: the fewest bytes of each term, out of those of its parts, over and over until none gets smaller (as in `shortest.ts`,
+ * where the texts themselves are made); then the most that a rule may still need once it was begun, see `lexeme/expr/rests.ts`.
+ */
+import { checkTime } from "../deadline.ts"
+import { fixedBounds, limitError } from "../errors.ts"
+import { mostNeeded } from "../lexeme/expr/rests.ts"
+import { rawTexts } from "../lexeme/expr/shortest.ts"
+import { lexemes } from "../lexeme/table.ts"
+import { leastOfNested } from "./shortest.ts"
+import {
+  BranchTerm,
+  BudgetTerm,
+  CaptureTerm,
+  ConcatTerm,
+  ExprTerm,
+  GreedyTerm,
+  LexemeTerm,
+  NestedTerm,
+  NeverTerm,
+  OrTerm,
+  RepeatTerm,
+  RuleTerm,
+  StarTerm,
+  type Term,
+  type Terms,
+} from "./terms.ts"
+
+/** There is no text. */
+const NoText = Number.POSITIVE_INFINITY
+/** Texts that are longer are taken for as long: their sums are exact. */
+const Endless = 2 ** 50
+
+/**
+ * Throws `limit` where a text of `start` may come to a part that takes more bytes than any text has. Linear in the terms that it
+ * reaches, once for most grammars: rules are lowered callees first.
+ */
+export function checkRules(
+  terms: Terms,
+  start: number,
+  bodyOf: (rule: number) => Term,
+  nameOf: (rule: number) => string,
+): void {
+  const { rules, order } = reached(terms, start, bodyOf)
+  const lengths = new LeastLengths(terms, bodyOf)
+  while (lengths.improve(order)) checkTime()
+  for (const term of order) lengths.measureNeed(term)
+  for (const rule of rules) {
+    const bytes = lengths.need[bodyOf(rule)]
+    if (bytes <= fixedBounds.shortestBytes) continue
+    throw limitError(
+      fixedBounds,
+      "shortestBytes",
+      bytes,
+      "",
+      (value, bound) =>
+        `a part of the rule "${nameOf(rule)}" takes at least ${value} bytes, above the bound of ${bound}`,
+      "lower its repetitions",
+    )
+  }
+}
+
+/** The rules that `start` reaches, and their terms: parts before what they are part of. */
+function reached(
+  terms: Terms,
+  start: number,
+  bodyOf: (rule: number) => Term,
+): { rules: readonly number[]; order: readonly Term[] } {
+  const rules = new Set([start])
+  const seen = new Set<Term>()
+  // What is added meanwhile is visited too.
+  for (const rule of rules) {
+    const open = [bodyOf(rule)]
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (seen.has(at)) continue
+      seen.add(at)
+      if (terms.kind(at) === RuleTerm) rules.add(terms.at(at, 1))
+      terms.addParts(open, at)
+    }
+  }
+  // A term is made after its parts.
+  return { rules: [...rules], order: [...seen].sort((a, b) => a - b) }
+}
+
+class LeastLengths {
+  private readonly terms: Terms
+  private readonly bodyOf: (rule: number) => Term
+  /** By term: the fewest bytes of its texts, as far as they are known. */
+  private readonly least: number[] = []
+  /** By term: what it may need once it was begun, without what follows it. */
+  readonly need: number[] = []
+
+  constructor(terms: Terms, bodyOf: (rule: number) => Term) {
+    this.terms = terms
+    this.bodyOf = bodyOf
+  }
+
+  /** Whether one of the terms has a shorter text than was known. */
+  improve(order: readonly Term[]): boolean {
+    const { least } = this
+    /** A rule whose text was asked for before its body was looked at in this round. */
+    let isAhead = false
+    let isShorter = false
+    for (const term of order) {
+      if (this.terms.kind(term) === RuleTerm && this.bodyOf(this.terms.at(term, 1)) > term) isAhead = true
+      const found = this.leastOf(term)
+      if (found >= (least[term] ?? NoText)) {
+        least[term] ??= NoText
+        continue
+      }
+      least[term] = found
+      isShorter = true
+    }
+    return isAhead && isShorter
+  }
+
+  private leastOf(term: Term): number {
+    const { terms, least } = this
+    const of = (part: Term) => least[part] ?? NoText
+    switch (terms.kind(term)) {
+      case NeverTerm:
+        return NoText
+      case ExprTerm:
+      case GreedyTerm:
+        return rawTexts.least(terms.at(term, 1))
+      case LexemeTerm:
+        return lexemes.least(terms.at(term, 1))
+      case RuleTerm:
+        return of(this.bodyOf(terms.at(term, 1)))
+      case ConcatTerm:
+        return sum(of(terms.at(term, 1)), of(terms.at(term, 2)))
+      case OrTerm:
+        return terms.members(term).reduce((best, member) => Math.min(best, of(member)), NoText)
+      case RepeatTerm: {
+        const [body, min] = [of(terms.at(term, 1)), terms.at(term, 2)]
+        return min === 0 ? 0 : body === NoText ? NoText : Math.min(Endless, body * min)
+      }
+      case BranchTerm: {
+        const { lexeme, rests } = terms.branches[terms.at(term, 1)]
+        let rest = NoText
+        for (const part of rests.values()) rest = Math.min(rest, of(part))
+        return sum(lexemes.least(lexeme), rest)
+      }
+      case NestedTerm:
+        return leastOfNested(terms.grammars[terms.at(term, 1)])
+      case CaptureTerm:
+        return of(terms.at(term, 2))
+      case BudgetTerm:
+        return of(terms.at(term, 1))
+      default:
+        return 0
+    }
+  }
+
+  /** Notes what `term` needs, once that of its parts is noted. Parts without a text are never begun. */
+  measureNeed(term: Term): void {
+    this.need[term] = this.least[term] === NoText ? 0 : this.needOf(term)
+  }
+
+  private needOf(term: Term): number {
+    const { terms, least, need } = this
+    switch (terms.kind(term)) {
+      case ExprTerm:
+      case GreedyTerm:
+        return mostNeeded(terms.at(term, 1))
+      case ConcatTerm:
+        return Math.max(need[terms.at(term, 1)] + least[terms.at(term, 2)], need[terms.at(term, 2)])
+      case OrTerm:
+        return terms.members(term).reduce((most, member) => Math.max(most, need[member]), 0)
+      case StarTerm:
+      case BudgetTerm:
+        return need[terms.at(term, 1)]
+      case RepeatTerm: {
+        const body = terms.at(term, 1)
+        return Math.min(Endless, need[body] + least[body] * Math.max(0, terms.at(term, 2) - 1))
+      }
+      case BranchTerm: {
+        const { lexeme, rests } = terms.branches[terms.at(term, 1)]
+        let most = 0
+        for (const rest of rests.values())
+          if (least[rest] !== NoText) most = Math.max(most, need[rest], lexemes.least(lexeme) + least[rest])
+        return most
+      }
+      case CaptureTerm:
+        return need[terms.at(term, 2)]
+      default:
+        // A rule that is begun has its own frame, and needs are told rule by rule.
+        return least[term]
+    }
+  }
+}
+
+function sum(a: number, b: number): number {
+  return a === NoText || b === NoText ? NoText : Math.min(Endless, a + b)
+}

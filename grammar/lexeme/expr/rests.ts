@@ -1,0 +1,94 @@
+/**
+ * How many bytes a text of an expression may still need once it was begun, at the least: the most that the shortest way to the end
+ * takes, over all beginnings. A text that needs more than the bound cannot be finished, so an expression with such a branch is
+ * refused before anything is read, though other texts of it are short.
+ *
+ * Read off the form. What intersections, complements and assertions exclude is not seen: their own least texts count, and those of the
+ * operands of an intersection.
+ */
+import { fixedBounds, limitError } from "../../errors.ts"
+import {
+  AndKind,
+  at,
+  ConcatKind,
+  type ExprId,
+  ExprMemo,
+  kindOf,
+  LoopKind,
+  length,
+  OrKind,
+  ScopeKind,
+} from "./nodes.ts"
+import { rawTexts } from "./shortest.ts"
+
+/** Throws `limit` where a text of `expr` that was begun may need more bytes than any text has. O(the expression). */
+export function checkRests(expr: ExprId): void {
+  const bytes = mostNeeded(expr)
+  if (bytes <= fixedBounds.shortestBytes) return
+  throw limitError(
+    fixedBounds,
+    "shortestBytes",
+    bytes,
+    "",
+    (value, bound) => `a part of the pattern takes at least ${value} bytes, above the bound of ${bound}`,
+    "lower its repeat counts",
+  )
+}
+
+/** No text of an expression is as long; larger needs are taken for it. */
+const MaxNeed = 0x3fffffff
+
+const known = new ExprMemo()
+
+/** At least as many bytes are needed behind some beginning; 0 where none can be told. O(the expression), once. */
+export function mostNeeded(root: ExprId): number {
+  // Postorder with a stack of its own: patterns nest deeper than calls may.
+  const stack = [root]
+  while (stack.length > 0) {
+    const id = stack[stack.length - 1]
+    const before = stack.length
+    if (known.get(id) < 0) for (const part of partsOf(id)) if (known.get(part) < 0) stack.push(part)
+    if (stack.length > before) continue
+    if (known.get(id) < 0) known.set(id, Math.min(MaxNeed, needed(id)))
+    stack.pop()
+  }
+  return known.get(root)
+}
+
+function partsOf(id: ExprId): ExprId[] {
+  switch (kindOf(id)) {
+    case ConcatKind:
+      return [at(id, 1), at(id, 2)]
+    case OrKind:
+    case AndKind: {
+      const parts: ExprId[] = []
+      for (let i = 1; i < length(id); i++) parts.push(at(id, i))
+      return parts
+    }
+    case LoopKind:
+    case ScopeKind:
+      return [at(id, 1)]
+    default:
+      return []
+  }
+}
+
+function needed(id: ExprId): number {
+  const of = (part: ExprId) => known.get(part)
+  switch (kindOf(id)) {
+    case ConcatKind:
+      return Math.max(of(at(id, 1)) + rawTexts.least(at(id, 2)), of(at(id, 2)))
+    case OrKind:
+    case AndKind: {
+      let most = rawTexts.least(id)
+      for (let i = 1; i < length(id); i++) most = Math.max(most, of(at(id, i)))
+      return most
+    }
+    case LoopKind:
+      return of(at(id, 1)) + rawTexts.least(at(id, 1)) * Math.max(0, at(id, 2) - 1)
+    case ScopeKind:
+      return of(at(id, 1))
+    default:
+      return rawTexts.least(id)
+  }
+}
