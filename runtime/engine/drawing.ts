@@ -65,8 +65,13 @@ function isDoubtful(row: DrawRow, sample: SampleRow, { width, rounding }: DrawOp
 }
 
 function sampleRow({ sequence, logitsRow, judged }: DrawRow): SampleRow {
-  const { params, choice } = sequence.options
+  const { params, choice, processors } = sequence.options
   const { counts, tokens, mask, maskId } = sequence
   const row = { logitsRow, params, mask, tokens: counts, position: tokens.length, choice }
-  return { ...row, ...(maskId === undefined ? {} : { maskId }), ...(judged ? { judged } : {}) }
+  return {
+    ...row,
+    ...(maskId === undefined ? {} : { maskId }),
+    ...(judged ? { judged } : {}),
+    ...(processors?.length ? { processors } : {}),
+  }
 }

@@ -4,7 +4,12 @@
  */
 
 import { needsLogits } from "../../sampler/cpu.ts"
-import { resolveParams, type SamplingOptions, type SamplingParams } from "../../sampler/index.ts"
+import {
+  type LogitsProcessor,
+  resolveParams,
+  type SamplingOptions,
+  type SamplingParams,
+} from "../../sampler/index.ts"
 import { RequestError } from "../errors.ts"
 import { promptTailLength, type WalkRequest } from "../guides/opening.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
@@ -88,6 +93,12 @@ export interface GenerateOptions extends SamplingOptions, ConstraintOptions, Tur
    * true implies `fields`.
    */
   confidence?: boolean | null
+  /**
+   * Rules of the caller: each sees the logits of every token that is drawn, behind the constraint and the penalties, and may change
+   * them or ban tokens by -Infinity; what the constraint denies stays out. They run in this thread, one after the other; an error
+   * of theirs ends the answer. Nothing is drafted, and a token that nothing else can stand for is taken without them.
+   */
+  processors?: readonly LogitsProcessor[] | null
   /** The report will be read: it is made along with the compilation. Default: when it is read. */
   report?: boolean | null
   signal?: AbortSignal | undefined
@@ -100,6 +111,7 @@ export interface ReadRequest {
   /** The answer goes on with the prompt's text. */
   readonly continues: boolean
   readonly params: SamplingParams
+  readonly processors: readonly LogitsProcessor[]
   readonly stops: StopStrings
   /** Null: the text is the answer. */
   readonly turn: RequestTurn | null
@@ -207,6 +219,7 @@ export async function readRequest(
     contextLength,
     options.maxTokens ? "max_tokens" : undefined,
   )
+  const processors = readProcessors(options.processors)
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const confidence = readConfidence(options)
   const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
@@ -217,7 +230,7 @@ export async function readRequest(
     promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
     // The first token of a prompt stays.
     maxHealed: heals ? promptIds.length - 1 : 0,
-    forces: forces && !bans(params),
+    forces: forces && !bans(params) && processors.length === 0,
     closes,
     maxTokens,
     room: contextLength - promptIds.length,
@@ -233,6 +246,7 @@ export async function readRequest(
     promptIds,
     continues: options.raw ?? false,
     params,
+    processors,
     stops,
     turn,
     walk: constraint || stopRegexes.length > 0 ? walk : null,
@@ -252,7 +266,8 @@ export async function readRequest(
     maxTokens,
     count,
     promptLogprobs,
-    draftTokens: readDraftTokens(options.draftTokens, maxDraftTokens),
+    // Their answers may depend on how often they are asked.
+    draftTokens: processors.length > 0 ? 0 : readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
     predictionIds:
       maxDraftTokens > 0 && options.prediction
@@ -380,6 +395,13 @@ function readConfidence({ confidence, fields }: GenerateOptions): boolean {
 
 function readPromptLogprobs(value: number | null | undefined): number | null {
   return value === undefined || value === null ? null : integer("prompt_logprobs", value, 0, 20)
+}
+
+function readProcessors(processors: GenerateOptions["processors"]): readonly LogitsProcessor[] {
+  if (processors === undefined || processors === null) return []
+  if (Array.isArray(processors) && processors.every((each) => typeof each === "function")) return processors
+  const message = "processors: it is not a list of functions (logits, row) => void"
+  throw new RequestError("invalid_value", message, "processors")
 }
 
 function readDraftTokens(value: number | null | undefined, max: number): number {

@@ -7,7 +7,7 @@
  */
 
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
-import type { SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
+import type { LogitsProcessor, SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
 import { TokenCounts } from "../../sampler/index.ts"
 import { type Certainty, type CertaintySpan, CertaintyTrail } from "../fields/certainty.ts"
 import type { FieldEvent } from "../fields/reader.ts"
@@ -73,6 +73,8 @@ export interface SequenceOptions {
   /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
   readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
+  /** Rules of the caller. */
+  readonly processors?: readonly LogitsProcessor[]
   /** Its way through the constraint and the patterns that end it; null: neither is there. */
   readonly guide: Guide | null
   /** There is a constraint. */

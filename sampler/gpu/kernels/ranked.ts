@@ -70,23 +70,45 @@ fn sumCounts(thread: u32, own: u32) -> u32 {
   return workgroupUniformLoad(&shownCountSum);
 }
 
+/** Relative doubt of a float32 mass. */
+const Doubt = 1e-5f;
+
+/** What top-p keeps of sorted pairs: for sure, as float32 has it, and perhaps. */
+struct Nucleus { sure: u32, kept: u32, perhaps: u32 }
+
 /**
  * How many of the first \`limit\` sorted pairs top-p keeps, before which \`countBefore\` tokens of \`massBefore\` are kept for
  * sure. massAfter: of what lies below all these pairs.
  */
-fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> u32 {
+fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> Nucleus {
   let masses = sumMasses(thread, zmax, limit);
   let bound = row.p * (massBefore + sums[Threads - 1u] + massAfter);
   var before = massBefore;
   if (thread > 0u) { before += sums[thread - 1u]; }
   var kept = 0u;
+  // Two counts in one word: neither reaches 2^16.
+  var around = 0u;
   for (var i = 0u; i < 4u; i++) {
     let at = 4u * thread + i;
     let isFirst = at == 0u && countBefore == 0u;
-    if (at < limit && (before < bound || isFirst)) { kept += 1u; }
+    if (at < limit) {
+      if (before < bound || isFirst) { kept += 1u; }
+      if (before < bound * (1.0 - Doubt) || isFirst) { around += 1u; }
+      if (before < bound * (1.0 + Doubt) || isFirst) { around += 65536u; }
+    }
     before += masses[i];
   }
-  return sumCounts(thread, kept);
+  let counts = sumCounts(thread, around);
+  return Nucleus(counts & 0xffffu, sumCounts(thread, kept), counts >> 16u);
+}
+
+/** Whether token \`id\` is one of the sorted pairs from \`start\` to below \`end\`. */
+fn isAmong(thread: u32, id: u32, start: u32, end: u32) -> bool {
+  var own = 0u;
+  for (var at = start + thread; at < end; at += Threads) {
+    if (ids[at] == id) { own = 1u; }
+  }
+  return sumCounts(thread, own) > 0u;
 }
 
 /** The thread's best score and its id among the sorted pairs from \`start\` to below \`end\`. */

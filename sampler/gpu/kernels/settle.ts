@@ -46,11 +46,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   sortPairs(thread, size);
   let hasK = known.hasK == 1u;
   let limit = select(count, min(count, row.k - min(row.k, known.countBefore)), hasK);
-  var kept = limit;
+  var cut = Nucleus(limit, limit, limit);
   if ((row.flags & TopP) != 0u) {
-    kept = nucleus(row, thread, known.zmax, limit, known.countBefore, known.massBefore, known.massAfter);
+    cut = nucleus(row, thread, known.zmax, limit, known.countBefore, known.massBefore, known.massAfter);
   }
-  var best = drawRange(row, thread, known.zmax, 0u, kept);
+  let kept = cut.kept;
+  var best = drawRange(row, thread, known.zmax, 0u, cut.perhaps);
   var mass = 0.0;
   for (var tile = thread; tile < shape.tiles; tile += Threads) {
     let part = partials[group.x * shape.tiles + tile];
@@ -59,13 +60,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if ((row.flags & Mirostat) != 0u) { mass = sumFloats(thread, mass); }
   reduceBest(thread, best.x, best.y);
+  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not matter.
+  let isDoubtful = isAmong(thread, bestIds[0], cut.sure, cut.perhaps);
   if (thread != 0u) { return; }
   stats[group.x].cutKey = NoneKept;
   if (kept > 0u) {
     stats[group.x].cutKey = keys[kept - 1u];
     stats[group.x].cutId = ids[kept - 1u];
   }
-  if ((row.flags & Mirostat) != 0u) {
+  if (isDoubtful) {
+    results[group.x] = Result(NoToken, Redo, 0u, 0u);
+  } else if ((row.flags & Mirostat) != 0u) {
     results[group.x] = Result(bestIds[0], Ok, surpriseOf(row, bestKeys[0], bestIds[0], mass), known.n);
   } else {
     results[group.x] = Result(bestIds[0], Ok, bitcast<u32>(known.zmax), known.countBefore + kept);

@@ -116,12 +116,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if ((row.flags & Typical) != 0u) { limit = keepTypical(thread, zmax, limit, rareOf(row).typicalP); }
   if ((row.flags & Epsilon) != 0u) { limit = keepProbable(thread, zmax, limit, rareOf(row).epsilon); }
   if ((row.flags & Eta) != 0u) { limit = keepEta(thread, zmax, limit, rareOf(row).eta); }
-  if ((row.flags & TopP) != 0u) { limit = nucleus(row, thread, zmax, limit, 0u, 0.0, 0.0); }
+  var cut = Nucleus(limit, limit, limit);
+  if ((row.flags & TopP) != 0u) { cut = nucleus(row, thread, zmax, limit, 0u, 0.0, 0.0); }
+  limit = cut.kept;
   var start = 0u;
   // What it keeps is what is probable: all of that goes but the last.
   if ((row.flags & Xtc) != 0u) { start = max(1u, probableCount(thread, zmax, limit, rareOf(row).xtcThreshold)) - 1u; }
   if (isSorted) {
-    best = drawRange(row, thread, zmax, start, limit);
+    best = drawRange(row, thread, zmax, start, cut.perhaps);
   } else {
     best = vec2u(0u, NoToken);
     for (var i = thread; i < size; i += Threads) {
@@ -133,8 +135,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let isMirostat = (row.flags & (Mirostat | Mirostat1)) != 0u;
   if (isMirostat) { let own = sumMasses(thread, zmax, limit); }
   reduceBest(thread, best.x, best.y);
+  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not matter; XTC's head depends on it.
+  var isDoubtful = isAmong(thread, bestIds[0], cut.sure, cut.perhaps);
+  if ((row.flags & Xtc) != 0u && cut.sure < cut.perhaps) { isDoubtful = true; }
   if (thread != 0u) { return; }
-  if (isHuge) {
+  if (isHuge || isDoubtful) {
     results[index] = Result(NoToken, Redo, 0u, 0u);
   } else if (isMirostat) {
     let bits = surpriseOf(row, bestKeys[0], bestIds[0], sums[Threads - 1u]);

@@ -28,6 +28,45 @@ const steps = async (count: number): Promise<void> => {
   while (engine.metrics.steps < target) await new Promise((resolve) => setImmediate(resolve))
 }
 
+describe("processors", () => {
+  const choice = ["aaaa", "bbbb"]
+  const bIds = (row: Float32Array): void => {
+    for (const id of row.keys())
+      if (engine.vocabulary.bytes(id)[0] === 0x61) row[id] = Number.NEGATIVE_INFINITY
+  }
+
+  test("see each drawn token's logits behind the constraint, and may ban and change, never allow", async () => {
+    const free = await engine.generate("?", { choice, temperature: 0, processors: [] })
+    const seen: [position: number, finite: number][] = []
+    const watch = (row: Float32Array, { position }: { position: number }): void => {
+      seen.push([position, row.filter((value) => value > Number.NEGATIVE_INFINITY).length])
+      row[0] = 1e9
+    }
+    const held = await engine.generate("?", { choice, temperature: 0, processors: [watch] })
+    expect(held.text).toBe(free.text)
+    expect(seen[0]).toEqual([held.usage.promptTokens, expect.any(Number)])
+    expect(seen.every(([, finite]) => finite <= 8)).toBe(true)
+    const other = await engine.generate("?", { choice, temperature: 0, processors: [watch, bIds] })
+    expect(other.text).toBe("bbbb")
+    const all = await engine.generate("?", { raw: true, n: 3, maxTokens: 8, processors: [bIds] })
+    for (const { text } of all.choices) expect(text).not.toMatch(/^a/)
+  })
+
+  test("an error of theirs ends their answer alone, and what is no function is refused", async () => {
+    const broken = (): void => {
+      throw new Error("a rule of mine")
+    }
+    const [failed, fine] = await Promise.allSettled([
+      engine.generate("?", { choice: ["ab", "b"], processors: [broken] }),
+      engine.generate("?", { choice: ["ab", "b"] }),
+    ])
+    expect(failed).toMatchObject({ status: "rejected", reason: { message: "a rule of mine" } })
+    expect(fine.status).toBe("fulfilled")
+    const odd = ["top_k"] as unknown as GenerateOptions["processors"]
+    await expect(engine.generate("?", { processors: odd })).rejects.toMatchObject({ param: "processors" })
+  })
+})
+
 describe("text without a constraint", () => {
   test("greedy tokens are those of a plain loop without cache or batch", async () => {
     const session = await ort.InferenceSession.create(join(directory, "onnx/model.onnx"))

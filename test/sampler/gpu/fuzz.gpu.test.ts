@@ -3,6 +3,7 @@
  * batch. TOKENRAIL_ROWS=100000 is the full run: an hour on a software adapter.
  */
 import { expect, test } from "vitest"
+import { sampleRow } from "../../../sampler/cpu.ts"
 import { Selector } from "../../../sampler/fast/select.ts"
 import { isGpuRow } from "../../../sampler/gpu/route.ts"
 import type { SampleRow } from "../../../sampler/row.ts"
@@ -79,6 +80,24 @@ describeGpu("GPU sampler", () => {
     },
     120_000 + 600 * rowCount,
   )
+
+  test("where the mass before a token is top_p but for rounding, the host says which side it is on", async () => {
+    const shares = [0.4, 0.3, 0.2, 0.1]
+    const before = gpu.stats.redoneRows
+    for (const width of [4, 3000]) {
+      // The four shares; behind them what no draw would miss.
+      const logits = Float32Array.from({ length: width }, (_, id) => (id < 4 ? Math.log(shares[id]) : -40))
+      const few = maskOf(width, [0, 1, 2, 3])
+      const rows = [0.4, 0.7, 0.9, 0.1 + 0.2].flatMap((topP) =>
+        [undefined, few].flatMap((mask) =>
+          Array.from({ length: 40 }, (_, position) => rowOf(width, { topP, position, mask })),
+        ),
+      )
+      const found = await gpu.sample(logits, width, rows)
+      expect(found).toEqual(rows.map((row) => sampleRow(logits, row)))
+    }
+    expect(gpu.stats.redoneRows).toBeGreaterThan(before)
+  }, 120_000)
 
   test(
     "adversarial rows: no token outside the mask",
