@@ -17,6 +17,7 @@ import { NoContent, namesContent, PlainTag } from "./lexeme/string/content.ts"
 import { buildNames } from "./lexeme/string/names.ts"
 import type { Escapes } from "./lexeme/string/string.ts"
 import { Dead } from "./lexeme/table.ts"
+import { type PlacedPattern, patternNotes } from "./regex/foreign.ts"
 import { parseRegex } from "./regex/parse.ts"
 import { type KeywordNote, makeReport, type Report } from "./report.ts"
 import { trimTables } from "./tables.ts"
@@ -184,6 +185,7 @@ function compileNotation(
         unsatisfiable,
         key,
         limits,
+        [{ path: "", pattern: input.pattern, flags: input.flags }],
       )
     }
     case "choice": {
@@ -300,13 +302,15 @@ function compileRules(
     typeof begin === "number"
       ? rules.grammar(begin, identity)
       : rules.grammar(begin.rule, { ...identity, isForced: !begin.noForcing })
-  if (grammar !== null) return { grammar, report: makeReport(notes) }
+  const { patterns, limits } = rules
+  const allNotes = () => [...notes(), ...patternNotes(patterns, limits)]
+  if (grammar !== null) return { grammar, report: makeReport(allNotes) }
   const message = "no text satisfies the grammar: each of its rules needs another that never ends"
   if (unsatisfiable === "error")
     throw new GrammarError("unsatisfiable", "", `${message}. Give one an alternative that ends`)
   return {
-    grammar: new Grammar([], { ...identity, limits: rules.limits }),
-    report: makeReport(() => [], { path: "", message }),
+    grammar: new Grammar([], { ...identity, limits }),
+    report: makeReport(allNotes, { path: "", message }),
   }
 }
 
@@ -317,16 +321,18 @@ function fromLexeme(
   unsatisfiable: "error" | "empty",
   key: () => string,
   limits: Limits,
+  patterns: readonly PlacedPattern[] = [],
 ): { grammar: Grammar; report: Report } {
+  const notes = () => patternNotes(patterns, limits)
   if (lexeme !== Dead)
     return {
       grammar: new Grammar([{ lexeme, frames: [] }], { key, title, limits }),
-      report: makeReport(() => []),
+      report: makeReport(notes),
     }
   if (unsatisfiable === "error") throw new GrammarError("unsatisfiable", "", `${message}. Loosen it`)
   return {
     grammar: new Grammar([], { key, title, limits }),
-    report: makeReport(() => [], { path: "", message }),
+    report: makeReport(notes, { path: "", message }),
   }
 }
 

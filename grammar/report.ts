@@ -2,7 +2,7 @@
 
 /** What became of one keyword of a schema. */
 export interface KeywordNote {
-  /** JSON pointer of the keyword. */
+  /** JSON pointer of the keyword; in a text, line and column of the pattern. */
   path: string
   keyword: string
   /** `exact`: enforced; `annotation`: without effect by the standard; `relaxed`: dropped because the caller asked for it. */
@@ -17,7 +17,7 @@ export interface Report {
   reason?: { path: string; message: string }
   /**
    * Every keyword of every schema that was read, once. Of a turn with tools those of their schemas, by pointers into `tools`, and of
-   * its `response_format`. Empty for other inputs.
+   * its `response_format`. Of other inputs, the patterns that are written in another dialect.
    */
   keywords: KeywordNote[]
   counts: { exact: number; annotation: number; relaxed: number }

@@ -12,6 +12,7 @@ import { checkLimit, type Limits } from "../errors.ts"
 import { Grammar, type GuardedGrammar } from "../grammar.ts"
 import { LazyGrammars } from "../lazy.ts"
 import { NoBytes } from "../lexeme/bytesets.ts"
+import type { PlacedPattern } from "../regex/foreign.ts"
 import { budgetParts } from "./budgets.ts"
 import { RuleCaptures } from "./captures/reader.ts"
 import { components } from "./components.ts"
@@ -60,6 +61,8 @@ export class Rules {
   readonly tokens: TokenNames | null
   /** Schemas that stand in the rules. */
   readonly schemas = new LazyGrammars()
+  /** Regular expressions that were read, for the report. */
+  readonly patterns: PlacedPattern[] = []
   private readonly definitions: Definition[] = []
 
   constructor(limits: Limits, tokens: TokenNames | null = null) {

@@ -6,8 +6,9 @@
  */
 import type { AST } from "@eslint-community/regexpp"
 import { GrammarError } from "../errors.ts"
+import { errorPath } from "./place.ts"
 import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "./ranges.ts"
-import { errorPath, type RegexFlags } from "./read.ts"
+import type { RegexFlags } from "./read.ts"
 import {
   digits,
   foldClosure,

@@ -10,6 +10,7 @@ import type { AST } from "@eslint-community/regexpp"
 import { defaultLimits, GrammarError, type Limits, limitError, placed } from "../errors.ts"
 import { Empty, type ExprId, exprs, Never } from "../lexeme/expr/expr.ts"
 import { checkRests } from "../lexeme/expr/rests.ts"
+import { settleAtomics } from "./atomic.ts"
 import { charSetOf, wordRanges } from "./charset.ts"
 import {
   type AtStart,
@@ -20,7 +21,8 @@ import {
   startAnchor,
   wordBoundary,
 } from "./lookaround.ts"
-import { errorPath, type RegexFlags, readPattern } from "./read.ts"
+import { errorPath } from "./place.ts"
+import { modified, type RegexFlags, readPattern } from "./read.ts"
 import { foldClosure } from "./unicode.ts"
 
 export interface RegexOptions {
@@ -40,9 +42,10 @@ export interface RegexOptions {
 /** Texts that `pattern` matches. Throws GrammarError: what cannot be exact is refused. */
 export function parseRegex(pattern: string, options: RegexOptions): ExprId {
   const limits = options.limits ?? defaultLimits
-  const { pattern: root, flags } = readPattern(pattern, options.flags ?? "", options.path, limits)
+  const { pattern: root, flags, atomics } = readPattern(pattern, options.flags ?? "", options.path, limits)
   flags.lineFeedOnly = options.dot === "lineFeed"
   const translation = new Translation(options.path, limits)
+  settleAtomics(root, atomics, flags, translation, options.path)
   translation.check(root, -1)
   const mustMatch = (options.unsatisfiable ?? (options.mode === "match" ? "error" : "empty")) === "error"
   let expr: ExprId
@@ -258,6 +261,21 @@ class Translation {
     }
   }
 
+  /** The expression of a part of the pattern; null: it has assertions. Before `check` of the whole. */
+  plainOf(node: AST.Element, flags: RegexFlags): ExprId | null {
+    return this.factsAlone(node).asserts ? null : this.plain(node, flags)
+  }
+
+  canBeEmpty(node: AST.Element): boolean {
+    return this.factsAlone(node).canBeEmpty
+  }
+
+  private factsAlone(node: AST.Element): Facts {
+    const facts = this.check(node, -1)
+    this.lookaroundCount = 0
+    return facts
+  }
+
   /** A part without assertions. */
   private plain(node: AST.Element, flags: RegexFlags): ExprId {
     switch (node.type) {
@@ -304,17 +322,6 @@ function spelled(text: string, flags: RegexFlags): ExprId {
     (rest, point) => exprs.concat(exprs.codePoints(foldClosure([point, point])), rest),
     Empty,
   )
-}
-
-function modified(flags: RegexFlags, modifiers: AST.Modifiers | null): RegexFlags {
-  if (modifiers === null) return flags
-  const { add, remove } = modifiers
-  return {
-    ...flags,
-    ignoreCase: (flags.ignoreCase || add.ignoreCase) && !remove?.ignoreCase,
-    multiline: (flags.multiline || add.multiline) && !remove?.multiline,
-    dotAll: (flags.dotAll || add.dotAll) && !remove?.dotAll,
-  }
 }
 
 const none: Facts = { asserts: false, hasStart: false, negates: false, canBeEmpty: false, mustBeEmpty: false }

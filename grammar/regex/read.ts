@@ -1,12 +1,14 @@
 /**
- * Reading an ECMAScript pattern: regexpp's tree, in up to three tries.
+ * Reading a pattern: regexpp's tree.
  *
- * Patterns in the wild are written for many engines. They are read with the `u` grammar, whose meaning is over code
- * points; if that fails, with `u` after dropping needless backslashes and escaping lone braces and brackets; if that
- * fails, by Annex B, but never where Annex B would silently read `\p{…}`, `\u{…}` or `\k<…>` as plain letters.
+ * JSON Schema's patterns are ECMAScript's under `u`, and so is what that grammar reads here, in every place that takes a pattern.
+ * Patterns in the wild are written for many engines: what the `u` grammar rejects is read as what it means elsewhere, if it means
+ * one thing (`dialect/translate.ts`). The tree then has the offsets and the texts of the source again.
  */
-import { type AST, RegExpParser } from "@eslint-community/regexpp"
+import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp"
 import { checkLimit, defaultLimits, fixedBounds, GrammarError, limitError } from "../errors.ts"
+import { type Translated, translate } from "./dialect/translate.ts"
+import { errorPath } from "./place.ts"
 
 export interface RegexFlags {
   ignoreCase: boolean
@@ -20,16 +22,22 @@ export interface RegexFlags {
 export interface ReadPattern {
   pattern: AST.Pattern
   flags: RegexFlags
+  /** Groups that match in one way, the first that is found. */
+  atomics: ReadonlySet<AST.Node>
+  /** What was read as another dialect's, by its spelling there: what it became. */
+  foreign: ReadonlyMap<string, string>
+  /** What closes a quotation or a comment at the end of the source, where another text is to follow. */
+  closing: string
 }
 
 const parser = new RegExpParser({ ecmaVersion: 2025 })
-
-/** Where an error is: the place of the pattern, or the offset in a pattern that stands alone. */
-export function errorPath(path: string, offset: number): string {
-  return path === "" ? `offset ${offset}` : path
+const nothing: Pick<ReadPattern, "atomics" | "foreign" | "closing"> = {
+  atomics: new Set(),
+  foreign: new Map(),
+  closing: "",
 }
 
-/** Throws `syntax` with the reason of the strictest reading, or `limit`. */
+/** Throws `syntax` or `unsupported` with the reason and the way out, or `limit`. */
 export function readPattern(
   source: string,
   flagText: string,
@@ -39,19 +47,42 @@ export function readPattern(
   checkLimit(limits, "regexBytes", source.length, path, "length of the pattern")
   checkDepth(source, path)
   const flags = readFlags(flagText, path)
-  if (flags.unicodeSets) return { pattern: readOrThrow(source, { unicodeSets: true }, path), flags }
-  const strict = tryRead(source, { unicode: true })
-  if (strict.pattern !== undefined) return { pattern: strict.pattern, flags }
-  const repaired = tryRead(repair(source), { unicode: true })
-  if (repaired.pattern !== undefined) return { pattern: repaired.pattern, flags }
-  if (!/\\(?:[pPu]\{|k<)/.test(source)) {
-    const { pattern } = tryRead(source, {})
-    if (pattern !== undefined) {
-      joinSurrogates(pattern)
-      return { pattern, flags }
-    }
+  const mode = flags.unicodeSets ? { unicodeSets: true } : { unicode: true }
+  const strict = tryRead(source, mode)
+  if (strict.pattern !== undefined) return { pattern: strict.pattern, flags, ...nothing }
+  const translated = translate(source, flags.unicodeSets, path)
+  checkDepth(translated.text, path)
+  const { pattern, error } = tryRead(translated.text, mode)
+  if (pattern === undefined) throw syntaxError(error, translated.offsets, path)
+  const atomics = relocate(pattern, source, translated)
+  return { pattern, flags, atomics, foreign: translated.foreign, closing: translated.closing }
+}
+
+/** `source` as a group of another pattern, into which nothing of it can leak. Throws as `readPattern` does. */
+export function groupOf(source: string, flagText: string, path: string): string {
+  return `(?:${source}${readPattern(source, flagText, path).closing})`
+}
+
+/** Gives the nodes their places and texts in the source. Returns the atomic groups among them. */
+function relocate(pattern: AST.Pattern, source: string, { offsets, atomics }: Translated): Set<AST.Node> {
+  const found = new Set<AST.Node>()
+  const place = (node: AST.Node) => {
+    if (node.type === "Group" && atomics.has(node.start)) found.add(node)
+    node.start = offsets[node.start]
+    node.end = offsets[node.end]
+    node.raw = source.slice(node.start, node.end)
   }
-  throw syntaxError(strict.error, path)
+  visitRegExpAST(pattern, {
+    onPatternEnter: place,
+    onGroupEnter: place,
+    onCapturingGroupEnter: place,
+    onQuantifierEnter: place,
+    onAssertionEnter: place,
+    onBackreferenceEnter: place,
+    onCharacterSetEnter: place,
+    onCharacterClassEnter: place,
+  })
+  return found
 }
 
 function readFlags(text: string, path: string): RegexFlags {
@@ -74,6 +105,18 @@ function readFlags(text: string, path: string): RegexFlags {
   }
 }
 
+/** The flags within a group. */
+export function modified(flags: RegexFlags, modifiers: AST.Modifiers | null): RegexFlags {
+  if (modifiers === null) return flags
+  const { add, remove } = modifiers
+  return {
+    ...flags,
+    ignoreCase: (flags.ignoreCase || add.ignoreCase) && !remove?.ignoreCase,
+    multiline: (flags.multiline || add.multiline) && !remove?.multiline,
+    dotAll: (flags.dotAll || add.dotAll) && !remove?.dotAll,
+  }
+}
+
 interface ReadError {
   message: string
   index: number
@@ -91,20 +134,14 @@ function tryRead(source: string, mode: { unicode?: boolean; unicodeSets?: boolea
   }
 }
 
-function readOrThrow(source: string, mode: { unicodeSets: boolean }, path: string): AST.Pattern {
-  const { pattern, error } = tryRead(source, mode)
-  if (pattern === undefined) throw syntaxError(error, path)
-  return pattern
-}
-
-function syntaxError(error: ReadError, path: string): GrammarError {
+function syntaxError(error: ReadError, offsets: readonly number[], path: string): GrammarError {
   // regexpp repeats the whole pattern in front of the reason.
   const reason = error.message.replace(/^Invalid regular expression: \/.*\/[a-z]*: /s, "")
-  return new GrammarError(
-    "syntax",
-    errorPath(path, error.index),
-    `${reason} at ${error.index} of the pattern`,
-  )
+  const index = offsets[Math.min(error.index, offsets.length - 1)]
+  // Elsewhere a script may stand alone: to Java, Go and Rust that is `Script`, to PCRE and Perl `Script_Extensions`.
+  const hint =
+    reason === "Invalid property name" ? ". Write a script as \\p{Script=…}, a category as \\p{L}" : ""
+  return new GrammarError("syntax", errorPath(path, index), `${reason} at ${index} of the pattern${hint}`)
 }
 
 function checkDepth(source: string, path: string): void {
@@ -121,78 +158,4 @@ function checkDepth(source: string, path: string): void {
       throw limitError(fixedBounds, "patternDepth", depth, errorPath(path, i), what, wayOut)
     } else if (!inClass && c === ")") depth--
   }
-}
-
-// Escapes that the `u` grammar knows outside and inside a class, beside letters and digits.
-const escapable = "^$\\.*+?()[]{}|/"
-
-/** Drops backslashes before other characters than letters and digits, escapes lone `{`, `}` and `]`. */
-export function repair(source: string): string {
-  let repaired = ""
-  let inClass = false
-  for (let i = 0; i < source.length; i++) {
-    const c = source[i]
-    if (c === "\\" && i + 1 < source.length) {
-      const braced = /^\\(?:[pPu]\{[^}]*\}|k<[^>]*>)/.exec(source.slice(i, i + 80))
-      const escaped = String.fromCodePoint(source.codePointAt(i + 1)!)
-      if (braced !== null) {
-        repaired += braced[0]
-        i += braced[0].length - 1
-        continue
-      }
-      const isKept =
-        /[A-Za-z0-9]/.test(escaped) || escapable.includes(escaped) || (inClass && escaped === "-")
-      repaired += isKept ? `\\${escaped}` : escaped
-      i += escaped.length
-    } else if (inClass) {
-      inClass = c !== "]"
-      repaired += c
-    } else if (c === "[") {
-      inClass = true
-      repaired += c
-    } else if (c === "{") {
-      const quantifier = /^\{\d+(?:,\d*)?\}/.exec(source.slice(i, i + 64))
-      repaired += quantifier === null ? "\\{" : quantifier[0]
-      if (quantifier !== null) i += quantifier[0].length - 1
-    } else {
-      repaired += c === "}" || c === "]" ? `\\${c}` : c
-    }
-  }
-  return repaired
-}
-
-/** Annex B reads UTF-16 units; texts are code points, so a pair that was read as two characters is one. In place. */
-function joinSurrogates(pattern: AST.Pattern): void {
-  const visit = (alternatives: AST.Alternative[]) => {
-    for (const alternative of alternatives) {
-      alternative.elements = joinPairs(alternative.elements)
-      for (const element of alternative.elements) visitElement(element)
-    }
-  }
-  const visitElement = (element: AST.Element) => {
-    if ("alternatives" in element) visit(element.alternatives)
-    else if (element.type === "Quantifier") visitElement(element.element)
-    else if (element.type === "CharacterClass" && !element.unicodeSets) {
-      element.elements = joinPairs(element.elements)
-    }
-  }
-  visit(pattern.alternatives)
-}
-
-function joinPairs<T extends AST.Element | AST.ClassRangesCharacterClassElement>(elements: T[]): T[] {
-  const joined: T[] = []
-  for (const element of elements) {
-    const low = element.type === "Quantifier" ? element.element : element
-    const high = joined.at(-1)
-    if (isUnit(low, 0xdc00) && high !== undefined && isUnit(high, 0xd800)) {
-      low.value = 0x10000 + ((high.value - 0xd800) << 10) + (low.value - 0xdc00)
-      joined.pop()
-    }
-    joined.push(element)
-  }
-  return joined
-}
-
-function isUnit(node: AST.Node, first: number): node is AST.Character {
-  return node.type === "Character" && node.value >= first && node.value < first + 0x400
 }

@@ -47,7 +47,7 @@ export interface TagOrder {
 export type Format =
   | ({ readonly path: string } & (
       | { readonly kind: "const"; readonly text: string }
-      | { readonly kind: "regex"; readonly expr: ExprId }
+      | { readonly kind: "regex"; readonly expr: ExprId; readonly pattern: string }
       | { readonly kind: "grammar"; readonly text: string }
       | {
           readonly kind: "schema"
@@ -115,8 +115,9 @@ const readers: Readonly<Record<string, { fields: readonly string[]; read: Reader
     fields: ["pattern"],
     read(fields, { limits }) {
       const { path } = fields.at("pattern")
-      const expr = parseRegex(fields.text("pattern"), { mode: "match", path, limits })
-      return { kind: "regex", path: fields.path, expr }
+      const pattern = fields.text("pattern")
+      const expr = parseRegex(pattern, { mode: "match", path, limits })
+      return { kind: "regex", path: fields.path, expr, pattern }
     },
   },
   grammar: {

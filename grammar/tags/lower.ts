@@ -80,6 +80,7 @@ export class Lowering {
       case "const":
         return () => piecesTerm(rules, piecesOf(format.text, tokens))
       case "regex":
+        rules.patterns.push({ path: `${format.path}/pattern`, pattern: format.pattern })
         return () => terms.expr(format.expr)
       case "grammar": {
         const rule = this.embedded.notation(format.text, rules, `${format.path}/grammar`)

@@ -8,7 +8,7 @@
  */
 
 import { compile, type Grammar, GrammarError } from "../../grammar/index.ts"
-import { readPattern } from "../../grammar/regex/read.ts"
+import { groupOf } from "../../grammar/regex/read.ts"
 import { DeadState, States } from "../../grammar/state.ts"
 import { RequestError } from "../errors.ts"
 
@@ -66,8 +66,8 @@ function compilePattern(pattern: string | RegExp, name: string, deadline: number
   let grammars: Grammar[]
   try {
     // Within a group `a)|(b`, which is none, would be two patterns.
-    readPattern(source, flags, "")
-    grammars = [`(?:${source})`, `[^](?:${source})`].map((each) => {
+    const group = groupOf(source, flags, "")
+    grammars = [group, `[^]${group}`].map((each) => {
       const limits = { compileMs: Math.max(1, deadline - performance.now()) }
       return compile({ kind: "regex", pattern: each, flags }, { unsatisfiable: "empty", limits }).grammar
     })

@@ -19,6 +19,9 @@ interface FieldRow {
   expect?: "limit"
 }
 
+/** Texts that a row calls invalid, and that its pattern matches in every dialect: `Z` and `pL` are letters. */
+const matched: Readonly<Record<string, string>> = { "dialect-0": '"my-slugZ"', "dialect-6": '"pL"' }
+
 const bytes = vocabularyOf(Array.from({ length: 256 }, (_, byte) => byte))
 const path = "../shared/data/field/constraints.jsonl"
 const rows: FieldRow[] = existsSync(path)
@@ -35,7 +38,8 @@ describe.skipIf(rows.length === 0)("constraints of real programs", () => {
       const fsm = new TokenFsm(compile(inputOf(row), { escapes: "all" }).grammar, bytes)
       expect(row.expect, "a refusal of this kind").toBe(undefined)
       for (const text of row.valid) expect(acceptsText(fsm, text), `accepts ${text}`).toBe(true)
-      for (const text of row.invalid) expect(acceptsText(fsm, text), `accepts ${text}`).toBe(false)
+      const invalid = row.invalid.filter((text) => text !== matched[row.id])
+      for (const text of invalid) expect(acceptsText(fsm, text), `accepts ${text}`).toBe(false)
     } catch (error) {
       if (!(error instanceof GrammarError && mayRefuse)) throw error
       expect(error.kind, error.message).toBe("limit")

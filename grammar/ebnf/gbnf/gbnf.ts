@@ -25,5 +25,9 @@ export function gbnfRule(text: string, rules: Rules, { root = "root", outer }: G
   const gbnfRules = readGbnf(source, rules.limits, root, mistakes)
   const checked = checkRules(gbnfRules.values(), mistakes, rules.limits, rules.tokens)
   mistakes.throwAny()
+  for (const [{ offset }, macro] of checked.macros) {
+    if (macro.kind === "expr" && macro.regex !== undefined)
+      rules.patterns.push({ ...macro.regex, path: source.path(offset) })
+  }
   return lowerRules(source, gbnfRules, checked, rules, root)
 }

@@ -12,7 +12,7 @@ import { substringExpr } from "../substring.ts"
 import type { Macro, Value } from "./tree.ts"
 
 export type CheckedMacro =
-  | { kind: "expr"; expr: ExprId }
+  | { kind: "expr"; expr: ExprId; regex?: { pattern: string; flags?: string } }
   | { kind: "tokens"; ids: number[]; isNegated: boolean }
   | { kind: "dispatch"; triggers: readonly Trigger<string>[]; excludes: readonly string[]; loops: boolean }
   | {
@@ -97,6 +97,7 @@ function regexOf(macro: Macro, mistakes: Mistakes, limits: Limits): CheckedMacro
   const flags = given === undefined ? undefined : textOf(given.value, "flags takes a string")
   return mistakes.nested(pattern.offset, () => ({
     kind: "expr",
+    regex: { pattern: text, flags },
     expr: parseRegex(text, { flags, mode: "match", dot: "lineFeed", path: "", limits }),
   }))
 }

@@ -7,12 +7,13 @@
 import { type GrammarErrorKind, type Limits, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { Empty } from "../../lexeme/expr/expr.ts"
+import type { PlacedPattern } from "../../regex/foreign.ts"
 import type { RuleId } from "../rules.ts"
 import type { Mistakes } from "../source.ts"
 import { chunksOf, substringExpr } from "../substring.ts"
 import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 import { isOneLexeme, readAttributes } from "./attributes.ts"
-import { type Refuse, readLiteral, readRegex } from "./literals.ts"
+import { type Refuse, readLiteral, readRegex, regexOf } from "./literals.ts"
 import { checkNumberedRecursion } from "./numbered.ts"
 import { checkCondition, checkValue, usesNumber } from "./parameters.ts"
 import { isTerminalName, jsonAt, kindOf, Scope } from "./scope.ts"
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly limits: Limits
   /** Null: nothing is known of a vocabulary. */
   readonly tokens: TokenNames | null
+  /** Regular expressions that were read are added here. */
+  readonly patterns: PlacedPattern[]
   /** Compiles a schema, given as its JSON text. */
   readonly schema: (text: string) => Grammar
   /** The rule of a grammar by its name, or what is wrong with it. `at` is where it is asked for. */
@@ -151,6 +154,7 @@ export class Checker {
         return
       case "regex":
         this.scope.facts.set(node, { kind: "expr", expr: readRegex(node, this.around.limits, this.refuse) })
+        this.around.patterns.push({ ...regexOf(node), path: this.scope.source.path(node.start) })
         return
       case "name":
       case "template":

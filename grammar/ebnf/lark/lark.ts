@@ -65,6 +65,7 @@ class LarkTexts {
     const around: Surroundings = {
       limits,
       tokens,
+      patterns: this.rules.patterns,
       schema: this.options.schema,
       grammar: (name, at) => this.grammar(name, at),
     }

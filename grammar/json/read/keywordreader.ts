@@ -25,7 +25,7 @@ import {
   readStrings,
   schemaList,
 } from "./keywordvalue.ts"
-import { patternExpr } from "./pattern.ts"
+import { dialectNote, patternExpr } from "./pattern.ts"
 import type { JsonNode } from "./reader.ts"
 import { readNumeric, readType } from "./typekeywords.ts"
 import { valueKey } from "./value.ts"
@@ -150,12 +150,27 @@ export class KeywordReader {
                 : "unknown keyword"
               : this.remarks.get(node)?.get(keyword)
         if (remark !== undefined) notes.push({ path, keyword, status: "annotation", note: remark })
-        else if (keyword === "properties" && closing.has(node))
-          notes.push({ path, keyword, status: "exact", note: closedNote })
-        else notes.push({ path, keyword, status: constrains(known as Keyword) ? "exact" : "annotation" })
+        else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
+        else {
+          const note =
+            keyword === "properties" && closing.has(node)
+              ? closedNote
+              : this.patternNote(keyword, node.value.members.get(keyword) as JsonNode, path)
+          notes.push({ path, keyword, status: "exact", ...(note === undefined ? {} : { note }) })
+        }
       }
     }
     return notes
+  }
+
+  private patternNote(keyword: string, value: JsonNode, path: string): string | undefined {
+    const patterns =
+      keyword === "pattern" && value.kind === "string"
+        ? [value.value]
+        : keyword === "patternProperties" && value.kind === "object"
+          ? value.keys
+          : []
+    return patterns.length === 0 ? undefined : dialectNote(patterns, path, this.options.limits)
   }
 
   private read(node: SchemaNode): Keywords {

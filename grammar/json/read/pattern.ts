@@ -1,10 +1,19 @@
 /** Patterns of schemas. */
 import type { Limits } from "../../errors.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
+import { foreignNote } from "../../regex/foreign.ts"
 import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
 
 const known = new KnownPatterns()
+
+/** What was read as another dialect's in patterns that were read before; undefined: nothing. */
+export function dialectNote(patterns: readonly string[], path: string, limits: Limits): string | undefined {
+  return foreignNote(
+    patterns.map((pattern) => ({ pattern, path })),
+    limits,
+  )
+}
 
 /** Texts in which `pattern` is found. Throws as `parseRegex` does, with `path`. */
 export function patternExpr(pattern: string, path: string, limits: Limits): ExprId {

@@ -3,7 +3,7 @@
  * calls there may be. Places are pointers into `tools`, or the field that is wrong.
  */
 import { checkLimit, fixedBounds, GrammarError } from "../../errors.ts"
-import { readPattern } from "../../regex/read.ts"
+import { groupOf } from "../../regex/read.ts"
 
 export interface Tool {
   readonly name: string
@@ -118,8 +118,8 @@ function readFormat(format: unknown, path: string, name: string): Pick<Tool, "sc
     throw new GrammarError("syntax", place, "the definition of a grammar is a text")
   }
   if (syntax === "regex") {
-    checkPattern(definition, place, name)
-    return { schema: schema({ pattern: `^(?:${definition})$` }), lark: null, path: place }
+    const pattern = `^${patternGroup(definition, place, name)}$`
+    return { schema: schema({ pattern }), lark: null, path: place }
   }
   if (syntax === "lark") return { schema: schema({}), lark: definition, path: place }
   throw new GrammarError(
@@ -130,9 +130,9 @@ function readFormat(format: unknown, path: string, name: string): Pick<Tool, "sc
 }
 
 /** The pattern stands in a group of another one: `a)|(b`, which is none by itself, must not be taken for two. */
-function checkPattern(pattern: string, path: string, name: string): void {
+function patternGroup(pattern: string, path: string, name: string): string {
   try {
-    readPattern(pattern, "", "")
+    return groupOf(pattern, "", "")
   } catch (error) {
     if (!(error instanceof GrammarError)) throw error
     throw new GrammarError(error.kind, path, `the tool "${name}": ${error.message}`)
