@@ -12,6 +12,7 @@
  * such choices that would be too many cases. Then of an `anyOf` the chosen branch counts alone, and of a condition that
  * is left open both sides do.
  */
+import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { SchemaNode } from "../refs/refs.ts"
@@ -19,9 +20,9 @@ import { Types } from "./conjunction.ts"
 import { type Asserted, assertedSchemas } from "./coverage.ts"
 import { areDisjoint } from "./oneof.ts"
 
-/** So many alternatives of an `anyOf`, and so many conditions of a schema, are told apart by whether they hold. */
+/** So many alternatives of an `anyOf`, and so many choices of an object, are told apart by whether they hold. */
 const MostAlternatives = 4
-const MostConditions = 8
+const MostChoices = 8
 
 /**
  * The names that the schemas in force declare or require; null: they have no `properties`, or speak of others. `isOpen`: choices are
@@ -52,10 +53,9 @@ export function declaredInForce(
 export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[]): SchemaNode[] {
   const marked: SchemaNode[] = []
   for (const root of valueSchemas(reader, nodes)) {
-    const choices = [...choicesOf(reader, root, new Set(), false, new Set())]
-    const conditions = choices.filter(({ isCondition }) => isCondition).length
-    for (const { node, schemas, isCondition } of choices) {
-      if (isCondition && conditions > MostConditions) continue
+    const choices = choicesOf(reader, root)
+    if (choices.length > MostChoices) continue
+    for (const { node, schemas } of choices) {
       const keywords = reader.of(node)
       keywords.counted = [...new Set([...keywords.counted, ...schemas])]
       marked.push(...schemas)
@@ -69,21 +69,19 @@ export function closingSchemas(reader: KeywordReader, root: SchemaNode): Readonl
   const nodes = new Set([root])
   for (const node of nodes) for (const child of reader.of(node).below) nodes.add(child)
   const closing = new Set<SchemaNode>()
-  const seen = new Set<SchemaNode>()
-  const look = (schema: SchemaNode) => {
-    if (seen.has(schema)) return
-    seen.add(schema)
+  // Branches come to them.
+  const schemas = new Set(valueSchemas(reader, nodes))
+  for (const schema of schemas) {
     const always = inAnyCase(reader, schema)
     const keywords = always.map((node) => reader.of(node))
-    if (keywords.some(({ coversOthers }) => coversOthers)) return
+    if (keywords.some(({ coversOthers }) => coversOthers)) continue
     const names = new Set(keywords.flatMap(({ properties, required }) => [...properties.keys(), ...required]))
-    if (keywords.some(({ minProperties }) => minProperties > names.size)) return
+    if (keywords.some(({ minProperties }) => minProperties > names.size)) continue
     for (const node of always) {
       if (reader.of(node).declaresNames) closing.add(node)
-      for (const branch of branchesOf(reader.of(node))) look(branch)
+      for (const branch of branchesOf(reader.of(node))) schemas.add(branch)
     }
   }
-  for (const each of valueSchemas(reader, nodes)) look(each)
   return closing
 }
 
@@ -105,50 +103,64 @@ function valueSchemas(reader: KeywordReader, nodes: Iterable<SchemaNode>): Reado
   return roots
 }
 
-/** Schemas of `node` that hold if it is to be known which names there may be. */
+/** In-place schemas of `node` of which it must be known whether they hold. */
 interface Choice {
   readonly node: SchemaNode
   readonly schemas: readonly SchemaNode[]
-  /** Whether they are of an `if` or a dependency. */
-  readonly isCondition: boolean
 }
 
-/** The choices below `root` that change which names there may be, where `declared` are declared in any case. */
-function* choicesOf(
-  reader: KeywordReader,
-  root: SchemaNode,
-  declared: ReadonlySet<string>,
-  hasNames: boolean,
-  path: ReadonlySet<SchemaNode>,
-): Generator<Choice> {
-  if (path.has(root)) return
-  const always = inAnyCase(reader, root)
-  const keywords = always.map((node) => reader.of(node))
-  if (keywords.some(({ coversOthers }) => coversOthers)) return
-  const names = new Set(declared)
-  for (const { properties } of keywords) for (const name of properties.keys()) names.add(name)
-  const isDeclared = hasNames || keywords.some(({ declaresNames }) => declaresNames)
-  const matters = (branch: SchemaNode | null) =>
-    branch !== null && addsNames(reader, branch, names, isDeclared)
-  for (const node of always) {
-    const { any, conditional, dependentSchemas } = reader.of(node)
-    for (const group of any) {
-      const schemas = group.filter(matters)
-      const mayMeet = schemas.some((a, i) =>
-        schemas.some((b, k) => k < i && !areDisjoint(reader, a, b, Types.object)),
-      )
-      if (mayMeet && schemas.length <= MostAlternatives) yield { node, schemas, isCondition: false }
+/** A schema in place below an object's, and what is declared where it counts. */
+interface InPlace {
+  readonly schema: SchemaNode
+  readonly names: ReadonlySet<string>
+  readonly isDeclared: boolean
+}
+
+/** The choices below `root` that change which names there may be. */
+function choicesOf(reader: KeywordReader, root: SchemaNode): Choice[] {
+  const choices: Choice[] = []
+  const seen = new Set([root])
+  const open: InPlace[] = [{ schema: root, names: new Set(), isDeclared: false }]
+  for (const { schema, names: before, isDeclared: wasDeclared } of open) {
+    const always = inAnyCase(reader, schema)
+    const keywords = always.map((node) => reader.of(node))
+    if (keywords.some(({ coversOthers }) => coversOthers)) continue
+    const own = keywords.flatMap(({ properties }) => [...properties.keys()])
+    const names = own.length === 0 ? before : new Set([...before, ...own])
+    const isDeclared = wasDeclared || keywords.some(({ declaresNames }) => declaresNames)
+    const matters = (branch: SchemaNode | null): branch is SchemaNode =>
+      branch !== null && addsNames(reader, branch, names, isDeclared)
+    for (const node of always) {
+      choices.push(...ownChoices(reader, node, matters))
+      for (const branch of branchesOf(reader.of(node))) {
+        if (seen.has(branch) || !matters(branch)) continue
+        seen.add(branch)
+        open.push({ schema: branch, names, isDeclared })
+      }
     }
-    if (conditional !== null) {
-      const { test, yes, no } = conditional
-      if ([test, yes, no].some(matters)) yield { node, schemas: [test], isCondition: true }
-    }
-    for (const [, child] of dependentSchemas)
-      if (matters(child)) yield { node, schemas: [child], isCondition: true }
-    const below = new Set([...path, ...always])
-    for (const branch of branchesOf(reader.of(node)))
-      if (matters(branch)) yield* choicesOf(reader, branch, names, isDeclared, below)
   }
+  return choices
+}
+
+function* ownChoices(
+  reader: KeywordReader,
+  node: SchemaNode,
+  matters: (branch: SchemaNode | null) => boolean,
+): Generator<Choice> {
+  const { any, conditional, dependentSchemas } = reader.of(node)
+  for (const group of any) {
+    const schemas = group.filter(matters)
+    if (schemas.length > MostAlternatives) continue
+    const mayMeet = schemas.some((a, i) =>
+      schemas.some((b, k) => k < i && !areDisjoint(reader, a, b, Types.object)),
+    )
+    if (mayMeet) yield { node, schemas }
+  }
+  if (conditional !== null) {
+    const { test, yes, no } = conditional
+    if ([test, yes, no].some(matters)) yield { node, schemas: [test] }
+  }
+  for (const [, child] of dependentSchemas) if (matters(child)) yield { node, schemas: [child] }
 }
 
 /** Whether a schema, or one in place below it, declares a name that is not in `names`, or speaks of others. */
@@ -160,6 +172,7 @@ function addsNames(
 ): boolean {
   const seen = new Set([root])
   for (const node of seen) {
+    checkTime()
     const keywords = reader.of(node)
     if (keywords.coversOthers || (keywords.declaresNames && !isDeclared)) return true
     for (const name of keywords.properties.keys()) if (!names.has(name)) return true

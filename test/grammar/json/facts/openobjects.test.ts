@@ -279,3 +279,15 @@ test("many alternatives and many conditions cost no more than they did", () => {
   expect(many.accepts('{"kind":7,"n7":1}')).toBe(true)
   expect([many.accepts('{"kind":7}'), many.accepts('{"kind":7,"n7":1,"x":1}')]).toEqual([false, false])
 })
+
+test("choices within choices take no time that grows with their paths", () => {
+  const depth = 12
+  const levels = Array.from({ length: depth }, (_, i) => {
+    const next = { $ref: `#/$defs/l${i + 1}` }
+    return [`l${i}`, { anyOf: [next, { allOf: [next] }], properties: { [`n${i}`]: {} } }] as const
+  })
+  const $defs = { ...Object.fromEntries(levels), [`l${depth}`]: { properties: { last: {} } } }
+  const schema = { $ref: "#/$defs/l0", $defs }
+  const { accepts } = reader(schema, "declared")
+  expect([accepts('{"n0":1,"n7":1,"last":1}'), accepts('{"x":1}')]).toEqual([true, false])
+})
