@@ -280,6 +280,7 @@ export class JsonLanguage implements Values, Containers {
         objectSpec(this.all, this.reader, facts, this.limits, {
           obligations,
           isImplied: (value, fact) => this.isImplied(value, fact),
+          hasScalar: (value) => this.scalars.hasValue(value),
         }),
       )
       if (this.reader.closesObjects) {

@@ -23,6 +23,8 @@ import type { ObjectSpec } from "./objectspec.ts"
 
 const decoder = new TextDecoder()
 const noSteps: readonly Step[] = []
+/** What the value must satisfy depends on the key's text, which is not known. */
+const UnknownValue = -1
 
 /** Where the reader is within the object. */
 const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
@@ -81,6 +83,7 @@ export class ObjectLanguage {
       case Phase.Key:
         return this.colons(this.keyWays(frame, tag, text))
       case Phase.Colon: {
+        if (detail === UnknownValue) return noSteps
         const after = this.frame(Phase.Value, progress, 0)
         const under = [after]
         return this.values.valueSteps(detail).map(({ lexeme, frames }) => ({
@@ -223,7 +226,11 @@ export class ObjectLanguage {
     most = Number.POSITIVE_INFINITY,
   ): KeyWay[] {
     if (tag >= FirstNameTag) return this.rules.nameWays(progress, this.tries.indexOf(tag), most)
-    return this.rules.classWays(progress, detail, this.othersAfter(progress.others, text), most)
+    const ways = this.rules.classWays(progress, detail, this.othersAfter(progress.others, text), most)
+    const { valueByName } = this.rules.classes[detail]
+    if (valueByName === undefined) return ways
+    const value = text === null ? UnknownValue : valueByName(JSON.parse(decoder.decode(text)) as string)
+    return ways.map(({ progress }) => ({ value, progress }))
   }
 
   private colons(ways: readonly KeyWay[]): Step[] {
@@ -318,9 +325,10 @@ class ObjectFrame extends Frame {
     this.detail = detail
     this.leastBytes = phase === Phase.Start ? leastMembers(object.rules.spec) : 1
     this.needsText = phase === Phase.Key && object.rules.classes.length > 0
-    this.isSymbolic = phase === Phase.Key && progress.others === UnknownKeys
+    const isUnknown = phase === Phase.Colon && detail === UnknownValue
+    this.isSymbolic = isUnknown || (phase === Phase.Key && progress.others === UnknownKeys)
     // Where any name will do, each beginning of a name that is taken is the beginning of one that is not.
-    this.isOpenEnded = this.isSymbolic && object.rules.classes[detail]?.content === anyContent
+    this.isOpenEnded = this.isSymbolic && !isUnknown && object.rules.classes[detail]?.content === anyContent
   }
 
   follow(tag: number, text: Uint8Array | null): readonly Step[] {

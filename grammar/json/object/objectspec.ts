@@ -6,11 +6,12 @@
  * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out,
  * so every class that remains has names without end; such names come in any order all the same, as those of a class do.
  */
-import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
+import { TimeError } from "../../deadline.ts"
+import { checkLimit, fixedBounds, GrammarError, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts, matchesText } from "../../lexeme/expr/finite.ts"
 import { exprLengths } from "../../lexeme/expr/lengths.ts"
-import { anyContent, exprContent } from "../../lexeme/string/content.ts"
+import { anyContent, exprContent, NoContent } from "../../lexeme/string/content.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Conjunctions, Infinite, Types } from "../facts/conjunction.ts"
 import { type Asserted, coverageOf } from "../facts/coverage.ts"
@@ -45,6 +46,11 @@ export interface KeyClass {
   readonly content: number
   readonly value: number
   readonly chances: readonly Chance[]
+  /**
+   * Where its names are not told apart by what they match: what the value of one of them must satisfy. Then what satisfies `value`
+   * satisfies that for all names.
+   */
+  readonly valueByName?: (name: string) => number
 }
 
 export interface ObjectSpec {
@@ -62,6 +68,11 @@ export interface ObjectSpec {
 
 /** Patterns with up to this many texts are read as so many names. */
 const FewTexts = 16
+
+/** From so many patterns on their names may be left together, and then they are told apart where these are few. */
+const ManyPatterns = 4
+const FewStates = 4_000
+const FewClasses = 64
 
 /** Longer texts of patterns are not spelled out. */
 const MaxNameLength = 64
@@ -98,6 +109,8 @@ export interface SpecOptions {
   obligations?: readonly Obligation[]
   /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
   isImplied?: (conjunction: number, fact: number) => boolean
+  /** Whether some scalar satisfies a conjunction. */
+  hasScalar?: (conjunction: number) => boolean
   /** As if there were more to combine than one schema. The tests hold what is told at sight to it. */
   isGeneral?: boolean
 }
@@ -167,7 +180,11 @@ export function objectSpec(
     }
   }
   const classes: KeyClass[] = []
-  for (const { expr, matched } of classesOf(parts, limits)) {
+  const patterns = patternsOf(parts)
+  const whole = patterns.size < ManyPatterns ? null : wholeClass(all, parts, options.hasScalar, valueIdOf)
+  const told = toldApart(patterns, parts, limits, whole !== null)
+  if (told === null && whole !== null) classes.push(whole)
+  for (const { expr, matched } of told ?? []) {
     const value = all.of(classFacts(all, parts, matched))
     if (value === all.never || all.isFalse(value)) continue
     const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
@@ -357,10 +374,10 @@ function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId
   return facts
 }
 
-/** Patterns with few texts become names instead: they split no class. */
-function classesOf(parts: Parts, limits: Limits): readonly NameClass[] {
-  if (parts.constants.length > 0) return []
+/** The patterns that tell names apart. Those with few texts become names instead: they split no class. */
+function patternsOf(parts: Parts): ReadonlySet<ExprId> {
   const patterns = new Set<ExprId>()
+  if (parts.constants.length > 0) return patterns
   for (const { patternProperties } of parts.keywords)
     for (const { expr } of patternProperties) patterns.add(expr)
   for (const event of parts.obligations.flat()) if (event.kind === "some") patterns.add(event.names)
@@ -371,7 +388,52 @@ function classesOf(parts: Parts, limits: Limits): readonly NameClass[] {
     for (const text of texts) parts.names.add(text)
     patterns.delete(pattern)
   }
-  return nameClasses(patterns, parts.nameLanguages, limits)
+  return patterns
+}
+
+/** The classes of names; where there is another way null, if they are many or hard to tell apart. */
+function toldApart(
+  patterns: ReadonlySet<ExprId>,
+  parts: Parts,
+  limits: Limits,
+  hasOtherWay: boolean,
+): readonly NameClass[] | null {
+  if (parts.constants.length > 0) return []
+  if (!hasOtherWay) return nameClasses(patterns, parts.nameLanguages, limits)
+  const few = { ...limits, nameStates: FewStates, nameClasses: FewClasses }
+  try {
+    return nameClasses(patterns, parts.nameLanguages, few)
+  } catch (error) {
+    if (error instanceof GrammarError && error.kind === "limit" && !(error instanceof TimeError)) return null
+    throw error
+  }
+}
+
+/**
+ * All names that are not declared as one class, whatever they match; null where a name might have no value, as far as is told at
+ * once. Some scalar that satisfies what all patterns ask together is a value of each name.
+ */
+function wholeClass(
+  all: Conjunctions,
+  parts: Parts,
+  hasScalar: SpecOptions["hasScalar"],
+  valueByName: (name: string) => number,
+): KeyClass | null {
+  if (hasScalar === undefined || parts.obligations.length > 0 || parts.constants.length > 0) return null
+  const facts: number[] = []
+  const languages: ExprId[] = [exprs.anyText, ...parts.nameLanguages]
+  for (const { patternProperties, additional } of parts.keywords) {
+    for (const { node } of patternProperties) facts.push(all.schema(node))
+    if (additional === null) continue
+    if (all.isFalse(all.of([all.schema(additional)])))
+      languages.push(exprs.or(patternProperties.map(({ expr }) => expr)))
+    else facts.push(all.schema(additional))
+  }
+  const value = all.of(facts)
+  if (!hasScalar(value)) return null
+  const expr = exprs.and(languages)
+  const content = expr === exprs.anyText ? anyContent : exprContent(expr)
+  return content === NoContent ? null : { expr, content, value, chances: noChances, valueByName }
 }
 
 /** The texts of `pattern`, or null when there are many. */
