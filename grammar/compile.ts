@@ -4,75 +4,48 @@ import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
 import { type LarkGrammar, larkRule } from "./ebnf/lark/lark.ts"
 import { notationOf } from "./ebnf/notation.ts"
 import { type RuleId, Rules } from "./ebnf/rules.ts"
-import { chunksOf, type SubstringUnit, substringExpr } from "./ebnf/substring.ts"
+import { chunksOf, substringExpr } from "./ebnf/substring.ts"
 import type { TokenNames } from "./ebnf/tokennames.ts"
 import { checkLimit, defaultLimits, fixedBounds, GrammarError, type Limits } from "./errors.ts"
 import { Grammar } from "./grammar.ts"
+import { checkInput, type GrammarInput } from "./input.ts"
 import { compileJsonSchema, type JsonOptions } from "./json/compile.ts"
-import type { OpenObjects } from "./json/read/keywordreader.ts"
 import { compareNames } from "./json/read/value.ts"
-import type { Whitespace } from "./json/spelling.ts"
 import { exprLexeme, rawLexeme } from "./lexeme/raw.ts"
 import { NoContent, namesContent, PlainTag } from "./lexeme/string/content.ts"
 import { buildNames } from "./lexeme/string/names.ts"
-import type { Escapes } from "./lexeme/string/string.ts"
 import { Dead } from "./lexeme/table.ts"
+import { checkOptions, type Fields, OptionError } from "./options.ts"
+import { type PolicyWord, policyWord } from "./policies.ts"
 import { type PlacedPattern, patternNotes } from "./regex/foreign.ts"
 import { parseRegex } from "./regex/parse.ts"
 import { type KeywordNote, makeReport, type Report } from "./report.ts"
 import { trimTables } from "./tables.ts"
-import type { Turn } from "./tags/styles/plan.ts"
 import { toolsRule } from "./tags/styles/turn.ts"
 import { tagRule } from "./tags/tags.ts"
 
-/** A constraint: what `compile` takes. */
-export type GrammarInput =
-  /**
-   * A schema as a value, or as a JSON text, in which number spelling and key order survive. `strict`: of the kind that OpenAI's
-   * requests call so, which makes `openObjects` declared where the options do not say.
-   */
-  | { kind: "json"; schema: unknown; strict?: boolean }
-  /** A full match of an ECMAScript regular expression. */
-  | { kind: "regex"; pattern: string; flags?: string }
-  /** One of these texts. */
-  | { kind: "choice"; options: readonly string[] }
-  /** A grammar in GBNF, or EBNF as XGrammar writes it. It begins with rule `root`, by default the one of that name. */
-  | { kind: "gbnf"; text: string; root?: string }
-  /** A grammar in the Lark dialect. It begins with rule `start`; `named` are the grammars that its text refers to as `@name`. */
-  | { kind: "lark"; text: string; start?: string; named?: Readonly<Record<string, string | GrammarInput>> }
-  /** A grammar in GBNF or Lark, whichever its first definition is in. `root`: the rule where it begins. */
-  | { kind: "grammar"; text: string; root?: string }
-  /** A structural tag as an object or its JSON text: free text, and what it switches to. */
-  | { kind: "tag"; format: unknown }
-  /** An assistant's turn: text, and calls of tools in the style of a family of models. */
-  | ({ kind: "tools"; response_format?: Grammar | GrammarInput | null } & Omit<
-      Turn,
-      "response_format" | "hasFormat"
-    >)
-  /** Any run of consecutive pieces of a text: its characters, its words, or the given chunks. */
-  | { kind: "substring"; text: string; unit?: SubstringUnit }
-  | { kind: "substring"; chunks: readonly string[] }
+export type { GrammarInput } from "./input.ts"
 
 /** How the texts of a constraint may be spelt, what is refused, and what a compilation may cost. */
 export interface CompileOptions {
   /** Presets of the spelling policies: what a model should write, or everything that RFC 8259 allows. Default generate. */
   surface?: "generate" | "conform"
   /** What `properties` declares in its order, and behind it all other names in any (generate); or all in any (conform). */
-  order?: "schema" | "any"
-  /** White space between tokens: flexible (generate), any (conform), tight, compact. */
-  whitespace?: Whitespace
-  /** String escapes: what JSON.stringify writes (generate), or all (conform). */
-  escapes?: Escapes
-  /** Number spellings: plain decimals (generate), or all (conform). */
-  numbers?: "plain" | "all"
+  order?: PolicyWord<"order">
+  /** White space between tokens: bounded (generate), any (conform), spaced, none. */
+  whitespace?: PolicyWord<"whitespace">
+  /** String escapes: canonical, what JSON.stringify writes (generate), or json, all of them (conform). */
+  escapes?: PolicyWord<"escapes">
+  /** Number spellings: plain decimals (generate), or json, all of them (conform). */
+  numbers?: PolicyWord<"numbers">
   /** `format`: assert (default), annotate, or as the metaschema's vocabularies say. */
-  formats?: "assert" | "annotate" | "vocabulary"
+  formats?: PolicyWord<"formats">
   /**
    * Objects whose schema has `properties` and says nothing of other names (`additionalProperties`, `patternProperties`,
    * `unevaluatedProperties`, `propertyNames`; `allOf`, `$ref` and the branches in force included): they take the declared names
    * alone, or any. Default declared for arguments of tools and for strict schemas, always elsewhere.
    */
-  openObjects?: OpenObjects
+  openObjects?: PolicyWord<"openObjects">
   /** Refuse keywords that no draft knows. Default ignore. */
   unknownKeywords?: "ignore" | "error"
   /** An unsatisfiable constraint: throw (generate), or compile to the empty language (conform). */
@@ -89,18 +62,35 @@ export interface CompileOptions {
   tokens?: TokenNames
 }
 
+/** The fields of `CompileOptions`. Policies are judged by their own table. */
+export const compileFields = {
+  surface: { words: ["generate", "conform"] },
+  order: "any",
+  whitespace: "any",
+  escapes: "any",
+  numbers: "any",
+  formats: "any",
+  openObjects: "any",
+  unknownKeywords: { words: ["ignore", "error"] },
+  unsatisfiable: { words: ["error", "empty"] },
+  dialect: "text",
+  documents: "textmap",
+  limits: "object",
+  tokens: "object",
+} as const satisfies Fields<CompileOptions>
+
 const generate = {
   order: "schema",
-  whitespace: "flexible",
-  escapes: "minimal",
+  whitespace: "bounded",
+  escapes: "canonical",
   numbers: "plain",
   unsatisfiable: "error",
 } as const
 const conform = {
   order: "any",
   whitespace: "any",
-  escapes: "all",
-  numbers: "all",
+  escapes: "json",
+  numbers: "json",
   unsatisfiable: "empty",
 } as const
 
@@ -112,9 +102,26 @@ export function compile(
   input: GrammarInput,
   options: CompileOptions = {},
 ): { grammar: Grammar; report: Report } {
+  checkOptions(options, compileFields)
   trimTables()
-  const limits = options.limits === undefined ? defaultLimits : { ...defaultLimits, ...options.limits }
+  const limits = readLimits(options.limits)
   return withinTime(limits.compileMs, () => compileWithin(input, options, limits))
+}
+
+const limitFields = Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, "number"] as const))
+
+/** The bounds of one constraint: the given ones, and the default of every other. Throws OptionError for what is no bound. */
+export function readLimits(given: Partial<Limits> | undefined): Readonly<Limits> {
+  if (given === undefined || given === null) return defaultLimits
+  checkOptions(given, limitFields, { within: "limits" })
+  const limits = { ...defaultLimits }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null) continue
+    if (!(value >= 0))
+      throw new OptionError(`limits.${name}`, `${value} is no bound: give a number from 0 on, or Infinity`)
+    limits[name as keyof Limits] = value
+  }
+  return limits
 }
 
 function compileWithin(
@@ -122,6 +129,7 @@ function compileWithin(
   options: CompileOptions,
   limits: Limits,
 ): { grammar: Grammar; report: Report } {
+  checkInput(input)
   const json = jsonOptions(input, options, limits)
   if (input.kind === "json") return compileJsonSchema(input.schema, json)
   return compileNotation(input, options, limits, json)
@@ -132,15 +140,17 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
   const preset = options.surface === "conform" ? conform : generate
   return {
     policy: {
-      order: options.order ?? preset.order,
-      whitespace: options.whitespace ?? preset.whitespace,
-      escapes: options.escapes ?? preset.escapes,
-      numbers: options.numbers ?? preset.numbers,
+      order: policyWord("order", options.order) ?? preset.order,
+      whitespace: policyWord("whitespace", options.whitespace) ?? preset.whitespace,
+      escapes: policyWord("escapes", options.escapes) ?? preset.escapes,
+      numbers: policyWord("numbers", options.numbers) ?? preset.numbers,
     },
     limits,
-    formats: options.formats ?? "assert",
+    formats: policyWord("formats", options.formats) ?? "assert",
     unknownKeywords: options.unknownKeywords ?? "ignore",
-    openObjects: options.openObjects ?? (input.kind === "json" && input.strict ? "declared" : "always"),
+    openObjects:
+      policyWord("openObjects", options.openObjects) ??
+      (input.kind === "json" && input.strict ? "declared" : "always"),
     unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
     // A copy: schemas inside of a grammar may be compiled again when a text comes to them.
@@ -253,11 +263,7 @@ function compileNotation(
       })
     }
     default:
-      throw new GrammarError(
-        "syntax",
-        "",
-        `unknown kind of constraint: ${(input as { kind: unknown }).kind}. Use json, regex, choice, gbnf, lark, grammar, substring, tag or tools`,
-      )
+      return input satisfies never
   }
 }
 

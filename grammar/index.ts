@@ -7,6 +7,7 @@ export { defaultLimits, GrammarError, type GrammarErrorKind, type Limits } from 
 export type { Expectation } from "./frame.ts"
 export { Grammar } from "./grammar.ts"
 export { collectDocuments } from "./json/refs/refs.ts"
+export { OptionError } from "./options.ts"
 export { type KeywordNote, makeReport, type Report } from "./report.ts"
 export type { SqlColumn, SqlForeignKey, SqlTable } from "./sql/database.ts"
 export type { SqlDialect } from "./sql/names.ts"

@@ -4,6 +4,7 @@
  * States appear lazily and are integers; transitions and masks are memoised by state. One TokenFsm serves any number
  * of requests: nothing a request does can change what another one sees.
  */
+
 import { Completions } from "../grammar/completions.ts"
 import { placed } from "../grammar/errors.ts"
 import { pathOf } from "../grammar/explain.ts"
@@ -11,6 +12,7 @@ import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
+import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { type BudgetOptions, Budgets } from "./budgets/budgets.ts"
@@ -32,6 +34,13 @@ export interface FsmOptions {
   /** How budgets of tokens are kept. Null: they are not, for a vocabulary that stands for no model's. */
   budgets?: BudgetOptions | null
 }
+
+const fsmFields = {
+  maskBytes: "number",
+  transitionCount: "number",
+  locals: "object",
+  budgets: { fields: { isPlain: "boolean", maxNodes: "number" } satisfies Fields<BudgetOptions> },
+} as const satisfies Fields<FsmOptions>
 
 /** One per vocabulary: local masks serve every grammar. */
 const localsOf = new WeakMap<Vocabulary, LocalMasks>()
@@ -72,6 +81,7 @@ export class TokenFsm implements TokenMachine {
   private hitCount = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
+    checkOptions(options, fsmFields)
     this.grammar = grammar
     this.vocabulary = vocabulary
     this.maskBytes = options.maskBytes ?? 64 << 20

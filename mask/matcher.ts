@@ -5,8 +5,10 @@
  * one, forking shares them all. So there is no mode and no second path for speculation. A link names what was read, a token
  * or bytes, so that what was written can be read again when somebody asks for it; decoding never does.
  */
+
 import { type TimedWork, withinTime } from "../grammar/deadline.ts"
 import type { Expectation } from "../grammar/frame.ts"
+import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState } from "../grammar/state.ts"
 import { type Capture, TapeWriter } from "../grammar/tape.ts"
 import { type Deadline, type DraftMasks, fillDraftRows, type RowKind } from "./batch.ts"
@@ -27,6 +29,8 @@ export interface MatcherOptions {
   /** For what looks for an end or for what is forced: `shortest`, `least`, `forcedBytes`, `forcedTokens`, `explain`, `captures`. */
   completionMs?: number
 }
+
+const matcherFields = { maskMs: "number", completionMs: "number" } as const satisfies Fields<MatcherOptions>
 
 const maskWork: TimedWork = { what: "finding the tokens that may come next takes", option: "maskMs" }
 const completionWork: TimedWork = { what: "finding how the text may end takes", option: "completionMs" }
@@ -55,6 +59,7 @@ export class Matcher {
   private readonly maskMs: number
 
   constructor(fsm: TokenMachine, options: MatcherOptions = {}) {
+    checkOptions(options, matcherFields)
     this.machine = fsm
     this.last = startOf(fsm)
     this.options = options

@@ -9,6 +9,7 @@
  * It is made from the bytes of each id; `tokenizerjson.ts` and `ranks.ts` find them in tokenizers' files.
  */
 
+import { checkOptions, type Fields } from "../grammar/options.ts"
 import { sha256 } from "./sha256.ts"
 
 export interface VocabularyOptions {
@@ -21,6 +22,13 @@ export interface VocabularyOptions {
   /** True when the first token of an output drops its leading space (WordPiece). */
   dropsFirstSpace?: boolean
 }
+
+const vocabularyFields = {
+  width: "number",
+  endIds: "list",
+  specials: "object",
+  dropsFirstSpace: "boolean",
+} as const satisfies Fields<VocabularyOptions>
 
 /** Deeply immutable and shared by all requests. Rows are `words` long: bit `t & 31` of word `t >>> 5`. */
 export class Vocabulary {
@@ -102,6 +110,7 @@ export class Vocabulary {
     tokens: readonly (Uint8Array | null | undefined)[],
     options: VocabularyOptions,
   ): Vocabulary {
+    checkOptions(options, vocabularyFields)
     return new Vocabulary(tokens, options)
   }
 

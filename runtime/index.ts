@@ -11,6 +11,7 @@ export {
   GrammarError,
   type GrammarErrorKind,
   type GrammarInput,
+  OptionError,
   type Report,
   type SqlColumn,
   type SqlDialect,

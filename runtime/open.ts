@@ -4,10 +4,12 @@
  */
 
 import { availableParallelism } from "node:os"
+import { checkOptions, type Fields } from "../grammar/options.ts"
 import { styles } from "../grammar/tags/styles/all.ts"
 import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
+import { readSeed } from "../sampler/params.ts"
 import { Engine } from "./engine/engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
@@ -81,7 +83,7 @@ export interface OpenOptions {
   /** Write sample constraints through in the pauses after the start: the first requests are faster then. Default false. */
   warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
-  seed?: bigint
+  seed?: bigint | number | string
   /**
    * Several tokens of a sequence in one run of the model, where a draft of them is right. Default: marks and names of an answer to a
    * constraint are drafted by how its text was written so far, if the graph reads several tokens as it reads them one by one, to the
@@ -95,11 +97,39 @@ export interface OpenOptions {
   log?: (line: string) => void
 }
 
-/** Throws ModelError naming the file, the input or the package, and RangeError on an impossible option. */
+const openFields = {
+  ...{ model: "text", offline: "boolean", onDownload: "function", signal: "object", dtype: "text" },
+  device: { words: ["auto", "gpu", "cpu"] },
+  batching: { words: ["exact", "fast"] },
+  ...{ slots: "number", threads: "number", context: "number", maxWaiting: "number" },
+  isolation: { words: ["thread", "none"] },
+  limits: { fields: { compileMs: "number", maskMs: "number", completionMs: "number", promptMs: "number" } },
+  ...{ spareThreads: "number", warmsUp: "boolean", seed: "any", speculation: "object", toolStyle: "text" },
+  ...{ reasoning: "text", log: "function" },
+} as const satisfies Fields<OpenOptions>
+
+const openAliases = {
+  ...{
+    contextLength: "context",
+    contextSize: "context",
+    modelPath: "model",
+    path: "model",
+    numThreads: "threads",
+  },
+  ...{ maxQueue: "maxWaiting", quantization: "dtype", precision: "dtype", draft: "speculation" },
+}
+
+/**
+ * Throws ModelError naming the file, the input or the package, OptionError on an option that there is not, and RangeError on an
+ * impossible one.
+ */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
+  checkOptions(options, openFields, { aliases: openAliases })
   const slotCount = atLeast("slots", options.slots ?? 8, 1)
   const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
+  const { promptMs = defaultPromptMs, ...limits } = readLimits(options.limits)
+  const seed = readSeed(options.seed)
   const log = options.log ?? (() => {})
   requireOrt()
   const doubt = muteTelemetry()
@@ -136,7 +166,6 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       speculator = await openSpeculator(speculation, model, openDraft)
     }
     const isolates = (options.isolation ?? "thread") === "thread"
-    const { promptMs = defaultPromptMs, ...limits } = options.limits ?? {}
     const thread = { model: directory.path, dtype: options.dtype, width: vocabulary.width }
     const guides = isolates
       ? new ThreadedGuides({
@@ -168,7 +197,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       createdAt: directory.createdAt,
       style: chooseStyle(tokenizer.template.allSources, options),
       maxWaiting,
-      seed: options.seed,
+      seed,
       speculator,
       guesses: speculation === undefined,
       log,
@@ -269,6 +298,15 @@ function chooseContext(directory: ModelDirectory, wanted: number | undefined): n
     throw new RangeError(`context: ${wanted} is above the ${contextLength} positions of the model`)
   }
   return wanted
+}
+
+/** Times in milliseconds. Throws RangeError. */
+function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions["limits"]> {
+  const given = Object.entries(limits).filter(([, ms]) => ms !== undefined && ms !== null)
+  for (const [name, ms] of given) {
+    if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is no number of milliseconds`)
+  }
+  return Object.fromEntries(given)
 }
 
 function atLeast(name: string, value: number, min: number): number {

@@ -6,7 +6,10 @@
  * *input* side: the model writes what the validator reads, and `output` throws on transforms.
  */
 
+import { compileFields } from "../grammar/compile.ts"
 import type { CompileOptions, Grammar, GrammarInput } from "../grammar/index.ts"
+import { type Fields, OptionError } from "../grammar/options.ts"
+import { isPolicyName, policyWord } from "../grammar/policies.ts"
 import type { Stored } from "../mask/index.ts"
 import { IncompleteError, RequestError, ValidationError, type ValidationIssue } from "./errors.ts"
 
@@ -61,6 +64,9 @@ export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Ou
         ? string
         : undefined
 
+/** Fails to fit where `Options` has a field that `Known` does not: a type parameter lets such fields pass. */
+export type NoMore<Options, Known> = { readonly [Name in Exclude<keyof Options, keyof Known>]: never }
+
 export interface Constraint {
   readonly input: ConstraintInput
   readonly policies: CompileOptions
@@ -74,45 +80,54 @@ export interface Constraint {
   validate(text: string): Promise<unknown>
 }
 
-const policyNames = [
-  "order",
-  "whitespace",
-  "escapes",
-  "numbers",
-  "formats",
-  "unknownKeywords",
-  "openObjects",
-  "dialect",
-  "documents",
-  "limits",
-] as const
+const { surface: _, unsatisfiable: __, tokens: ___, ...policyFields } = compileFields
 
-/** The one constraint of these options, or null. Throws RequestError when there are two, TypeError without a converter. */
+/** What the compiler is told of a constraint. */
+const policyNames = Object.keys(policyFields) as readonly (keyof typeof policyFields)[]
+
+const constraintKinds = {
+  schema: "any",
+  regex: "any",
+  choice: "texts",
+  grammar: "text",
+  structuralTag: "any",
+  jsonObject: "boolean",
+  constraint: "object",
+} as const
+
+export const constraintFields = {
+  ...policyFields,
+  ...constraintKinds,
+} as const satisfies Fields<ConstraintOptions>
+
+/**
+ * The one constraint of these options, or null. Throws RequestError when there are two, OptionError for one that is named and
+ * undefined or of another type, and for an unknown policy; TypeError without a converter.
+ */
 export function readConstraint(options: ConstraintOptions): Constraint | null {
-  const named: [name: string, value: unknown][] = [
-    ["schema", options.schema],
-    ["regex", options.regex],
-    ["choice", options.choice],
-    ["grammar", options.grammar],
-    ["structuralTag", options.structuralTag],
-    ["jsonObject", options.jsonObject || undefined],
-    ["constraint", options.constraint],
-  ]
-  const given = named.filter(([, value]) => value !== undefined && value !== null)
-  if (given.length === 0) return null
+  const given = (Object.keys(constraintKinds) as (keyof typeof constraintKinds)[]).filter((name) => {
+    const value = options[name]
+    // A schema whose import was misspelt: free text would be what nobody asked for.
+    if (name in options && (value === undefined || value === null))
+      throw new OptionError(name, `it is ${value}. Give a constraint, or leave ${name} out for free text`)
+    return name in options && !(name === "jsonObject" && value === false)
+  })
   if (given.length > 1) {
-    const names = given.map(([name]) => name).join(" and ")
+    const names = given.join(" and ")
     throw new RequestError("invalid_value", `${names}: at most one constraint a request; leave one out`)
   }
   const policies = readPolicies(options)
+  if (given.length === 0) return null
   const asText = (text: string): unknown => text
   const make = (
     input: ConstraintInput,
     parse: (text: string) => unknown,
     validate = async (text: string) => parse(text),
-  ): Constraint => ({ input, policies, title: given[0][0], isJson: parse === parseJson, parse, validate })
+  ): Constraint => ({ input, policies, title: given[0], isJson: parse === parseJson, parse, validate })
   if (options.regex !== undefined) {
     const { regex } = options
+    if (typeof regex !== "string" && !isRegExp(regex))
+      throw new OptionError("regex", "it is neither a string nor a RegExp")
     if (typeof regex === "string") return make({ kind: "regex", pattern: regex }, asText)
     return make({ kind: "regex", pattern: regex.source, flags: regex.flags }, asText)
   }
@@ -136,11 +151,13 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
   return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
 }
 
-/** What these options tell the compiler, of whatever it compiles. */
+/** What these options tell the compiler, of whatever it compiles. Throws OptionError for an unknown word. */
 export function readPolicies(options: CompileOptions): CompileOptions {
   const policies: CompileOptions = {}
   for (const name of policyNames) {
-    if (options[name] !== undefined) Object.assign(policies, { [name]: options[name] })
+    const value = options[name]
+    if (value === undefined || value === null) continue
+    Object.assign(policies, { [name]: isPolicyName(name) ? policyWord(name, value) : value })
   }
   return policies
 }
@@ -169,6 +186,11 @@ function plainIssue({ message, path }: StandardIssue): ValidationIssue {
     typeof part === "object" && part !== null && "key" in part ? part.key : part,
   )
   return keys ? { message, path: keys } : { message }
+}
+
+/** Also one of another realm. */
+function isRegExp(value: unknown): value is RegExp {
+  return Object.prototype.toString.call(value) === "[object RegExp]"
 }
 
 function isStandard(schema: unknown): schema is StandardSchema {

@@ -384,7 +384,8 @@ function readLogprobs(count: number | null | undefined, width: number): number |
   return Math.min(width, integer("logprobs", count, -1, 20))
 }
 
-function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
+/** Undefined: none is given. Throws SamplingError. */
+export function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
   if (seed === undefined || seed === null || seed === -1 || seed === -1n || seed === "-1") return undefined
   const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
   if (!isLossless || (typeof seed !== "bigint" && !/^-?\d+$/.test(String(seed)))) {

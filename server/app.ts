@@ -4,9 +4,11 @@
  * There is no socket, argument or environment variable in here, so that the same application runs under Node, in a test
  * and in a browser. Access rules that depend on the socket are in serve.ts.
  */
+
 import { type Context, Hono } from "hono"
 import { matchedRoutes } from "hono/route"
 import type { Engine } from "../runtime/index.ts"
+import { checkOptions, type Fields } from "../runtime/options.ts"
 import { countTokens } from "./anthropic/counttokens.ts"
 import { isMessagesPath, messagesErrorResponse } from "./anthropic/errors.ts"
 import { messages } from "./anthropic/messages.ts"
@@ -59,6 +61,21 @@ export interface AppOptions extends ModelNameOptions {
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
 
+const appFields = {
+  bodyLimits: {
+    fields: {
+      ...{ maxBytes: "number", maxDepth: "number", maxMarks: "number", maxEscapes: "number" },
+      maxHeldBytes: "number",
+    } satisfies Fields<BodyLimits>,
+  },
+  ...{ aliases: "texts", anyModel: "boolean", reader: "any", heartbeatMs: "number", apiKeys: "texts" },
+  cors: "texts",
+  onLength: { words: ["truncate", "close"] },
+  compileMs: "number",
+  rates: { fields: { requests: "number", tokens: "number" } satisfies Fields<RateOptions> },
+  ...{ logger: "any", metricsPublic: "boolean", status: "function" },
+} as const satisfies Fields<AppOptions>
+
 const unavailable = {
   loading: ["model_loading", "the model is still loading"],
   draining: ["shutting_down", "the server is shutting down"],
@@ -71,8 +88,11 @@ type Handler = (request: Request, call: Call) => Response | Promise<Response>
 type Call = Pick<EndpointOptions, "exchange" | "key"> & { id: string }
 type Environment = { Variables: { exchange: Exchange; key: number } }
 
-/** Throws RangeError on an option that no server can have. */
+/** Throws OptionError on an option that there is not, RangeError on one that no server can have. */
 export function createApp(engine: Engine, options: AppOptions = {}): Hono {
+  checkOptions(options, appFields, {
+    aliases: { apiKey: "apiKeys", alias: "aliases", maxBody: "bodyLimits" },
+  })
   const { cors = [] } = options
   const apiKeys = readKeys(options.apiKeys ?? [])
   const status = () => {

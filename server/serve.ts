@@ -13,6 +13,7 @@ import { once } from "node:events"
 import { createServer, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { getRequestListener } from "@hono/node-server"
+import { checkOptions, type Fields } from "../runtime/options.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { isLoopback } from "./http/access.ts"
 import { answerHalfClosed } from "./http/halfclosed.ts"
@@ -31,6 +32,10 @@ export interface ServeOptions {
   /** Connections at once, at least 1; further ones are closed. Default 4,096. */
   maxConnections?: number
 }
+
+const serveFields = {
+  ...{ host: "text", port: "number", allowHosts: "texts", stallMs: "number", maxConnections: "number" },
+} as const satisfies Fields<ServeOptions>
 
 /** Longer ones run out at once. */
 const maxTimerMs = 2 ** 31 - 1
@@ -72,6 +77,7 @@ export interface Application {
 
 /** Resolves when the socket listens. Throws `ListenError` when it cannot. */
 export async function serve(app: Application, options: ServeOptions = {}): Promise<RunningServer> {
+  checkOptions(options, serveFields, { aliases: { hostname: "host", allowHost: "allowHosts" } })
   const { host = "127.0.0.1", port = 8080, allowHosts = [] } = options
   const { stallMs = 300_000, maxConnections = 4_096 } = options
   // Some versions of Node take 0 for no bound, others for no connection.
@@ -111,7 +117,10 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
     url: `http://${authority}:${address.port}`,
     port: address.port,
     settled: (maxMs) => settled([...running.keys()], maxMs),
-    close: ({ drainMs = 0 } = {}) => close(server, drainMs),
+    close: (options = {}) => {
+      checkOptions(options, { drainMs: "number" })
+      return close(server, options.drainMs ?? 0)
+    },
   }
 }
 

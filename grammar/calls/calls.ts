@@ -5,11 +5,13 @@
  * of `surface: "generate"`, by the tool's JSON Schema. `callTypes` says the same as declarations; they are wider where types
  * cannot say what a schema says. So what the grammar accepts passes the checker under `strict`.
  */
-import { type CompileOptions, compile } from "../compile.ts"
+
+import { type CompileOptions, compile, compileFields, readLimits } from "../compile.ts"
 import { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
-import { defaultLimits, GrammarError } from "../errors.ts"
+import { GrammarError } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
+import { checkOptions } from "../options.ts"
 import { below } from "../tags/fields.ts"
 import { type CallableFunction, type CallTool, readFunctions } from "./functions.ts"
 import { typeOf } from "./types.ts"
@@ -24,6 +26,8 @@ export interface CallOptions {
   compile?: Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens">
 }
 
+const { surface: _, unsatisfiable: __, tokens: ___, ...argumentFields } = compileFields
+
 /**
  * Calls of `tools`, OpenAI's tool objects or `{name, parameters}`: `name({…})`, and `name()` where a tool has no parameters.
  * Every text passes TypeScript's checker beside the declarations of `callTypes(tools)`. Throws GrammarError with the pointer into
@@ -35,6 +39,7 @@ export function callGrammar(
   tools: readonly (CallTool | { type: "function"; function: CallTool })[],
   options: CallOptions = {},
 ): Grammar {
+  checkOptions(options, { await: "any", maxCalls: "number", compile: { fields: argumentFields } })
   const functions = readFunctions(tools)
   const { await: awaiting = "never", maxCalls = 1 } = options
   const own = { openObjects: "declared", ...options.compile } as const
@@ -48,7 +53,7 @@ export function callGrammar(
   const awaits = { never: [""], optional: ["", "await "], always: ["await "] }[awaiting]
   if (awaits === undefined)
     throw new GrammarError("syntax", "await", `${awaiting}: use never, optional or always`)
-  const rules = new Rules({ ...defaultLimits, ...own.limits })
+  const rules = new Rules(readLimits(own.limits))
   const { terms } = rules
   const argument = ({ schema, schemaPath }: CallableFunction): Term => {
     if (schema === null) return terms.text("()")

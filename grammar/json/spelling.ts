@@ -8,14 +8,14 @@ import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import type { Escapes } from "../lexeme/string/string.ts"
 
-export type Whitespace = "flexible" | "tight" | "compact" | "any"
+export type Whitespace = "bounded" | "none" | "spaced" | "any"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
   readonly order: "schema" | "any"
   readonly whitespace: Whitespace
   readonly escapes: Escapes
-  readonly numbers: "plain" | "all"
+  readonly numbers: "plain" | "json"
 }
 
 /** Lexeme states. */
@@ -72,11 +72,11 @@ function gaps(policy: Whitespace): {
 } {
   const space = exprs.loop(exprs.literal(" "), 0, 1)
   switch (policy) {
-    case "compact":
+    case "none":
       return { inside: Empty, beforeMark: Empty, afterComma: Empty, afterColon: Empty }
-    case "tight":
+    case "spaced":
       return { inside: Empty, beforeMark: Empty, afterComma: space, afterColon: space }
-    case "flexible": {
+    case "bounded": {
       const indent = exprs.loop(exprs.or([exprs.literal(" "), exprs.literal("\t")]), 0, 32)
       const gap = exprs.or([space, exprs.concat(exprs.literal("\n"), indent)])
       return { inside: gap, beforeMark: Empty, afterComma: gap, afterColon: space }

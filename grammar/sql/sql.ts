@@ -7,9 +7,11 @@
  * IS NULL, EXISTS, and queries over one more table inside of WHERE; aggregates, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET; UNION,
  * INTERSECT and EXCEPT of statements over one table each. Lists and nesting are bounded, the length of a statement is not.
  */
+import { readLimits } from "../compile.ts"
 import { Rules } from "../ebnf/rules.ts"
-import { defaultLimits, GrammarError, type Limits } from "../errors.ts"
+import { GrammarError, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
+import { checkOptions, type Fields } from "../options.ts"
 import { shown } from "../tags/fields.ts"
 import { Clauses } from "./clauses.ts"
 import { CompoundRules } from "./compound.ts"
@@ -34,6 +36,8 @@ export interface SqlInput {
  * sets of tables that can be joined, times their columns.
  */
 export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> } = {}): Grammar {
+  checkOptions(input, { dialect: "any", tables: "list", maxTables: "number" } satisfies Fields<SqlInput>)
+  checkOptions(options, { limits: "object" })
   const { dialect, maxTables = 3 } = input
   if (dialect !== "sqlite" && dialect !== "postgresql") {
     throw new GrammarError("unsupported", "/dialect", `${shown(dialect)}: use sqlite or postgresql`)
@@ -45,7 +49,7 @@ export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> 
       `expected an integer from 1 to 8, found ${shown(maxTables)}`,
     )
   }
-  const limits = { ...defaultLimits, ...options.limits }
+  const limits = readLimits(options.limits)
   const database = readDatabase(input.tables, dialect, limits)
   const rules = new Rules(limits)
   const scopes = new Scopes(database, maxTables, limits)

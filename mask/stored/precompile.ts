@@ -5,11 +5,13 @@
  * and are refused: an open object remembers every name it has seen, unique items remember every item, a schema that
  * refers to itself nests without end. The refusal says which of these it met.
  */
+
 import { Completions } from "../../grammar/completions.ts"
 import { GrammarError, type Limits, limitError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { TupleTable } from "../../grammar/intern.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
+import { checkOptions, type Fields } from "../../grammar/options.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
 import { wordCount } from "../bits.ts"
 import type { TokenFsm } from "../fsm.ts"
@@ -25,11 +27,17 @@ export interface PrecompileOptions {
   maxMaskBytes?: number
 }
 
+const precompileFields = {
+  maxStates: "number",
+  maxMaskBytes: "number",
+} as const satisfies Fields<PrecompileOptions>
+
 /**
  * The closed machine of `fsm`: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
  * `limit`, which says what has no end, when there are more than `maxStates`.
  */
 export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): ClosedFsm {
+  checkOptions(options, precompileFields)
   const { states } = fsm
   if (fsm.grammar.readsTokens) {
     throw new GrammarError(

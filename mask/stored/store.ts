@@ -11,9 +11,11 @@
  * vocabulary [32 bytes, zero: any], notes in JSON [block], the tables of a machine (`writeTables`), SHA-256 of all that
  * [32 bytes]. A block is its length as a word, then its bytes.
  */
+
 import { type CompileOptions, compile, constraintKey, type GrammarInput } from "../../grammar/compile.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
+import { checkOptions } from "../../grammar/options.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
 import { checkBudgets } from "../budgets/check.ts"
 import { TokenFsm } from "../fsm.ts"
@@ -77,6 +79,7 @@ export function serializeMachine(
   report: Report,
   options: { masks?: boolean } = {},
 ): Uint8Array {
+  checkOptions(options, { masks: "boolean" })
   const { masks = true } = options
   const { tables, vocabulary, grammarHash } = machine
   const notes: MachineNotes = { report: reportNotes(report), explanations: tables.explanations }
@@ -116,6 +119,7 @@ export function deserialize(
   vocabulary: Vocabulary,
   options: { spellsTokens?: boolean; compileMs?: number } = {},
 ): Stored {
+  checkOptions(options, { spellsTokens: "boolean", compileMs: "number" })
   const reader = new ByteReader(bytes, (message) => new StoreError("content", `${message}: the file is cut`))
   if (bytes.length < magic.length || !magic.every((byte, i) => bytes[i] === byte)) {
     throw new StoreError("magic", "this is no compiled constraint. tokenrail compile --out writes them")

@@ -6,6 +6,7 @@
  * are cut. Bytes are exact, so there is no spelling to undo. Gaps between ids are holes.
  */
 
+import { checkOptions } from "../../grammar/options.ts"
 import { Vocabulary } from "../vocabulary.ts"
 import { type AddedToken, member } from "./tokenizerjson.ts"
 
@@ -20,6 +21,7 @@ export function parseTiktoken(
   text: string,
   options: { width?: number; endIds: readonly number[]; added?: readonly AddedToken[] },
 ): Vocabulary {
+  checkOptions(options, { width: "number", endIds: "list", added: "list" })
   const table = new IdTable()
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue
@@ -48,6 +50,7 @@ export function parseTekken(
   json: unknown,
   options: { width?: number; endIds?: readonly number[] } = {},
 ): Vocabulary {
+  checkOptions(options, { width: "number", endIds: "list" })
   const config = member(json, "config")
   const size = wholeNumber(member(config, "default_vocab_size"), "config.default_vocab_size")
   const specialCount = wholeNumber(

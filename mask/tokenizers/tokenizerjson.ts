@@ -5,6 +5,7 @@
  * et al. 2019, GPT-2), byte fallback spells `<0x41>` (Kudo and Richardson 2018, SentencePiece), WordPiece marks
  * continuations.
  */
+import { checkOptions } from "../../grammar/options.ts"
 import { Vocabulary } from "../vocabulary.ts"
 
 /**
@@ -17,6 +18,7 @@ export function parseVocabulary(
   tokenizerConfig: unknown,
   options: { width?: number; endIds: readonly number[] },
 ): Vocabulary {
+  checkOptions(options, { width: "number", endIds: "list" })
   const model = member(tokenizerJson, "model")
   const spelling = readSpelling(tokenizerJson)
   const tokens: (Uint8Array | null)[] = []

@@ -6,6 +6,7 @@
  */
 
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../../grammar/index.ts"
+import { checkOptions } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
@@ -21,6 +22,7 @@ import {
   type Constraint,
   type ConstraintInput,
   checkComplete,
+  type NoMore,
   readConstraint,
   type ValueOf,
 } from "../schema.ts"
@@ -40,6 +42,7 @@ import {
   readCount,
   readRequest,
 } from "./request.ts"
+import { generateAliases, generateFields } from "./requestfields.ts"
 import { Scheduler } from "./scheduler.ts"
 import { type GenerationEvent, Sequence, type StreamEvent } from "./sequence.ts"
 import { Stepper } from "./step.ts"
@@ -134,10 +137,11 @@ export class Engine {
   }
 
   /**
-   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with GrammarError,
+   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with OptionError, GrammarError,
    * SamplingError, RequestError or AbortError; what it returns can only end by its events.
    */
   async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
+    checkRequest(options)
     const { signal } = options
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
     this.checkAlive()
@@ -239,10 +243,11 @@ export class Engine {
    * The whole answer. Rejects as `start` does, and with IncompleteError (a constrained answer that ran out of budget),
    * ValidationError (the schema's own validator), AbortError, ModelError.
    */
-  async generate<Options extends GenerateOptions>(
+  async generate<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompt: Prompt,
     options?: Options,
   ): Promise<GenerateResult<ValueOf<Options>>> {
+    checkRequest(options ?? {})
     const constraint = readConstraint(options ?? {})
     const generation = await this.start(prompt, options)
     const result = await generation.result
@@ -269,7 +274,8 @@ export class Engine {
    * close. Leaving the loop ends the request.
    */
   async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
-    const generation = await this.start(prompt, { fields: true, ...options })
+    checkRequest(options)
+    const generation = await this.start(prompt, { ...options, fields: options.fields ?? true })
     for await (const { fields, ...event } of generation) {
       // What a finished answer closes comes before its end.
       const isLast = event.type === "finish"
@@ -289,6 +295,7 @@ export class Engine {
     options: GenerateOptions = {},
     spent: PromptTime = { ms: 0 },
   ): Promise<readonly number[]> {
+    checkRequest(options)
     const asked = readConstraint(options)
     return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null, spent)
   }
@@ -462,6 +469,11 @@ export class Engine {
     signal.addEventListener("abort", abort, { once: true })
     void generation.result.then(() => signal.removeEventListener("abort", abort))
   }
+}
+
+/** Throws OptionError for an option that there is not. */
+function checkRequest(options: GenerateOptions): void {
+  checkOptions(options, generateFields, { aliases: generateAliases })
 }
 
 /** Of a constraint, for the figures. What is compiled already has none of its own. */

@@ -6,6 +6,7 @@
  * drafting for a while. The second depends on the machine and on its load, and can only change the speed.
  */
 
+import { checkOptions, type Fields } from "../../grammar/options.ts"
 import { NgramProposer } from "../../sampler/index.ts"
 import { ModelError } from "../errors.ts"
 import type { Feed, Model } from "../model/model.ts"
@@ -44,12 +45,22 @@ export function breakEvenOf({ costs: [one, all], tokens }: Speculator, rows: num
   return Math.min(0.95, Math.max(0.02, extra / tokens))
 }
 
-/** Throws RangeError on an impossible option, ModelError when this model cannot verify drafts. */
+const sharedFields = { method: "any", tokens: "number", adaptive: "boolean" } as const
+const methodFields = {
+  ngram: { ...sharedFields, min: "number", max: "number", place: { words: ["earliest", "latest"] } },
+  model: { ...sharedFields, model: "text", dtype: "text" },
+  proposer: { ...sharedFields, create: "function" },
+} as const satisfies {
+  [Method in SpeculationOptions["method"]]: Fields<SpeculationOptions & { method: Method }>
+}
+
+/** Throws OptionError on an option that the method does not have, RangeError on an impossible one, ModelError when this model cannot verify drafts. */
 export async function openSpeculator(
   options: SpeculationOptions,
   model: Model,
   openDraftModel: (options: SpeculationOptions & { method: "model" }) => Promise<Drafter>,
 ): Promise<Speculator> {
+  checkOptions(options, methodFields[options.method] ?? methodFields.ngram, { within: "speculation" })
   const { method, tokens = 4, adaptive = true } = options
   if (!Number.isInteger(tokens) || tokens < 1 || tokens > maxProposed) {
     throw new RangeError(`speculation.tokens: ${tokens} is not an integer from 1 to ${maxProposed}`)

@@ -1,5 +1,7 @@
 /** What a caller asks of a turn: tools that may be called, and how much is thought before. */
 
+import type { Fields } from "../../grammar/options.ts"
+
 /** Tools, calls and reasoning of one request. Every field may be missing. */
 export interface TurnOptions {
   /**
@@ -23,6 +25,16 @@ export interface TurnOptions {
   /** Think first, in free text up to this one, then answer: for models that mark no reasoning. */
   reasonUntil?: string | null
 }
+
+export const turnFields = {
+  ...{ tools: "list", toolChoice: "any", parallelToolCalls: "boolean", maxToolCalls: "number" },
+  ...{
+    toolsInPrompt: "boolean",
+    reasoningEffort: "text",
+    thinkingTokenBudget: "number",
+    reasonUntil: "text",
+  },
+} as const satisfies Fields<TurnOptions>
 
 /** A call that a turn holds. */
 export interface ToolCall {

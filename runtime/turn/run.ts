@@ -4,8 +4,10 @@
  * The calls of a turn run at the same time. What a tool throws is told to the model, as the tool's result: it may do better the
  * next time. Arguments are what the tool's schema allows, and what its own validator makes of them.
  */
+import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts"
 import type { GenerateResult } from "../engine/generation.ts"
 import type { GenerateOptions } from "../engine/request.ts"
+import { generateAliases, generateFields } from "../engine/requestfields.ts"
 import { RequestError } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import { readConstraint, type StandardSchema } from "../schema.ts"
@@ -37,6 +39,19 @@ export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
   readonly maxSteps?: number
 }
 
+const { n: _, ...loopFields } = generateFields
+const runFields = {
+  ...loopFields,
+  tools: "object",
+  maxSteps: "number",
+} as const satisfies Fields<RunOptions>
+
+const toolFields = {
+  description: "text",
+  schema: "any",
+  execute: "function",
+} as const satisfies Fields<RunTool>
+
 /** The last answer, and how it came about. */
 export interface RunResult extends GenerateResult {
   /** The conversation with all calls, results and the answer. */
@@ -53,8 +68,13 @@ interface Answering {
 export async function run(
   engine: Answering,
   prompt: string | readonly Message[],
-  { tools, maxSteps = 8, ...options }: RunOptions,
+  asked: RunOptions,
 ): Promise<RunResult> {
+  checkOptions(asked, runFields, { aliases: generateAliases })
+  const { tools, maxSteps = 8, ...options } = asked
+  if (tools === undefined || tools === null)
+    throw new OptionError("tools", "it is missing: run calls the tools that it names")
+  for (const [name, each] of Object.entries(tools)) checkTool(name, each)
   if (!Number.isSafeInteger(maxSteps) || maxSteps < 1)
     throw new RequestError("invalid_value", `maxSteps: ${maxSteps} is not an integer from 1 on`, "maxSteps")
   const messages: Message[] = typeof prompt === "string" ? [{ role: "user", content: prompt }] : [...prompt]
@@ -77,6 +97,22 @@ export async function run(
     // With one step alone the calls are the answer.
     if (steps === maxSteps) return { ...result, messages, steps }
   }
+}
+
+/** Throws OptionError for a tool that has no function, or a field that no tool has. */
+function checkTool(name: string, given: RunTool): void {
+  const within = `tools.${name}`
+  checkOptions(given, toolFields, {
+    within,
+    aliases: { parameters: "schema", inputSchema: "schema", run: "execute" },
+  })
+  if (given.execute === undefined)
+    throw new OptionError(`${within}.execute`, "the tool has no function to run")
+  if ("schema" in given && given.schema === undefined)
+    throw new OptionError(
+      `${within}.schema`,
+      "it is undefined. Give a schema, or leave it out where there are no arguments",
+    )
 }
 
 function schemaOf(schema: unknown): unknown {

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
+import { policyWords } from "../../runtime/options.ts"
 import { readPolicies } from "../openai/request/policies.ts"
 import { type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
@@ -62,23 +63,16 @@ export function constraintFlags(command: Command): Command {
       "a run of consecutive pieces of this text; a file if there is one of the name",
     )
     .addOption(new Option("--unit <unit>", "of --substring: what a piece is").choices(["chars", "words"]))
+    .addOption(policyOption("whitespace", "between JSON tokens"))
+    .addOption(policyOption("order", "of properties"))
+    .addOption(policyOption("escapes", "in JSON strings"))
+    .addOption(policyOption("numbers", "spelling of JSON numbers"))
+    .addOption(policyOption("formats", "what `format` does"))
     .addOption(
-      new Option("--whitespace <policy>", "between JSON tokens").choices([
-        "bounded",
-        "none",
-        "spaced",
-        "any",
-      ]),
-    )
-    .addOption(new Option("--order <policy>", "of properties").choices(["schema", "any"]))
-    .addOption(new Option("--escapes <policy>", "in JSON strings").choices(["canonical", "json"]))
-    .addOption(new Option("--numbers <policy>", "spelling of JSON numbers").choices(["plain", "json"]))
-    .addOption(new Option("--formats <policy>", "what `format` does").choices(["assert", "annotate"]))
-    .addOption(
-      new Option(
-        "--open-objects <policy>",
+      policyOption(
+        "openObjects",
         "names of objects that leave additionalProperties unsaid: the declared ones, or any",
-      ).choices(["declared", "always"]),
+      ),
     )
     .option(
       "--max-compile <ms>",
@@ -92,6 +86,18 @@ export function constraintFlags(command: Command): Command {
       wholeNumber,
       defaultMaskMs,
     )
+}
+
+/** The words of a policy; its older ones are read too. */
+function policyOption(name: keyof typeof policyWords, what: string): Option {
+  const { words, older } = policyWords[name]
+  const option = new Option(`--${name === "openObjects" ? "open-objects" : name} <policy>`, what).choices(
+    words,
+  )
+  const choose = option.parseArg!
+  return option.argParser((value: string, before: unknown) =>
+    Object.hasOwn(older, value) ? value : choose(value, before as never),
+  )
 }
 
 /** The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable file. */

@@ -5,7 +5,14 @@
  * 5 the output is incomplete · 130, 143 interrupted by SIGINT, SIGTERM.
  */
 import { CommanderError } from "commander"
-import { GrammarError, ModelError, RequestError, SamplingError, StoreError } from "../../runtime/index.ts"
+import {
+  GrammarError,
+  ModelError,
+  OptionError,
+  RequestError,
+  SamplingError,
+  StoreError,
+} from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import { ListenError } from "../serve.ts"
 
@@ -51,7 +58,7 @@ export function exitCode(error: unknown, io: Io): number {
   io.err(`tokenrail: ${message}\n`)
   if (error instanceof GrammarError) return Exit.Refused
   if (error instanceof ModelError) return Exit.Model
-  const usage = [UsageError, Refusal, SamplingError, RequestError, ListenError, StoreError]
+  const usage = [UsageError, OptionError, Refusal, SamplingError, RequestError, ListenError, StoreError]
   if (usage.some((kind) => error instanceof kind)) return Exit.Usage
   if (error instanceof Error && error.stack) io.err(`${error.stack}\n`)
   return Exit.Model

@@ -9,7 +9,7 @@ import { jsonOfPython, pythonSpelling } from "../../grammar/tags/styles/python.t
 
 function statesOf(schema: unknown): States {
   const { grammar } = compileJsonSchema(schema, {
-    policy: { order: "any", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
+    policy: { order: "any", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
     limits: defaultLimits,
     formats: "assert",
     unknownKeywords: "ignore",

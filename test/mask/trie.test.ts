@@ -25,9 +25,9 @@ const states = [
   exprLexeme(exprs.anyText),
   exprLexeme(parseRegex("a*b+|é", { mode: "match", path: "" })),
   exprLexeme(parseRegex("(a|b){2,3}", { mode: "match", path: "" })),
-  lexemes.next(stringLexeme(anyContent, "minimal"), 0x22),
-  lexemes.next(stringLexeme(anyContent, "all"), 0x22),
-  lexemes.next(stringLexeme(lengthContent(anyContent, 1, 2), "minimal"), 0x22),
+  lexemes.next(stringLexeme(anyContent, "canonical"), 0x22),
+  lexemes.next(stringLexeme(anyContent, "json"), 0x22),
+  lexemes.next(stringLexeme(lengthContent(anyContent, 1, 2), "canonical"), 0x22),
 ]
 
 test("the walk finds what reading every token finds", () => {

@@ -27,13 +27,34 @@ describe("one constraint", () => {
 
   test("policies travel with it, and nothing else does", () => {
     const options = { choice: ["a"], whitespace: "compact" as const, order: "any" as const, temperature: 1 }
-    expect(readConstraint(options)?.policies).toEqual({ whitespace: "compact", order: "any" })
+    expect(readConstraint(options)?.policies).toEqual({ whitespace: "none", order: "any" })
   })
 
   test("two are refused by both names", () => {
     expect(() => readConstraint({ schema: {}, jsonObject: true })).toThrow(RequestError)
     expect(() => readConstraint({ schema: {}, regex: "a" })).toThrow("schema and regex: at most one")
     expect(() => readConstraint({ grammar: "", structuralTag: {} })).toThrow(/^grammar and structuralTag: at/)
+  })
+
+  test("one that is named and not there is refused, and one of another type", () => {
+    const names = ["schema", "regex", "choice", "grammar", "structuralTag", "jsonObject", "constraint"]
+    for (const name of names) {
+      for (const value of [undefined, null])
+        expect(() => readConstraint({ [name]: value })).toThrow(`${name}: it is ${value}. Give a constraint`)
+    }
+    expect(() => readConstraint({ schema: undefined, regex: "a" })).toThrow("schema: it is undefined")
+    expect(() => readConstraint({ regex: 5 as never })).toThrow("regex: it is neither a string nor a RegExp")
+    expect(readConstraint({ schema: false })?.input).toEqual({ kind: "json", schema: false })
+  })
+
+  test("policies are read by the wire's words and by the older ones", () => {
+    const policiesOf = (policies: object) => readConstraint({ choice: ["a"], ...policies })?.policies
+    expect(policiesOf({ whitespace: "none" })).toEqual({ whitespace: "none" })
+    expect(policiesOf({ whitespace: "tight", escapes: "all", numbers: "all" })).toEqual({
+      ...{ whitespace: "spaced", escapes: "json", numbers: "json" },
+    })
+    expect(() => policiesOf({ whitespace: "nonee" })).toThrow('Did you mean "none"?')
+    expect(() => policiesOf({ order: "random" })).toThrow('order: "random" is none of schema, any')
   })
 
   test("the input side of a Standard Schema is asked for, in draft 2020-12", () => {

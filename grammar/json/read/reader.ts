@@ -299,6 +299,7 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
         const items = Array.from(value, (item, index) => nodeOf(item, `${path}/${index}`, depth - 1))
         return { kind: "array", items, ...range }
       }
+      refuseForeign(value, path)
       const keys = Object.keys(value)
       const members = new Map(
         keys.map((key) => [
@@ -315,6 +316,22 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
     path,
     `${typeof value === "number" ? value : typeof value} is not a JSON value`,
   )
+}
+
+/** Throws for objects whose enumerable fields are not what they say: built-in ones, and schemas of a library. */
+function refuseForeign(value: object, path: string): void {
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1)
+  if (kind !== "Object") throw new GrammarError("syntax", path, `a ${kind} is not a JSON value`)
+  // What a library converts a schema to is a plain object, and may carry the library's interface at its root.
+  if (!("~standard" in value) || (path === "" && isPlain(value))) return
+  const message = "this is a schema of a library, not JSON Schema. Convert the whole schema with its library"
+  throw new GrammarError("syntax", path, message)
+}
+
+/** Whether an object is a literal's, of whichever realm. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The node as compact JSON: numbers as they were written, keys in order. */

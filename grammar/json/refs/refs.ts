@@ -8,8 +8,10 @@
  *
  * The same location in the same scope is the same node: memoising by `id` is what ends `$ref` cycles.
  */
+
 import { TimeError } from "../../deadline.ts"
 import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
+import { checkOptions } from "../../options.ts"
 import { fromValue, type JsonNode, readJson } from "../read/reader.ts"
 import { type Dialect, defaultDialect, draftDialectOf, isSchema, subschemas } from "./dialect.ts"
 import { type Location, type Resource, Resources } from "./resources.ts"
@@ -197,6 +199,7 @@ export async function collectDocuments(
   retrieve: (uri: string) => Promise<string | null> | string | null,
   options: Pick<GraphOptions, "documents" | "dialect"> = {},
 ): Promise<Record<string, string>> {
+  checkOptions(options, { documents: "textmap", dialect: "text" })
   const root = typeof schema === "string" ? readJson(schema) : fromValue(schema)
   const documents: Record<string, string> = { ...options.documents }
   const asked = new Set<string>()

@@ -33,7 +33,7 @@ import { scientificPart } from "./scientific.ts"
 
 export { anyNumber, type NumberCell, pointCell } from "./cell.ts"
 
-export type NumberPolicy = "plain" | "all"
+export type NumberPolicy = "plain" | "json"
 
 const Dead = 0
 const Stride = 16 // columns of a row: one a symbol, the last for all other bytes

@@ -28,9 +28,9 @@ import {
 } from "./content.ts"
 import { leastContent, shortestContent } from "./shortcontent.ts"
 
-export type Escapes = "minimal" | "all"
+export type Escapes = "canonical" | "json"
 
-// Modes. Bit 0 is the policy (0 minimal, 1 all); the rest is what has been read of the spelling.
+// Modes. Bit 0 is the policy (0 canonical, 1 json); the rest is what has been read of the spelling.
 const Closed = 0
 const Opening = 2
 const Body = 4
@@ -164,14 +164,14 @@ function spelled(mode: number, content: number, _read: number, isSearched: boole
 
 /** JSON strings whose decoded text is in `content`, with both quotes. */
 export function stringLexeme(content: number, escapes: Escapes): number {
-  return content === NoContent ? Dead : state(Opening | (escapes === "all" ? 1 : 0), content)
+  return content === NoContent ? Dead : state(Opening | (escapes === "json" ? 1 : 0), content)
 }
 
 /** The content and policy of a state inside a string, between two characters; null for all other lexeme states. */
 export function stringBody(lexemeState: number): { content: number; escapes: Escapes } | null {
   const tuple = lexemes.describe(StringKind, lexemeState)
   if (tuple === null || (tuple[1] & ~1) !== Body) return null
-  return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "all" : "minimal" }
+  return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "json" : "canonical" }
 }
 
 /** For a string from which many bytes go on whatever follows, see `FreeBytes`: those. Else null. */
@@ -195,7 +195,7 @@ export function withoutNames(lexemeState: number): number {
 
 /** The state inside a string whose rest is in `content`. */
 export function bodyState(content: number, escapes: Escapes): number {
-  return state(Body | (escapes === "all" ? 1 : 0), content)
+  return state(Body | (escapes === "json" ? 1 : 0), content)
 }
 
 function state(mode: number, content: number): number {

@@ -108,7 +108,7 @@ export const numbers: readonly ((dice: Dice) => Shape)[] = [
   }),
 ]
 
-/** Spellings that only `numbers: "all"` reads. */
+/** Spellings that only `numbers: "json"` reads. */
 export const spellings: readonly ((dice: Dice) => Shape)[] = [
   (dice) => fixed(dice, { type: "number" }, ...spelt("1e3", "2.50E-7", "-0.0", "6.02e+23", "1E400")),
   (dice) => {

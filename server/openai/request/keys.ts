@@ -6,6 +6,7 @@
  * like a constraint, because an ignored constraint is the one bug this server must not have; else it is ignored, and a
  * header says so.
  */
+import { editDistance } from "../../../runtime/options.ts"
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
@@ -120,23 +121,4 @@ function isSame(known: unknown, given: unknown): boolean {
     return typeof given === "object" && given !== null && Object.keys(given).length === 0
   }
   return Array.isArray(given) && given.length === known.length && known.every((each, i) => each === given[i])
-}
-
-/** Levenshtein distance, or `most + 1` when it is larger. */
-function editDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most) return most + 1
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    let least = i
-    for (let j = 1; j <= b.length; j++) {
-      const distance = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-      next.push(distance)
-      least = Math.min(least, distance)
-    }
-    // No later row holds less than the least of this one.
-    if (least > most) return most + 1
-    row = next
-  }
-  return Math.min(row[b.length], most + 1)
 }

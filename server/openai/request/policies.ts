@@ -7,18 +7,24 @@
  */
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"
+import { type PolicyName, type PolicyWord, policyWords } from "../../../runtime/options.ts"
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
+/** One of a policy's words, or an older word for one. */
+function words<Name extends PolicyName>(name: Name): z.ZodType<PolicyWord<Name>> {
+  const { words, older } = policyWords[name]
+  const error = `Invalid option: expected one of ${words.map((word) => quote(word)).join("|")}`
+  return z.enum([...words, ...Object.keys(older)], { error }) as unknown as z.ZodType<PolicyWord<Name>>
+}
+
 const policyFields = z.strictObject({
-  order: z.enum(["schema", "any"]).nullish(),
-  escapes: z.enum(["canonical", "json"]).nullish(),
-  numbers: z.enum(["plain", "json"]).nullish(),
-  formats: z.enum(["assert", "annotate"]).nullish(),
-  open_objects: z.enum(["declared", "always"]).nullish(),
-  whitespace: z
-    .union([z.enum(["bounded", "none", "spaced", "any"]), z.looseObject({ indent: z.unknown() })])
-    .nullish(),
+  order: words("order").nullish(),
+  escapes: words("escapes").nullish(),
+  numbers: words("numbers").nullish(),
+  formats: words("formats").nullish(),
+  open_objects: words("openObjects").nullish(),
+  whitespace: z.union([words("whitespace"), z.looseObject({ indent: z.unknown() })]).nullish(),
   additional: z.enum(["schema", "forbid"]).nullish(),
   on_length: z.enum(["truncate", "close"]).nullish(),
   schema_in_prompt: z.boolean().nullish(),
@@ -52,8 +58,6 @@ const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   ["lenient", true, "Remove the keyword from the schema"],
   ["trace", true, "Leave it out"],
 ]
-
-const spacing = { bounded: "flexible", none: "compact", spaced: "tight", any: "any" } as const
 
 /** Keys that `structured_outputs` may hold besides its constraint. */
 export const policyKeys: readonly string[] = [
@@ -97,8 +101,8 @@ export function readPolicies(value: Record<string, unknown>): Policies {
   }
   const options: CompileOptions = {}
   if (policies.order) options.order = policies.order
-  if (policies.escapes) options.escapes = policies.escapes === "json" ? "all" : "minimal"
-  if (policies.numbers) options.numbers = policies.numbers === "json" ? "all" : "plain"
+  if (policies.escapes) options.escapes = policies.escapes
+  if (policies.numbers) options.numbers = policies.numbers
   if (policies.formats) options.formats = policies.formats
   if (policies.open_objects) options.openObjects = policies.open_objects
   const pattern = flags.whitespace_pattern ?? value.guided_whitespace_pattern
@@ -109,7 +113,7 @@ export function readPolicies(value: Record<string, unknown>): Policies {
       hint: "Use bounded, none, spaced or any",
     })
   }
-  if (whitespace) options.whitespace = spacing[whitespace]
+  if (whitespace) options.whitespace = whitespace
   const { on_length, stream_granularity, draft_tokens, schema_in_prompt, tools_in_prompt, reason } = policies
   return {
     compile: options,
@@ -126,7 +130,7 @@ export function readPolicies(value: Record<string, unknown>): Policies {
   }
 }
 
-function fromPattern(pattern: unknown): keyof typeof spacing | null {
+function fromPattern(pattern: unknown): "none" | "any" | null {
   if (pattern == null) return null
   if (pattern === "") return "none"
   // A class of white space, repeated: the letters may be escapes or the characters themselves.

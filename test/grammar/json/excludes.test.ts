@@ -5,7 +5,7 @@ import { compileJsonSchema } from "../../../grammar/json/compile.ts"
 import { DeadState, States } from "../../../grammar/state.ts"
 
 const options = {
-  policy: { order: "any", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
+  policy: { order: "any", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
   formats: "assert",
   unknownKeywords: "ignore",

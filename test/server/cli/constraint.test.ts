@@ -76,7 +76,7 @@ test("policies have the wire's names and the compiler's meaning", () => {
     "annotate",
   ]
   expect(spelling(read(...all))).toEqual({
-    ...{ whitespace: "tight", order: "any", escapes: "all", numbers: "all", formats: "annotate" },
+    ...{ whitespace: "spaced", order: "any", escapes: "json", numbers: "json", formats: "annotate" },
     ...{ openObjects: "declared" },
   })
   expect(() => read("--order", "random")).toThrow(/Allowed choices are schema, any/)

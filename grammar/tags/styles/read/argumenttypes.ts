@@ -15,7 +15,7 @@ import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } fr
 import type { Tool } from "../tools.ts"
 
 /** Every spelling: what is read back was accepted already. */
-const anySpelling = { order: "any", whitespace: "any", escapes: "all", numbers: "all" } as const
+const anySpelling = { order: "any", whitespace: "any", escapes: "json", numbers: "json" } as const
 
 /** Types of tools that were read under default options, by what the tool is; the one used longest ago first. */
 const known = new Map<string, ArgumentTypes>()

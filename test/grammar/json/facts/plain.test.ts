@@ -9,7 +9,7 @@ import { randomSchema } from "../../../support/schemas.ts"
 import { hasMaskBench, maskBenchLines } from "../../../support/validate/corpora.ts"
 import { Validator } from "../../../support/validate.ts"
 
-const policy = { order: "any", whitespace: "compact", escapes: "minimal", numbers: "plain" } as const
+const policy = { order: "any", whitespace: "none", escapes: "canonical", numbers: "plain" } as const
 const limits = { ...defaultLimits, satSteps: 20_000 }
 
 function languageOf(schema: JsonNode, isBlind: boolean): { language: JsonLanguage; nodes: SchemaNode[] } {

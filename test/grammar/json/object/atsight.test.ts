@@ -12,7 +12,7 @@ import { randomSchema } from "../../../support/schemas.ts"
 import { hasMaskBench, maskBenchLines } from "../../../support/validate/corpora.ts"
 
 const limits = { ...defaultLimits, satSteps: 20_000 }
-const policy = { order: "any", whitespace: "compact", escapes: "minimal", numbers: "plain" } as const
+const policy = { order: "any", whitespace: "none", escapes: "canonical", numbers: "plain" } as const
 const trusting = {
   isWithinQuestion: () => false,
   mayHaveValue: () => true,

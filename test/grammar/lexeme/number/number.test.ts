@@ -93,7 +93,7 @@ function inCell(text: string, rule: CellText, policy: NumberPolicy): boolean {
     (rule.form !== "fractional" || !integral) &&
     (rule.form !== "lexicalInteger" || digitsOnly) &&
     (rule.form !== "lexicalNonInteger" || !digitsOnly)
-  if (!inside || policy === "all") return inside
+  if (!inside || policy === "json") return inside
   if (match[4] !== undefined || (match[1] === "-" && value.top === 0n)) return false
   const point =
     rule.min !== undefined &&
@@ -187,7 +187,7 @@ const someCells: [string, CellText[]][] = [
   ["a draft-04 integer in bounds", [{ min: "-1", max: "111", form: "lexicalInteger" }]],
 ]
 
-describe.each(["plain", "all"] as const)("policy %s", (policy) => {
+describe.each(["plain", "json"] as const)("policy %s", (policy) => {
   test.each(someCells)("all short texts: %s", (_, rules) => {
     compareAll(rules, policy, "-01.", 6)
     compareAll(rules, policy, "-015.eE+", 5)
@@ -245,14 +245,14 @@ const spelled: [string, CellText[], NumberPolicy, string[], string[]][] = [
   [
     "past doubles",
     [{ above: "9223372036854776000" }],
-    "all",
+    "json",
     ["9223372036854776001", "1e19"],
     ["9223372036854776000", "9223372036854775999"],
   ],
   [
     "largest double",
     [{ min: "-1.79769e308", max: "1.79769e308" }],
-    "all",
+    "json",
     ["1.79769e308", "1e308", "17976.9e304"],
     ["1.7977e308", "1e309", "-1e309"],
   ],
@@ -263,42 +263,42 @@ const spelled: [string, CellText[], NumberPolicy, string[], string[]][] = [
     ["1".repeat(309)],
     ["2".repeat(309), "1".repeat(310)],
   ],
-  ["cents", [{ of: ["0.01"] }], "all", ["4.20", "4.2", "420e-2", "1e300"], ["0.005", "1e-3", "4.201"]],
-  ["1e-8", [{ of: ["1e-8"] }], "all", ["0.00000001", "1e-8", "12391239123"], ["1e-9", "0.000000015"]],
+  ["cents", [{ of: ["0.01"] }], "json", ["4.20", "4.2", "420e-2", "1e300"], ["0.005", "1e-3", "4.201"]],
+  ["1e-8", [{ of: ["1e-8"] }], "json", ["0.00000001", "1e-8", "12391239123"], ["1e-9", "0.000000015"]],
   [
     "0.123456789",
     [{ of: ["0.123456789"] }],
-    "all",
+    "json",
     ["0", "0.123456789", "1.23456789", "0.246913578", "1e308"].slice(0, 4),
     ["0.1234567890001", "1"],
   ],
-  ["huge, of 0.123456789", [{ of: ["0.123456789"] }], "all", ["123456789e299"], ["1e308"]],
-  ["halves", [{ of: ["0.5"] }], "all", ["1e308", "5e-1", "0.50", "25e-1"], ["25e-2", "0.05"]],
+  ["huge, of 0.123456789", [{ of: ["0.123456789"] }], "json", ["123456789e299"], ["1e308"]],
+  ["halves", [{ of: ["0.5"] }], "json", ["1e308", "5e-1", "0.50", "25e-1"], ["25e-2", "0.05"]],
   [
     "zero in any dress",
     [{ min: "0", max: "0" }],
-    "all",
+    "json",
     ["-0", "0.00", "0e999999999", "-0.0E-3"],
     ["1e-999999999"],
   ],
   [
     "integral values",
     [{ form: "integral" }],
-    "all",
+    "json",
     ["1.0", "10e-1", "1e2", "-0", "1.50e1", "1e999999999"],
     ["1e-1", "1.50e0", "15e-1"],
   ],
   [
     "draft-04 integers",
     [{ form: "lexicalInteger" }],
-    "all",
+    "json",
     ["-0", "12", "9".repeat(50)],
     ["1.0", "1e2", "12345.0", "01"],
   ],
   [
     "astronomic constant",
     [{ min: "1e999999999", max: "1e999999999" }],
-    "all",
+    "json",
     ["1e999999999", "10.0e999999998"],
     ["1e999999998", "11e999999998"],
   ],
@@ -312,7 +312,7 @@ const spelled: [string, CellText[], NumberPolicy, string[], string[]][] = [
   [
     "astronomic modulus",
     [{ of: ["1e999999999"] }],
-    "all",
+    "json",
     ["0", "3e999999999", "1e9999999999"],
     ["1", "1e999999998"],
   ],
@@ -370,7 +370,7 @@ test("long texts: every spelling of a value in a cell or beside it", () => {
           if (notOf !== null) text.notOf = [notOf]
           return text
         })
-        for (const policy of ["plain", "all"] as const) {
+        for (const policy of ["plain", "json"] as const) {
           const start = numbers.start(rules.map(cell), policy)
           for (const [shift, zeros, padded] of spellings) {
             const text = spell(value, power, shift, zeros, padded)
@@ -422,7 +422,7 @@ describe("sharing and cost", () => {
   }
 
   test("unbounded numbers read in a dozen states under policy all", () => {
-    const start = numbers.start([anyNumber], "all")
+    const start = numbers.start([anyNumber], "json")
     for (const text of ["-123456", "0.5e+10", "12.5E-07"]) run(start, text)
     const before = numbers.stateCount
     for (const text of ["999999999999999999", "-0.000000001e99999", "1e5", "7.25E+1"]) run(start, text)
@@ -437,8 +437,8 @@ describe("sharing and cost", () => {
   })
 
   test("non-negative numbers are plain numbers after the first digit", () => {
-    const a = numbers.start([cell({ min: "0" })], "all")
-    const b = numbers.start([anyNumber], "all")
+    const a = numbers.start([cell({ min: "0" })], "json")
+    const b = numbers.start([anyNumber], "json")
     expect(run(a, "5")).toBe(run(b, "5"))
     expect(run(a, "0.")).toBe(run(b, "0."))
   })
@@ -476,6 +476,6 @@ test("values and emptiness", () => {
   expect(numbers.isEmpty([cell({ above: "0", below: "1", form: "integral" })])).toBe(true)
   expect(numbers.isEmpty([cell({ of: ["2"], notOf: ["1"] })])).toBe(true)
   expect(numbers.isEmpty([cell({ of: ["1"], notOf: ["2"] })])).toBe(false)
-  expect(numbers.start([], "all")).toBe(0)
+  expect(numbers.start([], "json")).toBe(0)
   expect(numbers.start([cell({ min: "2", max: "1" })], "plain")).toBe(0)
 })

@@ -9,7 +9,7 @@ import { randomOf } from "../../../support/oracle.ts"
 import { Reader, tool, Writer, written } from "./support.ts"
 
 const options: ArgumentOptions = {
-  policy: { order: "schema", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
+  policy: { order: "schema", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
   formats: "assert",
   unknownKeywords: "ignore",

@@ -13,7 +13,7 @@ import { toolsRule } from "../../../../grammar/tags/styles/turn.ts"
 import type { Part, Wire } from "../../../../grammar/tags/styles/wire.ts"
 
 export const options: ArgumentOptions = {
-  policy: { order: "schema", whitespace: "flexible", escapes: "minimal", numbers: "plain" },
+  policy: { order: "schema", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
   formats: "assert",
   unknownKeywords: "ignore",

@@ -172,7 +172,7 @@ test("the schema is taken as it is spelt", async () => {
   expect(constraint).toMatchObject({ field: "response_format.json_schema.schema", input: { schema: spelt } })
 })
 
-test("policies reach the compiler under its names", async () => {
+test("policies reach the compiler by the same words", async () => {
   const tokenrail = {
     order: "any",
     escapes: "json",
@@ -183,16 +183,16 @@ test("policies reach the compiler under its names", async () => {
   }
   expect((await read({ tokenrail })).policies.compile).toEqual({
     order: "any",
-    escapes: "all",
-    numbers: "all",
+    escapes: "json",
+    numbers: "json",
     formats: "annotate",
     openObjects: "declared",
-    whitespace: "tight",
+    whitespace: "spaced",
   })
   const vllm = { structured_outputs: { json: schema, disable_any_whitespace: true } }
-  expect((await read(vllm)).policies.compile).toEqual({ whitespace: "tight" })
+  expect((await read(vllm)).policies.compile).toEqual({ whitespace: "spaced" })
   expect((await read({ guided_json: schema, guided_whitespace_pattern: "" })).policies.compile).toEqual({
-    whitespace: "compact",
+    whitespace: "none",
   })
   expect(
     (await read({ guided_json: schema, guided_whitespace_pattern: "[ \\n\\t]*" })).policies.compile,
