@@ -95,7 +95,7 @@ function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): s
   const hash = createHash("sha256")
   if (input.kind === "json" && typeof input.schema === "string") {
     // A schema's text is not quoted first: it may be long.
-    const key = keyOf({ kind: "json", schema: null }, policies)
+    const key = keyOf({ ...input, schema: null }, policies)
     return key === undefined ? undefined : hash.update(`text ${key} `).update(input.schema).digest("base64")
   }
   const key = keyOf(input, policies)

@@ -31,6 +31,7 @@ const digits = {
   custom: { name: "dial", format: { type: "grammar", grammar: { syntax: "regex", definition: "[0-9]{3}" } } },
 }
 const tools = [weather, now, digits]
+const loose = { type: "object", properties: { city: { type: "string", maxLength: 8 } }, required: ["city"] }
 const named = (name: string) => ({ type: "function", function: { name } })
 const yes = { type: "json_schema", json_schema: { name: "x", schema: { enum: ["yes", "no"] } } }
 
@@ -84,6 +85,27 @@ describe("a whole reply", () => {
         expect(ajv.validate(place, JSON.parse(func.arguments)), func.arguments).toBe(true)
       }
     }
+  })
+
+  test("arguments and strict answers have the declared names alone, and the report says where", async () => {
+    const closed = async (fields: object, policy: object = {}) => {
+      const { tokenrail } = await reply({ ...fields, tokenrail: { report: true, ...policy } })
+      const notes: { path: string; note?: string }[] = tokenrail.report.keywords
+      return notes.filter(({ note }) => note?.includes("openObjects")).map(({ path }) => path)
+    }
+    const call = {
+      tools: [{ type: "function", function: { name: "f", parameters: loose } }],
+      tool_choice: "required",
+    }
+    expect(await closed(call)).toEqual(["/0/function/parameters/properties"])
+    expect(await closed(call, { open_objects: "always" })).toEqual([])
+    const answer = (strict: boolean) => ({
+      response_format: { type: "json_schema", json_schema: { name: "x", strict, schema: loose } },
+      max_tokens: 30,
+    })
+    expect(await closed(answer(true))).toEqual(["/properties"])
+    expect(await closed(answer(false))).toEqual([])
+    expect(await closed(answer(false), { open_objects: "declared" })).toEqual(["/properties"])
   })
 
   test("a named tool is called once, and the reason is stop", async () => {

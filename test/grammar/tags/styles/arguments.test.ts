@@ -77,6 +77,25 @@ describe("arguments that no schema declares", () => {
     expect(accepts({ type: "object", properties: {} }, { b: 2 })).toEqual(each(false))
   })
 
+  test.each(styles.map((style) => [style.name, style] as const))("in any order: %s", (name, style) => {
+    const parameters = {
+      type: "object",
+      properties: { id: { type: "integer" } },
+      patternProperties: { "^[a-c]$": { type: "integer" } },
+      additionalProperties: false,
+    }
+    const reader = new Reader(compile(turn(name, parameters)).grammar)
+    const accepts = (given: Record<string, unknown>) =>
+      [...style.blocks.keys()].map((at) =>
+        reader.accepts(written(new Writer(randomOf(3)).calls(style, at, [{ name: "f", arguments: given }]))),
+      )
+    const each = (verdict: boolean) => style.blocks.map(() => verdict)
+    expect(accepts({ id: 1, c: 2, a: 3, b: 4 })).toEqual(each(true))
+    expect(accepts({ b: 1, a: 2 })).toEqual(each(true))
+    expect(accepts({ b: 1, id: 2 })).toEqual(each(false))
+    expect(accepts({ d: 1 })).toEqual(each(false))
+  })
+
   test("the report names the place within the tools, and within the answer", () => {
     const schema = { properties: { b: {} } }
     const input = { ...turn("hermes", integers), tool_choice: "auto" } as const
