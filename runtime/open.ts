@@ -22,6 +22,7 @@ import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
 import { muteTelemetry, requireOrt } from "./model/ort/installed.ts"
 import { Tokenizer } from "./model/tokenizer.ts"
 import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
+import { beginTrial, readWithin, type Trial } from "./prompt/trial.ts"
 import { checkSameVocabulary, ModelDrafter } from "./speculation/draftmodel.ts"
 import type { Drafter, SpeculationOptions } from "./speculation/speculation.ts"
 import {
@@ -156,16 +157,23 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   }
   let model: Model | undefined
   let speculator: Speculator | null = null
+  const isolates = (options.isolation ?? "thread") === "thread"
+  // The embedded model's files are the package's own.
+  const isBounded = options.model !== undefined && isolates
+  const read = <Result>(work: () => Result): Result => (isBounded ? readWithin(directory.path, work) : work())
+  let trial: Trial | null = null
   try {
-    model = await loadModel(load, options.device === "gpu", log)
-    const vocabulary = readVocabulary(directory, model)
-    const tokenizer = new Tokenizer(directory, vocabulary)
+    if (isBounded) trial = await beginTrial({ model: directory.path, dtype: options.dtype })
+    const opened = await loadModel(load, options.device === "gpu", log)
+    model = opened
+    await trial?.done
+    const vocabulary = read(() => readVocabulary(directory, opened))
+    const tokenizer = read(() => new Tokenizer(directory, vocabulary))
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
         openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
       speculator = await openSpeculator(speculation, model, openDraft)
     }
-    const isolates = (options.isolation ?? "thread") === "thread"
     const thread = { model: directory.path, dtype: options.dtype, width: vocabulary.width }
     const guides = isolates
       ? new ThreadedGuides({
@@ -183,6 +191,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       tokenizer,
       contextLength,
       thread: isolates ? thread : null,
+      isKnown: !isBounded,
       promptMs,
     })
     log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
@@ -195,7 +204,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       guides,
       id: directory.id,
       createdAt: directory.createdAt,
-      style: chooseStyle(tokenizer.template.allSources, options),
+      style: read(() => chooseStyle(tokenizer.template.allSources, options)),
       maxWaiting,
       seed,
       speculator,
@@ -203,6 +212,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       log,
     })
   } catch (error) {
+    trial?.stop()
     await model?.close()
     await speculator?.drafter.close()
     chosen.sampler.close()

@@ -169,7 +169,7 @@ export async function readRequest(
   }: RequestContext,
 ): Promise<ReadRequest> {
   const { width, endIds } = tokenizer.vocabulary
-  const encode = tokenizer.encodePart
+  const encode = prompts.wordEncoder()
   const params = resolveParams(options, {
     width,
     endIds,

@@ -157,9 +157,9 @@ type JsonObject = Record<string, unknown>
 /** Chat templates of one model, at most. */
 export const maxTemplates = 64
 
-/** So many bytes of a file of a model directory are read at most: some ten times what is known of models. */
+/** So many bytes of a file of a model directory are read at most: several times what is known of models. */
 export function maxBytesOf(file: string): number {
-  if (file === "tokenizer.json") return 2 ** 28
+  if (file === "tokenizer.json") return 2 ** 27
   if (file.endsWith(".jinja")) return 2 ** 20
   return file.endsWith(".json") ? 2 ** 24 : Number.POSITIVE_INFINITY
 }

@@ -1,6 +1,6 @@
 /**
- * Prompts → token ids, without holding the event loop: short ones here, long ones in a thread of their own, which is ended
- * when one of them outlives its time or its request is gone.
+ * Prompts → token ids, without holding the event loop: short ones here, for some milliseconds, long ones and those that take longer in a
+ * thread of their own, which is ended when one of them outlives its time or its memory, or its request is gone.
  *
  * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a whole context could write
  * cannot fit.
@@ -9,8 +9,10 @@ import { Worker } from "node:worker_threads"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
 import { packageFile } from "../files.ts"
 import { type PackedError, unpackError } from "../guides/protocol.ts"
+import { maxHeapMb } from "../guides/threads.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
+import { OutOfTimeError, within } from "./within.ts"
 
 /** What is to be encoded. */
 export type PromptText =
@@ -25,7 +27,8 @@ export type PromptAnswer = { ids: readonly number[] } | { error: PackedError }
 export interface PromptThread {
   readonly model: string
   readonly dtype: string | undefined
-  readonly width: number
+  /** Columns of the logits; undefined while they are not known. */
+  readonly width: number | undefined
 }
 
 export interface PromptOptions {
@@ -33,6 +36,8 @@ export interface PromptOptions {
   readonly contextLength: number
   /** Where a thread finds the tokenizer; null: everything is encoded here. */
   readonly thread: PromptThread | null
+  /** Whether the tokenizer and the templates are the package's own, which take no longer than their texts. */
+  readonly isKnown?: boolean
   /** Milliseconds for one prompt, and for all prompts of one request. */
   readonly promptMs: number
 }
@@ -40,6 +45,10 @@ export interface PromptOptions {
 /** Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20). */
 export const shortLength = 4_096
 export const defaultPromptMs = 5_000
+/** Milliseconds that one short prompt may hold the engine's thread. */
+const hereMs = 30
+/** Milliseconds that words of one request, such as those that it bans, may hold it. */
+const wordsMs = 250
 /** Prompts that may wait for the thread. */
 const maxWaiting = 256
 
@@ -64,6 +73,8 @@ export class PromptEncoder {
   private begunAt = 0
   private waiting: Job[] = []
   private isClosed = false
+  /** The last short prompt took too long for this thread. */
+  private isSlow = false
 
   constructor(options: PromptOptions) {
     this.options = options
@@ -85,7 +96,7 @@ export class PromptEncoder {
     spent: PromptTime = { ms: 0 },
   ): Promise<readonly number[]> {
     const length = lengthOf(text)
-    const { tokenizer, contextLength, thread } = this.options
+    const { contextLength, thread } = this.options
     const bound = this.maxUnits
     // Of a short text the exact numbers are soon known.
     if (length > Math.max(bound, shortLength)) {
@@ -96,12 +107,8 @@ export class PromptEncoder {
       )
     }
     if (spent.ms > this.options.promptMs) throw this.tooLong(text)
-    if (!thread || length <= shortLength) {
-      const startedAt = performance.now()
-      const ids = encodeText(tokenizer, text)
-      spent.ms += performance.now() - startedAt
-      return ids
-    }
+    const ids = !thread || length <= shortLength ? this.encodeHere(text, spent) : null
+    if (ids !== null || !thread) return ids ?? []
     if (this.waiting.length >= maxWaiting) {
       const message = `${maxWaiting} long prompts wait to be tokenised: try again later`
       throw new RequestError("queue_full", message)
@@ -114,6 +121,45 @@ export class PromptEncoder {
       this.waiting.push(job)
       this.next(thread)
     })
+  }
+
+  /** The ids of words of one request, at once: parts of texts. Throws RequestError where they take too long together. */
+  wordEncoder(): (text: string) => number[] {
+    const { tokenizer } = this.options
+    if (!this.isBounded) return tokenizer.encodePart
+    let left = wordsMs
+    return (text) => {
+      const startedAt = performance.now()
+      try {
+        return within(Math.max(1, Math.ceil(left)), () => tokenizer.encodePart(text))
+      } catch (error) {
+        if (!(error instanceof OutOfTimeError)) throw error
+        const message = `the words of this request take more than ${wordsMs} ms to be tokenised: leave them out, or choose another model`
+        throw new RequestError("invalid_value", message)
+      } finally {
+        left -= performance.now() - startedAt
+      }
+    }
+  }
+
+  private get isBounded(): boolean {
+    return this.options.thread !== null && !this.options.isKnown
+  }
+
+  /** Null where that takes longer than this thread may be held: the other has more time, and can be ended. */
+  private encodeHere(text: PromptText, spent: PromptTime): readonly number[] | null {
+    const { tokenizer } = this.options
+    if (this.isSlow) return null
+    const startedAt = performance.now()
+    try {
+      return this.isBounded ? within(hereMs, () => encodeText(tokenizer, text)) : encodeText(tokenizer, text)
+    } catch (error) {
+      if (!(error instanceof OutOfTimeError)) throw error
+      this.isSlow = true
+      return null
+    } finally {
+      spent.ms += performance.now() - startedAt
+    }
   }
 
   async close(): Promise<void> {
@@ -132,13 +178,9 @@ export class PromptEncoder {
   }
 
   private start(thread: PromptThread): Worker {
-    const worker = new Worker(packageFile("dist/runtime/prompt/worker.js"), {
-      workerData: thread,
-      // Not this process's flags: a thread refuses some of them.
-      execArgv: [],
-    })
-    worker.on("message", (answer: PromptAnswer | "begun") => {
-      if (worker !== this.worker) return
+    const worker = startThread(thread)
+    worker.on("message", (answer: PromptAnswer | "ready" | "begun") => {
+      if (worker !== this.worker || answer === "ready") return
       // The clock runs for the prompt, not for the start of the thread.
       if (answer === "begun") {
         this.begunAt = performance.now()
@@ -155,7 +197,8 @@ export class PromptEncoder {
       const cause = new ModelError(`the thread that tokenises prompts ended: ${error.message}`, {
         cause: error,
       })
-      this.settle(thread, (job) => job.reject(cause))
+      const isMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY"
+      this.settle(thread, (job) => job.reject(isMemory ? tooLarge(job.text) : cause))
     }
     worker.on("error", lose)
     worker.on("exit", (code) => lose(new Error(`code ${code}`)))
@@ -167,7 +210,11 @@ export class PromptEncoder {
     clearTimeout(this.timer)
     const job = this.current
     this.current = undefined
-    if (job) job.spent.ms += performance.now() - this.begunAt
+    if (job) {
+      const ms = performance.now() - this.begunAt
+      job.spent.ms += ms
+      if (lengthOf(job.text) <= shortLength && ms < hereMs) this.isSlow = false
+    }
     if (job) how(job)
     this.next(thread)
   }
@@ -179,7 +226,11 @@ export class PromptEncoder {
 
   private tooLong(text: PromptText): RequestError {
     const { promptMs } = this.options
-    const message = `the prompt takes more than ${promptMs} ms to be tokenised: shorten it, or raise promptMs`
+    const isShort = lengthOf(text) <= shortLength
+    const way = isShort
+      ? "its model's chat template or tokenizer does not end soon: raise promptMs, or choose another model"
+      : "shorten it, or raise promptMs"
+    const message = `the prompt takes more than ${promptMs} ms to be tokenised: ${way}`
     return new RequestError("invalid_value", message, fieldOf(text))
   }
 
@@ -199,6 +250,24 @@ export class PromptEncoder {
     clearTimeout(this.timer)
     await worker?.terminate()
   }
+}
+
+/** The thread: `ready`, then `begun` and an answer for each text. */
+export function startThread(thread: PromptThread): Worker {
+  return new Worker(packageFile("dist/runtime/prompt/worker.js"), {
+    workerData: thread,
+    // Not this process's flags: a thread refuses some of them.
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  })
+}
+
+function tooLarge(text: PromptText): RequestError {
+  return new RequestError(
+    "invalid_value",
+    `the prompt takes more than ${maxHeapMb} MB of memory to be tokenised: shorten it, or choose another model`,
+    fieldOf(text),
+  )
 }
 
 export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly number[] {

@@ -10,7 +10,9 @@ const port = parentPort!
 const { model, dtype, width } = workerData as PromptThread
 const directory = await readModelDirectory(model, dtype)
 const { tokenizerJson, tokenizerConfig, endIds } = directory
-const tokenizer = new Tokenizer(directory, parseVocabulary(tokenizerJson, tokenizerConfig, { width, endIds }))
+const options = { endIds, ...(width !== undefined && { width }) }
+const tokenizer = new Tokenizer(directory, parseVocabulary(tokenizerJson, tokenizerConfig, options))
+port.postMessage("ready")
 
 port.on("message", (text: PromptText) => {
   port.postMessage("begun")

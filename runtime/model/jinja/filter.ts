@@ -6,6 +6,8 @@ import { isSelected } from "./test.ts"
 import { capitalized, linesOf, percent, replaced, stripped, textMethod } from "./text.ts"
 import {
   areEqual,
+  checkItems,
+  checkUnits,
   compare,
   escaped,
   Float,
@@ -147,6 +149,7 @@ function selecting(isWanted: boolean, byAttribute: boolean): FilterFunction {
 
 function indent(value: Value, args: readonly Value[], named: Named): Value {
   const [width = 4, first = false, blank = false] = bound(["width", "first", "blank"], args, named)
+  if (typeof width !== "string") checkUnits(number(width))
   const step = typeof width === "string" ? width : " ".repeat(number(width))
   const made = linesOf(`${textOf(value)}\n`, false)
     .map((line, at) => (at > 0 && (isTrue(blank) || line !== "") ? step : "") + line)
@@ -178,6 +181,7 @@ function batch(value: Value, args: readonly Value[], named: Named): Value {
   const [count = 1, fill = null] = bound(["linecount", "fill_with"], args, named)
   const items = itemsOf(value)
   const size = number(count)
+  checkItems(size)
   const rows = Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )

@@ -4,6 +4,7 @@
  */
 import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 import {
+  checkUnits,
   compareTexts,
   Float,
   floatText,
@@ -55,6 +56,7 @@ export interface JsonLayout {
 /** The JSON of a value. Throws where Python's would: on what is undefined, say. */
 export function jsonText(value: Value, layout: JsonLayout = {}): string {
   const { indent = null } = layout
+  if (typeof indent === "number") checkUnits(indent)
   const step = typeof indent === "number" ? " ".repeat(indent) : typeof indent === "string" ? indent : null
   const given = layout.separators ?? null
   const separators = given instanceof Tuple ? given.items : given

@@ -16,6 +16,7 @@ import { passes } from "./test.ts"
 import {
   areEqual,
   Callable,
+  checked,
   fromJson,
   isTrue,
   itemsOf,
@@ -49,8 +50,9 @@ export class Template {
     try {
       return write(this.body, new Scope(scope))
     } catch (cause) {
-      if (cause instanceof RangeError) throw new TemplateError("maximum recursion depth exceeded")
-      throw cause
+      if (!(cause instanceof RangeError)) throw cause
+      const isDeep = cause.message.includes("call stack")
+      throw new TemplateError(isDeep ? "maximum recursion depth exceeded" : "a text or list that is too long")
     }
   }
 }
@@ -304,9 +306,9 @@ function evaluate(node: Expression, scope: Scope): Value {
       )
     }
     case "call":
-      return invoke(evaluate(node.callee, scope), node.args, scope)
+      return checked(invoke(evaluate(node.callee, scope), node.args, scope))
     case "filter":
-      return applyFilter(node.name, evaluate(node.of, scope), ...given(node.args, scope))
+      return checked(applyFilter(node.name, evaluate(node.of, scope), ...given(node.args, scope)))
     case "test":
       return passes(read(node.of, scope), node.name, given(node.args, scope)[0])
     case "not":
@@ -323,9 +325,9 @@ function evaluate(node: Expression, scope: Scope): Value {
       return isTrue(left) ? left : evaluate(node.right, scope)
     }
     case "binary":
-      return calculated(node.operator, evaluate(node.left, scope), evaluate(node.right, scope))
+      return checked(calculated(node.operator, evaluate(node.left, scope), evaluate(node.right, scope)))
     case "join":
-      return node.items.map((item) => textOf(evaluate(item, scope))).join("")
+      return checked(node.items.map((item) => textOf(evaluate(item, scope))).join(""))
     case "compare": {
       let left = read(node.first, scope)
       for (const [operator, expression] of node.rest) {

@@ -2,6 +2,8 @@
 import { space } from "./lexer.ts"
 import {
   Callable,
+  checkItems,
+  checkUnits,
   Float,
   itemsOf,
   lengthOf,
@@ -110,6 +112,7 @@ function within(
 
 function padded(text: string, [width, fill = " "]: readonly Value[], side: Side): string {
   const missing = Math.max(0, (numberOf(width) ?? 0) - lengthOf(text))
+  checkUnits(missing)
   const left =
     side === "both" ? (missing >> 1) + (missing & (numberOf(width)! & 1)) : side === "start" ? missing : 0
   return string(fill).repeat(left) + text + string(fill).repeat(missing - left)
@@ -178,6 +181,7 @@ const methods: Readonly<Record<string, (text: string, args: readonly Value[], na
   upper: (text) => text.toUpperCase(),
   zfill(text, [width]) {
     const sign = /^[+-]/.exec(text)?.[0] ?? ""
+    checkUnits(numberOf(width) ?? 0)
     return sign + text.slice(sign.length).padStart((numberOf(width) ?? 0) - sign.length, "0")
   },
 }
@@ -202,6 +206,7 @@ export function percent(text: string, args: Value): string {
       if (kind === "%") return "%"
       if (key === undefined && used >= list.length)
         throw new TemplateError("not enough arguments for format string")
+      checkUnits(Number(width))
       const value = key === undefined ? list[used++] : (args as ReadonlyMap<Value, Value>).get(key)!
       const part = converted(value, kind, precision === undefined ? undefined : Number(precision))
       if (part === undefined) throw new TemplateError(`the format ${whole} is not supported`)
@@ -249,7 +254,15 @@ function formatted(text: string, args: readonly Value[], named: Named): string {
 /** What an operator makes of texts and lists: `+`, `*`, `%`. Undefined where it does not take them. */
 export function repeated(value: Value, count: number): Value | undefined {
   const times = Math.max(0, count)
-  if (typeof value === "string") return value.repeat(times)
+  if (typeof value === "string") {
+    checkUnits(value.length * times)
+    return value.repeat(times)
+  }
+  if (Array.isArray(value) || value instanceof Tuple) {
+    const { length } = itemsOf(value)
+    if (length === 0) return value
+    checkItems(length * times)
+  }
   if (Array.isArray(value)) return Array.from({ length: times }, () => value as Value[]).flat()
   return value instanceof Float
     ? undefined

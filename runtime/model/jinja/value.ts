@@ -28,6 +28,30 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError"
 }
 
+/** Units of one text, and items of one list, at most: what a prompt can hold is far below, and what is above may end the process. */
+const MaxUnits = 2 ** 24
+const MaxItems = 2 ** 20
+
+/** Throws where a text of so many units would be made. */
+export function checkUnits(count: number): void {
+  if (count > MaxUnits) throw new TemplateError(`a text of more than ${MaxUnits} characters`)
+}
+
+/** Throws where a list of so many items would be made. */
+export function checkItems(count: number): void {
+  if (count > MaxItems) throw new TemplateError(`a list of more than ${MaxItems} items`)
+}
+
+/** The value. Throws where it is larger than one may be. */
+export function checked(value: Value): Value {
+  if (typeof value === "string") checkUnits(value.length)
+  else if (Array.isArray(value)) checkItems(value.length)
+  else if (value instanceof Tuple) checkItems(value.items.length)
+  else if (value instanceof Map) checkItems(value.size)
+  else if (value instanceof Markup) checkUnits(value.text.length)
+  return value
+}
+
 /** A number with a point, also where it is whole. */
 export class Float {
   readonly value: number
