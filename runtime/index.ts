@@ -20,7 +20,8 @@ export {
   type SqlTable,
   sqlGrammar,
 } from "../grammar/index.ts"
-export { type JsonNode, readJson } from "../grammar/json/read/reader.ts"
+export { type JsonNode, readJson, toText } from "../grammar/json/read/reader.ts"
+export { isToolName, toolNameForm } from "../grammar/tags/styles/tools.ts"
 export {
   applyMask,
   ClosedFsm,
@@ -50,6 +51,7 @@ export type { GenerateOptions, Prompt } from "./engine/request.ts"
 export type { FinishReason, GenerationEvent, StreamEvent } from "./engine/sequence.ts"
 export {
   AbortError,
+  type ContextOverflow,
   IncompleteError,
   ModelError,
   RequestError,

@@ -25,7 +25,16 @@ export interface Calls {
   readonly max: number
 }
 
-const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
+/** What no style needs for its own marks, so that every one can write such a name. */
+const namePattern = /^[\p{L}\p{M}\p{N}_.:/@#$+~-]{1,128}$/u
+
+/** What a name of a tool is, for messages. */
+export const toolNameForm = "1 to 128 letters, digits and _ . - : / @ # $ + ~"
+
+/** Whether a call can name a tool so, in every style. */
+export function isToolName(name: unknown): name is string {
+  return typeof name === "string" && namePattern.test(name)
+}
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -69,13 +78,9 @@ function readTool(value: unknown, path: string): Tool {
   const inner = fieldsOf(tool[tool.type], at, `the ${tool.type} of a tool`)
   for (const fields of [tool, inner]) refuseHosted(fields, fields === tool ? path : at)
   const { name } = inner
-  if (typeof name !== "string" || !namePattern.test(name)) {
+  if (!isToolName(name)) {
     const said = JSON.stringify(name) ?? "nothing"
-    throw new GrammarError(
-      "syntax",
-      `${at}/name`,
-      `${said} is no name of a tool: 1 to 128 of A-Z a-z 0-9 _ . -`,
-    )
+    throw new GrammarError("syntax", `${at}/name`, `${said} is no name of a tool: ${toolNameForm}`)
   }
   if (tool.type !== "custom") {
     return { name, schema: inner.parameters ?? null, path: `${at}/parameters`, isCustom: false, lark: null }

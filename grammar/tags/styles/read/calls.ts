@@ -77,7 +77,26 @@ export class CallReader {
   }
 
   private *wire(form: Wire, block: Block, call: OpenCall | null = null): Parse {
-    for (const part of form) yield* this.part(part, block, call)
+    for (const [i, part] of form.entries()) {
+      if (part.kind === "name") yield* this.name(beginnings(form.slice(i + 1)), call)
+      else yield* this.part(part, block, call)
+    }
+  }
+
+  /** The name of a tool, behind which one of `follows` stands: a name may hold what another one ends with. */
+  private *name(follows: readonly string[], call: OpenCall | null): Parse {
+    const { feed } = this
+    if (call === null) throw new Error("internal: a name outside of a call")
+    const names = new Map<string, string>()
+    for (const { name } of this.plan.tools) for (const text of follows) names.set(name + text, name)
+    const found = yield* feed.choose([...names.keys()])
+    if (found !== null) {
+      call.name = feed.take(names.get(found)!.length)
+      return
+    }
+    call.name = yield* feed.run(/[\w.-]/)
+    // No turn ends with a name: at the end of the text it may be the beginning of another.
+    while (feed.rest === "") yield* feed.more()
   }
 
   private *part(part: Part, block: Block, call: OpenCall | null): Parse {
@@ -101,11 +120,6 @@ export class CallReader {
     }
     if (call === null) throw new Error(`internal: ${part.kind} outside of a call`)
     switch (part.kind) {
-      case "name":
-        call.name = yield* feed.run(/[\w.-]/)
-        // No turn ends with a name: at the end of the text it may be the beginning of another.
-        while (feed.rest === "") yield* feed.more()
-        return
       case "index":
         yield* feed.run(/\d/)
         return
