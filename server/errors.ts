@@ -9,6 +9,7 @@
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
 import { cutMiddle } from "./http/quote.ts"
+import { type EndpointWords, fieldNames, overflowTold } from "./overflow.ts"
 
 /** Units of an error's message, of its hint, and of the place that it names. What is longer loses its middle. */
 export const maxMessageUnits = 2_000
@@ -31,6 +32,7 @@ const statuses = {
   unknown_url: 404,
   method_not_allowed: 405,
   request_too_large: 413,
+  unsupported_encoding: 415,
   queue_full: 429,
   rate_limit_exceeded: 429,
   server_error: 500,
@@ -89,8 +91,8 @@ export interface ErrorContext {
   hasTools?: boolean
   /** Where a place in the tools of a turn stands in the request, if not there. */
   toolPath?: (path: string) => string
-  /** Names of fields that the endpoint spells in its own way. */
-  fieldNames?: Readonly<Record<string, string>>
+  /** How the endpoint names its fields, and what its clients know a prompt by that is too long. */
+  words?: EndpointWords
   /** Seconds after which a full waiting line is worth another try. */
   retryAfterSeconds?: number
   /** Is told what the client will be told, and why. */
@@ -131,7 +133,13 @@ function classify(error: unknown, context: ErrorContext): HttpError {
   if (error instanceof RequestError) {
     const code = error.code in statuses ? (error.code as ErrorCode) : "invalid_value"
     const { param = "" } = error
-    const own = context.fieldNames?.[param]
+    const { words } = context
+    if (words !== undefined && error.overflow !== undefined) {
+      const { message, param: field } = overflowTold(error.overflow, words)
+      // One prompt of a list is named by its place.
+      return assemble(code, message, { param: param.startsWith(`${field}[`) ? param : field }, context)
+    }
+    const own = words && fieldNames(words)[param]
     if (own === undefined) return assemble(code, error.message, { param: error.param }, context)
     return assemble(code, error.message.replaceAll(param, own), { param: own }, context)
   }

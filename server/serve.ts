@@ -1,7 +1,7 @@
 /**
  * The application on a socket.
  *
- * Bound to a loopback address it answers only to loopback names in the Host header: a web page that makes its own name
+ * Bound to a loopback address it answers only to local names in the Host header: a web page that makes its own name
  * resolve to 127.0.0.1 (DNS rebinding) is turned away. Closing is in two steps: no new connections, then a time in which
  * running answers may finish. Before that, `settled` waits for them while the port stays open.
  *
@@ -15,7 +15,7 @@ import type { AddressInfo } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { checkOptions, type Fields } from "../runtime/options.ts"
 import { errorResponse, Refusal } from "./errors.ts"
-import { isLoopback } from "./http/access.ts"
+import { isLocalName, isLoopback } from "./http/access.ts"
 import { answerHalfClosed } from "./http/halfclosed.ts"
 import { gatherPieces } from "./http/pieces.ts"
 
@@ -87,7 +87,7 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
   const running = new Map<ServerResponse, Response | undefined>()
   const answer = async (request: Request, { outgoing }: { outgoing: unknown }): Promise<Response> => {
     const name = hostName(request.headers.get("host"))
-    if (checked && !isLoopback(name) && !allowHosts.includes(name)) return foreignHost(name)
+    if (checked && !isLocalName(name) && !allowHosts.includes(name)) return foreignHost(name)
     const response = writable(await app.fetch(request))
     const socketResponse = outgoing as ServerResponse
     if (running.has(socketResponse)) running.set(socketResponse, response)

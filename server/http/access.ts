@@ -44,6 +44,22 @@ export function isLoopback(host: string): boolean {
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(hostname)
 }
 
+/** Names by which containers and virtual machines call the machine that they run on. */
+const hostNames = new Set([
+  ...["host.docker.internal", "gateway.docker.internal", "host.containers.internal"],
+  ...["host.orb.internal", "host.lima.internal", "host.minikube.internal", "host.k3d.internal"],
+])
+
+/**
+ * Whether a host name is one by which only this machine or its own network calls this server: a loopback name, a name of the
+ * local network (`.local`, which no public name server answers), or a container's name of its host.
+ */
+export function isLocalName(host: string): boolean {
+  if (isLoopback(host)) return true
+  const name = host.toLowerCase()
+  return hostNames.has(name) || /^(?!-)[a-z\d_-]+(\.[a-z\d_-]+)*\.local$/.test(name)
+}
+
 async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
 }

@@ -8,6 +8,7 @@
  */
 import { GrammarError, type JsonNode, readJson } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
+import { decoded, encodingOf } from "./encoding.ts"
 import { quote } from "./quote.ts"
 
 export interface BodyLimits {
@@ -100,8 +101,8 @@ export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
 }
 
 /**
- * The bytes of a JSON body. Throws `Refusal`: 413 when there are too many, 429 when all bodies together have too many,
- * 400 when it is said to be something else. They count as `held` until the caller gives them back.
+ * The bytes of a JSON body, decoded. Throws `Refusal`: 413 when there are too many, 429 when all bodies together have too many,
+ * 415 when they cannot be decoded, 400 when it is said to be something else. They count as `held` until the caller gives them back.
  */
 export async function readBytes(
   request: Request,
@@ -120,11 +121,14 @@ export async function readBytes(
     })
   const declared = Number(request.headers.get("content-length") ?? 0)
   if (declared > maxBytes) throw tooLarge(String(declared))
-  const { body } = request
-  const bytes = new GrowingBytes(declared)
+  const encoding = encodingOf(request)
+  const sent: AsyncIterable<Uint8Array> = request.body ?? nothing()
+  const body =
+    encoding === null ? sent : decoded(sent, encoding, maxBytes, () => tooLarge(`more than ${maxBytes}`))
+  const bytes = new GrowingBytes(encoding === null ? declared : 0)
   try {
     // A body without content-length may be endless, so it is counted as it arrives.
-    for await (const chunk of body ?? []) {
+    for await (const chunk of body) {
       if (bytes.length + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
       held.take(chunk.length)
       bytes.append(chunk)
@@ -135,6 +139,8 @@ export async function readBytes(
   }
   return bytes.view()
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** Bytes that are appended piece by piece. Costs a copy of them all each time that they have doubled. */
 class GrowingBytes {

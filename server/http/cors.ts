@@ -7,7 +7,7 @@
  */
 
 import { errorResponse, Refusal } from "../errors.ts"
-import { isLoopback } from "./access.ts"
+import { isLocalName } from "./access.ts"
 
 const exposed = [
   ...["x-request-id", "retry-after", "retry-after-ms", "openai-processing-ms", "x-tokenrail-ignored"],
@@ -59,5 +59,5 @@ function isAllowed(origin: string, request: Request, origins: readonly string[])
   if (origins.includes("*") || origins.includes(origin)) return true
   if (!URL.canParse(origin)) return false
   const { hostname, host } = new URL(origin)
-  return isLoopback(hostname) || host === request.headers.get("host")
+  return isLocalName(hostname) || host === request.headers.get("host")
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { checkKey, isLoopback, readKeys } from "../../../server/http/access.ts"
+import { checkKey, isLocalName, isLoopback, readKeys } from "../../../server/http/access.ts"
 
 test.each([
   ...["127.0.0.1", "127.255.0.9", "127.1", "localhost", "LOCALHOST", "app.localhost", "a.b.localhost"],
@@ -22,6 +22,28 @@ test.each([
   ],
 ])("%s is not", (host) => {
   expect(isLoopback(host)).toBe(false)
+})
+
+test.each([
+  ...["localhost", "127.0.0.1", "::1", "a.localhost", "mac.local", "MAC.local", "my-nas.home.local"],
+  ...["host.docker.internal", "HOST.docker.internal", "gateway.docker.internal", "host.containers.internal"],
+])("%s is a name of this machine or its network", (host) => {
+  expect(isLocalName(host)).toBe(true)
+})
+
+test.each([
+  ...[
+    "local",
+    ".local",
+    "x..local",
+    "a.local.evil.example",
+    "evil.example",
+    "xlocal",
+    "host.docker.internal.x",
+  ],
+  ...["docker.internal", "x.internal", "10.0.0.1", "", "-x.local", "a b.local", "x@a.local", "a.local:80"],
+])("%s is none", (host) => {
+  expect(isLocalName(host)).toBe(false)
 })
 
 test("an empty key is no key; white space around one does not count", () => {
