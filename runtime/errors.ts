@@ -16,16 +16,29 @@ export type RequestErrorCode =
   | "shutting_down"
   | "engine_dead"
 
+/** The numbers of tokens that do not fit into the context together. */
+export interface ContextOverflow {
+  readonly contextLength: number
+  /** Of the prompt; where it is too long to be counted, a lower bound. */
+  readonly promptTokens: number
+  readonly isCounted: boolean
+  /** The budget of the answer, where the prompt alone fits; null where it does not. */
+  readonly maxTokens: number | null
+}
+
 /** A request that is refused before its first token. `param` is the wire name of the field, when one is to blame. */
 export class RequestError extends Error {
   readonly code: RequestErrorCode
   readonly param: string | undefined
+  /** Set where the tokens of a request have been held against the context. */
+  readonly overflow: ContextOverflow | undefined
 
-  constructor(code: RequestErrorCode, message: string, param?: string) {
+  constructor(code: RequestErrorCode, message: string, param?: string, overflow?: ContextOverflow) {
     super(message)
     this.name = "RequestError"
     this.code = code
     this.param = param
+    this.overflow = overflow
   }
 }
 

@@ -10,7 +10,7 @@ import { matchedRoutes } from "hono/route"
 import type { Engine } from "../runtime/index.ts"
 import { checkOptions, type Fields } from "../runtime/options.ts"
 import { countTokens } from "./anthropic/counttokens.ts"
-import { isMessagesPath, messagesErrorResponse } from "./anthropic/errors.ts"
+import { isAnthropic, messagesErrorResponse } from "./anthropic/errors.ts"
 import { messages } from "./anthropic/messages.ts"
 import { errorResponse, Refusal, retryHeaders } from "./errors.ts"
 import { checkKey, readKeys } from "./http/access.ts"
@@ -28,7 +28,7 @@ import { createBodyReader } from "./openai/read/bodyreader.ts"
 import type { BodyReader } from "./openai/read/readbody.ts"
 import type { EndpointOptions } from "./openai/request/endpoint.ts"
 import { countInput, createResponse } from "./openai/responses/create.ts"
-import { ResponseStore } from "./openai/responses/store.ts"
+import { isResponseId, ResponseStore } from "./openai/responses/store.ts"
 import { cancelResponse, deleteResponse, getResponse, listInput } from "./openai/responses/stored.ts"
 import { detokenize, tokenize } from "./openai/tokenize.ts"
 import { version } from "./version.ts"
@@ -51,6 +51,16 @@ export interface AppOptions extends ModelNameOptions {
   onLength?: "truncate" | "close"
   /** Milliseconds that a constraint may take to compile. Default 2,000. */
   compileMs?: number
+  /**
+   * Refuse a budget that the context cannot hold. Default: the answer gets what is left of the context, and `tokenrail.warnings`
+   * says so.
+   */
+  strictMaxTokens?: boolean
+  /**
+   * Refuse tools that a service would run, such as `web_search`. Default: they are left out while no call of one is asked for, and
+   * `tokenrail.warnings` says so.
+   */
+  strictTools?: boolean
   /** What each key may ask for in a minute; all callers together where there are no keys. Default: no bound. */
   rates?: RateOptions
   /** Is told of every request, by one line when its reply is whole. */
@@ -111,6 +121,8 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     heartbeatMs: options.heartbeatMs,
     onLength: options.onLength,
     compileMs: options.compileMs ?? 2_000,
+    strictMaxTokens: options.strictMaxTokens ?? false,
+    strictTools: options.strictTools ?? false,
     retryAfterSeconds: () => {
       observe()
       return serviceTime.waitSeconds
@@ -156,13 +168,20 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     "/detokenize": { POST: answer(detokenize) },
     "/v1/tokenize": { POST: answer(tokenize) },
     "/v1/detokenize": { POST: answer(detokenize) },
-    "/v1/models": { GET: () => Response.json(models.list()) },
-    "/v1/models/:id{.+}": {
-      GET: (_, { id }) => {
-        models.check(id)
-        return Response.json(models.describe(id))
+    "/v1/models": {
+      GET: (request) => {
+        const { searchParams } = new URL(request.url)
+        return Response.json(isAnthropic(request) ? models.listAnthropic(searchParams) : models.list())
       },
     },
+    "/v1/models/:id{.+}": {
+      GET: (request, { id }) => {
+        models.check(id)
+        return Response.json(isAnthropic(request) ? models.describeAnthropic(id) : models.describe(id))
+      },
+    },
+    // Clients and load balancers ask whether a server is there by HEAD.
+    "/": { GET: () => Response.json({ status: "ok" }) },
     "/health": {
       GET: () => {
         // Requests are taken meanwhile and wait, but another server would answer them sooner.
@@ -178,6 +197,13 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     "/metrics": { GET: async () => (await metrics).response() },
   }
 
+  const hint = `This server has ${Object.keys(routes)
+    .map((path) => path.replace(/\{.*\}/, ""))
+    .join(", ")}`
+  const nothingAt = (c: Context<Environment>): Response => {
+    const message = `there is nothing at ${c.req.method} ${c.req.path}`
+    return failed(new Refusal("unknown_url", message, { hint }), c)
+  }
   const app = new Hono<Environment>()
   app.use(async (c, next) => {
     const exchange = new Exchange(c.req.raw, routeOf(c))
@@ -187,7 +213,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     const headers = {
       ...admission?.headers,
       "x-request-id": requestId,
-      ...(isMessagesPath(c.req.path) && { "request-id": requestId }),
+      ...(isAnthropic(c.req.raw) && { "request-id": requestId }),
       "openai-processing-ms": `${Math.round(ms)}`,
     }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
@@ -201,7 +227,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
     for (const [name, value] of Object.entries(headers ?? {})) c.res.headers.set(name, value)
     return undefined
   })
-  const open = new Set(["/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
+  const open = new Set(["/", "/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
   app.use(async (c, next) => {
     const key = open.has(c.req.path) ? -1 : await checkKey(c.req.raw, apiKeys)
     c.set("key", key)
@@ -223,17 +249,14 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       )
     }
     app.all(path, (c) => {
+      const { id } = c.req.param() as { id?: string }
+      const isKnown = id === undefined || (path.startsWith("/v1/models") ? models.has(id) : isResponseId(id))
+      if (!isKnown) return nothingAt(c)
       const message = `${c.req.method} is not a method of ${c.req.path}`
       throw new Refusal("method_not_allowed", message, { hint: `Use ${allow}`, headers: { allow } })
     })
   }
-  app.notFound((c) => {
-    const hint = `This server has ${Object.keys(routes)
-      .map((path) => path.replace(/\{.*\}/, ""))
-      .join(", ")}`
-    const refusal = new Refusal("unknown_url", `there is nothing at ${c.req.method} ${c.req.path}`, { hint })
-    return failed(refusal, c)
-  })
+  app.notFound(nothingAt)
   app.onError(failed)
   // What its handlers say to each other is nobody else's business.
   return app as unknown as Hono
@@ -241,7 +264,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
 
 /** An error in the form of the API that the path belongs to. */
 function failed(error: unknown, c: Context<Environment>): Response {
-  const form = isMessagesPath(c.req.path) ? messagesErrorResponse : errorResponse
+  const form = isAnthropic(c.req.raw) ? messagesErrorResponse : errorResponse
   return form(error, c.var.exchange)
 }
 
@@ -262,11 +285,23 @@ async function openMetrics(engine: Engine): Promise<Pick<Metrics, "record" | "re
   }
 }
 
+/** Special tokens by what they are for, as clients ask for them; null where the model has none. */
+const namedTokens = [
+  "bos_token",
+  "eos_token",
+  "pad_token",
+  "unk_token",
+  "sep_token",
+  "cls_token",
+  "mask_token",
+]
+
 function tokenizerInfo({ vocabulary, tokenizer }: Engine): object {
   return {
     vocab_size: vocabulary.tokenCount,
     width: vocabulary.width,
     eos: vocabulary.endIds,
+    ...Object.fromEntries(namedTokens.map((name) => [name, tokenizer.namedTokens[name] ?? null])),
     special_tokens: Object.fromEntries(vocabulary.specials),
     chat_template: tokenizer.template.plainSource ?? null,
   }

@@ -204,6 +204,7 @@ export class Engine {
       endName: (token) => (this.vocabulary.isEnd(token) ? this.vocabulary.name(token) : undefined),
       compileMs,
       seed: request.params.seed,
+      warnings: request.warnings,
       cancel: (cancelled) => this.cancel(cancelled),
     })
     const isConstrained = request.turn === null ? constraint !== null : request.turn.constraint !== null

@@ -105,6 +105,8 @@ export interface GenerationOptions {
   readonly bytesOf: (token: number) => number
   readonly compileMs: number
   readonly seed: bigint
+  /** What of the request was not taken as it stands. */
+  readonly warnings: readonly string[]
   readonly cancel: (generation: Generation) => void
 }
 
@@ -322,6 +324,7 @@ export class Generation {
       report: this.report,
       seed: this.options.seed,
       warnings: [
+        ...this.options.warnings,
         ...[...ignored].map(
           (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
         ),

@@ -35,6 +35,11 @@ export type Prompt = string | readonly Message[] | readonly number[]
 export interface GenerateOptions extends SamplingOptions, ConstraintOptions, TurnOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
+  /**
+   * Whether a `maxTokens` that the context cannot hold behind the prompt is refused. False: the answer gets what is left of the
+   * context, and a warning says so. Default true.
+   */
+  strictMaxTokens?: boolean | null
   stop?: string | readonly string[] | null
   /** Regular expressions: the answer ends before the first match, of at most 256 units, in what has been written. */
   stopRegex?: string | RegExp | readonly (string | RegExp)[] | null
@@ -132,6 +137,8 @@ export interface ReadRequest {
   readonly ignoresEnd: boolean
   readonly minTokens: number
   readonly maxTokens: number
+  /** What of the request was not taken as it stands. */
+  readonly warnings: readonly string[]
   readonly count: number
   /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
   readonly promptLogprobs: number | null
@@ -204,21 +211,11 @@ export async function readRequest(
   const constraint = turn === null ? asked : turn.constraint
   const heals = readHeal(options.heal, constraint !== null)
   const promptLogprobs = readPromptLogprobs(options.promptLogprobs)
-  const isSaid = options.maxTokens !== undefined && options.maxTokens !== null
-  const maxTokens =
-    options.maxTokens === undefined || options.maxTokens === null
-      ? contextLength - promptIds.length
-      : integer("max_tokens", options.maxTokens, promptLogprobs === null ? 1 : 0, Number.MAX_SAFE_INTEGER)
+  const { maxTokens, warnings } = readBudget(options, promptIds.length, contextLength)
   if (maxTokens === 0 && count > 1) {
     const message = `n: ${count} answers of max_tokens 0 have nothing to differ in: ask for one`
     throw new RequestError("invalid_value", message, "n")
   }
-  checkContext(
-    promptIds.length,
-    isSaid ? maxTokens : 1,
-    contextLength,
-    options.maxTokens ? "max_tokens" : undefined,
-  )
   const processors = readProcessors(options.processors)
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const confidence = readConfidence(options)
@@ -264,6 +261,7 @@ export async function readRequest(
     ignoresEnd: options.ignoreEos ?? false,
     minTokens,
     maxTokens,
+    warnings,
     count,
     promptLogprobs,
     // Their answers may depend on how often they are asked.
@@ -322,7 +320,9 @@ export async function promptIdsOf(
   spent: PromptTime = { ms: 0 },
 ): Promise<readonly number[]> {
   const { signal } = options
-  const isIds = typeof prompt !== "string" && typeof prompt[0] === "number"
+  // A list without a member is one of ids where messages have no place.
+  const isIds =
+    typeof prompt !== "string" && (prompt.length === 0 ? options.raw : typeof prompt[0] === "number")
   if (options.schemaInPrompt && (isIds || options.raw)) {
     throw new RequestError(
       "invalid_value",
@@ -350,21 +350,39 @@ export async function promptIdsOf(
   return prompts.encode({ kind: "messages", messages: shown, options: template }, signal, spent)
 }
 
-function checkContext(
-  prompt: number,
-  output: number,
+/**
+ * The tokens that an answer may have, and what of the request they do not keep to. Throws RequestError where the context has no
+ * room for an answer, or for the whole budget of a strict request.
+ */
+function readBudget(
+  { maxTokens: asked, strictMaxTokens, promptLogprobs }: GenerateOptions,
+  promptTokens: number,
   contextLength: number,
-  param: string | undefined,
-): void {
-  if (prompt + output <= contextLength) return
+): { maxTokens: number; warnings: readonly string[] } {
+  const isSaid = asked !== undefined && asked !== null
+  const judgesPrompt = promptLogprobs !== undefined && promptLogprobs !== null
+  const maxTokens = isSaid
+    ? integer("max_tokens", asked, judgesPrompt ? 0 : 1, Number.MAX_SAFE_INTEGER)
+    : contextLength - promptTokens
+  const room = contextLength - promptTokens
+  const least = isSaid ? Math.min(maxTokens, 1) : 1
   // No budget is small enough behind a prompt that is too long by itself.
-  const blamed = prompt + Math.min(output, 1) > contextLength ? undefined : param
-  const sum = blamed ? `${prompt} prompt tokens and ${blamed} ${output} are` : `${prompt} prompt tokens are`
-  const room = blamed ? "" : ", which needs room for an answer"
-  throw new RequestError(
+  if (room < least) throw overflow(promptTokens, null, contextLength)
+  if (maxTokens <= room) return { maxTokens, warnings: [] }
+  if (strictMaxTokens ?? true) throw overflow(promptTokens, maxTokens, contextLength)
+  const told = `max_tokens: ${maxTokens} are more than the ${room} that ${promptTokens} tokens of the prompt leave of the context of ${contextLength}: the answer may have ${room}`
+  return { maxTokens: room, warnings: [told] }
+}
+
+function overflow(promptTokens: number, maxTokens: number | null, contextLength: number): RequestError {
+  const sum = maxTokens === null ? "" : ` and max_tokens ${maxTokens}`
+  const why = maxTokens === null ? ", which needs room for an answer: shorten the prompt" : ""
+  const way = maxTokens === null ? "" : ": shorten the prompt or lower max_tokens"
+  return new RequestError(
     "context_length_exceeded",
-    `${sum} too many for the context of ${contextLength} tokens${room}: shorten the prompt${blamed ? ` or lower ${blamed}` : ""}`,
-    blamed ?? "prompt",
+    `${promptTokens} prompt tokens${sum} are too many for the context of ${contextLength} tokens${why}${way}`,
+    maxTokens === null ? "prompt" : "max_tokens",
+    { contextLength, promptTokens, isCounted: true, maxTokens },
   )
 }
 

@@ -21,7 +21,15 @@ import { type Encode, openEncoder } from "./encoder.ts"
 import type { Message, TemplateOptions } from "./template.ts"
 import { ChatTemplate, plainMessages } from "./template.ts"
 
-const namedTokens = ["bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token"]
+const namedTokens = [
+  "bos_token",
+  "eos_token",
+  "unk_token",
+  "pad_token",
+  "sep_token",
+  "cls_token",
+  "mask_token",
+]
 
 /** What a tokenizer reads of a model's directory. */
 export type TokenizerDirectory = Pick<
@@ -37,6 +45,8 @@ interface NoncedEncoder {
 export class Tokenizer {
   readonly vocabulary: Vocabulary
   readonly template: ChatTemplate
+  /** The texts of special tokens by what they are for: `bos_token`, `eos_token`, … */
+  readonly namedTokens: Readonly<Record<string, string | undefined>>
   private readonly directory: TokenizerDirectory
   private readonly encodeText: Encode
   /** The special tokens, and those that no message may spell. */
@@ -54,6 +64,8 @@ export class Tokenizer {
       const text = tokenText(directory.tokenizerConfig[name])
       if (text !== undefined) specials[name] = text
     }
+    const [end] = vocabulary.endIds
+    this.namedTokens = { ...(end !== undefined && { eos_token: vocabulary.name(end) }), ...specials }
     this.template = new ChatTemplate(directory.chatTemplates, specials)
     this.encodeText = openEncoder(directory.path, this.directory.tokenizerJson, directory.tokenizerConfig)
     if (!this.encodeText("", true).every((id) => vocabulary.hasColumn(id)))

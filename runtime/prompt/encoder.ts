@@ -100,10 +100,14 @@ export class PromptEncoder {
     const bound = this.maxUnits
     // Of a short text the exact numbers are soon known.
     if (length > Math.max(bound, shortLength)) {
+      const least = Math.ceil(length / tokenizer.vocabulary.maxTokenBytes)
       throw new RequestError(
         "context_length_exceeded",
         `the prompt has ${length} characters, and ${bound} are more than the context of ${contextLength} tokens can hold: shorten it`,
         fieldOf(text),
+        text.kind === "part"
+          ? undefined
+          : { contextLength, promptTokens: least, isCounted: false, maxTokens: null },
       )
     }
     if (spent.ms > this.options.promptMs) throw this.tooLong(text)

@@ -10,11 +10,15 @@ import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
 import { checkBound, wholeBounds } from "../openai/request/bounds.ts"
+import { isHostedItem, itemLeftOut, type LeftOut } from "../openai/request/leftout.ts"
 import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
-/** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */
-export function readConversation(body: RequestBody): Message[] {
+/**
+ * What the template reads. Each result of a tool answers a call before it. What is left out is added to `leftOut`. Throws
+ * `Refusal`.
+ */
+export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Message[] {
   const { system, messages } = body.value
   const read: Message[] = []
   const text = system === undefined || system === null ? "" : textOf(system, "system")
@@ -22,7 +26,7 @@ export function readConversation(body: RequestBody): Message[] {
   /** Names of the tools that were called, by the id of the call. */
   const called = new Map<string, string>()
   for (const [index, message] of (messages as unknown[]).entries()) {
-    for (const each of readMessage({ body, index, called }, message)) append(read, each)
+    for (const each of readMessage({ body, index, called, leftOut }, message)) append(read, each)
   }
   return read
 }
@@ -42,6 +46,7 @@ interface Place {
   /** Of the message. */
   index: number
   called: Map<string, string>
+  leftOut: LeftOut[]
 }
 
 function readMessage(place: Place, message: unknown): Message[] {
@@ -57,7 +62,7 @@ function readMessage(place: Place, message: unknown): Message[] {
     case "user":
       return readUser(place, blocksOf(content, `${at}.content`))
     case "assistant":
-      return [readAssistant(place, blocksOf(content, `${at}.content`))]
+      return readAssistant(place, blocksOf(content, `${at}.content`))
     default:
       throw invalid(`${at}.role`, `is ${quote(role)}, it must be user or assistant`)
   }
@@ -66,10 +71,12 @@ function readMessage(place: Place, message: unknown): Message[] {
 type Block = Record<string, unknown>
 
 /** Texts and results, in their order. */
-function readUser({ index, called }: Place, blocks: readonly Block[]): Message[] {
+function readUser(place: Place, all: readonly Block[]): Message[] {
+  const { index, called } = place
   const at = `messages[${index}].content`
-  if (blocks.length === 0) throw invalid(at, "holds no block")
-  return blocks.map((block, i) => {
+  // An empty list is an empty text.
+  if (all.length === 0) return [{ role: "user", content: "" }]
+  return ownBlocks(place, all).map(([i, block]) => {
     if (block.type === "text") return { role: "user", content: textField(block, "text", `${at}[${i}]`) }
     if (block.type !== "tool_result") throw noBlock(block, `${at}[${i}]`, ["text", "tool_result"])
     const param = `${at}[${i}].tool_use_id`
@@ -89,13 +96,25 @@ function readUser({ index, called }: Place, blocks: readonly Block[]): Message[]
   })
 }
 
-/** What was said, thought and called. */
-function readAssistant({ body, index, called }: Place, blocks: readonly Block[]): Message {
+/** The blocks but for those that tell of tools of a service, each with its place. */
+function ownBlocks({ index, leftOut }: Place, blocks: readonly Block[]): [number, Block][] {
+  return [...blocks.entries()].filter(([i, { type }]) => {
+    if (!isHostedItem(type)) return true
+    leftOut.push(itemLeftOut(type, `messages[${index}].content[${i}]`))
+    return false
+  })
+}
+
+/** What was said, thought and called; nothing where all of it was left out. */
+function readAssistant(place: Place, all: readonly Block[]): Message[] {
+  const { body, index, called } = place
   const at = `messages[${index}].content`
+  const blocks = ownBlocks(place, all)
+  if (blocks.length === 0 && all.length > 0) return []
   const texts: string[] = []
   const thoughts: string[] = []
   const calls: object[] = []
-  for (const [i, block] of blocks.entries()) {
+  for (const [i, block] of blocks) {
     switch (block.type) {
       case "text":
         texts.push(textField(block, "text", `${at}[${i}]`))
@@ -120,13 +139,14 @@ function readAssistant({ body, index, called }: Place, blocks: readonly Block[])
     }
   }
   checkBound(wholeBounds.calls, calls.length, at)
-  return {
+  const said: Message = {
     role: "assistant",
     content: texts.join("\n"),
     // Templates ask whether there are calls or thoughts by whether there are such fields.
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join("\n") }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
+  return [said]
 }
 
 /** Appends a message, or what it holds to its neighbour. */

@@ -5,6 +5,7 @@
  * The keys that OpenAI's form has besides stay: clients pass them by, and people read them.
  */
 import { type ErrorContext, type HttpError, toHttpError } from "../errors.ts"
+import type { EndpointWords } from "../overflow.ts"
 
 /** By status; every other one of 400 to 499 is `invalid_request_error`. */
 const types: Readonly<Record<number, string>> = {
@@ -22,6 +23,8 @@ const detailsOf: Readonly<Record<string, object>> = {
   thread: { error_code: "thread_unsupported_request" },
 }
 
+export const words: EndpointWords = { api: "anthropic", prompt: "messages", maxTokens: "max_tokens" }
+
 export interface MessagesErrorContext extends ErrorContext {
   requestId?: string
 }
@@ -35,16 +38,20 @@ export function messagesErrorBody({ status, body }: HttpError, requestId: string
 
 /** Every error as a finished reply. Never throws. */
 export function messagesErrorResponse(error: unknown, context: MessagesErrorContext = {}): Response {
-  const told = toHttpError(error, { toolPath, ...context })
+  const told = toHttpError(error, { toolPath, words, ...context })
   return Response.json(messagesErrorBody(told, context.requestId ?? null), {
     status: told.status,
     headers: told.headers,
   })
 }
 
-/** Whether a path belongs to Anthropic's API, whose clients read errors in its form: also where nothing is. */
-export function isMessagesPath(path: string): boolean {
-  return path === "/v1/messages" || path.startsWith("/v1/messages/")
+/**
+ * Whether a request is one of Anthropic's API, whose clients read errors in its form, also where nothing is: by its path, or by
+ * the header that they send everywhere.
+ */
+export function isAnthropic({ url, headers }: Request): boolean {
+  const path = new URL(url).pathname
+  return headers.has("anthropic-version") || path === "/v1/messages" || path.startsWith("/v1/messages/")
 }
 
 /** The turn has the schema of a tool where chat has it. */

@@ -15,6 +15,7 @@ import {
   readFields,
 } from "../openai/request/fields.ts"
 import type { RefusedKeys } from "../openai/request/keys.ts"
+import { type LeftOut, serversLeftOut } from "../openai/request/leftout.ts"
 import { checkTemplateKwargs } from "../openai/request/templatekwargs.ts"
 import { readConversation, refusePrefill } from "./conversation.ts"
 import { outputConfig, readThinking, thinking } from "./thinking.ts"
@@ -50,6 +51,7 @@ const messagesFields = z.object({
   stream_options: z.null({ error: "has no place here, usage is told in any case" }).optional(),
   // Accepted, and no effect is promised.
   ...{ cache_control: unread, diagnostics: unread, inference_geo: unread, speed: unread },
+  mcp_servers: unread,
   ...{ user_profile_id: unread, workspace_id: unread, betas: unread },
 })
 
@@ -58,7 +60,6 @@ const refused: RefusedKeys = {
   response_format: [[], "Send output_config.format"],
   parallel_tool_calls: [[true], "Send tool_choice.disable_parallel_tool_use"],
   container: [[], "No code is run here: leave it out"],
-  mcp_servers: [[[]], "No tool is run here: leave it out"],
   thread: [[], "Send the whole conversation without it"],
 }
 
@@ -87,15 +88,20 @@ function parse(body: RequestBody): MessagesRequest {
     fields.output_config?.effort ?? null,
     fields.max_tokens ?? null,
   )
-  const request = generationRequest(body, read, {
+  const leftOut: LeftOut[] = []
+  if (Array.isArray(fields.mcp_servers) && fields.mcp_servers.length > 0) {
+    leftOut.push(serversLeftOut)
+  }
+  const own = {
     maxTokens: fields.max_tokens,
     stop: fields.stop_sequences,
-    ...readTools(body),
+    ...readTools(body, leftOut),
     ...options,
     templateOptions: templateOptions({ ...variables, ...fields.chat_template_kwargs }),
-  })
+  }
+  const messages = readConversation(body, leftOut)
   const stopSequences = fields.stop_sequences ?? []
-  return { ...request, messages: readConversation(body), stopSequences, showsThinking }
+  return { ...generationRequest(body, read, own, leftOut), messages, stopSequences, showsThinking }
 }
 
 function templateOptions(variables: Record<string, unknown>): GenerateOptions["templateOptions"] | null {

@@ -15,7 +15,7 @@ import type { Constraint } from "../openai/request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../openai/request/endpoint.ts"
 import { ignoredHeaders } from "../openai/request/keys.ts"
 import { Blocks } from "./answer.ts"
-import { messagesErrorBody, messagesErrorResponse } from "./errors.ts"
+import { messagesErrorBody, messagesErrorResponse, words } from "./errors.ts"
 import type { MessagesRequest } from "./fields.ts"
 import { firstUsage, noDetails, type Stop, stopOf, usageOf } from "./finish.ts"
 
@@ -92,7 +92,11 @@ class Reply {
     const rest = {
       ...stop,
       usage: usageOf(result.usage, this.request),
-      tokenrail: { ...this.extension, ...said(result), ...closedFieldsOf(result.choices[0]).tokenrail },
+      tokenrail: {
+        ...this.extension,
+        ...said(result, this.request),
+        ...closedFieldsOf(result.choices[0]).tokenrail,
+      },
     }
     // The blocks are JSON already, in which the arguments of calls stand as they were written.
     const text = `${JSON.stringify(this.head).slice(0, -1)},"content":${this.blocks.json},${JSON.stringify(rest).slice(1)}`
@@ -122,7 +126,7 @@ class Reply {
       told = fieldsOf(event).tokenrail ?? {}
     }
     const result = await this.generation.result
-    told = { ...told, ...said(result) }
+    told = { ...told, ...said(result, this.request) }
     yield {
       type: "message_delta",
       delta: { ...stop, ...noDetails },
@@ -146,6 +150,6 @@ function withFields(events: object[], event: GenerationEvent): object[] {
 }
 
 /** What `tokenrail` tells at the end. */
-function said(result: GenerateResult): object {
-  return { ...warningsOf(result), ...closedOf(result.choices) }
+function said(result: GenerateResult, request: MessagesRequest): object {
+  return { ...warningsOf(result, request, words), ...closedOf(result.choices) }
 }

@@ -8,19 +8,33 @@ import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
-import { checkName, needsTools, noSuchTool, refuseForeign, takeName } from "../openai/request/tools.ts"
+import { isHosted, type LeftOut, toolLeftOut } from "../openai/request/leftout.ts"
+import {
+  checkName,
+  needsTools,
+  noSuchTool,
+  noTool,
+  refuseForeign,
+  takeName,
+} from "../openai/request/tools.ts"
 import { isFields } from "../openai/request/wire.ts"
 
-/** The fields of a turn that a request says. Throws `Refusal`. */
-export function readTools(body: RequestBody): TurnOptions {
+/** The fields of a turn that a request says. What is left out is added to `leftOut`. Throws `Refusal`. */
+export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice: choice } = body.value
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
     throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
   }
   const names = new Set<string>()
   const list: readonly unknown[] = tools ?? []
-  const read = list.map((tool, i) => readTool(body, tool, i, names))
-  return { tools: read.length > 0 ? read : null, ...readChoice(choice, names) }
+  const hosted = new Set<unknown>()
+  const read = list.flatMap((tool, i) => {
+    if (!isFields(tool) || !isHosted(tool.type)) return [readTool(body, tool, i, names)]
+    leftOut.push(toolLeftOut(tool.type, `tools[${i}]`))
+    hosted.add(tool.name)
+    return []
+  })
+  return { tools: read.length > 0 ? read : null, ...readChoice(choice, { names, hosted, leftOut }) }
 }
 
 function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string>): unknown {
@@ -68,8 +82,15 @@ function refuseTyped({ type, parameters, input_schema: schema }: Record<string, 
 
 const kinds = ["auto", "any", "tool", "none"]
 
+/** The names of the tools, and of those that are left out. */
+interface Offered {
+  names: ReadonlySet<string>
+  hosted: ReadonlySet<unknown>
+  leftOut: readonly LeftOut[]
+}
+
 /** `tool_choice`, checked against the names of the tools. Throws `Refusal`. */
-function readChoice(choice: unknown, names: ReadonlySet<string>): TurnOptions {
+function readChoice(choice: unknown, { names, hosted, leftOut }: Offered): TurnOptions {
   const param = "tool_choice"
   if (choice === undefined || choice === null) return {}
   if (!isFields(choice)) {
@@ -91,8 +112,9 @@ function readChoice(choice: unknown, names: ReadonlySet<string>): TurnOptions {
   }
   const turn = isSingle ? { parallelToolCalls: false } : {}
   if (type === "auto" || type === "none") return { ...turn, toolChoice: type }
-  if (names.size === 0) throw needsTools()
+  if (names.size === 0) throw needsTools(leftOut)
   if (type === "any") return { ...turn, toolChoice: "required" }
+  if (hosted.has(name)) throw noTool(name, `${param}.name`)
   checkName(name, `${param}.name`)
   if (!names.has(name)) throw noSuchTool(name, `${param}.name`, [...names])
   return { ...turn, toolChoice: { type: "function", function: { name } } }

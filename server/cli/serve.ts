@@ -38,6 +38,8 @@ interface ServeFlags extends ModelFlags {
   rateTokens?: number
   metricsPublic?: boolean
   onLength?: "truncate" | "close"
+  strictMaxTokens?: boolean
+  strictTools?: boolean
   config?: string
   logLevel: LogLevel
   logJson?: boolean
@@ -70,6 +72,8 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
         "cut constrained answers at the end of their budget, or complete them by then",
       ).choices(["truncate", "close"]),
     )
+    .option("--strict-max-tokens", "refuse a max_tokens that the context cannot hold")
+    .option("--strict-tools", "refuse tools that a service would run, such as web_search")
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
     .option(
       "--stall <seconds>",
@@ -129,6 +133,8 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
       compileMs,
       rates: { requests: flags.rateRequests, tokens: flags.rateTokens },
       metricsPublic: flags.metricsPublic ?? false,
+      strictMaxTokens: flags.strictMaxTokens ?? false,
+      strictTools: flags.strictTools ?? false,
       logger: log,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })

@@ -23,17 +23,64 @@ export class ModelNames {
     this.anyModel = anyModel
   }
 
+  /** Whether a request may name the model so. */
+  has(name: string): boolean {
+    return this.anyModel || this.names.includes(name)
+  }
+
   /** Throws `Refusal` (404) for a name that nobody gave. */
   check(name: string): void {
-    if (this.anyModel || this.names.includes(name)) return
+    if (this.has(name)) return
     throw new Refusal("model_not_found", `there is no model ${quote(name)}`, {
       param: "model",
       hint: `Use ${this.names.map((known) => quote(known)).join(" or ")}, or start the server with --alias or --any-model`,
     })
   }
 
+  /** All names, in OpenAI's form. */
   list(): object {
     return { object: "list", data: this.names.map((name) => this.describe(name)) }
+  }
+
+  /** A page of the names in Anthropic's form. Throws `Refusal`. */
+  listAnthropic(query: URLSearchParams): object {
+    const limit = Number(query.get("limit") ?? 20)
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+      throw new Refusal("invalid_value", `limit is ${quote(query.get("limit"))}, it must be from 1 to 1000`, {
+        param: "limit",
+      })
+    }
+    const placeOf = (field: string): number | null => {
+      const id = query.get(field)
+      if (id === null) return null
+      const place = this.names.indexOf(id)
+      if (place >= 0) return place
+      throw new Refusal("invalid_value", `${field}: there is no model ${quote(id)}`, { param: field })
+    }
+    const before = placeOf("before_id")
+    const after = placeOf("after_id")
+    const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit)
+    const end = before === null ? start + limit : before
+    const page = this.names.slice(start, end)
+    return {
+      data: page.map((name) => this.describeAnthropic(name)),
+      has_more: before === null ? end < this.names.length : start > 0,
+      first_id: page[0] ?? null,
+      last_id: page.at(-1) ?? null,
+    }
+  }
+
+  describeAnthropic(name: string): object {
+    const { createdAt, contextLength } = this.engine.model
+    return {
+      type: "model",
+      id: name,
+      display_name: name,
+      created_at: new Date(createdAt * 1000).toISOString().replace(".000Z", "Z"),
+      max_input_tokens: contextLength,
+      max_tokens: contextLength,
+      capabilities: null,
+    }
   }
 
   describe(name: string): object {

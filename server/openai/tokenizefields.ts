@@ -82,7 +82,7 @@ export function parseTokenize(body: RequestBody): TokenizeRequest {
     addGenerationPrompt: fields.add_generation_prompt ?? true,
     variables: fields.chat_template_kwargs ?? {},
   }
-  const turn = { ...readTools(body), toolsInPrompt, reasoningEffort: fields.reasoning_effort ?? null }
+  const turn = { ...readTools(body, []), toolsInPrompt, reasoningEffort: fields.reasoning_effort ?? null }
   return { ...common, prompt: toMessages(messages), options: { ...turn, templateOptions } }
 }
 

@@ -33,6 +33,10 @@ test("what there is to know of the tokenizer", async () => {
   expect(info).toMatchObject({ vocab_size: tokenCount, width, eos: [...endIds] })
   expect(Object.values(info.special_tokens)).toContain(endIds[0])
   expect(info.chat_template).toContain("messages")
+  expect(info).toMatchObject({
+    ...{ eos_token: "<|im_end|>", pad_token: "<|endoftext|>" },
+    ...{ bos_token: null, unk_token: null, sep_token: null, cls_token: null, mask_token: null },
+  })
 })
 
 test("an engine whose model is lost loads it again: health says so, and requests wait; lost twice it is dead", async () => {
@@ -84,11 +88,64 @@ test.each([
   ["DELETE", "/v1/models", 405, "method_not_allowed"],
   ["POST", "/v1/embeddings", 404, "unknown_url"],
   ["GET", "/nowhere", 404, "unknown_url"],
+  ["POST", "/v1/responses/compact", 404, "unknown_url"],
+  ["GET", "/v1/responses/compact/cancel", 404, "unknown_url"],
+  ["POST", "/v1/responses/resp_1", 405, "method_not_allowed"],
+  ["POST", "/v1/models/tokenrail-embedded", 405, "method_not_allowed"],
+  ["POST", "/v1/models/other", 404, "unknown_url"],
 ])("%s %s is %i in JSON", async (method, path, status, code) => {
   const response = await request(path, { method })
   expect(response.headers.get("content-type")).toMatch(/^application\/json/)
   expect([response.status, (await response.json()).error.code]).toEqual([status, code])
-  if (status === 405) expect(response.headers.get("allow")).toMatch(/^(GET|POST)$/)
+  if (status === 405) expect(response.headers.get("allow")).toMatch(/^(GET|POST|GET, DELETE)$/)
+})
+
+test.each(["/", "/health", "/v1/models"])("HEAD %s is 200 without a body", async (path) => {
+  const response = await request(path, { method: "HEAD" })
+  expect([response.status, await response.text()]).toEqual([200, ""])
+})
+
+test("the root needs no key", async () => {
+  expect((await request("/", { method: "HEAD" }, { apiKeys: ["k"] })).status).toBe(200)
+})
+
+test("a client of Anthropic's reads models and errors in its form", async () => {
+  const options = { aliases: ["a/b", "c"] }
+  const ask = async (path: string) => {
+    const response = await request(path, { headers: { "anthropic-version": "2023-06-01" } }, options)
+    return { status: response.status, body: await response.json() }
+  }
+  const { id } = engine.model
+  const model = (name: string) => ({
+    type: "model",
+    id: name,
+    display_name: name,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    max_input_tokens: engine.model.contextLength,
+    max_tokens: engine.model.contextLength,
+    capabilities: null,
+  })
+  const page = (names: string[], has_more: boolean) => ({
+    data: names.map(model),
+    has_more,
+    first_id: names[0] ?? null,
+    last_id: names.at(-1) ?? null,
+  })
+  expect((await ask("/v1/models")).body).toEqual(page([id, "a/b", "c"], false))
+  expect((await ask("/v1/models?limit=2")).body).toEqual(page([id, "a/b"], true))
+  expect((await ask("/v1/models?limit=2&after_id=a%2Fb")).body).toEqual(page(["c"], false))
+  expect((await ask("/v1/models?limit=1&before_id=c")).body).toEqual(page(["a/b"], true))
+  expect((await ask("/v1/models?after_id=c")).body).toEqual(page([], false))
+  expect((await ask("/v1/models/a/b")).body).toEqual(model("a/b"))
+  for (const [path, status, type] of [
+    ["/v1/models/other", 404, "not_found_error"],
+    ["/v1/models?limit=0", 400, "invalid_request_error"],
+    ["/v1/models?after_id=other", 400, "invalid_request_error"],
+    ["/v1/nowhere", 404, "not_found_error"],
+  ] as const) {
+    const { status: told, body } = await ask(path)
+    expect([told, body.type, body.error.type]).toEqual([status, "error", type])
+  }
 })
 
 test.each([

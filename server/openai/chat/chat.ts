@@ -17,6 +17,7 @@ import type {
 } from "../../../runtime/index.ts"
 import { errorResponse, toHttpError } from "../../errors.ts"
 import { eventStream } from "../../http/sse.ts"
+import type { EndpointWords } from "../../overflow.ts"
 import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { logprobRows } from "../reply/logprobs.ts"
 import { LongReply } from "../reply/longreply.ts"
@@ -33,9 +34,11 @@ import type { ChatRequest } from "./schema.ts"
 export async function chat(engine: Engine, request: Request, options: EndpointOptions): Promise<Response> {
   let constraint: Constraint | null = null
   let hasTools = false
+  let words = wordsOf({ maxTokensField: "max_tokens" })
   try {
     const { chat: chatRequest, constraint: asked, policies } = await readRequest("chat", request, options)
     constraint = asked
+    words = wordsOf(chatRequest)
     hasTools = (chatRequest.options.tools ?? []).length > 0
     options.models.check(chatRequest.model)
     checkReply(chatRequest, engine.model.contextLength)
@@ -62,8 +65,13 @@ export async function chat(engine: Engine, request: Request, options: EndpointOp
       hasTools,
       retryAfterSeconds: options.retryAfterSeconds(),
       noted,
+      words,
     })
   }
+}
+
+function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensField">): EndpointWords {
+  return { api: "openai", prompt: "messages", maxTokens }
 }
 
 /** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
@@ -127,7 +135,11 @@ class Reply {
       choices,
       usage: this.usage(result),
       service_tier: "default",
-      tokenrail: { ...this.extension, ...warningsOf(result), ...closedOf(result.choices) },
+      tokenrail: {
+        ...this.extension,
+        ...warningsOf(result, this.request, wordsOf(this.request)),
+        ...closedOf(result.choices),
+      },
     }
     return long.response(whole, headers)
   }
@@ -174,7 +186,9 @@ class Reply {
           },
         )
         const said = {
-          ...(this.generation.isFinished ? warningsOf(await this.generation.result) : {}),
+          ...(this.generation.isFinished
+            ? warningsOf(await this.generation.result, this.request, wordsOf(this.request))
+            : {}),
           ...closedOf([event]),
         }
         yield Object.keys(said).length > 0 ? { ...last, tokenrail: said } : last

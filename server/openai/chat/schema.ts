@@ -15,6 +15,7 @@ import {
   generationRequest,
   readFields,
 } from "../request/fields.ts"
+import type { LeftOut } from "../request/leftout.ts"
 import { message, prediction, readPrediction, toMessages } from "../request/messages.ts"
 import { checkTemplateKwargs, templateOptionsOf } from "../request/templatekwargs.ts"
 import { readTools } from "../request/tools.ts"
@@ -25,6 +26,8 @@ export interface ChatRequest extends GenerationRequest {
   topLogprobs: number | null
   /** Whether the reply holds what was thought before the answer. */
   showsReasoning: boolean
+  /** Under which name the request has its budget. */
+  maxTokensField: "max_tokens" | "max_completion_tokens"
 }
 
 /** How much a model may be asked to think. */
@@ -63,15 +66,21 @@ export function parseChat(body: RequestBody): ChatRequest {
     throw new Refusal("invalid_value", `${param} needs logprobs: true`, { param })
   }
   const topLogprobs = fields.logprobs ? (fields.top_logprobs ?? 0) : null
-  const request = generationRequest(body, read, {
+  const leftOut: LeftOut[] = []
+  const own = {
     maxTokens: fields.max_completion_tokens ?? fields.max_tokens,
     prediction: fields.prediction && readPrediction(fields.prediction),
     logprobs: topLogprobs,
-    ...readTools(body),
+    ...readTools(body, leftOut),
     reasoningEffort: fields.reasoning_effort,
     thinkingTokenBudget: fields.thinking_token_budget,
     ...templateOptionsOf(fields.chat_template_kwargs),
-  })
-  const showsReasoning = fields.include_reasoning ?? true
-  return { ...request, messages: toMessages(fields.messages), topLogprobs, showsReasoning }
+  }
+  return {
+    ...generationRequest(body, read, own, leftOut),
+    messages: toMessages(fields.messages),
+    topLogprobs,
+    showsReasoning: fields.include_reasoning ?? true,
+    maxTokensField: fields.max_completion_tokens == null ? "max_tokens" : "max_completion_tokens",
+  }
 }

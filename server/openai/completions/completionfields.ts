@@ -8,6 +8,7 @@ import { z } from "zod"
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
+import type { EndpointWords } from "../../overflow.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import {
   flag,
@@ -34,6 +35,8 @@ export interface CompletionRequest extends GenerationRequest {
   /** Alternatives a token, or null: no log-probabilities in the reply. */
   topLogprobs: number | null
 }
+
+export const words: EndpointWords = { api: "openai", prompt: "prompt", maxTokens: "max_tokens" }
 
 /** Where nothing is said, and the context has room for them. OpenAI's default. */
 export const defaultMaxTokens = 16

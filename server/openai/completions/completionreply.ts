@@ -10,7 +10,7 @@ import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { spellSeed } from "../reply/seed.ts"
 import { counts, sumUsage, usageOf } from "../reply/usage.ts"
-import type { CompletionRequest } from "./completionfields.ts"
+import { type CompletionRequest, words } from "./completionfields.ts"
 import { type LegacyRow, legacyLogprobs, promptRows, RowWriter } from "./legacylogprobs.ts"
 import { together } from "./together.ts"
 
@@ -168,7 +168,8 @@ export class CompletionReply {
   /** What the constraint overruled in any of the answers. */
   private async warnings(): Promise<object> {
     const results = await Promise.all(this.generations.map(({ result }) => result))
-    return warningsOf({ warnings: [...new Set(results.flatMap(({ warnings }) => warnings))] })
+    const warnings = [...new Set(results.flatMap((result) => result.warnings))]
+    return warningsOf({ warnings }, this.request, words)
   }
 }
 

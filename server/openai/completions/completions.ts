@@ -15,7 +15,7 @@ import type { Constraint } from "../request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
 import { ignoredHeaders } from "../request/keys.ts"
 import type { Policies } from "../request/policies.ts"
-import { type CompletionRequest, defaultMaxTokens, type RawPrompt } from "./completionfields.ts"
+import { type CompletionRequest, defaultMaxTokens, type RawPrompt, words } from "./completionfields.ts"
 import { CompletionReply, cancelAll, type Prompted } from "./completionreply.ts"
 import { textOf } from "./legacylogprobs.ts"
 
@@ -51,7 +51,7 @@ export async function completions(
     })
   } catch (error) {
     const { noted } = options.exchange
-    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds(), noted })
+    return errorResponse(error, { constraint, retryAfterSeconds: options.retryAfterSeconds(), noted, words })
   }
 }
 
@@ -118,7 +118,8 @@ async function withPlace<Result>(index: number, run: () => Promise<Result>): Pro
   } catch (error) {
     if (!(error instanceof RequestError) || error.param !== "prompt") throw error
     const field = `prompt[${index}]`
-    throw new RequestError(error.code, `${field}: ${error.message.replace(/^prompt: /, "")}`, field)
+    const message = `${field}: ${error.message.replace(/^prompt: /, "")}`
+    throw new RequestError(error.code, message, field, error.overflow)
   }
 }
 

@@ -3,6 +3,8 @@
  */
 import type { GenerateResult } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
+import type { EndpointWords } from "../../overflow.ts"
+import type { GenerationRequest } from "../request/fields.ts"
 
 /** A finish "error" has no place in the reply of OpenAI: it is a failed request. Throws what the answer failed with. */
 export function refuseFailure(finish: {
@@ -25,7 +27,15 @@ export function closedOf(choices: readonly { stopReason: string | number | null 
   return choices.some(({ stopReason }) => stopReason === "closed") ? { closed: true } : {}
 }
 
-/** What the constraint overruled, where it overruled anything. */
-export function warningsOf({ warnings }: Pick<GenerateResult, "warnings">): { warnings?: readonly string[] } {
-  return warnings.length > 0 ? { warnings } : {}
+/** What of the request was left out, and what of it the context or the constraint overruled, by the names of the endpoint. */
+export function warningsOf(
+  { warnings }: Pick<GenerateResult, "warnings">,
+  { leftOut }: Pick<GenerationRequest, "leftOut">,
+  { maxTokens }: EndpointWords,
+): { warnings?: readonly string[] } {
+  const told = [
+    ...leftOut.map(({ warning }) => warning),
+    ...warnings.map((warning) => warning.replace(/^max_tokens:/, `${maxTokens}:`)),
+  ]
+  return told.length > 0 ? { warnings: told } : {}
 }

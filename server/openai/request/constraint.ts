@@ -2,12 +2,12 @@
  * All the ways in which a client asks for structured output, as one constraint.
  *
  * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and SGLang top-level keys. Each
- * spelling found is read into the same `Constraint`; two of them in one request are refused by name, since obeying one
- * would ignore the other. Inside a constraint object an unknown key is refused too: it might have been meant to constrain.
+ * spelling found is read into the same `Constraint`. Some clients send one constraint under two names; two that differ are
+ * refused by name, since obeying one would ignore the other. Inside a constraint object an unknown key is refused too: it might have been meant to constrain.
  *
  * Schemas and structural tags are taken from the body's text, not from its parsed view (see body.ts).
  */
-import type { GrammarInput } from "../../../runtime/index.ts"
+import { type GrammarInput, readJson, toText } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
@@ -35,21 +35,49 @@ export const constraintKeys: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The request's constraint and the policies beside it. `formatPath` is where the endpoint has OpenAI's format of an answer. Throws
- * `Refusal`; the grammar is compiled elsewhere.
+ * The request's constraint and the policies beside it. `formatPaths`: where the endpoint has the format of an answer. Throws `Refusal`; the grammar is compiled elsewhere.
  */
 export function readConstraint(
   body: RequestBody,
-  formatPath: readonly string[] = ["response_format"],
+  ...formatPaths: readonly (readonly string[])[]
 ): ConstraintRequest {
-  const found = [...readFormat(body, formatPath), ...readStructuredOutputs(body), ...readAliases(body)]
-  if (found.length > 1) {
-    throw new Refusal("invalid_value", `${found[0].field} and ${found[1].field} both constrain the text`, {
-      param: found[1].field,
-      hint: "Send one of them",
-    })
+  const formats = (formatPaths.length > 0 ? formatPaths : [["response_format"]]).flatMap((path) =>
+    readFormat(body, path),
+  )
+  const found = [...formats, ...readStructuredOutputs(body), ...readAliases(body)]
+  const [first, ...others] = found
+  const other = others.find(({ input }) => canonical(input) !== canonical(first.input))
+  if (other !== undefined) throw differ(first.field, other.field)
+  return { constraint: first ?? null, policies: readPolicies(body.value) }
+}
+
+/** The refusal of two constraints that are not the same. */
+function differ(first: string, second: string): Refusal {
+  const message = `${first} and ${second} both constrain the text, and differ`
+  return new Refusal("invalid_value", message, { param: second, hint: "Send one of them" })
+}
+
+/** Equal for inputs that are written alike: JSON but for its white space, and choices in any order. */
+function canonical(input: GrammarInput): string {
+  switch (input.kind) {
+    case "json":
+      return `json ${canonicalJson(input.schema as string)}`
+    case "tag":
+      return `tag ${canonicalJson(input.format as string)}`
+    case "choice":
+      return `choice ${JSON.stringify([...new Set(input.options)].sort())}`
+    default:
+      return JSON.stringify(input)
   }
-  return { constraint: found[0] ?? null, policies: readPolicies(body.value) }
+}
+
+function canonicalJson(text: string): string {
+  try {
+    return toText(readJson(text))
+  } catch {
+    // The compiler will say what is wrong with it.
+    return text
+  }
 }
 
 // ---- spellings

@@ -9,6 +9,7 @@ import type { ModelNames } from "../models.ts"
 import type { BodyRead, BodyReader, Endpoint } from "../read/readbody.ts"
 import type { ConstraintRequest } from "./constraint.ts"
 import type { GenerationRequest } from "./fields.ts"
+import { refuseLeftOut } from "./leftout.ts"
 
 export interface EndpointOptions {
   bodyLimits: BodyLimits
@@ -22,6 +23,10 @@ export interface EndpointOptions {
   onLength?: "truncate" | "close" | undefined
   /** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
   compileMs: number
+  /** Refuse a budget that the context cannot hold, instead of answering with what is left of it. */
+  strictMaxTokens: boolean
+  /** Refuse tools that a service would run, and what a conversation holds of them, instead of leaving them out. */
+  strictTools: boolean
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
   /** Which of the server's keys the request carries; −1 where there are none. */
@@ -45,14 +50,16 @@ export async function readRequest<E extends Endpoint>(
   }
 }
 
-/** What the engine is told of a request, but for its prompt, its seed and its end. */
+/** What the engine is told of a request, but for its prompt, its seed and its end. Throws `Refusal`. */
 export function engineOptions(
-  { options, report }: Pick<GenerationRequest, "options" | "report">,
+  { options, report, leftOut }: Pick<GenerationRequest, "options" | "report" | "leftOut">,
   { constraint, policies }: ConstraintRequest,
-  { compileMs, onLength }: EndpointOptions,
+  { compileMs, onLength, strictMaxTokens, strictTools }: EndpointOptions,
 ): GenerateOptions {
+  if (strictTools) refuseLeftOut(leftOut)
   return {
     ...options,
+    strictMaxTokens,
     ...(constraint && { constraint: constraint.input }),
     limits: { compileMs },
     ...policies.compile,

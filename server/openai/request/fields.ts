@@ -13,6 +13,7 @@ import type { RequestBody } from "../../http/body.ts"
 import { cutText, quote } from "../../http/quote.ts"
 import { checkBounds } from "./bounds.ts"
 import { checkKeys, type RefusedKeys } from "./keys.ts"
+import type { LeftOut } from "./leftout.ts"
 import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
@@ -30,6 +31,8 @@ export interface GenerationRequest {
   timing: boolean
   /** Unknown keys without effect, as the caller spelt them. */
   ignored: string[]
+  /** What the request goes on without. */
+  leftOut: readonly LeftOut[]
 }
 
 export const count = z.int().min(1).nullish()
@@ -163,6 +166,7 @@ export function generationRequest(
   body: RequestBody,
   { fields, seed, ignored }: ReadFields<GenerationFields>,
   own: Nullable<GenerateOptions>,
+  leftOut: readonly LeftOut[] = [],
 ): GenerationRequest {
   if (fields.stream_options && !fields.stream) {
     throw new Refusal("invalid_value", "stream_options needs stream: true", { param: "stream_options" })
@@ -193,6 +197,7 @@ export function generationRequest(
     report: tokenrail.report === true,
     timing: tokenrail.timing === true,
     ignored,
+    leftOut,
   }
 }
 

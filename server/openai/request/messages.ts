@@ -1,7 +1,7 @@
 /**
  * Messages: from the wire to what a chat template reads.
  *
- * Content is one text, or parts that are joined to one. Images, audio and files are refused; what else a message holds
+ * Content is one text, or parts that are joined to one, of which there may be none. Images, audio and files are refused; what else a message holds
  * is left to the template.
  */
 import { z } from "zod"
@@ -14,7 +14,7 @@ type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string 
 
 // A predicate, which ends at the first part that is none: a union makes an error for each branch of each part.
 const content = z.custom<string | Part[]>(
-  (value) => typeof value === "string" || (Array.isArray(value) && value.length > 0 && value.every(isPart)),
+  (value) => typeof value === "string" || (Array.isArray(value) && value.every(isPart)),
   {
     error: (issue) =>
       issue.input === undefined
@@ -54,6 +54,7 @@ export const message = z.discriminatedUnion(
       role: z.literal("assistant"),
       content: content.nullish(),
       tool_calls: z.array(toolCall).nullish(),
+      function_call: z.looseObject({ name: z.string(), arguments: z.string() }).nullish(),
       ...named,
     }),
     z.looseObject({ role: z.literal("tool"), content, tool_call_id: z.string() }),
@@ -63,10 +64,10 @@ export const message = z.discriminatedUnion(
 )
 
 /** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */
-export function toMessages(raw: readonly z.infer<typeof message>[]): Message[] {
+export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] {
   /** Names of the tools that were called, by the id of the call. */
   const called = new Map<string, string>()
-  return raw.map((each, index) => {
+  return withCalls(sent).map((each, index) => {
     const read = toMessage(each, index)
     if (each.role === "assistant") {
       for (const call of each.tool_calls ?? [])
@@ -84,6 +85,39 @@ export function toMessages(raw: readonly z.infer<typeof message>[]): Message[] {
   })
 }
 
+/**
+ * OpenAI's older form of calls, `function_call` and the role `function`, in the form that stands today. A result belongs to the
+ * last call of its name. Throws `Refusal`.
+ */
+function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof message>[] {
+  /** Ids of the calls that have no result yet, by the name of the function. */
+  const open = new Map<string, string>()
+  let count = 0
+  return sent.map((each, index) => {
+    if (each.role === "assistant" && each.function_call) {
+      const { function_call: call, ...rest } = each
+      if (rest.tool_calls?.length) {
+        const param = `messages[${index}].function_call`
+        const what = `${param}: the message has tool_calls as well`
+        throw new Refusal("invalid_value", what, { param, hint: "Send the calls as tool_calls alone" })
+      }
+      // Some templates take ids of nine letters and digits only.
+      const id = `call${String(++count).padStart(5, "0")}`
+      open.set(call.name, id)
+      return { ...rest, tool_calls: [{ id, type: "function", function: call }] }
+    }
+    if (each.role !== "function") return each
+    const id = open.get(each.name)
+    if (id !== undefined) return { ...each, role: "tool", tool_call_id: id }
+    const param = `messages[${index}].name`
+    const known = [...open.keys()].slice(-8)
+    throw new Refusal("invalid_value", `${param}: no call before has the name ${quote(each.name)}`, {
+      param,
+      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
+    })
+  })
+}
+
 function toMessage(raw: z.infer<typeof message>, index: number): Message {
   if (raw.role === "assistant" && raw.content == null && !raw.tool_calls?.length) {
     const param = `messages[${index}].content`
@@ -92,6 +126,7 @@ function toMessage(raw: z.infer<typeof message>, index: number): Message {
   const role = raw.role === "developer" ? "system" : raw.role
   const read = { ...raw, role, content: flatten(raw.content) } as Message
   if (raw.role !== "assistant") return read
+  delete read.function_call
   // Templates ask whether there are calls by whether there is a list.
   if (!raw.tool_calls?.length) delete read.tool_calls
   else {

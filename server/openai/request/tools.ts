@@ -5,30 +5,29 @@
  * the body's text, in which number spelling and key order survive. What any shape of a tool holds (a name of its own, a schema)
  * is checked by functions that /v1/responses shares, whose tools are flat.
  */
-import type { TurnOptions } from "../../../runtime/index.ts"
+import { isToolName, type TurnOptions, toolNameForm } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
+import { isHosted, type LeftOut, toolLeftOut } from "./leftout.ts"
 import { isFields } from "./wire.ts"
 
-/** Kinds of tools that a hosted service runs itself, or that need a program here. */
-const hosted =
-  /^(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|local_shell|shell|apply_patch|tool_search|programmatic_tool_calling)/
-
-const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
-
-/** The fields of a turn that chat requests have. Throws `Refusal`. */
-export function readTools(body: RequestBody): TurnOptions {
+/** The fields of a turn that chat requests have. What is left out is added to `leftOut`. Throws `Refusal`. */
+export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice, parallel_tool_calls, max_tool_calls } = body.value
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
     throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
   }
   const list: readonly unknown[] = tools ?? []
   const names = new Set<string>()
-  const read = list.map((tool, i) => readTool(body, tool, i, names))
+  const read = list.flatMap((tool, i) => {
+    if (!isFields(tool) || !isHosted(tool.type)) return [readTool(body, tool, i, names)]
+    leftOut.push(toolLeftOut(tool.type, `tools[${i}]`))
+    return []
+  })
   return {
     tools: read.length > 0 ? read : null,
-    toolChoice: readChoice(tool_choice, list),
+    toolChoice: readChoice(tool_choice, read, leftOut),
     parallelToolCalls: parallel_tool_calls as boolean | null | undefined,
     maxToolCalls: max_tool_calls as number | null | undefined,
   }
@@ -87,11 +86,11 @@ export function readParameters(
 /** Throws `Refusal` for a kind of tool that is not called by the model's text. */
 export function noTool(type: unknown, param: string): Refusal {
   const said = type === undefined ? "missing" : quote(type)
-  const isHosted = typeof type === "string" && hosted.test(type)
-  const what = isHosted ? `${said}: no tool is run here` : `${said}: a tool is of type function or custom`
+  const isRun = isHosted(type)
+  const what = isRun ? `${said}: no tool is run here` : `${said}: a tool is of type function or custom`
   return new Refusal("invalid_value", `${param} is ${what}`, {
     param,
-    hint: isHosted ? "Describe it as a function and run it yourself" : "Use function",
+    hint: isRun ? "Describe it as a function and run it yourself" : "Use function",
   })
 }
 
@@ -99,10 +98,10 @@ export function checkName(name: unknown, param: string): asserts name is string 
   if (name === undefined) {
     throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
   }
-  if (typeof name === "string" && namePattern.test(name)) return
+  if (isToolName(name)) return
   throw new Refusal("invalid_value", `${param}: ${quote(name)} is no name of a tool`, {
     param,
-    hint: "Use 1 to 128 of A-Z a-z 0-9 _ . -",
+    hint: `Use ${toolNameForm}`,
   })
 }
 
@@ -128,8 +127,8 @@ export function refuseForeign(fields: Record<string, unknown>, at: string): void
 /** The choices that name no tool. */
 export const choices: readonly unknown[] = ["auto", "none", "required"]
 
-/** `tool_choice`, checked against the tools. Throws `Refusal`. */
-function readChoice(choice: unknown, tools: readonly unknown[]): unknown {
+/** `tool_choice`, checked against the tools that are left. Throws `Refusal`. */
+function readChoice(choice: unknown, tools: readonly unknown[], leftOut: LeftOut[] = []): unknown {
   const param = "tool_choice"
   if (choice === undefined || choice === null) return null
   if (typeof choice === "string") {
@@ -139,19 +138,52 @@ function readChoice(choice: unknown, tools: readonly unknown[]): unknown {
         hint: 'A tool is named by {"type": "function", "function": {"name": …}}',
       })
     }
-    if (choice === "required" && tools.length === 0) throw needsTools()
+    if (choice === "required" && tools.length === 0) throw needsTools(leftOut)
     return choice
   }
   if (!isFields(choice)) {
     throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
   }
-  if (tools.length === 0) throw needsTools()
+  if (isHosted(choice.type)) throw noTool(choice.type, `${param}.type`)
+  const left = withoutHosted(choice, leftOut)
+  if (left === null) return "none"
+  if (tools.length === 0) throw needsTools(leftOut)
   const known = new Set(tools.map(nameOf))
-  for (const [name, at] of namesIn(choice)) {
+  for (const [name, at] of namesIn(left)) {
     checkName(name, at)
     if (!known.has(name)) throw noSuchTool(name, at, [...known])
   }
-  return choice
+  return left
+}
+
+/** `allowed_tools` without those that are left out; null where none is left that may be called. Throws `Refusal`. */
+function withoutHosted(
+  choice: Record<string, unknown>,
+  leftOut: LeftOut[] = [],
+): Record<string, unknown> | null {
+  const isNested = isFields(choice.allowed_tools)
+  const inner = (isNested ? choice.allowed_tools : choice) as Record<string, unknown>
+  if (choice.type !== "allowed_tools" || !Array.isArray(inner.tools)) return choice
+  const tools = allowedTools(inner.tools, inner.mode, "tool_choice.allowed_tools.tools", leftOut)
+  if (tools === null) return null
+  return isNested ? { ...choice, allowed_tools: { ...inner, tools } } : { ...choice, tools }
+}
+
+/** The allowed tools that may be called; null where all of them are left out, and a call is not required. Throws `Refusal`. */
+export function allowedTools(
+  tools: readonly unknown[],
+  mode: unknown,
+  at: string,
+  leftOut: LeftOut[],
+): readonly unknown[] | null {
+  const left = tools.filter((tool, i) => {
+    if (!isFields(tool) || !isHosted(tool.type)) return true
+    leftOut.push(toolLeftOut(tool.type, `${at}[${i}]`))
+    return false
+  })
+  if (left.length > 0 || tools.length === 0) return left
+  if (mode === "required") throw needsTools(leftOut)
+  return null
 }
 
 export function noSuchTool(name: string, param: string, known: readonly unknown[]): Refusal {
@@ -161,11 +193,17 @@ export function noSuchTool(name: string, param: string, known: readonly unknown[
   })
 }
 
-export function needsTools(): Refusal {
-  return new Refusal("invalid_value", "tool_choice needs tools", {
-    param: "tool_choice",
-    hint: "Send some, or leave it out",
-  })
+/** Throws where a call is asked for and no tool is left that could be called. */
+export function needsTools([first]: readonly LeftOut[] = []): Refusal {
+  const param = "tool_choice"
+  if (first === undefined) {
+    return new Refusal("invalid_value", "tool_choice needs tools", {
+      param,
+      hint: "Send some, or leave it out",
+    })
+  }
+  const what = `tool_choice asks for a call, and there is no other tool: ${first.warning.split(". ")[0]}`
+  return new Refusal("invalid_value", what, { param, hint: first.hint })
 }
 
 function nameOf(tool: unknown): unknown {

@@ -12,13 +12,10 @@ import { checkBound, wholeBounds } from "../request/bounds.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
 import { ignoredHeaders } from "../request/keys.ts"
 import { conversationOf } from "./conversation.ts"
-import type { ResponsesRequest } from "./fields.ts"
+import { type ResponsesRequest, words } from "./fields.ts"
 import { Running } from "./running.ts"
 import type { ResponseStore } from "./store.ts"
 import { type FlatTools, requestPath } from "./tools.ts"
-
-/** The engine's names of fields that are others here. */
-const fieldNames = { max_tokens: "max_output_tokens", messages: "input", prompt: "input" }
 
 /** One response. Never rejects: every failure is a response of HTTP. */
 export async function createResponse(
@@ -84,7 +81,7 @@ export async function countInput(
 }
 
 function contextOf({ retryAfterSeconds, exchange }: EndpointOptions): ErrorContext {
-  return { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted, fieldNames }
+  return { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted, words }
 }
 
 function toolContext(tools: FlatTools): ErrorContext {

@@ -8,6 +8,7 @@ import { z } from "zod"
 import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
+import type { EndpointWords } from "../../overflow.ts"
 import { efforts } from "../chat/schema.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import { type ConstraintRequest, readConstraint } from "../request/constraint.ts"
@@ -20,6 +21,7 @@ import {
   readFields,
 } from "../request/fields.ts"
 import type { RefusedKeys } from "../request/keys.ts"
+import type { LeftOut } from "../request/leftout.ts"
 import { refuseHalfPairs } from "../request/surrogates.ts"
 import { checkTemplateKwargs, templateOptionsOf } from "../request/templatekwargs.ts"
 import { isFields } from "../request/wire.ts"
@@ -27,6 +29,8 @@ import type { Asked } from "./conversation.ts"
 import { readInput } from "./items.ts"
 import { readFlatChoice } from "./toolchoice.ts"
 import { echoedTools, type FlatTools, readFlatTools } from "./tools.ts"
+
+export const words: EndpointWords = { api: "openai", prompt: "input", maxTokens: "max_output_tokens" }
 
 export interface ResponsesRequest extends GenerationRequest, Asked {
   /** Alternatives a row, or null: no log-probabilities in the reply. */
@@ -103,7 +107,8 @@ export function parseResponse(body: RequestBody): { response: ResponsesRequest }
   const { fields } = read
   const metadata = readMetadata(body.value.metadata)
   const topLogprobs = readLogprobs(fields)
-  const { asked, tools, options } = readPrompt(body, fields)
+  const leftOut: LeftOut[] = []
+  const { asked, tools, options } = readPrompt(body, fields, leftOut)
   const request = generationRequest(
     body,
     { ...read, fields: { ...fields, n: null } },
@@ -112,6 +117,7 @@ export function parseResponse(body: RequestBody): { response: ResponsesRequest }
       maxTokens: fields.max_output_tokens,
       logprobs: topLogprobs,
     },
+    leftOut,
   )
   const response = {
     ...request,
@@ -128,7 +134,7 @@ export function parseResponse(body: RequestBody): { response: ResponsesRequest }
 export function parseCountResponse(body: RequestBody): CountRequest {
   const { fields, ignored } = readFields(body, countFields, refused)
   const { generate } = readConstraint(body, formatPath).policies
-  const { asked, tools, options } = readPrompt(body, fields)
+  const { asked, tools, options } = readPrompt(body, fields, [])
   const { toolsInPrompt = null } = generate
   return { ...asked, model: fields.model ?? null, tools, options: { ...options, toolsInPrompt }, ignored }
 }
@@ -138,20 +144,21 @@ const formatPath = ["text", "format"]
 function readPrompt(
   body: RequestBody,
   fields: PromptFields,
+  leftOut: LeftOut[],
 ): { asked: Asked; tools: FlatTools; options: TurnOptions & Pick<GenerateOptions, "templateOptions"> } {
   // zod leaves out a key that is named `__proto__`.
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
-  const tools = readFlatTools(body)
+  const tools = readFlatTools(body, leftOut)
   return {
     asked: {
-      input: readInput(body.value.input),
+      input: readInput(body.value.input, leftOut),
       instructions: fields.instructions ?? null,
       previousResponseId: fields.previous_response_id ?? null,
     },
     tools,
     options: {
       tools: tools.nested.length > 0 ? tools.nested : null,
-      toolChoice: readFlatChoice(body.value.tool_choice, tools),
+      toolChoice: readFlatChoice(body.value.tool_choice, tools, leftOut),
       parallelToolCalls: fields.parallel_tool_calls ?? null,
       maxToolCalls: fields.max_tool_calls ?? null,
       reasoningEffort: fields.reasoning?.effort ?? null,

@@ -6,6 +6,7 @@
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
+import { isHostedItem, itemLeftOut, type LeftOut } from "../request/leftout.ts"
 import { isFields } from "../request/wire.ts"
 
 /** A piece of a message or of a result. */
@@ -63,8 +64,11 @@ interface ReferenceItem {
 export type Item = MessageItem | CallItem | ResultItem | ReasoningItem
 export type InputItem = Item | ReferenceItem
 
-/** `input`: one text of the user, or items. Throws `Refusal`. */
-export function readInput(input: unknown): InputItem[] {
+/**
+ * `input`: one text of the user, or items. Those that tell of tools of a service are added to `leftOut`, and so is a result of
+ * such a call. Throws `Refusal`.
+ */
+export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }]
   if (input === undefined || input === null) {
     throw new Refusal("missing_required_parameter", "input is missing", {
@@ -74,7 +78,19 @@ export function readInput(input: unknown): InputItem[] {
   }
   if (!Array.isArray(input)) throw wrong("input", "must be a string or a list of items")
   if (input.length === 0) throw wrong("input", "has no item", "Send at least one")
-  return input.map((item, i) => readItem(item, `input[${i}]`))
+  const hostedCalls = new Set<unknown>()
+  const read = input.flatMap((item, i) => {
+    const at = `input[${i}]`
+    if (!isFields(item)) return [readItem(item, at)]
+    const isResult = typeof item.type === "string" && item.type.endsWith("_output")
+    if (!isHostedItem(item.type) && !(isResult && hostedCalls.has(item.call_id))) return [readItem(item, at)]
+    if (item.call_id !== undefined) hostedCalls.add(item.call_id)
+    leftOut.push(itemLeftOut(item.type as string, at))
+    return []
+  })
+  if (read.length === 0)
+    throw wrong("input", "has only items of tools that are not run here", "Send a message")
+  return read
 }
 
 function readItem(item: unknown, at: string): InputItem {

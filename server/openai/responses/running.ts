@@ -12,7 +12,7 @@ import { logprobRows } from "../reply/logprobs.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { spellSeed } from "../reply/seed.ts"
 import { timesOf } from "../reply/usage.ts"
-import type { ResponsesRequest } from "./fields.ts"
+import { type ResponsesRequest, words } from "./fields.ts"
 import type { Item } from "./items.ts"
 import { newId, Output, type OutputItem, type ResponseEvent } from "./output.ts"
 import type { ResponseObject, ResponseScope, RunningResponse } from "./store.ts"
@@ -148,7 +148,7 @@ export class Running implements RunningResponse {
       seed: spellSeed(seed),
       ...(request.report && { report: generation.report }),
       ...(this.finish !== null && { stop_reason: this.finish.stopReason }),
-      ...(result !== null && { ...warningsOf(result), ...closedOf(result.choices) }),
+      ...(result !== null && { ...warningsOf(result, request, words), ...closedOf(result.choices) }),
       ...(result !== null && closedFieldsOf(result.choices[0]).tokenrail),
     }
     return {

@@ -127,6 +127,11 @@ export class ResponseStore {
   }
 }
 
+/** Whether a text is an id as responses have it, of one that is there or not. */
+export function isResponseId(id: string): boolean {
+  return id.startsWith("resp_")
+}
+
 /** Two bytes a unit of text, and some for each value around it. */
 function bytesOf(value: unknown): number {
   if (typeof value === "string") return 24 + 2 * value.length

@@ -6,14 +6,15 @@
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
-import { checkName, choices, needsTools, noSuchTool, noTool } from "../request/tools.ts"
+import { isHosted, type LeftOut } from "../request/leftout.ts"
+import { allowedTools, checkName, choices, needsTools, noSuchTool, noTool } from "../request/tools.ts"
 import { isFields } from "../request/wire.ts"
 import { type FlatTools, turnName } from "./tools.ts"
 
 const param = "tool_choice"
 
-/** What a turn is told. Throws `Refusal`. */
-export function readFlatChoice(choice: unknown, tools: FlatTools): unknown {
+/** What a turn is told. What is left out is added to `leftOut`. Throws `Refusal`. */
+export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftOut[] = []): unknown {
   if (choice === undefined || choice === null) return null
   if (typeof choice === "string") {
     if (!choices.includes(choice)) {
@@ -22,13 +23,14 @@ export function readFlatChoice(choice: unknown, tools: FlatTools): unknown {
         hint: 'A tool is named by {"type": "function", "name": …}',
       })
     }
-    if (choice === "required" && tools.nested.length === 0) throw needsTools()
+    if (choice === "required" && tools.nested.length === 0) throw needsTools(leftOut)
     return choice
   }
   if (!isFields(choice)) {
     throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
   }
-  if (tools.nested.length === 0) throw needsTools()
+  if (isHosted(choice.type)) throw noTool(choice.type, `${param}.type`)
+  if (tools.nested.length === 0 && choice.type !== "allowed_tools") throw needsTools(leftOut)
   if (choice.type !== "allowed_tools") return namedTool(choice, tools, param)
   const { mode, tools: listed } = choice
   if (mode === undefined && isFields(choice.allowed_tools)) throw nested(param, "allowed_tools")
@@ -39,7 +41,10 @@ export function readFlatChoice(choice: unknown, tools: FlatTools): unknown {
     const at = `${param}.tools`
     throw new Refusal("invalid_value", `${at} must be a list of tools`, { param: at })
   }
-  const allowed = listed.map((each, i) => namedTool(each, tools, `${param}.tools[${i}]`))
+  const left = allowedTools(listed, mode, `${param}.tools`, leftOut)
+  if (left === null) return "none"
+  if (tools.nested.length === 0) throw needsTools(leftOut)
+  const allowed = left.map((each) => namedTool(each, tools, `${param}.tools[${listed.indexOf(each)}]`))
   return { type: "allowed_tools", allowed_tools: { mode, tools: allowed } }
 }
 

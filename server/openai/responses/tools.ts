@@ -8,6 +8,7 @@
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
+import { isHosted, type LeftOut, toolLeftOut } from "../request/leftout.ts"
 import { checkName, noTool, readParameters, refuseForeign, takeName } from "../request/tools.ts"
 import { isFields } from "../request/wire.ts"
 
@@ -40,13 +41,13 @@ export function turnName({
   return namespace === undefined || namespace === null ? name : `${namespace}.${name}`
 }
 
-/** The tools of a request. Throws `Refusal`. */
-export function readFlatTools(body: RequestBody): FlatTools {
+/** The tools of a request. What is left out is added to `leftOut`. Throws `Refusal`. */
+export function readFlatTools(body: RequestBody, leftOut: LeftOut[] = []): FlatTools {
   const { tools } = body.value
   const read: FlatTools = { nested: [], flat: [] }
   if (tools === undefined || tools === null) return read
   if (!Array.isArray(tools)) throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
-  const scope: Scope = { body, read, namespace: null, about: "", names: new Set() }
+  const scope: Scope = { body, read, leftOut, namespace: null, about: "", names: new Set() }
   const namespaces = new Set<string>()
   for (const [i, tool] of tools.entries()) {
     const path = ["tools", i]
@@ -61,6 +62,7 @@ export function readFlatTools(body: RequestBody): FlatTools {
 interface Scope {
   body: RequestBody
   read: FlatTools
+  leftOut: LeftOut[]
   namespace: string | null
   /** What is said of all of them. */
   about: string
@@ -84,10 +86,18 @@ function readNamespace(
   for (const [i, tool] of tools.entries()) readFlatTool(inner, tool, [...path, "tools", i])
 }
 
-function readFlatTool({ body, read, namespace, about, names }: Scope, tool: unknown, path: Path): void {
+function readFlatTool(
+  { body, read, leftOut, namespace, about, names }: Scope,
+  tool: unknown,
+  path: Path,
+): void {
   const at = fieldAt(path)
   if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
   const { type, name, description, strict, format } = tool
+  if (isHosted(type)) {
+    leftOut.push(toolLeftOut(type, at))
+    return
+  }
   if (type !== "function" && type !== "custom") throw noTool(type, `${at}.type`)
   if (name === undefined && isFields(tool[type])) {
     throw new Refusal("invalid_value", `${at} is a nested tool, which /v1/chat/completions takes`, {

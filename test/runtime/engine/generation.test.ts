@@ -19,6 +19,7 @@ function generationOf(count: number): Generation {
     endNames: [],
     compileMs: 0,
     seed: 1n,
+    warnings: [],
     cancel: () => {},
   }
   const generation = new Generation(options)

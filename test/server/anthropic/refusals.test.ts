@@ -33,7 +33,6 @@ describe("fields", () => {
     ["a message that is none", { messages: ["Hi"] }, "messages[0]"],
     ["another role", { messages: [{ role: "tool", content: "x" }] }, "messages[0].role", /user or assistant/],
     ["no content", { messages: [{ role: "user" }] }, "messages[0].content"],
-    ["content of no block", user([]), "messages[0].content"],
     ["content that is no list", user(7), "messages[0].content"],
     ["a block that is none", user(["x"]), "messages[0].content[0]"],
     [
@@ -50,7 +49,6 @@ describe("fields", () => {
     ["a text without text", user([{ type: "text" }]), "messages[0].content[0].text", /missing/],
     ["a call of the user", user([{ type: "tool_use" }]), "messages[0].content[0].type"],
     ["a result of the assistant", assistant([{ type: "tool_result" }]), "messages[0].content[0].type"],
-    ["a service's call", assistant([{ type: "server_tool_use" }]), "messages[0].content[0].type"],
     [
       "a call without id",
       assistant([{ type: "tool_use", name: "f", input: {} }]),
@@ -97,7 +95,6 @@ describe("fields", () => {
     ["an empty stop sequence", { stop_sequences: [""] }, "stop_sequences[0]"],
     ["stop", { stop: "x" }, "stop", /stop_sequences/],
     ["two answers", { n: 2 }, "n"],
-    ["a service", { mcp_servers: [{ type: "url", url: "https://example.com" }] }, "mcp_servers"],
     ["a thread", { thread: { type: "create" } }, "thread", /whole conversation/],
     ["a container", { container: "c_1" }, "container"],
     ["half a surrogate pair", user("x\ud800"), "messages[0].content"],
@@ -123,8 +120,14 @@ describe("tools", () => {
       /input_schema/,
     ],
     ["a flat function", { tools: [{ name: "f", parameters: {} }] }, "tools[0].parameters", /input_schema/],
+    ["a type that is none", { tools: [{ type: "robot", name: "x" }] }, "tools[0].type"],
     ...["web_search_20250305", "bash_20250124", "code_execution_20250825", "mcp_toolset"].map(
-      (type): [string, object, string] => [type, { tools: [{ type, name: "x" }] }, "tools[0].type"],
+      (type): [string, object, string, RegExp] => [
+        `${type} alone, where a call is asked for`,
+        { tools: [{ type, name: "x" }], tool_choice: { type: "any" } },
+        "tool_choice",
+        /no tool is run here/,
+      ],
     ),
     ["a program that calls", { tools: [{ ...f, allowed_callers: ["code_x"] }] }, "tools[0].allowed_callers"],
     ["a choice that is a text", { tools: [f], tool_choice: "any" }, "tool_choice"],
@@ -170,7 +173,12 @@ describe("thinking and constraints", () => {
       "output_config.format.patern",
     ],
     ["OpenAI's format", { response_format: schema }, "response_format", /output_config\.format/],
-    ["both names of a format", { output_config: { format: schema }, output_format: schema }, "output_format"],
+    [
+      "two formats under both names",
+      { output_config: { format: schema }, output_format: { ...schema, schema: { type: "array" } } },
+      "output_format.schema",
+      /output_config\.format\.schema and output_format\.schema both constrain/,
+    ],
     [
       "two constraints",
       { output_config: { format: schema }, structured_outputs: { regex: "a" } },
@@ -254,7 +262,11 @@ describe("over the wire", () => {
       user("word ".repeat(3000)),
       400,
       "invalid_request_error",
-      { code: "context_length_exceeded" },
+      {
+        code: "context_length_exceeded",
+        param: "messages",
+        message: expect.stringMatching(/^prompt is too long: /),
+      },
     ],
   ])("%s is refused before the first byte", async (_, fields, status, type, more) => {
     for (const stream of [false, true]) {

@@ -164,6 +164,68 @@ test.each([
   })
 })
 
+test.each([
+  [
+    "a regex twice",
+    { structured_outputs: { regex: "[ab]" }, guided_regex: "[ab]" },
+    "structured_outputs.regex",
+  ],
+  [
+    "a schema and its text",
+    {
+      response_format: { type: "json_schema", json_schema: { schema } },
+      guided_json: JSON.stringify(schema, null, 2),
+    },
+    "response_format.json_schema.schema",
+  ],
+  [
+    "three times any object",
+    { response_format: { type: "json_object" }, guided_json_object: true, json_schema: { type: "object" } },
+    "response_format",
+  ],
+  [
+    "choices in another order",
+    { structured_outputs: { choice: ["a", "b"] }, guided_choice: ["b", "a", "b"] },
+    "structured_outputs.choice",
+  ],
+  ["a grammar", { grammar, ebnf: grammar }, "grammar"],
+  [
+    "a tag and its text",
+    { structural_tag: tag, structured_outputs: { structural_tag: JSON.stringify(tag) } },
+    "structured_outputs.structural_tag",
+  ],
+])("%s is one constraint", async (_, fields, field) => {
+  const { constraint } = await read(fields)
+  expect(constraint?.field).toBe(field)
+})
+
+test.each([
+  [
+    "two patterns",
+    { structured_outputs: { regex: "[ab]" }, guided_regex: "[ac]" },
+    "structured_outputs.regex",
+    "guided_regex",
+  ],
+  [
+    "numbers that are spelt in two ways",
+    { json_schema: { const: 1 }, guided_json: '{"const": 1.0}' },
+    "guided_json",
+    "json_schema",
+  ],
+  [
+    "properties in another order",
+    { guided_json: '{"properties":{"a":{},"b":{}}}', json_schema: '{"properties":{"b":{},"a":{}}}' },
+    "guided_json",
+    "json_schema",
+  ],
+  ["a pattern and a choice", { regex: "a", guided_choice: ["a"] }, "guided_choice", "regex"],
+  ["a third one", { regex: "a", guided_regex: "a", grammar }, "guided_regex", "grammar"],
+])("%s are refused by both names", async (_, fields, first, second) => {
+  await expect(read(fields)).rejects.toMatchObject({
+    message: `${first} and ${second} both constrain the text, and differ. Send one of them`,
+  })
+})
+
 test("the schema is taken as it is spelt", async () => {
   const spelt = '{"properties": {"b": {"const": 1.0}, "1": {"maximum": 123456789012345678901234567890}}}'
   const { constraint } = await read(

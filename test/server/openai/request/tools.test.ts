@@ -81,8 +81,27 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
     "tools[0].type",
     /"robot": a tool is of type function or custom/,
   ],
-  ["a hosted tool", { tools: [{ type: "web_search" }] }, "tools[0].type", /no tool is run here/],
-  ["a server of tools", { tools: [{ type: "mcp" }] }, "tools[0].type", /no tool is run here/],
+  [
+    "a hosted tool alone, where a call is required",
+    { tools: [{ type: "web_search" }], tool_choice: "required" },
+    "tool_choice",
+    /"web_search".*no tool is run here/,
+  ],
+  [
+    "a hosted tool by the choice",
+    { tools: [f, { type: "web_search" }], tool_choice: { type: "web_search" } },
+    "tool_choice.type",
+    /no tool is run here/,
+  ],
+  [
+    "hosted tools alone among those that are allowed and required",
+    {
+      tools: [f, { type: "mcp" }],
+      tool_choice: allowed({ mode: "required", tools: [{ type: "mcp", server_label: "x" }] }),
+    },
+    "tool_choice",
+    /"mcp".*no tool is run here/,
+  ],
   [
     "the shape of responses",
     { tools: [{ type: "function", name: "f" }] },

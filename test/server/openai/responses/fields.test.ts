@@ -39,12 +39,8 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ["no item", { input: [] }, "input", /has no item/],
   ["a number", { input: 1 }, "input", /must be a string or a list of items/],
   ["an item that is none", { input: [1] }, "input[0]", /must be an object/],
-  [
-    "an unknown item",
-    { input: [{ type: "web_search_call" }] },
-    "input[0].type",
-    /"web_search_call" is no item/,
-  ],
+  ["an unknown item", { input: [{ type: "robot_call" }] }, "input[0].type", /"robot_call" is no item/],
+  ["items of hosted tools alone", { input: [{ type: "web_search_call" }] }, "input", /only items of tools/],
   [
     "an unknown role",
     { input: [{ role: "robot", content: "x" }] },

@@ -540,7 +540,7 @@ test.each<[what: string, fields: object, param: string, path: string | undefined
     { input: "word ".repeat(2_000) },
     "input",
     undefined,
-    /too many for the context/,
+    /^This model's maximum context length is \d+ tokens\. However, your messages resulted in \d+ tokens\./,
   ],
   ["an unknown model", { model: "x" }, "model", undefined, /no model "x"/],
   [

@@ -2,14 +2,20 @@
 import { describe, expect, test } from "vitest"
 import { Refusal } from "../../../../server/errors.ts"
 import { defaultBodyLimits, parseBody } from "../../../../server/http/body.ts"
+import type { LeftOut } from "../../../../server/openai/request/leftout.ts"
 import { readFlatChoice } from "../../../../server/openai/responses/toolchoice.ts"
 import { readFlatTools, requestPath } from "../../../../server/openai/responses/tools.ts"
 
-function read(fields: object | string) {
+function bodyOf(fields: object | string) {
   const text = typeof fields === "string" ? fields : JSON.stringify(fields)
-  const body = parseBody(new TextEncoder().encode(text), defaultBodyLimits)
-  const tools = readFlatTools(body)
-  return { tools, choice: readFlatChoice(body.value.tool_choice, tools) }
+  return parseBody(new TextEncoder().encode(text), defaultBodyLimits)
+}
+
+function read(fields: object | string) {
+  const body = bodyOf(fields)
+  const leftOut: LeftOut[] = []
+  const tools = readFlatTools(body, leftOut)
+  return { tools, choice: readFlatChoice(body.value.tool_choice, tools, leftOut) }
 }
 
 const f = { type: "function", name: "f", description: "does", parameters: { type: "object" }, strict: true }
@@ -23,6 +29,39 @@ const crm = {
     { type: "custom", name: "f" },
   ],
 }
+
+test.each([
+  ...["web_search", "web_search_preview", "file_search", "code_interpreter", "computer_use_preview", "mcp"],
+  ...["image_generation", "local_shell", "shell", "apply_patch", "tool_search", "programmatic_tool_calling"],
+])("%s is left out and named, whatever else is chosen", (type) => {
+  const hosted = { type }
+  const choose = (choice: unknown) => {
+    const leftOut: LeftOut[] = []
+    const body = bodyOf({ tools: [hosted, f], tool_choice: choice })
+    const tools = readFlatTools(body, leftOut)
+    return { flat: tools.flat, choice: readFlatChoice(body.value.tool_choice, tools, leftOut), leftOut }
+  }
+  const own = { type: "function", function: { name: "f" } }
+  for (const [given, read] of [
+    ["auto", "auto"],
+    [null, null],
+    ["required", "required"],
+    [{ type: "function", name: "f" }, own],
+    [
+      { type: "allowed_tools", mode: "auto", tools: [hosted, { type: "function", name: "f" }] },
+      { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [own] } },
+    ],
+    [{ type: "allowed_tools", mode: "auto", tools: [hosted] }, "none"],
+  ]) {
+    const { flat, choice, leftOut } = choose(given)
+    expect(choice).toEqual(read)
+    expect(flat).toEqual([{ name: "f", namespace: null, path: "/1" }])
+    expect(leftOut[0]).toMatchObject({
+      param: "tools[0].type",
+      warning: expect.stringContaining(`"${type}"`),
+    })
+  }
+})
 
 test("tools become those of a turn", () => {
   const { nested, flat } = read({ tools: [f, c, crm] }).tools
@@ -97,25 +136,21 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ["a tool that is no object", { tools: [f, 1] }, "tools[1]", /must be an object/],
   ["a tool without a type", { tools: [{ name: "f" }] }, "tools[0].type", /is missing/],
   ["an unknown type", { tools: [{ type: "robot" }] }, "tools[0].type", /"robot": a tool is of type/],
-  ...[
-    "web_search",
-    "web_search_preview",
-    "file_search",
-    "code_interpreter",
-    "computer_use_preview",
-    "image_generation",
-    "mcp",
-    "local_shell",
-    "shell",
-    "apply_patch",
-    "tool_search",
-    "programmatic_tool_calling",
-  ].map((type): [string, object, string, RegExp] => [
-    type,
-    { tools: [{ type }] },
-    "tools[0].type",
-    /no tool is run here/,
-  ]),
+  [
+    "a hosted tool alone, where a call is required",
+    { tools: [{ type: "web_search" }], tool_choice: "required" },
+    "tool_choice",
+    /"web_search".*no tool is run here/,
+  ],
+  [
+    "a hosted tool alone among those that are allowed and required",
+    {
+      tools: [f, { type: "mcp" }],
+      tool_choice: { type: "allowed_tools", mode: "required", tools: [{ type: "mcp" }] },
+    },
+    "tool_choice",
+    /"mcp".*no tool is run here/,
+  ],
   [
     "the shape of chat",
     { tools: [{ type: "function", function: { name: "f" } }] },

@@ -1,0 +1,87 @@
+/**
+ * Tools that a service would run, and what a conversation holds of them: left out of a request that goes on without them.
+ *
+ * Agents offer them with every request, and most turns call none. The model cannot call a tool that it is not told of, so
+ * nothing else of the request changes; the reply says what was left out. A request that cannot go on without such a tool is
+ * refused, and so is any that holds one where the server is strict.
+ */
+import { Refusal } from "../../errors.ts"
+import { quote } from "../../http/quote.ts"
+
+/** What of a request had no effect, and how it is refused where that is not wanted. */
+export interface LeftOut {
+  /** For `tokenrail.warnings`. */
+  readonly warning: string
+  readonly param: string
+  readonly hint: string
+}
+
+/** Kinds of tools that a service runs itself, or whose schema only the models of a service know. */
+const hostedTool = new RegExp(
+  `^(?:${[
+    ...["web_search", "web_fetch", "file_search", "code_interpreter", "code_execution", "computer"],
+    ...["image_generation", "mcp", "local_shell", "shell", "apply_patch", "tool_search", "memory", "bash"],
+    ...["text_editor", "programmatic_tool_calling", "x_search", "browser_search", "collections_search"],
+    ...["advisor", "google_search", "url_context"],
+  ].join("|")})(?:$|_)`,
+)
+
+/** Anthropic dates the tools that it defines. */
+const datedTool = /^[a-z][a-z_]*_\d{8}$/
+
+/** Whether a tool of this type is one of a service. */
+export function isHosted(type: unknown): type is string {
+  return typeof type === "string" && (hostedTool.test(type) || datedTool.test(type))
+}
+
+/** Items by which a conversation tells of such tools: of responses, and blocks of Anthropic's messages. */
+const hostedItems: ReadonlySet<string> = new Set([
+  ...["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"],
+  ...["computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output"],
+  ...["shell_call", "shell_call_output", "apply_patch_call", "apply_patch_call_output"],
+  ...["mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "mcp_call"],
+  ...["tool_search_call", "tool_search_output", "program", "program_output"],
+  ...["server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "tool_search_tool_result"],
+  ...["code_execution_tool_result", "bash_code_execution_tool_result"],
+  ...["text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result"],
+])
+
+/** Whether an item or a block of this type tells of a tool of a service. */
+export function isHostedItem(type: unknown): type is string {
+  return typeof type === "string" && hostedItems.has(type)
+}
+
+const runIt = "Describe it as a function and run it yourself"
+
+/** A tool that is left out. `at` is its field. */
+export function toolLeftOut(type: string, at: string): LeftOut {
+  return {
+    warning: `${at}: ${quote(type)} is left out, no tool is run here. ${runIt}`,
+    param: `${at}.type`,
+    hint: runIt,
+  }
+}
+
+/** `mcp_servers` of Anthropic's requests, whose tools its service would run. */
+export const serversLeftOut: LeftOut = {
+  warning: `mcp_servers is left out, no tool is run here. ${runIt}`,
+  param: "mcp_servers",
+  hint: runIt,
+}
+
+/** An item or a block that is left out. `at` is its field. */
+export function itemLeftOut(type: string, at: string): LeftOut {
+  return {
+    warning: `${at}: ${quote(type)} is left out, which tells of a tool that is not run here`,
+    param: `${at}.type`,
+    hint: "Leave it out",
+  }
+}
+
+/** Throws `Refusal` where something was left out. */
+export function refuseLeftOut([first]: readonly LeftOut[]): void {
+  if (first === undefined) return
+  const { warning, param, hint } = first
+  const [what] = warning.split(". ")
+  throw new Refusal("invalid_value", `${what.replace("is left out, ", "is refused: ")}`, { param, hint })
+}

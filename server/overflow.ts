@@ -1,0 +1,55 @@
+/**
+ * A request that the context cannot hold, in the words by which clients recognise it.
+ *
+ * Clients shorten a conversation by themselves, or say so, when they find one of a few sentences in an error: OpenAI's and vLLM's
+ * on its endpoints, Anthropic's on /v1/messages. Some read the numbers out of it. So the sentences are theirs to the letter, and
+ * only what stands behind them is ours.
+ */
+import type { ContextOverflow } from "../runtime/index.ts"
+
+/** Whose sentences the clients of an endpoint know, and how it names the fields. */
+export interface EndpointWords {
+  readonly api: "openai" | "anthropic"
+  /** The field that holds the prompt. */
+  readonly prompt: "messages" | "prompt" | "input"
+  /** The field that holds the budget of the answer. */
+  readonly maxTokens: "max_tokens" | "max_completion_tokens" | "max_output_tokens"
+}
+
+/** The engine's names of fields, as the endpoint has them. */
+export function fieldNames({ prompt, maxTokens }: EndpointWords): Readonly<Record<string, string>> {
+  return { max_tokens: maxTokens, messages: prompt, prompt }
+}
+
+/** What is said, and of which field. */
+export function overflowTold(
+  overflow: ContextOverflow,
+  { api, prompt, maxTokens }: EndpointWords,
+): { message: string; param: string } {
+  const message = api === "anthropic" ? anthropicSentence(overflow) : openaiSentence(overflow, prompt)
+  return { message, param: overflow.maxTokens === null ? prompt : maxTokens }
+}
+
+function openaiSentence(
+  { contextLength, promptTokens, isCounted, maxTokens }: ContextOverflow,
+  field: EndpointWords["prompt"],
+): string {
+  const prompt = field === "prompt" ? "prompt" : "messages"
+  const bound = `This model's maximum context length is ${contextLength} tokens.`
+  if (maxTokens !== null) {
+    const sum = `you requested ${promptTokens + maxTokens} tokens (${promptTokens} in the ${prompt}, ${maxTokens} in the completion)`
+    return `${bound} However, ${sum}. Please reduce the length of the ${prompt} or completion.`
+  }
+  const count = `${isCounted ? "" : "at least "}${promptTokens} tokens`
+  const room = promptTokens === contextLength ? ", and the answer needs room for one" : ""
+  return `${bound} However, your ${prompt} resulted in ${count}${room}. Please reduce the length of the ${prompt}.`
+}
+
+function anthropicSentence({ contextLength, promptTokens, isCounted, maxTokens }: ContextOverflow): string {
+  if (maxTokens !== null) {
+    return `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${maxTokens} > ${contextLength}, decrease input length or \`max_tokens\` and try again`
+  }
+  // A prompt of the context's length leaves no room for an answer.
+  const most = promptTokens === contextLength ? contextLength - 1 : contextLength
+  return `prompt is too long: ${isCounted ? "" : "at least "}${promptTokens} tokens > ${most} maximum`
+}
