@@ -100,7 +100,7 @@ const expected: Record<string, Expected> = {
   "foreign-typ_p": [200, {}],
   "foreign-samplers": [200, {}],
   "foreign-min_keep": [400, refuses({ param: "min_keep" })],
-  "prompts-early": [400, overflow("prompt")],
+  "prompts-early": [400, overflow("prompt[0]")],
   "tool-name-colon": [200, {}],
 }
 
