@@ -5,9 +5,10 @@
  * while they flow, and either ends at the bound of a body. The decoders of Node run outside the event loop and are loaded with
  * the first such body; where there are none, the encoding is refused by name.
  */
-import type { Transform } from "node:stream"
 import { Refusal } from "../errors.ts"
 import { quote } from "./quote.ts"
+
+type Transform = import("node:stream").Transform
 
 /** Only newer versions of Node decode zstd. */
 interface Zlib
