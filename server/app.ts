@@ -82,6 +82,7 @@ const appFields = {
   cors: "texts",
   onLength: { words: ["truncate", "close"] },
   compileMs: "number",
+  ...{ strictMaxTokens: "boolean", strictTools: "boolean" },
   rates: { fields: { requests: "number", tokens: "number" } satisfies Fields<RateOptions> },
   ...{ logger: "any", metricsPublic: "boolean", status: "function" },
 } as const satisfies Fields<AppOptions>

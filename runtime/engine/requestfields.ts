@@ -34,7 +34,7 @@ export const generateFields = {
   ...samplingFields,
   ...constraintFields,
   ...turnFields,
-  ...{ maxTokens: "number", stop: "any", stopRegex: "any", stopWhen: "text" },
+  ...{ maxTokens: "number", strictMaxTokens: "boolean", stop: "any", stopRegex: "any", stopWhen: "text" },
   repetitionDetection: { fields: { min: "number", max: "number", count: "number" } },
   ...{ streamGranularity: "text", onLength: "text", includeStopStrInOutput: "boolean", ignoreEos: "boolean" },
   ...{ n: "number", promptLogprobs: "number", draftTokens: "number", verify: "text", prediction: "text" },

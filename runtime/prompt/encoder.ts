@@ -100,7 +100,7 @@ export class PromptEncoder {
     const bound = this.maxUnits
     // Of a short text the exact numbers are soon known.
     if (length > Math.max(bound, shortLength)) {
-      const least = Math.ceil(length / tokenizer.vocabulary.maxTokenBytes)
+      const least = Math.ceil((length * contextLength) / bound)
       throw new RequestError(
         "context_length_exceeded",
         `the prompt has ${length} characters, and ${bound} are more than the context of ${contextLength} tokens can hold: shorten it`,
