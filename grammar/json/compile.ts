@@ -12,6 +12,7 @@ import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
 import { admittedBy, checkLeast, FirstSight } from "./least.ts"
+import { checkReach } from "./reach.ts"
 import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
@@ -43,6 +44,8 @@ export interface OpenSchema {
   readonly root: SchemaNode
   /** The conjunction that says what the schema says. */
   readonly value: number
+  /** All schemas that can be reached. */
+  readonly nodes: readonly SchemaNode[]
 }
 
 /** Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing satisfies is not. */
@@ -65,7 +68,8 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
       checkLeast(admittedBy(graph.root, keywordsOf), around, keywordsOf, limits)
     }
   }
-  return { language, root: graph.root, value: language.all.of([language.all.schema(graph.root)]) }
+  const value = language.all.of([language.all.schema(graph.root)])
+  return { language, root: graph.root, value, nodes }
 }
 
 /** `schema` is a JSON text (number spelling and key order survive) or a value. */
@@ -74,7 +78,8 @@ export function compileJsonSchema(
   options: JsonOptions,
 ): { grammar: Grammar; report: Report } {
   const { limits, policy } = options
-  const { language, root, value } = openSchema(schema, options)
+  const open = openSchema(schema, options)
+  const { language, root, value } = open
   const isChecked = options.isChecked === true
   const isSatisfiable = isChecked || language.isProductive(value)
   if (!isSatisfiable) checkIdleMost(schema, language.reader, options)
@@ -87,7 +92,10 @@ export function compileJsonSchema(
     )
   }
   const title = `JSON Schema, ${policy.order} order, ${policy.whitespace} white space`
-  if (isSatisfiable && !isChecked) language.checkKeys(value)
+  if (isSatisfiable && !isChecked) {
+    language.checkKeys(value)
+    checkReach(open)
+  }
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
     grammar: new Grammar(start, { key: options.key, title, limits }),

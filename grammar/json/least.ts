@@ -125,16 +125,21 @@ export function admittedBy(
   // What is added meanwhile is visited too.
   for (const node of nodes) {
     const keywords = keywordsOf(node)
-    for (const list of [keywords.all, ...keywords.any, ...keywords.one, keywords.prefix])
-      for (const other of list) add(other)
-    for (const [, other] of keywords.dependentSchemas) add(other)
-    for (const { node: other } of keywords.patternProperties) add(other)
-    for (const other of keywords.properties.values()) add(other)
-    const { conditional, contains, additional, rest, propertyNames } = keywords
-    for (const other of [conditional?.yes, conditional?.no, contains?.node, additional, rest, propertyNames])
-      add(other)
-    add(keywords.unevaluatedProperties)
-    add(keywords.unevaluatedItems)
+    const { types, conditional } = keywords
+    for (const list of [keywords.all, ...keywords.any, ...keywords.one]) for (const other of list) add(other)
+    add(conditional?.yes)
+    add(conditional?.no)
+    if ((types & Types.object) !== 0) {
+      for (const [, other] of keywords.dependentSchemas) add(other)
+      for (const { node: other } of keywords.patternProperties) add(other)
+      for (const other of keywords.properties.values()) add(other)
+      for (const other of [keywords.additional, keywords.propertyNames, keywords.unevaluatedProperties])
+        add(other)
+    }
+    if ((types & Types.array) !== 0) {
+      for (const other of keywords.prefix) add(other)
+      for (const other of [keywords.rest, keywords.contains?.node, keywords.unevaluatedItems]) add(other)
+    }
   }
   return nodes
 }

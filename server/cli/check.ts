@@ -11,6 +11,7 @@ import type { Command } from "commander"
 import {
   checkBudgets,
   compile,
+  GrammarError,
   type GrammarInput,
   Matcher,
   TokenFsm,
@@ -27,7 +28,7 @@ import {
   needConstraint,
   readText,
 } from "./constraint.ts"
-import { Exit, type Io, UsageError } from "./exit.ts"
+import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
 import { readTokenizer } from "./vocabulary.ts"
 
 interface CheckFlags extends ConstraintFlags {
@@ -74,22 +75,41 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
     return flags.prefix ? prefix : accepted
   }
   let rejected = false
+  let refused = false
   for (const file of files) {
     const source = (await readText(file, io)).replace(/\r?\n$/, "")
     const texts = flags.jsonl ? source.split(/\r?\n/) : [source]
     for (const [index, text] of texts.entries()) {
       const name = flags.jsonl ? `${file}:${index + 1}` : file
-      const verdict = checker.check(text)
+      const verdict = within(() => checker.check(text))
+      if (verdict instanceof GrammarError) {
+        refused = true
+        const { kind, path, message } = verdict
+        const line = { name, ok: false, error: { kind, path, message } }
+        io.out(`${flags.json ? JSON.stringify(line) : `${name}: came to a ${describeRefusal(verdict)}`}\n`)
+        continue
+      }
       const ok = flags.prefix ? verdict.prefix : verdict.accepted
       rejected ||= !ok
-      const note = !ok && isOrderAlone(text) ? { note: otherOrder } : {}
+      const note = !ok && within(() => isOrderAlone(text)) === true ? { note: otherOrder } : {}
       const line = flags.json
         ? JSON.stringify({ name, ok, ...verdict, ...note })
         : [`${name}: ${describe(verdict, ok)}`, ...Object.values(note)].join(". ")
       io.out(`${line}\n`)
     }
   }
+  if (refused) return Exit.Refused
   return rejected ? Exit.Rejected : Exit.Ok
+}
+
+/** What `read` returns, or the refusal that a text came to. */
+function within<T>(read: () => T): T | GrammarError {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof GrammarError) return error
+    throw error
+  }
 }
 
 const otherOrder = "Only the order of the properties differs: --order any accepts it"

@@ -47,6 +47,11 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>
 }
 
+/** What a refusal is, where, and the way out: its kind, and its message, which begins with the place. */
+export function describeRefusal({ kind, message }: GrammarError): string {
+  return `${kind}: ${message}`
+}
+
 /** The exit code of a failure; its line goes to standard error. */
 export function exitCode(error: unknown, io: Io): number {
   if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? Exit.Terminate : Exit.Interrupt

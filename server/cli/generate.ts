@@ -2,10 +2,10 @@
  * `tokenrail generate`: one prompt, one answer, on standard output and nothing else there.
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
-import type { GenerateOptions, GenerateResult } from "../../runtime/index.ts"
+import { type GenerateOptions, type GenerateResult, GrammarError } from "../../runtime/index.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
-import { Exit, type Io } from "./exit.ts"
+import { describeRefusal, Exit, type Io } from "./exit.ts"
 import { decimalNumber, type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 
 interface GenerateFlags extends ConstraintFlags, ModelFlags {
@@ -101,15 +101,16 @@ function sampling(flags: GenerateFlags): GenerateOptions {
 
 function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
   const choices = result.choices.length > 1 ? result.choices : [result]
-  for (const { text, value, finishReason, stopReason } of choices) {
+  for (const { text, value, finishReason, stopReason, error, message } of choices) {
     if (!flags.json) {
       io.out(`${text}\n`)
       continue
     }
     const { usage, report } = result
-    io.out(
-      `${JSON.stringify({ text, value, finishReason, stopReason, usage, ...(flags.report && { report }) })}\n`,
-    )
+    const failure = error instanceof GrammarError ? { kind: error.kind, path: error.path } : {}
+    const failed = message !== undefined && { error: { ...failure, message } }
+    const all = { text, value, finishReason, stopReason, usage, ...failed, ...(flags.report && { report }) }
+    io.out(`${JSON.stringify(all)}\n`)
   }
 }
 
@@ -117,7 +118,13 @@ function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
 function ending(result: GenerateResult, constrained: boolean, io: Io): number {
   const reasons = [result, ...result.choices].map((choice) => choice.finishReason)
   if (reasons.includes("error")) {
-    io.err("tokenrail: the engine could not produce a token\n")
+    const failed = [result, ...result.choices].find(({ finishReason }) => finishReason === "error")
+    const { error, message } = failed ?? {}
+    if (error instanceof GrammarError) {
+      io.err(`tokenrail: the answer came to a ${describeRefusal(error)}\n`)
+      return Exit.Refused
+    }
+    io.err(`tokenrail: ${message ?? "the engine could not produce a token"}\n`)
     return Exit.Model
   }
   if (!constrained || !reasons.includes("length")) return Exit.Ok

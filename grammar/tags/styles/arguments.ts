@@ -8,6 +8,7 @@ import { Grammar } from "../../grammar.ts"
 import { type JsonOptions, keywordNotes, type OpenSchema, openSchema } from "../../json/compile.ts"
 import { ObjectLanguage } from "../../json/object/object.ts"
 import type { ObjectSpec } from "../../json/object/objectspec.ts"
+import { checkReach } from "../../json/reach.ts"
 import { whyEmpty } from "../../json/reason.ts"
 import type { KeywordNote } from "../../report.ts"
 import { quotedArguments } from "./quoted.ts"
@@ -61,6 +62,7 @@ function openArgumentObjects(schema: unknown, options: ArgumentOptions): OpenObj
   const before = key === null ? undefined : known.get(key)
   if (before !== undefined) return before
   const open = openSchema(schema, options)
+  if (options.isChecked !== true) checkReach(open)
   const objects = { ...open, specs: open.language.objectsOf(open.value) }
   if (key === null || key.length > MaxKnown) return objects
   if (knownLength + key.length > MaxKnown) {
@@ -124,7 +126,7 @@ export function jsonArguments({ tool, language, root, value, specs, input }: Arg
 }
 
 /** Why the schema allows no object. */
-export function noObject({ language, root, value }: OpenSchema): GrammarError {
+export function noObject({ language, root, value }: Omit<OpenSchema, "nodes">): GrammarError {
   const reason = language.isProductive(value) ? null : whyEmpty(language, root)
   if (reason !== null) {
     const message = `${reason.message}. Remove the keywords that contradict each other`

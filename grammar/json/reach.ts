@@ -1,0 +1,204 @@
+/**
+ * What a text may come to, looked at before it is begun: values of optional properties, of items, of names behind a pattern.
+ *
+ * The language of a schema is made as a text gets to its parts. A part whose alternatives are too many, or whose counts are too
+ * large, would end an answer in a `limit` behind its name; so each part that combines schemas is made once when the schema is
+ * compiled. Parts that only say what their own members are need no look, and most schemas have no others. What the values read
+ * so far add (items that must differ, obligations that are met) is known only then.
+ */
+import { weighed } from "../deadline.ts"
+import type { ExprId } from "../lexeme/expr/expr.ts"
+import { flags, Searched } from "../lexeme/expr/nodes.ts"
+import { Types } from "./facts/conjunction.ts"
+import type { JsonLanguage } from "./language.ts"
+import type { Keywords } from "./read/keywords.ts"
+import type { SchemaNode } from "./refs/refs.ts"
+
+/** So much work is spent on it, in the weight of `checkTime`: about a tenth of a second. */
+const MostWork = 100_000
+
+/** Ways to combine the alternatives of one value that are surely few. */
+const FewBranches = 24
+/** The same for patterns of names that overlap, and for names that ask for others. */
+const FewPatterns = 4
+const FewDependents = 8
+/** Schemas within each other about one value, when their alternatives are counted. */
+const MaxNesting = 200
+
+/** A schema, its language and all that it reaches. */
+export interface Reach {
+  readonly language: JsonLanguage
+  /** The conjunction that says what the schema says. */
+  readonly value: number
+  readonly nodes: readonly SchemaNode[]
+}
+
+/** Throws `limit` where some value that a text may come to cannot be made. */
+export function checkReach({ language, value: root, nodes }: Reach): void {
+  const keywordsOf = (node: SchemaNode) => language.reader.of(node)
+  const isRelevant = leadsToRisk(nodes, keywordsOf)
+  if (isRelevant === null) return
+  const { all } = language
+  const seen = new Set([root])
+  const open = [root]
+  const add = (conjunction: number) => {
+    if (seen.has(conjunction)) return
+    seen.add(conjunction)
+    const mayFail = all.factsOf(conjunction).some((id) => {
+      const fact = all.facts[id]
+      return fact.kind !== "schema" || isRelevant[fact.node.id] === true
+    })
+    if (mayFail) open.push(conjunction)
+  }
+  let work = 0
+  for (let at = open.pop(); at !== undefined && work < MostWork; at = open.pop()) {
+    const conjunction = at
+    const alone = schemaOf(language, conjunction)
+    const keywords = alone === null ? null : keywordsOf(alone)
+    if (keywords !== null && saysItsParts(keywords)) {
+      for (const child of partsOf(keywords)) add(all.of([all.schema(child)]))
+      continue
+    }
+    work += weighed(() => make(language, conjunction, add)).weight
+  }
+}
+
+/** Makes what a value of `conjunction` begins with, and adds the conjunctions of its parts. */
+function make(language: JsonLanguage, conjunction: number, add: (part: number) => void): void {
+  if (!language.isProductive(conjunction)) return
+  language.valueSteps(conjunction)
+  language.checkKeys(conjunction)
+  for (const { names, classes } of language.objectsOf(conjunction)) {
+    for (const { value } of names) add(value)
+    for (const { value } of classes) add(value)
+  }
+  for (const { items } of language.arraysOf(conjunction)) for (const item of items) add(item)
+}
+
+/** The schema that `conjunction` consists of; null where it says more. */
+function schemaOf(language: JsonLanguage, conjunction: number): SchemaNode | null {
+  const { all } = language
+  const facts = all.factsOf(conjunction)
+  if (facts.length !== 1) return null
+  const fact = all.facts[facts[0]]
+  return fact.kind === "schema" && fact.positive ? fact.node : null
+}
+
+/** Whether a schema alone says of each part what it must satisfy. */
+function saysItsParts(keywords: Keywords): boolean {
+  return (
+    !keywords.isCombined &&
+    keywords.patternProperties.length === 0 &&
+    keywords.propertyNames === null &&
+    keywords.dependentSchemas.length === 0 &&
+    keywords.unevaluatedProperties === null &&
+    keywords.unevaluatedItems === null &&
+    keywords.contains === null &&
+    !keywords.unique
+  )
+}
+
+/** The schemas of members and of items, where there may be any. */
+function* partsOf({ types, properties, additional, prefix, rest }: Keywords): Generator<SchemaNode> {
+  if ((types & Types.object) !== 0) {
+    yield* properties.values()
+    if (additional !== null) yield additional
+  }
+  if ((types & Types.array) !== 0) {
+    yield* prefix
+    if (rest !== null) yield rest
+  }
+}
+
+/** By node id: whether its values may hold some that combine many schemas; null where none do. */
+function leadsToRisk(
+  nodes: readonly SchemaNode[],
+  keywordsOf: (node: SchemaNode) => Keywords,
+): readonly boolean[] | null {
+  /** By node id; 1 while they are counted, for schemas that are around themselves. */
+  const branches: number[] = []
+  let nesting = 0
+  const branchesOf = (node: SchemaNode): number => {
+    const known = branches[node.id]
+    if (known !== undefined) return known
+    branches[node.id] = 1
+    const keywords = keywordsOf(node)
+    if (!keywords.isCombined) {
+      branches[node.id] = ownBranches(keywords)
+      return branches[node.id]
+    }
+    // What lies deeper is looked at.
+    if (nesting === MaxNesting) return FewBranches + 1
+    nesting++
+    branches[node.id] = countBranches(keywords, branchesOf)
+    nesting--
+    return branches[node.id]
+  }
+  const risky = nodes.filter((node) => isRisky(keywordsOf(node), branchesOf))
+  if (risky.length === 0) return null
+  const above: SchemaNode[][] = []
+  for (const node of nodes) {
+    for (const child of keywordsOf(node).below) {
+      above[child.id] ??= []
+      above[child.id].push(node)
+    }
+  }
+  const leads: boolean[] = []
+  for (const node of risky) leads[node.id] = true
+  // What is added meanwhile is visited too.
+  for (const node of risky) {
+    for (const parent of above[node.id] ?? []) {
+      if (leads[parent.id]) continue
+      leads[parent.id] = true
+      risky.push(parent)
+    }
+  }
+  return leads
+}
+
+/** Whether making a value of a schema may take more than a bound allows. */
+function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number): boolean {
+  const { patterns, patternProperties, dependentRequired, dependentSchemas } = keywords
+  // What is searched or counted: rare, and told only by doing it.
+  if (keywords.contains !== null || patterns.length > 1 || patterns.some(isSearched)) return true
+  if (keywords.unevaluatedProperties !== null || keywords.unevaluatedItems !== null) return true
+  if (patternProperties.length > FewPatterns) return true
+  if (dependentRequired.length + dependentSchemas.length > FewDependents) return true
+  return (
+    containersOf(keywords) > FewBranches ||
+    (keywords.isCombined && countBranches(keywords, branchesOf) > FewBranches)
+  )
+}
+
+/** In how many ways the schemas that have a say in place can be combined, about. */
+function countBranches(keywords: Keywords, branchesOf: (node: SchemaNode) => number): number {
+  const { any, one, all, not, conditional } = keywords
+  const cases = [conditional?.test, conditional?.yes, conditional?.no]
+  let branches = 1
+  for (const node of cases) if (node !== null && node !== undefined) branches *= 1 + branchesOf(node)
+  if (keywords.patterns.length > 0) branches *= 2
+  for (const lists of [any, one])
+    for (const list of lists) branches *= list.reduce((sum, node) => sum + branchesOf(node), 0)
+  for (const node of all) branches *= branchesOf(node)
+  for (const node of not) branches *= 1 + branchesOf(node)
+  return branches
+}
+
+/** Containers that are listed: each is an alternative. */
+function containersOf({ enum: values }: Keywords): number {
+  return values === null
+    ? 0
+    : values.reduce((sum, { kind }) => sum + (kind === "array" || kind === "object" ? 1 : 0), 0)
+}
+
+/** In how many ways a schema that is not combined of others can be met or missed, about. */
+function ownBranches(keywords: Keywords): number {
+  const { properties, required, patternProperties, patterns } = keywords
+  const isDenied = properties.size + required.length + patternProperties.length > FewBranches
+  return Math.max(1, containersOf(keywords)) * (patterns.length > 0 ? 2 : 1) * (isDenied ? 2 : 1)
+}
+
+/** Whether a pattern may have no text, or one that is far away. */
+function isSearched(pattern: ExprId): boolean {
+  return (flags(pattern) & Searched) !== 0
+}
