@@ -54,8 +54,7 @@ interface KeywordPlace {
   readonly path: string
 }
 
-const closedNote =
-  "no names but these: the schema does not say what others there may be (openObjects: declared)"
+const closedNote = "only these names: the schema says nothing of others, and openObjects is declared"
 
 /** Reads nodes once each. */
 export class KeywordReader {
