@@ -3,7 +3,18 @@
  * `snapshots/<commit>` links to them by their names; `refs` says which commit a branch or a tag was
  * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  */
-import { copyFile, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises"
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
 import type { HubName } from "./name.ts"
 
@@ -64,7 +75,8 @@ export class HubCache {
     return isThere(join(this.snapshot(name, commit), file))
   }
 
-  /** Gives the file of a commit the content of a blob. Where links are not allowed, a copy. `file` is a plain path. */
+  /** Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few users make
+   * symbolic links: there it is a hard link, and a copy where that is not possible either. */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
     const folder = this.snapshot(name, commit)
@@ -73,7 +85,9 @@ export class HubCache {
     await mkdir(dirname(path), { recursive: true })
     // In one step, so that whoever reads meanwhile finds it whole or not at all.
     const fresh = `${path}.${process.pid}`
-    await symlink(relative(dirname(path), blob), fresh).catch(() => copyFile(blob, fresh))
+    await symlink(relative(dirname(path), blob), fresh)
+      .catch(() => link(blob, fresh))
+      .catch(() => copyFile(blob, fresh, constants.COPYFILE_FICLONE))
     await rename(fresh, path)
   }
 
