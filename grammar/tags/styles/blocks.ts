@@ -29,7 +29,8 @@ export class CallBlocks {
 
   /** Compiles all tools; refuses those that cannot be called. */
   constructor(rules: Rules, plan: Plan, options: ArgumentOptions) {
-    const { controls, blocks } = plan.style
+    const { blocks } = plan
+    const { controls } = plan.style
     this.rules = rules
     this.blocks = blocks
     this.areNumbered = blocks.some(({ call }) => holds(call, "index"))

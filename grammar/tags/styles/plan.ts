@@ -2,8 +2,9 @@
 import { GrammarError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { styleOf } from "./all.ts"
-import type { Reasoning, Style } from "./style.ts"
+import type { Block, Reasoning, Style } from "./style.ts"
 import { type Calls, readChoice, readTools, type Tool } from "./tools.ts"
+import { beginnings, named } from "./wire.ts"
 
 /** An assistant's turn: the fields of a request, and the style in which its model writes. */
 export interface Turn {
@@ -25,6 +26,8 @@ export interface Turn {
 
 export interface Plan {
   readonly style: Style
+  /** The ways to write calls in this turn. */
+  readonly blocks: readonly Block[]
   readonly tools: readonly Tool[]
   readonly calls: Calls
   readonly callsBefore: number
@@ -54,17 +57,21 @@ export function planTurn(turn: Turn): Plan {
       "a section that may be left out begins with some text",
     )
   }
+  const hasFormat = turn.hasFormat === true || (turn.response_format ?? null) !== null
+  // What the format of an answer asks for may be what a call without its tag would be.
+  const bare = hasFormat || calls.isRequired ? [] : (style.bare ?? [])
   // Where nothing may be called, what would begin a call of any tool is no text either.
-  const marks = marksOf(style, tools)
+  const marks = [...marksOf(style, tools), ...headsOf(bare, tools)]
   const tags = [reasoning?.begin, reasoning?.end].flatMap((tag) => tag?.trim() || [])
   return {
     style,
+    blocks: [...style.blocks, ...bare],
     tools,
     calls,
     callsBefore: turn.calls_before ?? 0,
     reasoning,
     format: turn.response_format ?? null,
-    hasFormat: turn.hasFormat === true || (turn.response_format ?? null) !== null,
+    hasFormat,
     marks,
     excludes: [...new Set([...style.controls, ...marks, ...tags])],
     thoughtExcludes: [...new Set([...style.controls, ...tags])],
@@ -87,6 +94,13 @@ function marksOf({ trigger, controls, blocks }: Style, tools: readonly Tool[]): 
     if (control !== undefined) marks.add(text.slice(0, text.indexOf(control) + control.length))
   }
   return [...marks]
+}
+
+/** How calls of the tools begin in these blocks, up to their arguments. */
+export function headsOf(blocks: readonly Block[], tools: readonly Tool[]): string[] {
+  return blocks.flatMap(({ begin = [], call }) =>
+    tools.flatMap(({ name }) => beginnings(named([...begin, ...call], name))),
+  )
 }
 
 function textOf([first]: readonly { kind: string; text?: string }[]): string {

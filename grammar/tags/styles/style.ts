@@ -14,6 +14,11 @@ export interface Style {
   readonly trigger?: Wire
   /** The ways to write calls. The calls of a block are all in one of them. */
   readonly blocks: readonly Block[]
+  /**
+   * Calls as models of this style write them that leave out the opening tag. They are understood beside free text alone: what begins
+   * one, up to its arguments, is text nowhere.
+   */
+  readonly bare?: readonly Block[]
   /** Calls of a turn at most, where the models of this style are shown no more. Absent: as many as the request allows. */
   readonly maxCalls?: number
   /** Where text and reasoning are messages with headers; else text is written as it is. */

@@ -8,5 +8,6 @@ export const exaone: Style = {
   blocks: [
     { call: wire`<tool_call>{"name": "${name}", "arguments": ${json}}</tool_call>`, between: wire`\n` },
   ],
+  bare: [{ call: wire`{"name": "${name}", "arguments": ${json}}`, between: wire`\n` }],
   reasoning: { begin: "<think>", end: "</think>", suffix: "\n\n" },
 }

@@ -1,6 +1,9 @@
 /** Hermes, Qwen 2.5 and 3, Granite 4: a JSON object between tags, calls line by line. */
-import type { Style } from "../style.ts"
+import type { Block, Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
+
+/** Without the tags, as the template spells the object. */
+const bare: readonly Block[] = [{ call: wire`{"name": "${name}", "arguments": ${json}}`, between: wire`\n` }]
 
 export const hermes: Style = {
   name: "hermes",
@@ -11,5 +14,6 @@ export const hermes: Style = {
       between: wire`\n`,
     },
   ],
+  bare,
   reasoning: { begin: "<think>", end: "</think>", suffix: "\n\n" },
 }

@@ -1,6 +1,10 @@
 /** MiMo V2: as Qwen3-Coder, without line ends. */
-import { everyType, type Style } from "../style.ts"
+import { everyType, type Parameter, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
+
+const parameter: Parameter = {
+  forms: [{ types: everyType, wire: wire`<parameter=${key}>${value}</parameter>` }],
+}
 
 export const mimo: Style = {
   name: "mimo",
@@ -8,8 +12,9 @@ export const mimo: Style = {
   blocks: [
     {
       call: wire`<tool_call><function=${name}>${parameters}</function></tool_call>`,
-      parameter: { forms: [{ types: everyType, wire: wire`<parameter=${key}>${value}</parameter>` }] },
+      parameter,
     },
   ],
+  bare: [{ call: wire`<function=${name}>${parameters}</function>`, parameter }],
   reasoning: { begin: "<think>", end: "</think>" },
 }

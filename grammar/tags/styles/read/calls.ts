@@ -1,6 +1,6 @@
 /** Calls read back: a block of them, each by the wire form that its style gives it. */
 import type { ArgumentOptions } from "../arguments.ts"
-import type { Plan } from "../plan.ts"
+import { headsOf, type Plan } from "../plan.ts"
 import type { Block } from "../style.ts"
 import { beginnings, firstText, type Part, type Wire } from "../wire.ts"
 import { type ArgumentTypes, argumentTypesOf } from "./argumenttypes.ts"
@@ -43,7 +43,10 @@ export class CallReader {
     const { begin = [], call, between = [], end } = block
     yield* this.wire(begin, block)
     yield* this.call(block)
-    const nextTexts = beginnings([...between, ...call])
+    // Without a tag, what begins like a call may be text.
+    const isBare = this.plan.style.bare?.includes(block) === true
+    const next = [...between, ...call]
+    const nextTexts = isBare ? headsOf([{ call: next }], this.plan.tools) : beginnings(next)
     const ends = end === undefined ? [] : beginnings(end)
     for (;;) {
       const text = yield* feed.choose([...nextTexts, ...ends])
@@ -57,7 +60,7 @@ export class CallReader {
   /** The block that begins here. */
   private *blockHere(): Parse<Block> {
     const texts = new Map<string, Block>()
-    for (const block of this.plan.style.blocks) {
+    for (const block of this.plan.blocks) {
       for (const text of beginnings([...(block.begin ?? []), ...block.call])) texts.set(text, block)
     }
     const text = yield* this.feed.choose([...texts.keys()])
