@@ -253,6 +253,13 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       const { id } = c.req.param() as { id?: string }
       const isKnown = id === undefined || (path.startsWith("/v1/models") ? models.has(id) : isResponseId(id))
       if (!isKnown) return nothingAt(c)
+      // Agents that try a socket first go on by HTTP at once where they are told so.
+      if (c.req.header("upgrade") !== undefined) {
+        throw new Refusal("upgrade_required", `${c.req.path} has no socket`, {
+          hint: `Use ${allow}`,
+          headers: { allow, upgrade: "HTTP/1.1" },
+        })
+      }
       const message = `${c.req.method} is not a method of ${c.req.path}`
       throw new Refusal("method_not_allowed", message, { hint: `Use ${allow}`, headers: { allow } })
     })

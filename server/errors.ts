@@ -33,6 +33,7 @@ const statuses = {
   method_not_allowed: 405,
   request_too_large: 413,
   unsupported_encoding: 415,
+  upgrade_required: 426,
   queue_full: 429,
   rate_limit_exceeded: 429,
   server_error: 500,

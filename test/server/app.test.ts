@@ -100,6 +100,14 @@ test.each([
   if (status === 405) expect(response.headers.get("allow")).toMatch(/^(GET|POST|GET, DELETE)$/)
 })
 
+test("who asks for a socket is told to go on without one", async () => {
+  const response = await request("/v1/responses", {
+    headers: { connection: "upgrade", upgrade: "websocket" },
+  })
+  expect([response.status, (await response.json()).error.code]).toEqual([426, "upgrade_required"])
+  expect(response.headers.get("allow")).toBe("POST")
+})
+
 test.each(["/", "/health", "/v1/models"])("HEAD %s is 200 without a body", async (path) => {
   const response = await request(path, { method: "HEAD" })
   expect([response.status, await response.text()]).toEqual([200, ""])

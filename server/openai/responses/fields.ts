@@ -161,11 +161,40 @@ function readPrompt(
       toolChoice: readFlatChoice(body.value.tool_choice, tools, leftOut),
       parallelToolCalls: fields.parallel_tool_calls ?? null,
       maxToolCalls: fields.max_tool_calls ?? null,
-      reasoningEffort: fields.reasoning?.effort ?? null,
+      reasoningEffort: updatedEffort(body) ?? fields.reasoning?.effort ?? null,
       thinkingTokenBudget: fields.thinking_token_budget ?? null,
       ...templateOptionsOf(fields.chat_template_kwargs),
     },
   }
+}
+
+const configurationUpdate = z.looseObject({
+  reasoning: z.object({ effort: z.enum(efforts).nullish() }).nullish(),
+})
+
+/** The effort of the last `configuration_update` among the items; null: there is none. Throws `Refusal`. */
+function updatedEffort({ value: { input } }: RequestBody): string | null {
+  if (!Array.isArray(input)) return null
+  let effort: string | null = null
+  for (const [i, item] of input.entries()) {
+    if (!isFields(item) || item.type !== "configuration_update") continue
+    const at = `input[${i}]`
+    if (item.text !== undefined && item.text !== null) {
+      throw new Refusal(
+        "unsupported_parameter",
+        `${at}.text: the format of an answer is the request's here`,
+        {
+          param: `${at}.text`,
+          hint: "Send text.format",
+        },
+      )
+    }
+    const { success, data } = configurationUpdate.safeParse(item)
+    const param = `${at}.reasoning.effort`
+    if (!success) throw new Refusal("invalid_value", `${param} is not ${efforts.join(", ")}`, { param })
+    effort = data.reasoning?.effort ?? effort
+  }
+  return effort
 }
 
 /** Log-probabilities are asked for by `include`; alternatives alone ask for them as well. */

@@ -82,14 +82,15 @@ export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] 
   const read = input.flatMap((item, i) => {
     const at = `input[${i}]`
     if (!isFields(item)) return [readItem(item, at)]
+    // Read by tools.ts and fields.ts: they are about the turn, not a part of the conversation.
+    if (item.type === "additional_tools" || item.type === "configuration_update") return []
     const isResult = typeof item.type === "string" && item.type.endsWith("_output")
     if (!isHostedItem(item.type) && !(isResult && hostedCalls.has(item.call_id))) return [readItem(item, at)]
     if (item.call_id !== undefined) hostedCalls.add(item.call_id)
     leftOut.push(itemLeftOut(item.type as string, at))
     return []
   })
-  if (read.length === 0)
-    throw wrong("input", "has only items of tools that are not run here", "Send a message")
+  if (read.length === 0) throw wrong("input", "has only items of tools, and no message", "Send a message")
   return read
 }
 

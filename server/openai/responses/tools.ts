@@ -16,7 +16,7 @@ import { isFields } from "../request/wire.ts"
 export interface FlatTool {
   name: string
   namespace: string | null
-  /** Pointer into `tools`. */
+  /** Pointer into `tools`; of a tool that an item adds, into the request. */
   path: string
 }
 
@@ -43,19 +43,32 @@ export function turnName({
 
 /** The tools of a request. What is left out is added to `leftOut`. Throws `Refusal`. */
 export function readFlatTools(body: RequestBody, leftOut: LeftOut[] = []): FlatTools {
-  const { tools } = body.value
   const read: FlatTools = { nested: [], flat: [] }
-  if (tools === undefined || tools === null) return read
-  if (!Array.isArray(tools)) throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
   const scope: Scope = { body, read, leftOut, namespace: null, about: "", names: new Set() }
   const namespaces = new Set<string>()
-  for (const [i, tool] of tools.entries()) {
-    const path = ["tools", i]
-    if (isFields(tool) && tool.type === "namespace") readNamespace(scope, tool, path, namespaces)
-    else readFlatTool(scope, tool, path)
+  for (const [at, tools] of listsOf(body.value)) {
+    if (!Array.isArray(tools)) {
+      const param = fieldAt(at)
+      throw new Refusal("invalid_value", `${param} must be a list`, { param })
+    }
+    checkBound(wholeBounds.namespaces, read.nested.length + tools.length, fieldAt(at))
+    for (const [i, tool] of tools.entries()) {
+      const path = [...at, i]
+      if (isFields(tool) && tool.type === "namespace") readNamespace(scope, tool, path, namespaces)
+      else readFlatTool(scope, tool, path)
+    }
   }
   checkTurnNames(read)
   return read
+}
+
+/** The lists of tools: that of the request, and those that items of its input add. */
+function* listsOf({ tools, input }: Readonly<Fields>): Generator<[at: Path, tools: unknown]> {
+  if (tools !== undefined && tools !== null) yield [["tools"], tools]
+  if (!Array.isArray(input)) return
+  for (const [i, item] of input.entries()) {
+    if (isFields(item) && item.type === "additional_tools") yield [["input", i, "tools"], item.tools]
+  }
 }
 
 /** What the tools of one list share. */
@@ -126,7 +139,9 @@ function readFlatTool(
 function checkTurnNames({ flat }: FlatTools): void {
   const names = new Set<string>()
   for (const tool of flat) {
-    const param = `tools${tool.path.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".")}.name`
+    const root = tool.path.startsWith("/input/") ? "" : "/tools"
+    const place = `${root}${tool.path}`.slice(1)
+    const param = `${place.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".")}.name`
     const name = turnName(tool)
     if (tool.namespace !== null) checkName(name, param)
     takeName(name, param, names)
@@ -149,8 +164,8 @@ function fieldAt(path: Path): string {
   )
 }
 
-function pointer([, ...path]: Path): string {
-  return path.map((step) => `/${step}`).join("")
+function pointer([first, ...path]: Path): string {
+  return (first === "input" ? [first, ...path] : path).map((step) => `/${step}`).join("")
 }
 
 /** Tools as a response repeats them: the fields that every tool has there are there. */

@@ -21,6 +21,7 @@ function refusal(fields: object): Refusal {
 
 const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" }
 const schema = { type: "object" }
+const say = { role: "user", content: "x" }
 
 test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ["the format of chat", { response_format: { type: "text" } }, "response_format", /Use text\.format/],
@@ -40,6 +41,19 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ["a number", { input: 1 }, "input", /must be a string or a list of items/],
   ["an item that is none", { input: [1] }, "input[0]", /must be an object/],
   ["an unknown item", { input: [{ type: "robot_call" }] }, "input[0].type", /"robot_call" is no item/],
+  ["no message beside tools", { input: [{ type: "additional_tools", tools: [] }] }, "input", /no message/],
+  [
+    "an effort that is none",
+    { input: [say, { type: "configuration_update", reasoning: { effort: "huge" } }] },
+    "input[1].reasoning.effort",
+    /is not none, minimal/,
+  ],
+  [
+    "a format in the middle of the input",
+    { input: [say, { type: "configuration_update", text: { format: { type: "text" } } }] },
+    "input[1].text",
+    /Send text\.format/,
+  ],
   ["items of hosted tools alone", { input: [{ type: "web_search_call" }] }, "input", /only items of tools/],
   [
     "an unknown role",
@@ -245,6 +259,16 @@ test.each<[include: object, rows: number | null]>([
   [{ top_logprobs: 0 }, null],
 ])("log-probabilities of %j", (fields, rows) => {
   expect(read(fields).response.topLogprobs).toBe(rows)
+})
+
+test("the last update of the configuration says the effort", () => {
+  const update = (effort: string | null) => ({ type: "configuration_update", reasoning: { effort } })
+  const effortOf = (...updates: object[]) =>
+    read({ reasoning: { effort: "high" }, input: [{ role: "user", content: "x" }, ...updates] }).response
+      .options.reasoningEffort
+  expect(effortOf()).toBe("high")
+  expect(effortOf(update("low"))).toBe("low")
+  expect(effortOf(update("low"), update("none"), update(null), { type: "configuration_update" })).toBe("none")
 })
 
 test("the reply repeats what was asked, and says what was not", () => {

@@ -63,6 +63,42 @@ test.each([
   }
 })
 
+test("tools that items of the input add stand behind those of the request", () => {
+  const added = { type: "additional_tools", role: "developer", tools: [crm, { type: "web_search" }] }
+  const body = bodyOf({ tools: [f], input: [{ role: "user", content: "x" }, added] })
+  const leftOut: LeftOut[] = []
+  const tools = readFlatTools(body, leftOut)
+  expect(tools.flat).toEqual([
+    { name: "f", namespace: null, path: "/0" },
+    { name: "get", namespace: "crm", path: "/input/1/tools/0/tools/0" },
+    { name: "f", namespace: "crm", path: "/input/1/tools/0/tools/1" },
+  ])
+  expect(leftOut).toMatchObject([{ param: "input[1].tools[1].type" }])
+  expect(requestPath("/2/custom/format", tools)).toBe("/input/1/tools/0/tools/1/format")
+  expect(readFlatChoice({ type: "function", name: "get" }, tools, [])).toEqual({
+    type: "function",
+    function: { name: "crm.get" },
+  })
+})
+
+test.each([
+  ["no list", { input: [{ type: "additional_tools" }] }, "input[0].tools"],
+  [
+    "a name twice",
+    { tools: [f], input: [{ type: "additional_tools", tools: [f] }] },
+    "input[0].tools[0].name",
+  ],
+  [
+    "a name that a namespace makes twice",
+    { tools: [{ ...f, name: "crm.f" }], input: [{ type: "additional_tools", tools: [crm] }] },
+    "input[0].tools[0].tools[1].name",
+  ],
+])("added tools: %s is refused by its field", (_, fields, param) => {
+  expect(() => read(fields)).toThrowError(
+    expect.objectContaining({ details: expect.objectContaining({ param }) }),
+  )
+})
+
 test("tools become those of a turn", () => {
   const { nested, flat } = read({ tools: [f, c, crm] }).tools
   const { type: _, ...fields } = f
