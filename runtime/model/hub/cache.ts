@@ -3,6 +3,7 @@
  * `snapshots/<commit>` links to them by their names; `refs` says which commit a branch or a tag was
  * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  */
+import { randomUUID } from "node:crypto"
 import {
   constants,
   copyFile,
@@ -75,8 +76,10 @@ export class HubCache {
     return isThere(join(this.snapshot(name, commit), file))
   }
 
-  /** Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few users make
-   * symbolic links: there it is a hard link, and a copy where that is not possible either. */
+  /**
+   * Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few users make symbolic links: there it is
+   * a hard link, and a copy where that is not possible either.
+   */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
     const folder = this.snapshot(name, commit)
@@ -84,7 +87,7 @@ export class HubCache {
     if (!path.startsWith(folder + sep)) throw new Error(`internal: ${path} is not in ${folder}`)
     await mkdir(dirname(path), { recursive: true })
     // In one step, so that whoever reads meanwhile finds it whole or not at all.
-    const fresh = `${path}.${process.pid}`
+    const fresh = `${path}.${randomUUID()}`
     await symlink(relative(dirname(path), blob), fresh)
       .catch(() => link(blob, fresh))
       .catch(() => copyFile(blob, fresh, constants.COPYFILE_FICLONE))
