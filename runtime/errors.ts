@@ -86,6 +86,16 @@ export class ValidationError extends Error {
   }
 }
 
+/**
+ * What a function rejects with that the caller's signal ended: the reason that the signal was given, as `AbortSignal.timeout` gives
+ * one, or the AbortError itself where nothing but an abort was said.
+ */
+export function reasonOf(error: unknown): unknown {
+  if (!(error instanceof AbortError) || error.cause === undefined) return error
+  const { cause } = error
+  return (cause as { name?: unknown } | null)?.name === "AbortError" ? error : cause
+}
+
 /** The caller's signal ended the request; `text` is what had been written. */
 export class AbortError extends Error {
   readonly text: string

@@ -66,7 +66,7 @@ export interface OpenOptions {
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
   context?: number
-  /** Sequences that may wait for a slot. Default 256. */
+  /** Sequences that may wait for a slot. Default: any number; `createApp` and `tokenrail serve` have bounds of their own. */
   maxWaiting?: number
   /**
    * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in threads of their own, so
@@ -128,7 +128,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
   const slotCount = atLeast("slots", options.slots ?? 8, 1)
   const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
-  const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? 256, 0)
+  const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? Number.POSITIVE_INFINITY, 0)
   const { promptMs = defaultPromptMs, ...limits } = readLimits(options.limits)
   const seed = readSeed(options.seed)
   const log = options.log ?? (() => {})
@@ -193,6 +193,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       thread: isolates ? thread : null,
       isKnown: !isBounded,
       promptMs,
+      maxWaiting: Math.max(256, maxWaiting),
     })
     log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
     if (speculator) log(describeSpeculator(speculator))
@@ -320,6 +321,6 @@ function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions
 }
 
 function atLeast(name: string, value: number, min: number): number {
-  if (Number.isInteger(value) && value >= min) return value
+  if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= min) return value
   throw new RangeError(`${name}: ${value} is not an integer ≥ ${min}`)
 }

@@ -61,6 +61,8 @@ export interface AppOptions extends ModelNameOptions {
    * `tokenrail.warnings` says so.
    */
   strictTools?: boolean
+  /** Answers that may wait for a slot before further requests are refused with 429, if the engine's bound is not lower. Default 256. */
+  maxWaiting?: number
   /** What each key may ask for in a minute; all callers together where there are no keys. Default: no bound. */
   rates?: RateOptions
   /** Is told of every request, by one line when its reply is whole. */
@@ -83,6 +85,7 @@ const appFields = {
   onLength: { words: ["truncate", "close"] },
   compileMs: "number",
   ...{ strictMaxTokens: "boolean", strictTools: "boolean" },
+  maxWaiting: "number",
   rates: { fields: { requests: "number", tokens: "number" } satisfies Fields<RateOptions> },
   ...{ logger: "any", metricsPublic: "boolean", status: "function" },
 } as const satisfies Fields<AppOptions>
@@ -145,14 +148,21 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
       observe()
       return response
     }
+  const { maxWaiting = 256 } = options
+  /** The same for what takes a place in the line. */
+  const generate = (endpoint: Parameters<typeof answer>[0]): Handler =>
+    answer(async (engine, request, options) => {
+      engine.checkLine(1, maxWaiting)
+      return endpoint(engine, request, options)
+    })
   const responses = new ResponseStore()
   const routes: Routes = {
-    "/v1/chat/completions": { POST: answer(chat) },
-    "/v1/completions": { POST: answer(completions) },
-    "/v1/messages": { POST: answer(messages) },
+    "/v1/chat/completions": { POST: generate(chat) },
+    "/v1/completions": { POST: generate(completions) },
+    "/v1/messages": { POST: generate(messages) },
     "/v1/messages/count_tokens": { POST: answer(countTokens) },
     "/v1/responses": {
-      POST: answer((engine, request, options) => createResponse(engine, request, options, responses)),
+      POST: generate((engine, request, options) => createResponse(engine, request, options, responses)),
     },
     "/v1/responses/input_tokens": {
       POST: answer((engine, request, options) => countInput(engine, request, options, responses)),

@@ -9,7 +9,8 @@ import type { CompileOptions, Grammar, GrammarInput, Report } from "../../gramma
 import { checkOptions } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
-import { AbortError, ModelError, RequestError } from "../errors.ts"
+import { onAbort } from "../aborts.ts"
+import { AbortError, ModelError, RequestError, reasonOf } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
@@ -31,8 +32,10 @@ import type { Speculator } from "../speculation/speculator.ts"
 import { type RunOptions, type RunResult, run } from "../turn/run.ts"
 import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
+import { Batch } from "./batch.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
-import { type GenerateResult, Generation } from "./generation.ts"
+import { inOwnWords, ownText } from "./fieldnames.ts"
+import { type GenerateResult, Generation, withJson } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
 import {
   type GenerateOptions,
@@ -97,6 +100,7 @@ export class Engine {
   private preparing = 0
   private loop: Promise<void> | undefined
   private isClosing = false
+  private closed: Promise<void> | undefined
   private death: Error | undefined
   /** performance.now() when work came to an idle engine. */
   private busySince = 0
@@ -248,10 +252,22 @@ export class Engine {
     prompt: Prompt,
     options?: Options,
   ): Promise<GenerateResult<ValueOf<Options>>> {
+    try {
+      return await this.answer(prompt, options)
+    } catch (error) {
+      throw reasonOf(inOwnWords(error))
+    }
+  }
+
+  private async answer<Options extends GenerateOptions>(
+    prompt: Prompt,
+    options: Options | undefined,
+  ): Promise<GenerateResult<ValueOf<Options>>> {
     checkRequest(options ?? {})
     const constraint = readConstraint(options ?? {})
     const generation = await this.start(prompt, options)
-    const result = await generation.result
+    const raw = await generation.result
+    const result = withJson({ ...raw, warnings: raw.warnings.map(ownText) })
     for (const choice of result.choices) {
       if (choice.finishReason === "abort")
         throw new AbortError(choice.text, { cause: options?.signal?.reason })
@@ -267,7 +283,25 @@ export class Engine {
       ),
     )
     const choices = result.choices.map((choice, index) => ({ ...choice, value: values[index] }))
-    return { ...result, value: values[0] as ValueOf<Options>, choices }
+    return withJson({ ...result, value: values[0] as ValueOf<Options>, choices })
+  }
+
+  /**
+   * The answers to many prompts with the same options, in their order: `for await (const result of engine.batch(prompts, options))`,
+   * or `await engine.batch(prompts, options)` for all of them. The first that fails ends the batch, with the error of `generate`.
+   */
+  batch<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
+    prompts: Iterable<Prompt>,
+    options?: Options,
+  ): Batch<ValueOf<Options>> {
+    const { signal: own, ...rest } = options ?? ({} as Options)
+    checkRequest(rest)
+    const answer = (prompt: Prompt, signal: AbortSignal) =>
+      this.generate(prompt, { ...rest, signal } as unknown as GenerateOptions) as Promise<
+        GenerateResult<ValueOf<Options>>
+      >
+    // Twice as many as run: the next ones are prepared meanwhile.
+    return new Batch(prompts, answer, 2 * this.parts.model.slotCount, own)
   }
 
   /**
@@ -276,7 +310,11 @@ export class Engine {
    */
   async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
     checkRequest(options)
-    const generation = await this.start(prompt, { ...options, fields: options.fields ?? true })
+    const generation = await this.start(prompt, { ...options, fields: options.fields ?? true }).catch(
+      (error) => {
+        throw reasonOf(inOwnWords(error))
+      },
+    )
     for await (const { fields, ...event } of generation) {
       // What a finished answer closes comes before its end.
       const isLast = event.type === "finish"
@@ -347,8 +385,18 @@ export class Engine {
     return { used, size: this.parts.model.slotCount * this.model.contextLength }
   }
 
-  /** Ends what runs by `abort` and releases model and sampler. */
-  async close(): Promise<void> {
+  /** Ends what runs by `abort` and releases model and sampler. A second call waits for the first. */
+  close(): Promise<void> {
+    this.closed ??= this.end()
+    return this.closed
+  }
+
+  /** `await using engine = await open()` closes it at the end of its block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  private async end(): Promise<void> {
     this.isClosing = true
     for (const sequence of this.sequences()) this.stepper.end(sequence, "abort", null)
     await this.loop
@@ -416,10 +464,10 @@ export class Engine {
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
   }
 
-  /** Whether `count` more answers find a slot or a place in the line. Throws RequestError. */
-  checkLine(count: number): void {
+  /** Whether `count` more answers find a slot or a place in the line, of `maxWaiting`. Throws RequestError. */
+  checkLine(count: number, maxWaiting = this.parts.maxWaiting): void {
     const { waiting, slots } = this.scheduler
-    const { maxWaiting, model } = this.parts
+    const { model } = this.parts
     const most = maxWaiting + model.slotCount
     if (count > most) {
       const message = `n: ${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`
@@ -465,10 +513,7 @@ export class Engine {
   }
 
   private watchSignal(generation: Generation, signal: AbortSignal | undefined): void {
-    if (!signal) return
-    const abort = (): void => this.cancel(generation)
-    signal.addEventListener("abort", abort, { once: true })
-    void generation.result.then(() => signal.removeEventListener("abort", abort))
+    void generation.result.then(onAbort(signal, () => this.cancel(generation)))
   }
 }
 

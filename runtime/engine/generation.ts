@@ -317,7 +317,7 @@ export class Generation {
     const { index: _, ...first } = choices[0]
     const ignored = new Set(this.sequences.flatMap((sequence) => sequence.ignoredStops))
     const lifted = new Set(this.sequences.flatMap((sequence) => [...sequence.lifted]))
-    return {
+    return withJson({
       ...first,
       choices,
       usage: this.usage(),
@@ -332,7 +332,7 @@ export class Generation {
           (param) => `${param}: ${overruled[param] ?? "lifted where it left no token to choose"}`,
         ),
       ],
-    }
+    })
   }
 
   private choice(sequence: Sequence, index: number): Choice {
@@ -387,6 +387,18 @@ export class Generation {
       tpotMs: longest > 1 ? (endedAt - firstAt) / (longest - 1) : 0,
     }
   }
+}
+
+/** The result, with a `toJSON` that writes its seed as digits and its errors as name and message. */
+export function withJson<Result extends GenerateResult>(result: Result): Result {
+  return Object.defineProperty(result, "toJSON", { value: toJson, enumerable: false })
+}
+
+function toJson(this: GenerateResult): object {
+  const plain = ({ error }: Pick<Choice, "error">) =>
+    error === undefined ? {} : { error: { name: error.name, message: error.message } }
+  const choices = this.choices.map((choice) => ({ ...choice, ...plain(choice) }))
+  return { ...this, ...plain(this), choices, seed: String(this.seed) }
 }
 
 function spread(values: readonly number[]): Spread {

@@ -5,6 +5,7 @@
  * that it may change, is the business of `placement.ts`: a walk is a function of its request and its tokens, so nothing
  * changes in its output.
  */
+import { onAbort } from "../aborts.ts"
 import { AbortError } from "../errors.ts"
 import type { DraftedTokens } from "./draft.ts"
 import { Group, ThreadedGuide } from "./group.ts"
@@ -55,15 +56,17 @@ export class ThreadedGuides implements GuideHost {
 
   async open(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
     let group: Group | undefined
-    const opening = await new Promise<Opening>((resolve, reject) => {
+    let callOff = (): void => {}
+    const opened = new Promise<Opening>((resolve, reject) => {
       group = new Group(++this.lastId, request, { resolve, reject })
       this.makeGuides(group, count)
       const refusal = this.placement.refusalOf(group)
       if (refusal) return this.fail(group, refusal)
       this.placement.admit(group)
       const abort = (): void => this.fail(group!, new AbortError("", { cause: signal?.reason }))
-      signal?.addEventListener("abort", () => group!.opening || abort(), { once: true })
+      callOff = onAbort(signal, () => group!.opening || abort())
     })
+    const opening = await opened.finally(() => callOff())
     return { opening, guides: group!.guides }
   }
 

@@ -6,6 +6,7 @@
  * cannot fit.
  */
 import { Worker } from "node:worker_threads"
+import { onAbort } from "../aborts.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
 import { packageFile } from "../files.ts"
 import { type PackedError, unpackError } from "../guides/protocol.ts"
@@ -32,6 +33,8 @@ export interface PromptThread {
 }
 
 export interface PromptOptions {
+  /** Long prompts that may wait for the thread. Default 256. */
+  readonly maxWaiting?: number
   readonly tokenizer: Tokenizer
   readonly contextLength: number
   /** Where a thread finds the tokenizer; null: everything is encoded here. */
@@ -50,7 +53,7 @@ const hereMs = 30
 /** Milliseconds that words of one request, such as those that it bans, may hold it. */
 const wordsMs = 250
 /** Prompts that may wait for the thread. */
-const maxWaiting = 256
+const defaultMaxWaiting = 256
 
 /** Milliseconds that the prompts of one request have taken. */
 export interface PromptTime {
@@ -113,18 +116,19 @@ export class PromptEncoder {
     if (spent.ms > this.options.promptMs) throw this.tooLong(text)
     const ids = !thread || length <= shortLength ? this.encodeHere(text, spent) : null
     if (ids !== null || !thread) return ids ?? []
+    const { maxWaiting = defaultMaxWaiting } = this.options
     if (this.waiting.length >= maxWaiting) {
       const message = `${maxWaiting} long prompts wait to be tokenised: try again later`
       throw new RequestError("queue_full", message)
     }
-    return new Promise((resolve, reject) => {
+    let callOff = (): void => {}
+    const encoded = new Promise<readonly number[]>((resolve, reject) => {
       const job: Job = { text, spent, resolve, reject }
-      signal?.addEventListener("abort", () => this.drop(job, new AbortError("", { cause: signal.reason })), {
-        once: true,
-      })
+      callOff = onAbort(signal, () => this.drop(job, new AbortError("", { cause: signal?.reason })))
       this.waiting.push(job)
       this.next(thread)
     })
+    return encoded.finally(() => callOff())
   }
 
   /** The ids of words of one request, at once: parts of texts. Throws RequestError where they take too long together. */

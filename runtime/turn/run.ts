@@ -5,7 +5,7 @@
  * next time. Arguments are what the tool's schema allows, and what its own validator makes of them.
  */
 import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts"
-import type { GenerateResult } from "../engine/generation.ts"
+import { type GenerateResult, withJson } from "../engine/generation.ts"
 import type { GenerateOptions } from "../engine/request.ts"
 import { generateAliases, generateFields } from "../engine/requestfields.ts"
 import { RequestError } from "../errors.ts"
@@ -92,10 +92,10 @@ export async function run(
     const result = await engine.generate(messages, { ...options, tools: described, toolChoice })
     const { text, toolCalls } = result
     messages.push(assistantMessage(text, toolCalls))
-    if (toolCalls.length === 0) return { ...result, messages, steps }
+    if (toolCalls.length === 0) return withJson({ ...result, messages, steps })
     messages.push(...(await Promise.all(toolCalls.map((call) => answerOf(call, tools)))))
     // With one step alone the calls are the answer.
-    if (steps === maxSteps) return { ...result, messages, steps }
+    if (steps === maxSteps) return withJson({ ...result, messages, steps })
   }
 }
 

@@ -26,6 +26,12 @@ interface Ort {
 }
 
 const port = parentPort!
+
+/** Lets the thread end. Deno's port of a thread has no `close`; there the listener is what keeps the thread. */
+function closePort(): void {
+  if (typeof port.close === "function") port.close()
+  else process.exit()
+}
 const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
 const gate = new Gate(cells)
 
@@ -42,7 +48,7 @@ try {
   })
 } catch (error) {
   answer({ kind: "failed", id: 0, message: (error as Error).message })
-  port.close()
+  closePort()
 } finally {
   gate.leave()
 }
@@ -52,7 +58,7 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
   try {
     if (question.kind === "close") {
       await session.close()
-      port.close()
+      closePort()
       return
     }
     const logits = await session.forward(question.feeds, question.reuse)

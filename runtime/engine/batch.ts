@@ -1,0 +1,65 @@
+/**
+ * Many prompts with the same options: their results in the order of the prompts, with as many under way as keep the slots busy.
+ *
+ * `for await (const result of engine.batch(prompts, options))` takes each as soon as it and all before it are there;
+ * `await engine.batch(prompts, options)` takes all. The first that fails ends the batch with its error, and the others with it.
+ */
+import type { GenerateResult } from "./generation.ts"
+import type { GenerateOptions, Prompt } from "./request.ts"
+
+/** Who answers one prompt. */
+type Answer<Value> = (prompt: Prompt, signal: AbortSignal) => Promise<GenerateResult<Value>>
+
+/** The results of a batch: iterate over them, or wait for all. Either begins it, and each begins it anew. */
+export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Value>> {
+  private readonly prompts: Iterable<Prompt>
+  private readonly answer: Answer<Value>
+  private readonly width: number
+  private readonly signal: GenerateOptions["signal"]
+
+  /** `width`: prompts that are under way at once. */
+  constructor(
+    prompts: Iterable<Prompt>,
+    answer: Answer<Value>,
+    width: number,
+    signal: GenerateOptions["signal"],
+  ) {
+    this.prompts = prompts
+    this.answer = answer
+    this.width = width
+    this.signal = signal
+  }
+
+  /** Leaving the loop early ends what is under way. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<GenerateResult<Value>, void, undefined> {
+    const end = new AbortController()
+    const signal = this.signal ? AbortSignal.any([this.signal, end.signal]) : end.signal
+    const running: Promise<GenerateResult<Value>>[] = []
+    try {
+      for (const prompt of this.prompts) {
+        const result = this.answer(prompt, signal)
+        // Its error is thrown when it is its turn, if that comes.
+        result.catch(() => {})
+        running.push(result)
+        if (running.length >= this.width) yield await running.shift()!
+      }
+      while (running.length > 0) yield await running.shift()!
+    } finally {
+      end.abort()
+    }
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a batch may be awaited
+  then<Done = GenerateResult<Value>[], Failed = never>(
+    done?: ((results: GenerateResult<Value>[]) => Done | PromiseLike<Done>) | null,
+    failed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<Done | Failed> {
+    return this.all().then(done, failed)
+  }
+
+  private async all(): Promise<GenerateResult<Value>[]> {
+    const results: GenerateResult<Value>[] = []
+    for await (const result of this) results.push(result)
+    return results
+  }
+}
