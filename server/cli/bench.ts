@@ -5,35 +5,38 @@
 import { arch, cpus, platform } from "node:os"
 import { type Command, Option } from "commander"
 import { warmUp } from "../../runtime/index.ts"
-import { readMaskRows, runMaskRow } from "../suite/maskbench.ts"
+import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
+import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
+import { csvLine, progress } from "./progress.ts"
 import { compileEarly } from "./restart.ts"
-import { readVocabulary } from "./vocabulary.ts"
 
 interface BenchFlags {
   what: "mask"
   vocab?: string
   every: number
   json?: boolean
+  csv?: boolean
 }
 
 export function benchCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("bench")
     .description("time the mask layer on MaskBench: schema text to first mask, fill and accept per token")
-    .argument("<file>", "the .jsonl or .jsonl.gz file")
+    .argument("<file>", "the .jsonl or .jsonl.gz file, or a directory of one JSON file a schema")
     .addOption(new Option("--what <name>", "what to time").choices(["mask"]).default("mask"))
     .option("--vocab <dir>", "directory of the tokenizer that the token ids belong to")
     .option("--every <n>", "take every n-th schema", wholeNumber, 1)
     .option("--json", "print one JSON object a schema, then the summary")
+    .addOption(new Option("--csv", "print one line a schema: verdict, tokens and times").conflicts("json"))
     .action(async (file: string, flags: BenchFlags) => done(await run(file, flags, io)))
 }
 
 async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
-  const vocabulary = await readVocabulary(flags.vocab)
-  const rows = (await readMaskRows(file)).filter((_, index) => index % Math.max(1, flags.every) === 0)
+  const { vocabulary, rows: all } = await readCorpus(file, flags.vocab)
+  const rows = all.filter((_, index) => index % Math.max(1, flags.every) === 0)
   // As a server does after it has loaded a model.
   compileEarly(true)
   for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
@@ -41,13 +44,18 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   // Only figures are kept: the memory of a run is the engine's.
   const tokens: number[] = []
   const firstMasks: number[] = []
+  const tick = progress(io, "bench", rows.length)
+  if (flags.csv) io.out(csvLine(["id", "verdict", "tokens", "first_mask_us", "avg_us", "max_us"]))
   for (const row of rows) {
     const result = runMaskRow(row.read(), vocabulary, true)
     if (flags.json) io.out(`${JSON.stringify(result)}\n`)
+    if (flags.csv) io.out(csvLine(cellsOf(result)))
+    if ("refused" in result) io.err(`refused: ${result.id}: ${result.refused}\n`)
     if ("tests" in result) {
       for (const us of result.us ?? []) tokens.push(us)
       firstMasks.push(result.ttfm_us ?? 0)
     }
+    tick()
     io.signal.throwIfAborted()
   }
   const summary = {
@@ -58,12 +66,19 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
     machine: `${cpus()[0]?.model ?? arch()}, ${platform()}, node ${process.version}`,
   }
   if (flags.json) io.out(`${JSON.stringify({ summary })}\n`)
-  else {
+  else if (!flags.csv) {
     io.out(`${summary.schemas} schemas, ${summary.refused} refused; ${summary.machine}\n`)
     io.out(`fill + accept per token, µs:   ${describe(summary.token_us)}\n`)
     io.out(`schema text to first mask, µs: ${describe(summary.first_mask_us)}\n`)
   }
   return Exit.Ok
+}
+
+function cellsOf(result: MaskResult): (string | number)[] {
+  if (!("tests" in result)) return [result.id, "refused", 0, "", "", ""]
+  const { n, avg, max } = distribution(result.us ?? [])
+  const isRight = result.tests.every(({ valid, accepted }) => valid === accepted)
+  return [result.id, isRight ? "pass" : "wrong", n, result.ttfm_us ?? "", avg.toFixed(2), max]
 }
 
 interface Distribution {

@@ -7,7 +7,7 @@
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"
-import { losses, readBaseline } from "../suite/baseline.ts"
+import { losses, nameOf, readBaseline } from "../suite/baseline.ts"
 import {
   type GrammarResult,
   type Judgement,
@@ -15,13 +15,14 @@ import {
   readGrammarRows,
   runGrammarRow,
 } from "../suite/grammars.ts"
-import { type MaskResult, type PackedRow, readMaskRows, runMaskRow } from "../suite/maskbench.ts"
+import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
 import { readSuite, runSuiteGroup, type SuiteResult } from "../suite/schemasuite.ts"
 import { runShards } from "../suite/shards.ts"
 import { spelling } from "./constraint.ts"
+import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
-import { readVocabulary } from "./vocabulary.ts"
+import { csvLine, progress } from "./progress.ts"
 
 interface ConformanceFlags {
   suite: "maskbench" | "jsts" | "grammars"
@@ -33,13 +34,14 @@ interface ConformanceFlags {
   jobMs: number
   shard?: string
   json?: boolean
+  csv?: boolean
 }
 
 export function conformanceCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("conformance")
     .description("compare verdicts with those of a corpus; exit 1 on a wrong accept or below a baseline")
-    .argument("<path>", "maskbench, grammars: the file of rows; jsts: the suite's directory")
+    .argument("<path>", "the file of rows; jsts: the suite's directory; maskbench: also a directory")
     .addOption(
       new Option("--suite <name>", "corpus").choices(["maskbench", "jsts", "grammars"]).makeOptionMandatory(),
     )
@@ -51,6 +53,7 @@ export function conformanceCommand(program: Command, io: Io, done: (code: number
     .option("--job-ms <n>", "time for one schema", wholeNumber, 60_000)
     .addOption(new Option("--shard <first/step>", "in a child: print these jobs").hideHelp())
     .option("--json", "print one JSON object a schema or test, then the summary")
+    .addOption(new Option("--csv", "print one line a schema or test: name, verdict, why").conflicts("json"))
     .action(async (path: string, flags: ConformanceFlags) => done(await run(path, flags, io)))
 }
 
@@ -68,6 +71,7 @@ async function run(path: string, flags: ConformanceFlags, io: Io): Promise<numbe
     shardCount: Math.max(1, Math.min(flags.parallel, jobs.count)),
     jobMs: flags.jobMs,
     loadMs: flags.jobMs + 60_000,
+    onJob: progress(io, "conformance", jobs.count),
     args: (first, step) => [
       ...["conformance", path, "--suite", flags.suite, "--every", String(flags.every)],
       ...(flags.vocab ? ["--vocab", flags.vocab] : []),
@@ -78,12 +82,34 @@ async function run(path: string, flags: ConformanceFlags, io: Io): Promise<numbe
     line.startsWith("crashed") ? jobs.crashed(job, line) : JSON.parse(line),
   )
   if (flags.json) for (const result of results) io.out(`${JSON.stringify(result)}\n`)
+  if (flags.csv) {
+    io.out(csvLine(["name", "verdict", "why"]))
+    for (const row of results) io.out(csvLine([nameOf(row), jobs.judge(row), whyOf(row)]))
+  } else if (!flags.json) {
+    for (const row of results) {
+      const judgement = jobs.judge(row)
+      if (judgement !== "pass")
+        io.err(`${judgement.replace("_", " ")}: ${nameOf(row)}${whyOf(row) && `: ${whyOf(row)}`}\n`)
+    }
+  }
   const summary = summarize(jobs, results)
   const lost = baseline === null ? [] : losses(baseline, results, summary, isRight)
   const against = baseline === null ? {} : { lost: lost.length }
-  io.out(flags.json ? `${JSON.stringify({ summary: { ...summary, ...against } })}\n` : describe(summary))
+  if (!flags.csv)
+    io.out(flags.json ? `${JSON.stringify({ summary: { ...summary, ...against } })}\n` : describe(summary))
   for (const name of lost) io.err(`lost since ${flags.against}: ${name}\n`)
   return summary.wrong_accepts > 0 || lost.length > 0 ? Exit.Rejected : Exit.Ok
+}
+
+/** Why a row is not right: the refusal, or which of its texts are judged otherwise. */
+function whyOf(row: Row): string {
+  const reason = row.refused ?? row.crashed
+  if (reason !== undefined) return String(reason)
+  const tests = (row.tests ?? []) as { valid?: boolean; accepted: boolean; error?: string }[]
+  const wrong = tests.flatMap(({ valid, accepted, error }, index) =>
+    valid === undefined || valid === accepted ? [] : [`test ${index + 1}${error ? ` (${error})` : ""}`],
+  )
+  return wrong.join(", ")
 }
 
 async function baselineOf(path: string, isRight: (row: unknown) => boolean) {
@@ -123,17 +149,12 @@ const suites: Record<ConformanceFlags["suite"], (path: string, flags: Conformanc
   /** A schema is right when all of its texts are. */
   async maskbench(path, flags) {
     if (!flags.vocab) throw new UsageError("--suite maskbench needs --vocab, the directory of its tokenizer")
-    const rows = every(await readMaskRows(path), flags)
-    let ready: Promise<(row: PackedRow) => MaskResult> | undefined
+    const { vocabulary, rows: all } = await readCorpus(path, flags.vocab)
+    const rows = every(all, flags)
     return {
       suite: "maskbench",
       count: rows.length,
-      async run(job) {
-        ready ??= readVocabulary(flags.vocab!).then((vocabulary) => {
-          return (row) => runMaskRow(row.read(), vocabulary, false)
-        })
-        return (await ready)(rows[job])
-      },
+      run: async (job) => runMaskRow(rows[job].read(), vocabulary, false),
       crashed: (job, reason) => [{ id: rows[job].id, crashed: reason }],
       judge: (row) => judgeMask(row as MaskResult),
     }

@@ -15,6 +15,7 @@ import {
 } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import { ListenError } from "../serve.ts"
+import { CorpusError } from "../suite/rows.ts"
 
 export const Exit = {
   Ok: 0,
@@ -63,7 +64,16 @@ export function exitCode(error: unknown, io: Io): number {
   io.err(`tokenrail: ${message}\n`)
   if (error instanceof GrammarError) return Exit.Refused
   if (error instanceof ModelError) return Exit.Model
-  const usage = [UsageError, OptionError, Refusal, SamplingError, RequestError, ListenError, StoreError]
+  const usage = [
+    UsageError,
+    CorpusError,
+    OptionError,
+    Refusal,
+    SamplingError,
+    RequestError,
+    ListenError,
+    StoreError,
+  ]
   if (usage.some((kind) => error instanceof kind)) return Exit.Usage
   if (error instanceof Error && error.stack) io.err(`${error.stack}\n`)
   return Exit.Model

@@ -6,16 +6,10 @@
  * `options` are the policies that the wire names, and what the kind has of its own (`flags`, `root`, `start`). A row with
  * `error` must be refused. Texts are read byte by byte, in every spelling that JSON has; control tokens are read as spelled.
  */
-import { readFile } from "node:fs/promises"
-import {
-  type CompileOptions,
-  compile,
-  GrammarError,
-  type GrammarInput,
-  readJson,
-} from "../../runtime/index.ts"
+import { type CompileOptions, compile, GrammarError, type GrammarInput } from "../../runtime/index.ts"
 import { byteMachine, TextChecker } from "./checker.ts"
 import { describeError } from "./maskbench.ts"
+import { CorpusError, membersOf, type Row, rowsOf } from "./rows.ts"
 
 export interface GrammarRow {
   id: string
@@ -38,17 +32,34 @@ const keepsText: ReadonlySet<string> = new Set(["schema", "tag"])
 
 /** The rows of a `.jsonl` file, in its order. */
 export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
-  const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line.trim() !== "")
-  return lines.map((line) => {
-    const { id, kind, grammar, options, tests, error } = JSON.parse(line)
-    const root = readJson(line, { duplicateKeys: "last" })
-    const node = root.kind === "object" ? root.members.get("grammar") : undefined
-    const isText = node === undefined || node.kind === "string"
-    return {
-      ...{ id, kind, options: options ?? {}, tests: tests ?? [], mustFail: error !== undefined },
-      grammar: keepsText.has(kind) && !isText ? line.slice(node.start, node.end) : grammar,
-    }
-  })
+  const rows: GrammarRow[] = []
+  for await (const row of rowsOf(path)) rows.push(readRow(row))
+  if (rows.length === 0) throw new CorpusError(`${path}: there is no row in it`)
+  return rows
+}
+
+/** Throws `CorpusError` for a row that lacks what it needs. */
+function readRow(row: Row): GrammarRow {
+  const { text: line } = row
+  const members = membersOf(row)
+  const { id, kind, grammar, options, tests, error } = JSON.parse(line)
+  if (typeof id !== "string") throw new CorpusError(`${row.place}: \`id\` is missing, or no string`)
+  const place = `${row.place} (${id})`
+  if (typeof kind !== "string") throw new CorpusError(`${place}: \`kind\` is missing, or no string`)
+  if (grammar === undefined) throw new CorpusError(`${place}: \`grammar\` is missing`)
+  if (tests !== undefined && !Array.isArray(tests)) throw new CorpusError(`${place}: \`tests\` is no list`)
+  for (const [index, test] of (tests ?? []).entries()) {
+    if (typeof test?.text !== "string" || typeof test.valid !== "boolean")
+      throw new CorpusError(
+        `${place}, test ${index + 1}: it needs \`text\`, a string, and \`valid\`, true or false`,
+      )
+  }
+  const node = members.get("grammar")
+  const isText = node === undefined || node.kind === "string"
+  return {
+    ...{ id, kind, options: options ?? {}, tests: tests ?? [], mustFail: error !== undefined },
+    grammar: keepsText.has(kind) && !isText ? line.slice(node.start, node.end) : grammar,
+  }
 }
 
 const policyNames = ["whitespace", "order", "escapes", "numbers", "formats", "open_objects"]

@@ -1,15 +1,23 @@
 /**
  * MaskBench: schemas with texts that are valid or not, as token ids, and what a token-level engine says of them.
  *
- * A row of the file is `{id, schema, tests: [{valid, text, tokens}]}`. A text is accepted when every token is in the mask
- * at its place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of their ids, so that
- * a thinned run is a fair sample, in one process that keeps its caches, as a server does. Idea of the corpus and the
- * timing: guidance-ai/jsonschemabench, maskbench.
+ * A row of a file is `{id, schema, tests: [{valid, tokens}]}`, or has `text` or `data` in place of `tokens`, which the vocabulary's
+ * own tokenizer splits. A directory holds one JSON file a schema, as the benchmark's repository has them. A text is accepted when
+ * every token is in the mask at its place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of
+ * their ids, so that a thinned run is a fair sample, in one process that keeps its caches, as a server does. Idea of the corpus
+ * and the timing: guidance-ai/jsonschemabench, maskbench.
  */
 import { createHash } from "node:crypto"
-import { createReadStream } from "node:fs"
-import { createGunzip, deflateRawSync, inflateRawSync } from "node:zlib"
-import { compile, GrammarError, Matcher, readJson, TokenFsm, type Vocabulary } from "../../runtime/index.ts"
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+import {
+  compile,
+  GrammarError,
+  type JsonNode,
+  Matcher,
+  TokenFsm,
+  type Vocabulary,
+} from "../../runtime/index.ts"
+import { CorpusError, filesOf, isDirectory, membersOf, type Row, rowsOf, UnsplitError } from "./rows.ts"
 
 export interface MaskRow {
   id: string
@@ -40,14 +48,23 @@ export interface PackedRow {
   read(): MaskRow
 }
 
+/** What token ids are held against, and what splits the texts of rows that have none. */
+export interface RowTokens {
+  /** V: ids are below. */
+  readonly width: number
+  /** Null: the vocabulary's directory does not say how. */
+  readonly encode: ((text: string) => readonly number[]) | null
+}
+
 /**
- * The rows of a `.jsonl` or `.jsonl.gz` file, in the order of the SHA-1 of their ids. They stay compressed until they
- * are read: the corpus is no part of the memory that an engine takes.
+ * The rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1 of their ids. They stay compressed until
+ * they are read: the corpus is no part of the memory that an engine takes. Throws `CorpusError` for the first that is broken.
  */
-export async function readMaskRows(path: string): Promise<PackedRow[]> {
+export async function readMaskRows(path: string, tokens: RowTokens): Promise<PackedRow[]> {
   const rows: { key: string; row: PackedRow }[] = []
-  for await (const line of linesOf(path)) {
-    const row = parseRow(line)
+  const given = (await isDirectory(path)) ? filesOf(path) : rowsOf(path)
+  for await (const each of given) {
+    const row = readRow(each, "name" in each ? (each.name as string) : undefined, tokens)
     // A copy: the view that zlib returns keeps its whole buffer.
     const packed = Buffer.from(deflateRawSync(JSON.stringify(row), { level: 1 }))
     rows.push({
@@ -55,23 +72,8 @@ export async function readMaskRows(path: string): Promise<PackedRow[]> {
       row: { id: row.id, read: () => JSON.parse(inflateRawSync(packed).toString("utf8")) },
     })
   }
+  if (rows.length === 0) throw new CorpusError(`${path}: there is no row in it`)
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
-}
-
-/** The lines of a text file, compressed or not, but empty ones. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  const file = createReadStream(path)
-  const text = path.endsWith(".gz")
-    ? file.once("error", (error) => text.destroy(error)).pipe(createGunzip())
-    : file
-  text.setEncoding("utf8")
-  let rest = ""
-  for await (const chunk of text) {
-    const lines = (rest + chunk).split("\n")
-    rest = lines.pop() ?? ""
-    for (const line of lines) if (line.trim() !== "") yield line
-  }
-  if (rest.trim() !== "") yield rest
 }
 
 /** One schema with its texts. `timed` adds the times. */
@@ -129,13 +131,84 @@ export function describeError(error: unknown): string {
 }
 
 /** What is run of a row, in a form that is read with little garbage: what a run leaves for the collector is the engine's. */
-function parseRow(line: string): MaskRow {
-  // A key that comes twice in a schema is for the compiler to judge.
-  const root = readJson(line, { duplicateKeys: "last" })
-  if (root.kind !== "object") throw new TypeError("a row of MaskBench is an object")
-  const { start, end } = root.members.get("schema")!
-  const { id, tests }: MaskRow = JSON.parse(line)
-  return { id, schema: line.slice(start, end), tests: tests.map(({ valid, tokens }) => ({ valid, tokens })) }
+function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow {
+  const members = membersOf(row)
+  const named = members.get("id")
+  const id = named === undefined ? name : named.kind === "string" ? named.value : undefined
+  if (id === undefined) throw new CorpusError(`${row.place}: \`id\` is missing, or no string`)
+  const place = `${row.place} (${id})`
+  const schema = members.get("schema")
+  if (schema === undefined) throw new CorpusError(`${place}: \`schema\` is missing`)
+  if (!["object", "true", "false"].includes(schema.kind))
+    throw new CorpusError(`${place}: \`schema\` is a ${schema.kind}, not an object or a boolean`)
+  const tests = members.get("tests")
+  if (tests?.kind !== "array")
+    throw new CorpusError(`${place}: \`tests\` is ${tests === undefined ? "missing" : "no list"}`)
+  return {
+    id,
+    schema: row.text.slice(schema.start, schema.end),
+    tests: tests.items.map((test, index) => readTest(test, `${place}, test ${index + 1}`, tokens)),
+  }
+}
+
+function readTest(test: JsonNode, place: string, tokens: RowTokens): MaskRow["tests"][number] {
+  if (test.kind !== "object") throw new CorpusError(`${place}: it is no object`)
+  const valid = test.members.get("valid")?.kind
+  if (valid !== "true" && valid !== "false")
+    throw new CorpusError(
+      `${place}: \`valid\` is ${valid === undefined ? "missing" : "neither true nor false"}`,
+    )
+  return { valid: valid === "true", tokens: tokensOf(test.members, place, tokens) }
+}
+
+/** The token ids of a test, or those of its text. */
+function tokensOf(
+  test: ReadonlyMap<string, JsonNode>,
+  place: string,
+  { width, encode }: RowTokens,
+): number[] {
+  const given = test.get("tokens")
+  if (given === undefined) {
+    const text = textOf(test)
+    if (text === undefined)
+      throw new CorpusError(`${place}: it has no \`tokens\`, and no \`text\` or \`data\` to split`)
+    if (encode !== null) return [...encode(text)]
+    throw new UnsplitError(
+      `${place}: it has no \`tokens\`, and --vocab has no tokenizer.json to split its text`,
+    )
+  }
+  if (given.kind !== "array") throw new CorpusError(`${place}: \`tokens\` is no list of token ids`)
+  return given.items.map((item, at) => {
+    const id = item.kind === "number" ? Number(item.text) : Number.NaN
+    if (Number.isInteger(id) && id >= 0 && id < width) return id
+    const what = item.kind === "number" ? item.text : `a ${item.kind}`
+    throw new CorpusError(
+      `${place}: token ${at + 1} is ${what}, and the ids of --vocab are from 0 to ${width - 1}. Is it the tokenizer of this corpus?`,
+    )
+  })
+}
+
+/** `text` as it is, `data` as Python's json.dumps writes it. */
+function textOf(test: ReadonlyMap<string, JsonNode>): string | undefined {
+  const text = test.get("text")
+  if (text?.kind === "string") return text.value
+  const data = test.get("data")
+  return data && spaced(data)
+}
+
+function spaced(node: JsonNode): string {
+  switch (node.kind) {
+    case "number":
+      return node.text
+    case "string":
+      return JSON.stringify(node.value)
+    case "array":
+      return `[${node.items.map(spaced).join(", ")}]`
+    case "object":
+      return `{${[...node.members].map(([key, value]) => `${JSON.stringify(key)}: ${spaced(value)}`).join(", ")}}`
+    default:
+      return node.kind
+  }
 }
 
 function hasBit(mask: Uint32Array, token: number): boolean {

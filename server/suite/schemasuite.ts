@@ -9,6 +9,7 @@ import { join, relative } from "node:path"
 import { compile, type Grammar, type JsonNode, readJson } from "../../runtime/index.ts"
 import { byteMachine, TextChecker } from "./checker.ts"
 import { describeError } from "./maskbench.ts"
+import { CorpusError, filesOf, isDirectory } from "./rows.ts"
 
 export interface SuiteGroup {
   file: string
@@ -35,17 +36,26 @@ export interface Suite {
 export async function readSuite(directory: string, draft: string): Promise<Suite> {
   const name = draft.startsWith("draft") ? draft : `draft${draft}`
   const root = join(directory, "tests", name)
-  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith(".json")).sort()
   const groups: SuiteGroup[] = []
-  for (const file of files) groups.push(...parseFile(file, await readFile(join(root, file), "utf8")))
+  for await (const { text, place, name } of filesOf(root)) groups.push(...parsed(`${name}.json`, text, place))
   const documents: Record<string, string> = {}
   const remotes = join(directory, "remotes")
-  for (const entry of await readdir(remotes, { recursive: true, withFileTypes: true })) {
+  const isThere = await isDirectory(remotes).catch(() => false)
+  for (const entry of !isThere ? [] : await readdir(remotes, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith(".json")) continue
     const path = join(entry.parentPath, entry.name)
     documents[`http://localhost:1234/${relative(remotes, path)}`] = await readFile(path, "utf8")
   }
   return { draft: name, groups, documents }
+}
+
+/** The groups of a file. Throws `CorpusError` naming it. */
+function parsed(file: string, text: string, place: string): SuiteGroup[] {
+  try {
+    return parseFile(file, text)
+  } catch (error) {
+    throw new CorpusError(`${place}: ${(error as Error).message}`)
+  }
 }
 
 /** All tests of one group. */

@@ -15,6 +15,8 @@ export interface ShardOptions {
   /** Time for one job; the first one of a child also loads the vocabulary. */
   jobMs: number
   loadMs: number
+  /** Called for each job that is done. */
+  onJob?: () => void
   /** Arguments with which the child prints the lines of jobs `first`, `first + step`, … */
   args: (first: number, step: number) => string[]
 }
@@ -44,6 +46,7 @@ async function runShard(shard: number, lines: string[], options: ShardOptions): 
       createInterface({ input: child.stdout }).on("line", (line) => {
         lines[next] = line
         next += step
+        options.onJob?.()
         clearTimeout(timer)
         timer = setTimeout(expire, options.jobMs)
       })
@@ -57,5 +60,6 @@ async function runShard(shard: number, lines: string[], options: ShardOptions): 
     if (next >= options.jobCount) break
     lines[next] = reason
     next += step
+    options.onJob?.()
   }
 }

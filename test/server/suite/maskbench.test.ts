@@ -6,6 +6,8 @@ import { expect, test } from "vitest"
 import { byteVocabulary } from "../../../server/suite/checker.ts"
 import { type MaskRow, readMaskRows, runMaskRow } from "../../../server/suite/maskbench.ts"
 
+/** What ids are held against. */
+const known = { width: 257, encode: null }
 const tokens = (text: string) => [...new TextEncoder().encode(text)]
 const row = (schema: string, tests: [boolean, string][]): MaskRow => ({
   id: "x",
@@ -54,12 +56,12 @@ test("rows are read with the spelling of their schemas, in the order of the hash
   const lines = ["a", "b", "c"].map((id) => `{"id":"${id}","schema":{"b":1.0,"1":{}},"tests":[]}`).join("\n")
   writeFileSync(join(directory, "rows.jsonl"), `${lines}\n`)
   writeFileSync(join(directory, "rows.jsonl.gz"), gzipSync(`${lines}\n`))
-  const rows = await readMaskRows(join(directory, "rows.jsonl"))
+  const rows = await readMaskRows(join(directory, "rows.jsonl"), known)
   // SHA-1: c 84a5…, a 86f7…, b e9d7….
   expect(rows.map(({ id }) => id)).toEqual(["c", "a", "b"])
   expect(rows[0].read().schema).toBe('{"b":1.0,"1":{}}')
-  const again = await readMaskRows(join(directory, "rows.jsonl.gz"))
+  const again = await readMaskRows(join(directory, "rows.jsonl.gz"), known)
   expect(again.map((row) => row.read())).toEqual(rows.map((row) => row.read()))
   for (const name of ["none.jsonl", "none.jsonl.gz"])
-    await expect(readMaskRows(join(directory, name))).rejects.toThrow(/ENOENT/)
+    await expect(readMaskRows(join(directory, name), known)).rejects.toThrow(/ENOENT/)
 })

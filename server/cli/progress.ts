@@ -1,0 +1,33 @@
+/** What a long command tells while it runs, on standard error: how much is done. And tables as CSV. */
+import type { Io } from "./exit.ts"
+
+/** Milliseconds between two lines: a person sees one line that changes, a log has few. */
+const everyMs = { terminal: 500, log: 10_000 }
+
+/** A function that is called for each part that is done. */
+export function progress(io: Io, what: string, total: number): () => void {
+  let done = 0
+  let told = performance.now()
+  let isOpen = false
+  return () => {
+    done++
+    const now = performance.now()
+    const isLast = done === total
+    if (now - told < (io.isTerminal ? everyMs.terminal : everyMs.log) && !(isLast && isOpen)) return
+    told = now
+    isOpen = true
+    io.err(
+      io.isTerminal
+        ? `\r${what}: ${done} of ${total}${isLast ? "\n" : ""}`
+        : `${what}: ${done} of ${total}\n`,
+    )
+  }
+}
+
+/** One line of a table. */
+export function csvLine(cells: readonly (string | number)[]): string {
+  const quoted = cells.map((cell) =>
+    /[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell,
+  )
+  return `${quoted.join(",")}\n`
+}
