@@ -1,4 +1,5 @@
 /** Lengths and counts that no text comes up to: refused before the first byte where a value needs them, idle where one bounds them. */
+import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/errors.ts"
 import { compile, type GrammarInput } from "../../../grammar/index.ts"
@@ -153,4 +154,23 @@ test("counts that are raised above what is kept of them stay what they are to an
     expect(acceptsText(fsm, "aaa"), pattern).toBe(true)
     expect(acceptsText(fsm, "c"), pattern).toBe(false)
   }
+})
+
+const factor = fc.constantFrom(1, 2, 3, 7, 1_000, 1_024, 1_025, 46_341, 65_536, 1_000_000)
+
+test("nested repetitions are refused exactly where the product of their counts is above the bound", () => {
+  fc.assert(
+    fc.property(fc.array(factor, { minLength: 1, maxLength: 5 }), fc.boolean(), (factors, isBranch) => {
+      const product = factors.reduce((all, count) => all * BigInt(count), 1n)
+      const pattern = factors.reduce((inner, count) => `(?:${inner}){${count}}`, "a")
+      const gbnf = factors.reduce((inner, count) => `(${inner}){${count}}`, '"a"')
+      const expected = product > 1_048_576n ? "limit" : undefined
+      const inputs: GrammarInput[] = [
+        { kind: "regex", pattern: isBranch ? `b|${pattern}` : pattern },
+        { kind: "gbnf", text: `root ::= ${isBranch ? `"b" | ${gbnf}` : gbnf}` },
+      ]
+      for (const input of inputs) expect(refusal(input)?.kind, `${pattern} in ${input.kind}`).toBe(expected)
+    }),
+    { numRuns: 60, seed: 48 },
+  )
 })
