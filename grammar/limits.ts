@@ -147,7 +147,7 @@ export const fixedBounds = {
   /** Significant digits of a bound or a divisor. */
   digits: 1_000,
   /** Obligations of one object, by negation. */
-  obligations: 254,
+  obligations: 8_192,
 
   // Nesting of calls.
   /** Groups of a pattern inside each other. */

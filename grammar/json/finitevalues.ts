@@ -16,7 +16,7 @@ import { ObjectRules, type Progress } from "./object/objectrules.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import type { JsonNode } from "./read/reader.ts"
 import { valueKey } from "./read/value.ts"
-import { type ItemValues, wholeValues } from "./values.ts"
+import { type Demands, type ItemValues, wholeValues } from "./values.ts"
 
 /** What there is to list. */
 export interface Listed {
@@ -50,6 +50,7 @@ const range = { start: 0, end: 0 }
 export class FiniteValues {
   private readonly all: Conjunctions
   private readonly listed: Listed
+  private readonly demands: Demands
   private readonly limits: Limits
   private readonly known = new Map<number, Values>()
   private readonly facts = new Map<number, readonly number[] | null>()
@@ -60,9 +61,10 @@ export class FiniteValues {
   private lowest = Number.POSITIVE_INFINITY
   private steps = 0
 
-  constructor(all: Conjunctions, listed: Listed, limits: Limits) {
+  constructor(all: Conjunctions, listed: Listed, demands: Demands, limits: Limits) {
     this.all = all
     this.listed = listed
+    this.demands = demands
     this.limits = limits
   }
 
@@ -271,11 +273,11 @@ export class FiniteValues {
 
   /** Objects whose members depend on each other, or may have any name of a class: read in the order of the names. */
   private tiedObjects(spec: ObjectSpec): Values {
-    const { and, isProductive } = this.itemValues
+    const { isProductive } = this.itemValues
     const rules = new ObjectRules(
       spec,
       spec.names.length,
-      wholeValues(and, () => true),
+      wholeValues(this.demands, () => true),
       isProductive,
       this.limits,
     )

@@ -19,8 +19,9 @@ import { closeObjects } from "./object/closing.ts"
 import { checkKeyReadings, mayLeaveMany } from "./object/keyreadings.ts"
 import { ObjectLanguage } from "./object/object.ts"
 import { ObjectRules } from "./object/objectrules.ts"
-import { type ObjectSpec, objectSpec } from "./object/objectspec.ts"
+import { type Chance, type ObjectSpec, objectSpec } from "./object/objectspec.ts"
 import type { KeywordReader } from "./read/keywordreader.ts"
+import { type ListedParts, ListedValues } from "./scalar/listed.ts"
 import { Scalars } from "./scalar/scalars.ts"
 import { type Punctuation, punctuation, type SurfacePolicy } from "./spelling.ts"
 import { type ItemValues, NoPart, type Values } from "./values.ts"
@@ -44,6 +45,7 @@ export class JsonLanguage implements Values, Containers {
   readonly all = new Conjunctions()
   readonly reader: KeywordReader
   readonly scalars: Scalars
+  private readonly listed: ListedValues
   private readonly plain: PlainSchemas
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
@@ -66,6 +68,7 @@ export class JsonLanguage implements Values, Containers {
       isPossibleObject: (facts) => this.isPossibleObject(facts),
       valuesOf: (conjunction) => this.equalitiesOf(conjunction),
       isCutBy: (conjunction, fact) => this.isCutBy(conjunction, fact),
+      isListed: (fact) => this.listed.isListed(fact),
       partsOf: (conjunction, facts, least) => this.partsOf(conjunction, facts, least),
     })
     this.satisfiability = new Satisfiability(
@@ -75,6 +78,7 @@ export class JsonLanguage implements Values, Containers {
     )
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
     this.scalars = new Scalars(this.all, reader, this.plain, policy)
+    this.listed = new ListedValues(this.all, reader, this.scalars, this.plain)
     this.all.bindMeaning((node) => reader.meant(node))
     reader.bindNames((node) => this.scalars.strings.formula.of(node))
   }
@@ -92,7 +96,7 @@ export class JsonLanguage implements Values, Containers {
         arrays: (conjunction: number) => this.arraysOf(conjunction),
         objects: (conjunction: number) => this.objectsOf(conjunction),
       }
-      this.madeFinite = new FiniteValues(this.all, listed, this.limits)
+      this.madeFinite = new FiniteValues(this.all, listed, this, this.limits)
     }
     return this.madeFinite
   }
@@ -128,6 +132,10 @@ export class JsonLanguage implements Values, Containers {
     if (this.all.isContradiction(this.all.factsOf(part))) return NoPart
     if ((this.typesOf(part) & (Types.object | Types.array)) !== 0) return null
     return this.scalars.hasValue(part) ? part : NoPart
+  }
+
+  listedParts(conjunction: number, chances: readonly Chance[]): ListedParts | null {
+    return this.listed.partsOf(conjunction, chances)
   }
 
   /** What array rules need to know of values. */
@@ -276,9 +284,10 @@ export class JsonLanguage implements Values, Containers {
     let specs = this.objectSpecs.get(conjunction)
     if (specs === undefined) {
       const branches = this.branches.of(conjunction, Types.object)
-      specs = branches.map(({ facts, obligations }) =>
+      specs = branches.map(({ facts, obligations, verdicts }) =>
         objectSpec(this.all, this.reader, facts, this.limits, {
           obligations,
+          verdicts,
           isImplied: (value, fact) => this.isImplied(value, fact),
           hasScalar: (value) => this.scalars.hasValue(value),
         }),
@@ -318,8 +327,7 @@ export class JsonLanguage implements Values, Containers {
       : !this.mayHaveValue(this.all.and(conjunction, [negation]))
   }
 
-  /** The fact that holds where `id` does not; null for facts about parts of containers. */
-  private negation(id: number): number | null {
+  negation(id: number): number | null {
     const { kind } = this.all.facts[id]
     return kind === "schema" || kind === "equals" || kind === "either" ? this.all.negation(id) : null
   }

@@ -6,6 +6,8 @@ import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
 import type { Lookup } from "./facts/satisfiable.ts"
+import type { Chance } from "./object/objectspec.ts"
+import type { ListedParts } from "./scalar/listed.ts"
 import type { Scalars } from "./scalar/scalars.ts"
 import type { Punctuation, SurfacePolicy } from "./spelling.ts"
 
@@ -23,11 +25,21 @@ export interface Demands {
    * or nothing is known of it.
    */
   scalarPart(conjunction: number, fact: number, holds: boolean): number | null
+  /** The fact that holds where `fact` does not; null for facts about parts of containers. */
+  negation(fact: number): number | null
+  /** The parts of a conjunction that many of `chances` tell apart by lists of scalars; null where few do. Memoised by `chances`. */
+  listedParts(conjunction: number, chances: readonly Chance[]): ListedParts | null
 }
 
-/** Demands that cut no value into parts. */
-export function wholeValues(and: Demands["and"], canBeMet: Demands["canBeMet"]): Demands {
-  return { and, canBeMet, scalarPart: () => null }
+/** The demands of a language, but for which can be met: no value is cut into parts by facts that are no lists. */
+export function wholeValues(demands: Demands, canBeMet: Demands["canBeMet"]): Demands {
+  return {
+    and: (conjunction, facts) => demands.and(conjunction, facts),
+    canBeMet,
+    scalarPart: () => null,
+    negation: (fact) => demands.negation(fact),
+    listedParts: (conjunction, chances) => demands.listedParts(conjunction, chances),
+  }
 }
 
 /** The values of conjunctions. */

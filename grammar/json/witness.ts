@@ -58,10 +58,7 @@ export class Witnesses {
 
   constructor(language: Containers, finite: FiniteValues) {
     this.language = language
-    this.demands = wholeValues(
-      (conjunction, facts) => language.and(conjunction, facts),
-      (conjunction) => language.isProductive(conjunction),
-    )
+    this.demands = wholeValues(language, (conjunction) => language.isProductive(conjunction))
     this.finite = finite
   }
 
@@ -132,8 +129,11 @@ export class Witnesses {
     }
     if (shortest !== null) return decoder.decode(shortest)
     for (const rank of [this.rankOf(conjunction), this.language.rank(conjunction)]) {
+      // A scalar has no parts, whenever it was asked for first.
       const isLower = (part: number) =>
-        part !== this.language.all.never && this.language.isProductive(part) && this.rankOf(part) < rank
+        part !== this.language.all.never &&
+        this.language.isProductive(part) &&
+        (this.rankOf(part) < rank || this.language.scalars.hasValue(part))
       for (const spec of this.language.arraysOf(conjunction)) {
         const start = arrayLanguage(spec, this.language, "", isLower).start()
         // Items that must differ take much work: not for a text that will be too long.

@@ -9,12 +9,15 @@ import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
+import type { SchemaNode } from "../refs/refs.ts"
 import { choices, type Partial, type ValueTest } from "./choices.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
-import { type Expansion, expandFact } from "./expand.ts"
+import { type Expansion, exactlyOne, expandFact } from "./expand.ts"
 import { KeyClauses } from "./keyclauses.ts"
 import { ComparisonWork, Known } from "./known.ts"
 import { type Obligation, obligationOf } from "./obligations.ts"
+import { areDisjoint } from "./oneof.ts"
+import { commonOrder, leavesOf, type Verdict, Verdicts } from "./verdicts.ts"
 
 /**
  * Above this many open branches each new one is tested for satisfiability before it is kept, and objects keep all clauses that
@@ -40,23 +43,39 @@ const StatusWork = 8
 /** Clauses left to the frame, whatever they ask; `some` facts are obligations too. */
 const FewClauses = 24
 /** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
-const KeptClauses = fixedBounds.obligations - 6
+const KeptClauses = 248
 /** Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside other notations none are joined. */
 const Beginnings = 5
+/** Up to so many objects that overlap are not counted where no order of names suits each of them. */
+const OrderedBranches = 32
+/** So many facts that are implied are added one by one. */
+const FewUnits = 16
+/** Above so many clauses it is tried first whether an object can keep them all. */
+const ManyClauses = 32
+
+/**
+ * How clauses are met. *Chosen*: each by one of its alternatives, but for those that plainly are obligations. *Kept*: objects keep
+ * what can be met key by key, and what is counted in the end. *Whole*: they keep it however much it is.
+ */
+type Manner = "chosen" | "kept" | "whole"
 
 /** Facts in the order in which they were met, and clauses that objects meet key by key. */
 export interface Branch {
   readonly facts: readonly number[]
   readonly clauses: readonly (readonly Alternative[])[]
   readonly obligations: readonly Obligation[]
+  /** What must hold besides, found when all keys are read. */
+  readonly verdicts: readonly Verdict[]
 }
 
 const none: readonly never[] = []
+const nothing: Partial = { facts: [], clauses: [], verdicts: none }
 
 /** A clause that is left to the object, and what it is there. */
 interface Kept {
   readonly clause: readonly Alternative[]
   readonly obligations: readonly Obligation[]
+  readonly verdict: Verdict | null
 }
 
 export class Branches {
@@ -66,7 +85,10 @@ export class Branches {
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
   /** Most schemas have few branches. */
-  private keyClauses: KeyClauses | null = null
+  private madeKeyClauses: KeyClauses | null = null
+  private madeVerdicts: Verdicts | null = null
+  /** By the list of a `oneOf`. */
+  private readonly ones = new Map<readonly SchemaNode[], Verdict | null>()
   /** Facts and clauses looked at so far for one question. */
   private work = 0
 
@@ -81,7 +103,7 @@ export class Branches {
   of(conjunction: number, type: number): readonly Branch[] {
     const facts = this.all.factsOf(conjunction)
     if (facts.length === 1 && this.isWhole(facts[0], type))
-      return [{ facts, clauses: none, obligations: none }]
+      return [{ facts, clauses: none, obligations: none, verdicts: none }]
     return this.search(conjunction, type)
   }
 
@@ -98,70 +120,128 @@ export class Branches {
     )
   }
 
+  private get keyClauses(): KeyClauses {
+    this.madeKeyClauses ??= new KeyClauses(this.all, this.reader, (fact) => this.expand(fact, Types.object))
+    return this.madeKeyClauses
+  }
+
+  private get verdicts(): Verdicts {
+    this.madeVerdicts ??= new Verdicts(this.all, this.reader, this.keyClauses)
+    return this.madeVerdicts
+  }
+
   /** The branches of any conjunction. The tests hold `of` to it. */
   search(conjunction: number, type: number): readonly Branch[] {
     if (!this.test.isWithinQuestion()) this.work = 0
     const { work } = this
-    const chosen = type === Types.object ? this.branch(conjunction, type, MostBranches) : null
+    if (type !== Types.object) return this.branch(conjunction, type, "kept") as Branch[]
+    if (this.isWide(conjunction)) {
+      const whole = this.branch(conjunction, type, "whole", ManyBranches)
+      if (whole?.every((branch) => this.isToldApart(branch)) === true) return whole
+      this.work = work
+    }
+    const chosen = this.branch(conjunction, type, "chosen", MostBranches)
     if (chosen !== null && chosen.length <= ManyBranches) return chosen
     this.work = work
-    const kept = this.branch(conjunction, type, null) as Branch[]
+    const kept = this.branch(conjunction, type, "kept") as Branch[]
     return chosen !== null && (chosen.length <= kept.length || !kept.every((branch) => this.isEasy(branch)))
       ? chosen
       : kept
   }
 
-  /** Whether few sets of obligations can be met by one key. */
-  private isEasy({ facts, obligations }: Branch): boolean {
-    const events = obligations.flat()
-    if (events.length > EasyEvents) return false
-    const asked = new Map<string, Set<number>>()
-    for (const event of events) {
-      if (event.kind !== "value") continue
-      const ofName = asked.get(event.name) ?? new Set<number>()
-      asked.set(event.name, ofName.add(event.fact))
+  /** Whether choosing for each clause would make many branches of objects. */
+  private isWide(conjunction: number): boolean {
+    const facts = new Set(this.all.factsOf(conjunction))
+    let [clauses, product] = [0, 1]
+    for (const id of facts) {
+      const expansion = this.expand(id, Types.object)
+      for (const implied of expansion.facts) facts.add(implied)
+      clauses += expansion.clauses.length
+      for (const clause of expansion.clauses) if (clause.length > MostBranches) return true
+      for (const nodes of expansion.ones) product *= this.alternativesOf(nodes, new Set())
     }
+    return clauses > ManyClauses || product > ManyBranches
+  }
+
+  /** How many alternatives a `oneOf` has, those of a `oneOf` in it counted one by one; more than `ManyBranches` are many. */
+  private alternativesOf(nodes: readonly SchemaNode[], around: Set<SchemaNode>): number {
+    let sum = 0
+    for (const node of nodes) {
+      if (sum > ManyBranches) break
+      let product = 1
+      if (!around.has(node)) {
+        around.add(node)
+        for (const inner of this.reader.of(node).one) product *= this.alternativesOf(inner, around)
+        around.delete(node)
+      }
+      sum += product
+    }
+    return sum
+  }
+
+  /** Whether few sets of obligations can be met by one key. */
+  private isEasy(branch: Branch): boolean {
+    return branch.obligations.flat().length <= EasyEvents && this.isToldApart(branch)
+  }
+
+  /** Whether the values of each name are told apart by what is asked of it, a few facts aside. */
+  private isToldApart({ facts, obligations, verdicts }: Branch): boolean {
+    const asked = new Map<string, Set<number>>()
+    const ask = (obligation: Obligation) => {
+      for (const event of obligation) {
+        if (event.kind !== "value" || this.test.isListed(event.fact)) continue
+        const ofName = asked.get(event.name)
+        if (ofName === undefined) asked.set(event.name, new Set([event.fact]))
+        else ofName.add(event.fact)
+      }
+    }
+    obligations.forEach(ask)
+    for (const verdict of verdicts) for (const { obligation } of leavesOf(verdict)) ask(obligation)
     const values = memberValues(this.all, this.reader, facts)
     return [...asked].every(([name, ofName]) => {
+      if (ofName.size <= EasyChances) return true
       const open = [...ofName].filter((fact) => !this.test.isCutBy(values(name), fact))
       return open.length <= EasyChances
     })
   }
 
   /**
-   * The branches of `conjunction`; null: there are more than `most`. Where that is null, all of them, and objects keep every clause
-   * that can be met key by key, also those that speak of several keys.
+   * The branches of `conjunction`; null: there are more than `most`. Where clauses are kept and no bound is given, all of them.
    */
-  private branch(conjunction: number, type: number, most: number | null): Branch[] | null {
+  private branch(conjunction: number, type: number, manner: Manner, most?: number): Branch[] | null {
     const done: Branch[] = []
     const open: Partial[] = []
     /** So many are done when the weaker ones are dropped. */
     const looked = most ?? this.limits.threads
-    const first = this.close({ facts: [], clauses: [] }, this.all.factsOf(conjunction), type)
+    const first = this.close(nothing, this.all.factsOf(conjunction), type, manner)
     if (first !== null) open.push(first)
     while (open.length > 0) {
-      const partial = this.propagate(open.pop() as Partial, type)
+      const partial = this.propagate(open.pop() as Partial, type, manner)
       if (partial === null) continue
-      const { kept, open: left } = this.partition(partial.clauses, type, most === null)
+      const { kept, open: left } = this.partition(partial.clauses, type, manner)
       if (left.length === 0) {
         done.push({
           facts: partial.facts,
           clauses: kept.map(({ clause }) => clause),
           obligations: kept.flatMap(({ obligations }) => obligations),
+          verdicts: [...partial.verdicts, ...kept.flatMap(({ verdict }) => verdict ?? [])],
         })
         if (done.length > looked) {
           this.dropWeaker(done)
-          if (most !== null && done.length > most) return null
+          if (most !== undefined && done.length > most) return null
           checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
         }
         continue
       }
-      const chosen = choices(this.all, this.reader, this.test, { facts: partial.facts, clauses: left }, type)
+      const { facts, verdicts } = partial
+      const chosen = choices(this.all, this.reader, this.test, { facts, clauses: left, verdicts }, type)
+      // What is too much for an object is not chosen from where it is only asked whether it is.
+      if (manner === "whole" && done.length + open.length + chosen.length > looked) return null
       // A clause is met by each of its alternatives: among hundreds it is not asked again which of them it was.
-      const rest = { facts: partial.facts, clauses: partial.clauses.filter((clause) => clause !== chosen) }
+      const rest = { facts, clauses: partial.clauses.filter((clause) => clause !== chosen), verdicts }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
       for (const alternative of chosen.toReversed()) {
-        const next = this.close(rest, alternative, type)
+        const next = this.close(rest, alternative, type, manner)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
         // Each of its names is looked up in each of its facts.
@@ -170,15 +250,41 @@ export class Branches {
       }
     }
     this.dropWeaker(done)
-    return most !== null && done.length > most ? null : done
+    return most !== undefined && done.length > most ? null : done
+  }
+
+  /** That exactly one of `nodes` holds, as an object can count it in the end; null: as a clause. */
+  private oneOf(nodes: readonly SchemaNode[]): Verdict | null {
+    let verdict = this.ones.get(nodes)
+    if (verdict === undefined) {
+      verdict = nodes.length <= MostBranches && this.areApart(nodes) ? null : this.verdicts.of("one", nodes)
+      // Each alternative keeps the order of its names, where it has a frame of its own.
+      if (verdict !== null && nodes.length <= OrderedBranches) {
+        const orders = [...leavesOf(verdict)].map(({ names }) => names)
+        if (commonOrder(orders) === null) verdict = null
+      }
+      this.ones.set(nodes, verdict)
+    }
+    return verdict
+  }
+
+  /** Whether each two of `nodes` plainly exclude each other: then any of them is the only one. */
+  private areApart(nodes: readonly SchemaNode[]): boolean {
+    return nodes.every((a, i) =>
+      nodes.every((b, j) => j <= i || areDisjoint(this.reader, a, b, Types.object)),
+    )
   }
 
   /** Removes branches that ask for everything that another one asks, and more. */
   private dropWeaker(branches: Branch[]): void {
     if (branches.length < 2) return
     const sets = branches.map(
-      ({ facts, clauses }) =>
-        new Set<number | string>([...facts, ...clauses.map((clause) => clause.join("|"))]),
+      ({ facts, clauses, verdicts }) =>
+        new Set<number | string | Verdict>([
+          ...facts,
+          ...clauses.map((clause) => clause.join("|")),
+          ...verdicts,
+        ]),
     )
     const isKept = sets.map(() => true)
     this.spend(branches.length ** 2 / PairsPerFact)
@@ -196,59 +302,57 @@ export class Branches {
   private partition(
     clauses: Partial["clauses"],
     type: number,
-    isWide: boolean,
+    manner: Manner,
   ): { kept: Kept[]; open: Partial["clauses"] } {
     const kept: Kept[] = []
-    const open: Partial["clauses"] = []
+    const open: (readonly Alternative[])[] = []
+    const most = manner === "whole" ? fixedBounds.obligations : KeptClauses
     let count = 0
+    const isLittle = (fact: number) => manner === "whole" && this.test.isListed(fact)
     /** What those that are kept ask, once there are more than a few. */
     let asked: Asked | null = null
     for (const clause of clauses) {
       const obligations =
-        type === Types.object && count < KeptClauses ? this.obligations(clause, isWide) : null
+        type === Types.object && count < most ? this.obligations(clause, manner !== "chosen") : null
       const after = count + (obligations?.length ?? 0)
-      if (obligations !== null && after > FewClauses) {
-        asked ??= askedBy(kept.flatMap((each) => each.obligations))
-        const both = askedBy(obligations, asked)
-        if (after <= KeptClauses && this.isLittle(both, after)) asked = both
-        else {
-          open.push(clause)
-          continue
-        }
+      let isKept = obligations !== null && after <= most
+      if (obligations !== null && isKept && after > FewClauses) {
+        asked ??= new Asked(
+          kept.flatMap((each) => each.obligations),
+          isLittle,
+        )
+        const each = asked.with(obligations)
+        isKept =
+          each <= EasyChances &&
+          (manner === "whole" || after * (1 + each) * Beginnings <= this.limits.threads)
+        if (isKept) asked.add(obligations)
       }
-      if (obligations === null) open.push(clause)
-      else {
-        kept.push({ clause, obligations })
+      if (obligations !== null && isKept) {
+        kept.push({ clause, obligations, verdict: null })
         count = after
+        continue
       }
+      const verdict =
+        manner === "whole" && clause.length > MostBranches ? this.verdicts.ofClause(clause) : null
+      if (verdict === null) open.push(clause)
+      else kept.push({ clause, obligations: none, verdict })
     }
     return { kept, open }
-  }
-
-  /**
-   * Whether each name is asked so little that it can be read in every alternative: so many clauses mostly exclude as many alternatives,
-   * and each of those tells the values of a name apart by each fact.
-   */
-  private isLittle(asked: Asked, count: number): boolean {
-    let most = 0
-    for (const { size } of asked.values()) most = Math.max(most, size)
-    return most <= EasyChances && count * (1 + most) * Beginnings <= this.limits.threads
   }
 
   /** The clause as obligations, or null. */
   private obligations(clause: readonly Alternative[], isWide: boolean): readonly Obligation[] | null {
     const obligation = obligationOf(this.all, clause)
     if (obligation !== null) return [obligation]
-    if (!isWide) return null
-    this.keyClauses ??= new KeyClauses(this.all, this.reader, (fact) => this.expand(fact, Types.object))
-    return this.keyClauses.of(clause)
+    return isWide ? this.keyClauses.of(clause) : null
   }
 
   /** `partial` with `facts` and all they imply, or null on a contradiction. */
-  private close(partial: Partial, facts: readonly number[], type: number): Partial | null {
+  private close(partial: Partial, facts: readonly number[], type: number, manner: Manner): Partial | null {
     const result: number[] = [...partial.facts]
     const seen = new Set(result)
-    const clauses = [...partial.clauses]
+    const clauses: (readonly Alternative[])[] = [...partial.clauses]
+    const verdicts = [...partial.verdicts]
     const queue = [...facts]
     this.spend(result.length + clauses.length)
     for (let at = 0; at < queue.length; at++) {
@@ -259,8 +363,13 @@ export class Branches {
       const expansion = this.expand(id, type)
       queue.push(...expansion.facts)
       clauses.push(...expansion.clauses)
+      for (const nodes of expansion.ones) {
+        const verdict = type === Types.object && manner !== "chosen" ? this.oneOf(nodes) : null
+        if (verdict === null) clauses.push(this.clauseOf(nodes, type))
+        else verdicts.push(verdict)
+      }
     }
-    return this.isContradictory(result) ? null : { facts: result, clauses }
+    return this.isContradictory(result) ? null : { facts: result, clauses, verdicts }
   }
 
   private spend(work: number): void {
@@ -285,11 +394,17 @@ export class Branches {
     return expansion
   }
 
+  /** Exactly one of `nodes` as a clause. */
+  private clauseOf(nodes: readonly SchemaNode[], type: number): readonly Alternative[] {
+    this.spend(nodes.length ** 2 / PairsPerFact)
+    return exactlyOne(this.all, this.reader, nodes, type)
+  }
+
   /**
    * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause with one alternative
    * is a fact. Null on a contradiction.
    */
-  private propagate(from: Partial, type: number): Partial | null {
+  private propagate(from: Partial, type: number, manner: Manner): Partial | null {
     let partial = from
     for (;;) {
       if (partial.clauses.length === 0) return partial
@@ -320,8 +435,14 @@ export class Branches {
         if (left.length === 1 && unit === null) unit = left[0]
         else clauses.push(left)
       }
-      if (unit === null) return { facts: partial.facts, clauses }
-      const next = this.close({ facts: partial.facts, clauses }, unit, type)
+      const { facts, verdicts } = partial
+      if (unit === null) return { facts, clauses, verdicts }
+      const units = clauses.filter(({ length }) => length === 1)
+      // One after the other, so that facts keep their order; hundreds all at once, since each takes a look at everything.
+      const isBatch = units.length > FewUnits
+      const rest = isBatch ? clauses.filter(({ length }) => length > 1) : clauses
+      const implied = isBatch ? [...unit, ...units.flat(2)] : unit
+      const next = this.close({ facts, clauses: rest, verdicts }, implied, type, manner)
       if (next === null) return null
       partial = next
     }
@@ -366,16 +487,36 @@ export class Branches {
   }
 }
 
-/** By name or names: the facts that meet something there. */
-type Asked = ReadonlyMap<string | number, ReadonlySet<number>>
+/** What obligations ask: by name or names the facts that meet something there, but for those that are little to ask. */
+class Asked {
+  private readonly facts = new Map<string | number, Set<number>>()
+  private readonly isLittle: (fact: number) => boolean
+  private most = 0
 
-/** What obligations ask, and `before`. */
-function askedBy(obligations: readonly Obligation[], before: Asked = new Map()): Asked {
-  const asked = new Map(before)
-  for (const event of obligations.flat()) {
-    if (event.kind === "absent") continue
-    const what = event.kind === "value" ? event.name : event.names
-    asked.set(what, new Set([...(asked.get(what) ?? []), event.fact]))
+  constructor(obligations: readonly Obligation[], isLittle: (fact: number) => boolean) {
+    this.isLittle = isLittle
+    this.add(obligations)
   }
-  return asked
+
+  /** How much is asked of one name at most, these obligations included. */
+  with(obligations: readonly Obligation[]): number {
+    let { most } = this
+    for (const event of obligations.flat()) {
+      if (event.kind === "absent" || this.isLittle(event.fact)) continue
+      const known = this.facts.get(event.kind === "value" ? event.name : event.names)
+      if (known?.has(event.fact) !== true) most = Math.max(most, (known?.size ?? 0) + 1)
+    }
+    return most
+  }
+
+  add(obligations: readonly Obligation[]): void {
+    for (const event of obligations.flat()) {
+      if (event.kind === "absent" || this.isLittle(event.fact)) continue
+      const what = event.kind === "value" ? event.name : event.names
+      const known = this.facts.get(what)
+      if (known === undefined) this.facts.set(what, new Set([event.fact]))
+      else known.add(event.fact)
+      this.most = Math.max(this.most, known?.size ?? 1)
+    }
+  }
 }

@@ -7,6 +7,7 @@
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import { type Alternative, type Conjunctions, Types } from "./conjunction.ts"
+import type { Verdict } from "./verdicts.ts"
 
 /** So many clauses about the value of one property make it worth to go through its values. */
 const MinValueClauses = 6
@@ -23,6 +24,8 @@ export interface ValueTest {
   valuesOf(conjunction: number): readonly number[] | null
   /** Whether the values of which `fact` holds are scalars, or those of which it does not. */
   isCutBy(conjunction: number, fact: number): boolean
+  /** Whether `fact` is about a few scalars: it holds of these alone, or of all other values. */
+  isListed(fact: number): boolean
   /**
    * The facts of parts of `conjunction`, in each of which each of `facts` holds or does not; null: there are hardly fewer parts than
    * sets of facts, or less than `least` facts are about scalars.
@@ -32,8 +35,10 @@ export interface ValueTest {
 
 /** A branch that is not finished: what holds in it, and the clauses that are still to be met. */
 export interface Partial {
-  facts: number[]
-  clauses: (readonly Alternative[])[]
+  readonly facts: readonly number[]
+  readonly clauses: readonly (readonly Alternative[])[]
+  /** What is counted in the end. */
+  readonly verdicts: readonly Verdict[]
 }
 
 /**

@@ -21,8 +21,16 @@ export type Fact =
   | { readonly kind: "present" | "absent"; readonly name: string }
   /** Objects: if the property is there, its value satisfies `fact`. */
   | { readonly kind: "property"; readonly name: string; readonly fact: number }
-  /** Objects: some property whose name is in the language `names` has a value that satisfies `fact`. */
-  | { readonly kind: "some"; readonly names: ExprId; readonly fact: number }
+  /**
+   * Objects: some property whose name is in the language `names` has a value that satisfies `fact`. `except`: where it is told, the
+   * language is all names but these.
+   */
+  | {
+      readonly kind: "some"
+      readonly names: ExprId
+      readonly fact: number
+      readonly except?: ReadonlySet<string>
+    }
   /** Objects and arrays: number of members. */
   | { readonly kind: "size"; readonly min: number; readonly max: number }
   /** Arrays: the item at `index`, if there is one, satisfies `fact`. */
@@ -122,7 +130,7 @@ export class Conjunctions {
   }
 
   /** The first schema met that is written like `node` and means the same. */
-  private first(node: SchemaNode): SchemaNode {
+  first(node: SchemaNode): SchemaNode {
     this.structures ??= new Structures()
     return this.structures.first(node)
   }

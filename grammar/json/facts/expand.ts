@@ -19,9 +19,12 @@ export interface Expansion {
   readonly facts: readonly number[]
   /** At least one alternative of each holds. */
   readonly clauses: readonly (readonly Alternative[])[]
+  /** Exactly one schema of each holds. */
+  readonly ones: readonly (readonly SchemaNode[])[]
 }
 
-const nothing: Expansion = { facts: [], clauses: [] }
+const noOnes: readonly never[] = []
+const nothing: Expansion = { facts: [], clauses: [], ones: noOnes }
 
 /** Expands `fact` for values of the container type with bit `type`. */
 export function expandFact(
@@ -34,22 +37,24 @@ export function expandFact(
   switch (fact.kind) {
     case "schema":
       return fact.positive
-        ? expandSchema(all, reader, reader.of(fact.node), type)
-        : { facts: [], clauses: negateSchema(all, reader, fact.node, type, limits) }
+        ? expandSchema(all, reader.of(fact.node), type)
+        : { facts: [], clauses: negateSchema(all, reader, fact.node, type, limits), ones: noOnes }
     case "either":
       return fact.positive
-        ? { facts: [], clauses: [fact.facts.map((id) => [id])] }
-        : { facts: fact.facts.map((id) => all.negation(id)), clauses: [] }
+        ? { facts: [], clauses: [fact.facts.map((id) => [id])], ones: noOnes }
+        : { facts: fact.facts.map((id) => all.negation(id)), clauses: [], ones: noOnes }
     case "equals":
       if (typeBit(fact.value) !== type)
-        return fact.positive ? { facts: [all.impossible], clauses: [] } : nothing
-      return fact.positive ? nothing : { facts: [], clauses: [negateContainer.equals(all, fact.value)] }
+        return fact.positive ? { facts: [all.impossible], clauses: [], ones: noOnes } : nothing
+      return fact.positive
+        ? nothing
+        : { facts: [], clauses: [negateContainer.equals(all, fact.value)], ones: noOnes }
     default:
       return nothing
   }
 }
 
-function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywords, type: number): Expansion {
+function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expansion {
   const facts: number[] = []
   const clauses: Alternative[][] = []
   if ((keywords.types & type) === 0) facts.push(all.impossible)
@@ -58,7 +63,6 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
   }
   for (const node of keywords.all) facts.push(all.schema(node))
   for (const nodes of keywords.any) clauses.push(nodes.map((node) => [all.schema(node)]))
-  for (const nodes of keywords.one) clauses.push(exactlyOne(all, reader, nodes, type))
   for (const node of keywords.not) facts.push(all.schema(node, false))
   const { isObserved, counted } = keywords
   const observe = (node: SchemaNode) =>
@@ -92,7 +96,7 @@ function expandSchema(all: Conjunctions, reader: KeywordReader, keywords: Keywor
       clauses.push([[all.fact({ kind: "absent", name })], [...present, all.schema(node)]])
     }
   }
-  return { facts, clauses }
+  return { facts, clauses, ones: keywords.one }
 }
 
 /** The clauses of "not this schema": none when it says nothing of this type but "no". */
@@ -156,8 +160,8 @@ function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, ty
   })
 }
 
-/** `oneOf`: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */
-function exactlyOne(
+/** `oneOf` as a clause: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */
+export function exactlyOne(
   all: Conjunctions,
   reader: KeywordReader,
   nodes: readonly SchemaNode[],

@@ -12,12 +12,15 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { type Alternative, type Conjunctions, Infinite } from "./conjunction.ts"
-import type { Expansion } from "./expand.ts"
-import type { Event, Obligation } from "./obligations.ts"
+import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
+import { type Expansion, exactlyOne } from "./expand.ts"
+import { joinEvents, type Obligation } from "./obligations.ts"
 
 /** One clause becomes at most so many obligations. */
 const MaxObligations = 8
+
+/** Alternatives of a `oneOf` that are compared with each other. */
+const MostAlternatives = 64
 
 /** Obligations that all hold; null: this cannot be put so. An obligation without events never holds. */
 type Formula = readonly Obligation[] | null
@@ -45,7 +48,7 @@ export class KeyClauses {
       const formula = this.ofMore(alternative, clause) ?? this.ofAll(alternative)
       if (formula === null || (formula.length > 1 && result.length > 1)) return null
       const both: Obligation[] = []
-      for (const left of result) for (const right of formula) both.push(join(left, right))
+      for (const left of result) for (const right of formula) both.push(joinEvents(left, right))
       if (both.length > MaxObligations) return null
       result = both
     }
@@ -143,11 +146,12 @@ export class KeyClauses {
   }
 
   private ofExpansion(id: number): Formula {
-    const { facts, clauses } = this.expand(id)
+    const { facts, clauses, ones } = this.expand(id)
     const formula = this.ofAll(facts)
-    if (formula === null) return null
+    if (formula === null || ones.some(({ length }) => length > MostAlternatives)) return null
     const parts = [...formula]
-    for (const clause of clauses) {
+    const counted = ones.map((nodes) => exactlyOne(this.all, this.reader, nodes, Types.object))
+    for (const clause of [...clauses, ...counted]) {
       const choice = this.of(clause)
       if (choice === null) return null
       parts.push(...choice)
@@ -159,18 +163,6 @@ export class KeyClauses {
 /** Whether a keyword is there and not `true`. */
 function saysSomething(node: SchemaNode | null): boolean {
   return node !== null && node.value.kind !== "true"
-}
-
-/** The events of both. */
-function join(left: Obligation, right: Obligation): Obligation {
-  const events = new Map<string, Event>()
-  for (const event of [...left, ...right]) events.set(keyOf(event), event)
-  return [...events.values()]
-}
-
-function keyOf(event: Event): string {
-  if (event.kind === "absent") return `- ${event.name}`
-  return event.kind === "value" ? `=${event.fact} ${event.name}` : `e${event.fact} ${event.names}`
 }
 
 /** `formula` without the events "not there" of names that it asks for. */

@@ -6,6 +6,7 @@
 
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
+import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, type Fact, Types } from "./conjunction.ts"
 
 /** What comparing with a fact costs, in facts looked at. */
@@ -26,6 +27,7 @@ export class Known {
   private readonly members: ((name: string) => number) | null
   private readonly values = new Map<string, number>()
   private readonly statuses = new Map<number, Status>()
+  private said: { readonly right: Set<SchemaNode>; readonly wrong: Set<SchemaNode> } | null = null
 
   constructor(
     all: Conjunctions,
@@ -73,10 +75,7 @@ export class Known {
       case "never":
         return "fails"
       case "schema":
-        this.spend(ComparisonWork)
-        return this.all.isContradiction([...this.facts, this.all.schema(fact.node, fact.positive)])
-          ? "fails"
-          : "open"
+        return this.schemas(!fact.positive).has(this.all.first(fact.node)) ? "fails" : "open"
       case "present":
         if (this.present.has(fact.name)) return "holds"
         return this.isImpossible(fact.name) ? "fails" : "open"
@@ -94,6 +93,20 @@ export class Known {
       default:
         return "open"
     }
+  }
+
+  /** The schemas that hold, or those that do not, each as the first one that is written like it. */
+  private schemas(hold: boolean): ReadonlySet<SchemaNode> {
+    if (this.said === null) {
+      this.spend(ComparisonWork)
+      this.said = { right: new Set(), wrong: new Set() }
+      for (const id of this.facts) {
+        const fact = this.all.facts[id]
+        if (fact.kind === "schema")
+          this.said[fact.positive ? "right" : "wrong"].add(this.all.first(fact.node))
+      }
+    }
+    return hold ? this.said.right : this.said.wrong
   }
 
   private isImpossible(name: string): boolean {

@@ -44,8 +44,10 @@ function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   for (const { expr, node } of keywords.patternProperties)
     alternatives.push([all.fact({ kind: "some", names: expr, fact: wrong(node) })])
   if (keywords.additional !== null) {
+    const { properties, patternProperties } = keywords
+    const except = patternProperties.length === 0 ? { except: new Set(properties.keys()) } : {}
     alternatives.push([
-      all.fact({ kind: "some", names: restNames(keywords), fact: wrong(keywords.additional) }),
+      all.fact({ kind: "some", names: restNames(keywords), fact: wrong(keywords.additional), ...except }),
     ])
   }
   if (keywords.propertyNames !== null) {

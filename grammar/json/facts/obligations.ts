@@ -9,10 +9,16 @@ import type { ExprId } from "../../lexeme/expr/expr.ts"
 import type { Alternative, Conjunctions } from "./conjunction.ts"
 
 /** How one key can meet an obligation. */
-export type Event =
+type Event =
   | { readonly kind: "absent"; readonly name: string }
   | { readonly kind: "value"; readonly name: string; readonly fact: number }
-  | { readonly kind: "some"; readonly names: ExprId; readonly fact: number }
+  | {
+      readonly kind: "some"
+      readonly names: ExprId
+      readonly fact: number
+      /** Where it is told, `names` are all names but these. */
+      readonly except?: ReadonlySet<string>
+    }
 
 /** Any one of these meets it. */
 export type Obligation = readonly Event[]
@@ -39,4 +45,17 @@ export function obligationOf(all: Conjunctions, clause: readonly Alternative[]):
     else return null
   }
   return events
+}
+
+/** The events of both. */
+export function joinEvents(left: Obligation, right: Obligation): Obligation {
+  if (left.length === 0) return right
+  const events = new Map<string, Event>()
+  for (const event of [...left, ...right]) events.set(keyOf(event), event)
+  return [...events.values()]
+}
+
+function keyOf(event: Event): string {
+  if (event.kind === "absent") return `- ${event.name}`
+  return event.kind === "value" ? `=${event.fact} ${event.name}` : `e${event.fact} ${event.names}`
 }

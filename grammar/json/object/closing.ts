@@ -26,7 +26,9 @@ export function closeObjects(
   })
   const closed = branches.flatMap(([branch, spec]) => {
     if (branch.facts.some((id) => isConstant(all, id))) return [spec]
-    const isOpen = branch.clauses.flat(2).some((id) => all.facts[id].kind === "schema" && !all.isNegative(id))
+    const isOpen =
+      branch.verdicts.length > 0 ||
+      branch.clauses.flat(2).some((id) => all.facts[id].kind === "schema" && !all.isNegative(id))
     const declared = declaredInForce(reader, roots, asserted(all, reader, branch.facts), isOpen)
     return declared === null ? [spec] : withNames(all, spec, declared, obligationsOf(all, branch))
   })

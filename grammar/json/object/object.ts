@@ -128,7 +128,7 @@ export class ObjectLanguage {
   finish(frame: ObjectFrame, tag: number, text: Uint8Array): string {
     const { phase, progress, detail } = frame
     if (phase === Phase.Key) {
-      const [way] = this.keyWays(frame, tag, text, 1)
+      const way = this.easiestWay(frame, tag, text)
       return `:${this.values.witness(way.value)}${this.finishMembers(way.progress)}`
     }
     if (phase === Phase.Colon) return this.values.witness(detail) + this.finishMembers(progress)
@@ -148,7 +148,7 @@ export class ObjectLanguage {
       checkWitness(length, this.path)
     }
     let progress = from
-    while (progress.unmet !== 0n && !this.rules.canClose(progress)) {
+    while (!this.rules.isFree(progress.unmet) && !this.rules.canClose(progress)) {
       checkTime()
       const { key, way } = this.nextKey(progress)
       add(key, way.value)
@@ -179,24 +179,25 @@ export class ObjectLanguage {
 
   /** A key, as it is written, that brings the object closer to its end. */
   private nextKey(progress: Progress): { key: string; way: KeyWay } {
-    const index = this.rules.neededName(progress)
-    if (index >= 0) {
-      const [way] = this.rules.nameWays(progress, index, 1)
-      return { key: JSON.stringify(this.rules.spec.names[index].name), way }
-    }
+    const name = this.rules.needed(progress)
+    if (name !== null) return { key: JSON.stringify(this.rules.spec.names[name.index].name), way: name.way }
     const needed = this.rules.neededClass(progress)
     const step = this.keySteps(this.frame(Phase.Comma, progress, 0)).find(
       ({ frames }) => needed < 0 || (frames[0] as ObjectFrame).detail === needed,
     )
     if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
     const { bytes, tag } = lexemes.shortest(step.lexeme)
-    const [way] = this.keyWays(step.frames[0] as ObjectFrame, tag, bytes, 1)
-    return { key: decoder.decode(bytes), way }
+    return { key: decoder.decode(bytes), way: this.easiestWay(step.frames[0] as ObjectFrame, tag, bytes) }
+  }
+
+  private easiestWay(frame: ObjectFrame, tag: number, text: Uint8Array): KeyWay {
+    const most = this.rules.spec.conditions.length === 0 ? 1 : undefined
+    return this.rules.easiest(this.keyWays(frame, tag, text, most))
   }
 
   /** The interned frame: counts matter only up to the bounds. */
   private frame(phase: number, progress: Progress, detail: number): ObjectFrame {
-    const { seen, others, unmet, next } = progress
+    const { seen, others, unmet, next, absent } = progress
     const { min, max } = this.rules.spec
     const count = Math.min(progress.count, max === Number.POSITIVE_INFINITY ? min : max)
     const { frameKey } = this
@@ -213,7 +214,7 @@ export class ObjectLanguage {
     if (this.frames[key] === undefined) {
       const { requiredCount } = progress
       const bounded =
-        count === progress.count ? progress : { seen, others, count, unmet, next, requiredCount }
+        count === progress.count ? progress : { seen, others, count, unmet, next, requiredCount, absent }
       this.frames[key] = new ObjectFrame(this, phase, bounded, detail)
     }
     return this.frames[key]

@@ -1,203 +1,564 @@
 /**
- * A plan: which further keys would meet all obligations of an object within its bounds on keys.
+ * A plan: which further keys would meet all obligations of an object within its bounds on keys, and leave those unmet that its
+ * conditions want so.
  *
- * Depth first over the obligations that are left, the one with the fewest ways first: each is met by giving a name up, or by a key
- * whose value meets the facts asked of it so far and one more. One key may serve several; keys of a class may be as many as there is room for.
+ * Names that nobody needs stay away: that meets most obligations at once. First it is chosen what the conditions rest on, which of a
+ * `oneOf` holds above all. What is still owed then takes keys: where only one will do it is read without a choice, else depth first,
+ * the obligation with the fewest ways first. One key may serve several; keys of a class may be as many as there is room for.
  */
 import { checkTime } from "../../deadline.ts"
 import { type Limits, limitError } from "../../errors.ts"
+import type { Demands } from "../values.ts"
+import { type Condition, judge } from "./conditions.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
-export interface Plan {
-  /** Declared names that the plan reads, required ones aside. */
-  readonly names: readonly number[]
-  /** A class that it reads a key of, or -1. */
-  readonly keyClass: number
-  /** Obligations that the values of its keys meet. */
+/** A key that a plan reads. */
+interface PlannedKey {
+  /** Declared name, or -1 − class. */
+  readonly id: number
+  /** Obligations that its value meets. */
   readonly met: bigint
-  /** Keys that it reads besides required ones. */
-  readonly cost: number
 }
+
+export interface Plan {
+  readonly keys: readonly PlannedKey[]
+  /** Obligations that none of its keys meets. */
+  readonly kept: bigint
+}
+
+/** No key but the required ones. */
+export const emptyPlan: Plan = { keys: [], kept: 0n }
 
 export interface PlanProblem {
   readonly options: PlanOptions
   readonly limits: Limits
+  readonly demands: Demands
   /** Names that have been read, and names that can still be. */
   isSeen(index: number): boolean
   isOpen(index: number): boolean
-  /** Whether `value` and `facts` together have a value. */
-  isPossible(value: number, facts: readonly number[]): boolean
+  /** Whether `value` has a value. */
+  isPossible(value: number): boolean
   readonly count: number
   readonly requiredCount: number
   readonly unmet: bigint
+  /** What is met where no name comes but those that are required. */
+  readonly absent: bigint
 }
 
-interface Key {
-  /** Declared name, or -1 − class. */
+/** What a key can do in any plan for the objects of a spec. */
+interface PlanKey {
   readonly id: number
-  readonly facts: readonly number[]
-  readonly met: bigint
-}
-
-/** A way to meet an obligation by the value of a key. */
-interface Service extends Chance {
-  /** As of a key. */
-  readonly id: number
-  /** Conjunction of the key's value in any case. */
   readonly value: number
-}
-
-/** Ways to meet one obligation, as long as the names are open. */
-interface Options {
-  readonly bit: bigint
-  /** Names that may be given up. */
-  readonly forgone: readonly number[]
-  readonly services: readonly Service[]
+  readonly chances: readonly Chance[]
+  /** All that its values may meet. */
+  readonly bits: bigint
+  readonly isRequired: boolean
+  /** Obligations that are met as long as it is not there; none of a required one. */
+  readonly absence: readonly number[]
 }
 
 /** What there is to choose from in any plan for the objects of a spec. */
 export interface PlanOptions {
   readonly spec: ObjectSpec
-  /** Names that may be given up for some obligation. */
-  readonly optional: readonly number[]
-  /** By obligation. */
-  readonly ways: readonly Options[]
+  /** By id: names, and behind them classes from the last one on. */
+  readonly keys: readonly PlanKey[]
+  /** By obligation: names that meet it by not being there, those that are required too. */
+  readonly absentees: readonly (readonly number[])[]
+  /** By obligation: keys that may meet it by their values. */
+  readonly servants: readonly (readonly PlanKey[])[]
+  /** Names that are required and may meet something. */
+  readonly askedAndRequired: readonly PlanKey[]
 }
 
-/** Made once a spec: names times obligations. */
+/** Made once a spec: linear in what its obligations say. */
 export function planOptions(spec: ObjectSpec): PlanOptions {
   const { names, classes, obligationCount } = spec
-  const optional = names.flatMap(({ absence, isRequired }, i) => (absence !== 0n && !isRequired ? [i] : []))
-  const keys = [
-    ...names.map(({ value, chances }, id) => ({ id, value, chances })),
-    ...classes.map(({ value, chances }, c) => ({ id: -1 - c, value, chances })),
-  ].filter(({ chances }) => chances.length > 0)
-  const ways = Array.from({ length: obligationCount }, (_, i): Options => {
-    const bit = 1n << BigInt(i)
-    return {
-      bit,
-      forgone: optional.filter((name) => (names[name].absence & bit) !== 0n),
-      services: keys.flatMap(({ id, value, chances }) =>
-        chances.filter(({ bits }) => (bits & bit) !== 0n).map((chance) => ({ ...chance, id, value })),
-      ),
-    }
+  const bitsOfAll = (chances: readonly Chance[]) => chances.reduce((bits, chance) => bits | chance.bits, 0n)
+  const keys: PlanKey[] = names.map(({ value, chances, isRequired, absence }, id) => {
+    return { id, value, chances, bits: bitsOfAll(chances), isRequired, absence: bitsOf(absence) }
   })
-  return { spec, optional, ways }
+  for (const [c, { value, chances }] of classes.entries())
+    keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), isRequired: false, absence: [] })
+  const absentees: number[][] = Array.from({ length: obligationCount }, () => [])
+  const servants: PlanKey[][] = Array.from({ length: obligationCount }, () => [])
+  for (const key of keys) {
+    for (const i of key.absence) absentees[i].push(key.id)
+    for (const i of bitsOf(key.bits)) servants[i].push(key)
+  }
+  const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
+  return { spec, keys, absentees, servants, askedAndRequired }
+}
+
+/** The numbers of the bits in `bits`, ascending. */
+function bitsOf(bits: bigint): number[] {
+  const numbers: number[] = []
+  for (let left = bits, at = 0; left !== 0n; left >>= 32n, at += 32) {
+    for (let word = Number(left & 0xffff_ffffn); word !== 0; ) {
+      const low = 31 - Math.clz32(word & -word)
+      numbers.push(at + low)
+      word = (word & ~(1 << low)) >>> 0
+    }
+  }
+  return numbers
+}
+
+/** How a key is read: what its value must satisfy, what that meets, and by which facts it could meet more. */
+interface Reading {
+  readonly value: number
+  readonly met: bigint
+  readonly open: readonly Chance[]
+}
+
+/** A plan that is being made. */
+interface Draft {
+  /** Obligations that no key meets yet. */
+  left: bigint
+  /** Those that are met where no further name comes. */
+  absent: bigint
+  readonly banned: Set<number>
+  readonly keys: { readonly id: number; reading: Reading }[]
+  room: number
+}
+
+/** A way to go on with a draft, and what it meets; null where it turns out that it has no room. */
+interface Way {
+  readonly met: bigint
+  next(): Draft | null
 }
 
 /** A plan, or null when there is none. */
 export function findPlan(problem: PlanProblem): Plan | null {
-  const { options, limits, count, requiredCount } = problem
-  const { names, classes, min, max } = options.spec
-  const optional = options.optional.filter((name) => problem.isOpen(name))
-  // What can no longer come is absent for good.
-  let { unmet } = problem
-  for (const [i, { absence }] of names.entries())
-    if (absence !== 0n && !problem.isOpen(i) && !problem.isSeen(i)) unmet &= ~absence
-  /** Whether its key may come, and have such a value at all: asked of the fact alone, as who reads the key asks. */
-  const known = new Map<Service, boolean>()
-  const isPossible = (service: Service): boolean => {
-    let isIt = known.get(service)
-    if (isIt === undefined) {
-      const { id, value, fact } = service
-      isIt = (id < 0 || problem.isOpen(id)) && problem.isPossible(value, [fact])
-      known.set(service, isIt)
-    }
-    return isIt
-  }
-  // Real schemas need a few dozen.
-  let steps = 0
+  return new PlanSearch(problem).find()
+}
 
-  const search = (
-    left: bigint,
-    banned: ReadonlySet<number>,
-    keys: readonly Key[],
-    room: number,
-  ): Plan | null => {
+class PlanSearch {
+  private readonly problem: PlanProblem
+  private readonly spec: ObjectSpec
+  /** What cannot be met any more. */
+  private readonly stuck: bigint
+  /** Of a choice of what is kept: the readings of each key that keep it. */
+  private readings = new Map<PlanKey, readonly Reading[]>()
+  private kept = 0n
+  // Real schemas need a few dozen.
+  private steps = 0
+
+  constructor(problem: PlanProblem) {
+    this.problem = problem
+    this.spec = problem.options.spec
+    this.stuck = this.findStuck()
+  }
+
+  find(): Plan | null {
+    const { conditions, owed } = this.spec
+    const { unmet } = this.problem
+    if ((this.stuck & owed) !== 0n) return null
+    for (const condition of conditions)
+      if (judge(condition, this.stuck, ~unmet | this.stuck) === false) return null
+    const goals = conditions.map((condition) => ({ condition, holds: true }))
+    return this.choose(goals, unmet & owed, 0n)
+  }
+
+  /** Obligations that are not met where names stay away, and that no key can meet. */
+  private findStuck(): bigint {
+    const { options, unmet, absent } = this.problem
+    let stuck = 0n
+    for (const i of bitsOf(unmet & ~absent))
+      if (!options.servants[i].some((key) => this.isReadable(key))) stuck |= 1n << BigInt(i)
+    return stuck
+  }
+
+  /** Whether a key may still come. */
+  private isReadable({ id }: PlanKey): boolean {
+    return id < 0 || this.problem.isOpen(id)
+  }
+
+  private step(): void {
     checkTime()
-    if (++steps > limits.objectSteps) {
-      throw limitError(
-        limits,
-        "objectSteps",
-        steps,
-        "",
-        (_, bound) => `the obligations of an object need more than ${bound} steps`,
-        "simplify the not or oneOf around it",
-      )
+    const { limits } = this.problem
+    if (++this.steps <= limits.objectSteps) return
+    throw limitError(
+      limits,
+      "objectSteps",
+      this.steps,
+      "",
+      (_, bound) => `the obligations of an object need more than ${bound} steps`,
+      "simplify the not or oneOf around it",
+    )
+  }
+
+  /** Settles what `goals` rest on: obligations that must be met, and such as must not. */
+  private choose(
+    goals: readonly { condition: Condition; holds: boolean }[],
+    must: bigint,
+    kept: bigint,
+  ): Plan | null {
+    const { unmet, absent } = this.problem
+    if ((must & (kept | this.stuck)) !== 0n || (kept & ~unmet) !== 0n) return null
+    if (goals.length === 0) return this.meetAll(must, kept)
+    this.step()
+    const [{ condition, holds }, ...others] = goals
+    const { kind } = condition
+    const isWanted = holds !== condition.isNegated
+    const parts = this.inOrder(condition.parts, isWanted && kind !== "all")
+    const wanted = (which: readonly Condition[], holds: boolean) =>
+      which.map((part) => ({ condition: part, holds }))
+    const live = condition.unmet & unmet
+    if (kind === "all" && isWanted) {
+      if (live !== condition.unmet) return null
+      return this.choose([...wanted(parts, true), ...others], must, kept | live)
     }
-    if (left === 0n) return hasEnough(banned) ? planOf(keys) : null
-    const isUsed = (name: number) => keys.some(({ id }) => id === name)
-    // Mostly nothing has to be chosen: what is left is met where no more names come than the plan has.
-    const others = optional.filter((name) => !isUsed(name))
-    const absence = others.reduce((met, name) => met | names[name].absence, 0n)
-    if ((left & ~absence) === 0n && hasEnough(new Set([...banned, ...others]))) return planOf(keys)
-    const isOption = (service: Service) => {
-      const { id } = service
-      const hasRoom = room > 0 || (id >= 0 && names[id].isRequired) || isUsed(id)
-      return hasRoom && !banned.has(id) && isPossible(service)
+    if (kind === "some" && !isWanted)
+      return this.choose([...wanted(parts, false), ...others], must | live, kept)
+    if (kind === "all" && live !== condition.unmet) return this.choose(others, must, kept)
+    // What happens where nothing else is done comes first.
+    const byDefault = kind === "all" ? live & absent : live & ~absent
+    const bits = function* () {
+      yield* bitsOf(byDefault)
+      yield* bitsOf(live & ~byDefault)
     }
-    // The one with the fewest ways to meet it: what cannot be met is seen before anything is tried.
-    let forgone: number[] = []
-    let services: Service[] = []
-    let least = Number.POSITIVE_INFINITY
-    for (const way of options.ways) {
-      if ((left & way.bit) === 0n) continue
-      const givenUp = way.forgone.filter((name) => problem.isOpen(name) && !isUsed(name))
-      const served = way.services.filter(isOption)
-      if (givenUp.length + served.length >= least) continue
-      ;[forgone, services, least] = [givenUp, served, givenUp.length + served.length]
-      if (least === 0) return null
+    if (kind === "one" && isWanted) {
+      const stuck = live & this.stuck
+      if ((stuck & (stuck - 1n)) !== 0n) return null
+      for (const i of bits()) {
+        const bit = 1n << BigInt(i)
+        if (!this.mayKeep(i)) {
+          if (bit === stuck) return null
+          continue
+        }
+        const plan = this.choose([...wanted(parts, false), ...others], must | (live & ~bit), kept | bit)
+        // Nothing else can be the one where this cannot be met.
+        if (plan !== null || bit === stuck) return plan
+      }
+      for (const part of parts) {
+        const rest = parts.filter((other) => other !== part)
+        const next = [{ condition: part, holds: true }, ...wanted(rest, false), ...others]
+        const plan = this.choose(next, must | live, kept)
+        if (plan !== null) return plan
+      }
+      return null
     }
-    for (const i of forgone) {
-      const plan = search(left & ~names[i].absence, new Set([...banned, i]), keys, room)
+    if (kind === "one") {
+      const none = this.choose([...wanted(parts, false), ...others], must | live, kept)
+      if (none !== null) return none
+      return this.chooseTwo(parts, others, must, kept, [...bits()])
+    }
+    // Some hold, or not all.
+    for (const i of bits()) {
+      const bit = 1n << BigInt(i)
+      const plan =
+        kind === "some" ? this.choose(others, must, kept | bit) : this.choose(others, must | bit, kept)
       if (plan !== null) return plan
     }
-    for (const service of services) {
-      const { id } = service
-      // A key that is there already, and of a class as many more as there is room for.
-      for (const [at, key] of keys.entries()) {
-        if (key.id !== id) continue
-        const plan = serve(left, banned, keys, room, at, service)
-        if (plan !== null) return plan
-        if (id >= 0) break
-      }
-      const isNew = id < 0 || !isUsed(id)
-      const cost = id >= 0 && names[id].isRequired ? 0 : 1
-      if (!isNew || room < cost) continue
-      const plan = serve(left, banned, keys, room - cost, -1, service)
+    for (const part of parts) {
+      const plan = this.choose([{ condition: part, holds: kind === "some" }, ...others], must, kept)
       if (plan !== null) return plan
     }
     return null
   }
 
-  /** Goes on with key `at`, or with a new one (-1), that also meets what `service` asks. */
-  const serve = (
-    left: bigint,
-    banned: ReadonlySet<number>,
-    keys: readonly Key[],
-    room: number,
-    at: number,
-    { id, value, fact, bits: met }: Service,
-  ): Plan | null => {
-    const facts = [...(at < 0 ? [] : keys[at].facts), fact]
-    if (!problem.isPossible(value, facts)) return null
-    const key = { id, facts, met: at < 0 ? met : keys[at].met | met }
-    return search(left & ~met, banned, at < 0 ? [...keys, key] : keys.with(at, key), room)
+  /** `parts`, those first that hold, or do not, where no further name comes. */
+  private inOrder(parts: readonly Condition[], holds: boolean): readonly Condition[] {
+    if (parts.length < 2) return parts
+    const { unmet, absent } = this.problem
+    const first = parts.filter((part) => judge(part, unmet & ~absent, -1n) === holds)
+    return first.length === 0 ? parts : [...first, ...parts.filter((part) => !first.includes(part))]
   }
 
-  const hasEnough = (banned: ReadonlySet<number>): boolean => {
-    if (classes.length > 0 || count + requiredCount >= min) return true
+  /** Whether the names that must come so that obligation `i` is not met still can, and have room. */
+  private mayKeep(i: number): boolean {
+    const { options, count, requiredCount } = this.problem
+    let room = this.spec.max - count - requiredCount
+    for (const id of options.absentees[i]) {
+      if (this.problem.isSeen(id) || options.keys[id].isRequired) continue
+      if (!this.problem.isOpen(id) || --room < 0) return false
+    }
+    return true
+  }
+
+  /** Two that hold, so that it is not exactly one. */
+  private chooseTwo(
+    parts: readonly Condition[],
+    others: readonly { condition: Condition; holds: boolean }[],
+    must: bigint,
+    kept: bigint,
+    numbers: readonly number[],
+  ): Plan | null {
+    for (const [a, first] of numbers.entries()) {
+      const one = kept | (1n << BigInt(first))
+      for (const second of numbers.slice(a + 1)) {
+        const plan = this.choose(others, must, one | (1n << BigInt(second)))
+        if (plan !== null) return plan
+      }
+      for (const condition of parts) {
+        const plan = this.choose([{ condition, holds: true }, ...others], must, one)
+        if (plan !== null) return plan
+      }
+    }
+    for (const [a, first] of parts.entries()) {
+      for (const second of parts.slice(a + 1)) {
+        const both = [first, second].map((condition) => ({ condition, holds: true }))
+        const plan = this.choose([...both, ...others], must, kept)
+        if (plan !== null) return plan
+      }
+    }
+    return null
+  }
+
+  /** Keys that meet what is in `must` and nothing that is in `kept`. */
+  private meetAll(must: bigint, kept: bigint): Plan | null {
+    const { options, absent, count, requiredCount } = this.problem
+    this.kept = kept
+    this.readings = new Map()
+    const room = this.spec.max - count - requiredCount
+    const draft: Draft = { left: must, absent, banned: new Set(), keys: [], room }
+    const forced = new Set<PlanKey>()
+    for (const i of bitsOf(kept)) {
+      for (const id of options.absentees[i]) {
+        if (this.problem.isSeen(id) || options.keys[id].isRequired) continue
+        if (!this.problem.isOpen(id)) return null
+        forced.add(options.keys[id])
+      }
+    }
+    const asked = this.spec.counted & this.problem.unmet
+    for (const key of options.askedAndRequired)
+      if ((key.bits & asked) !== 0n && this.problem.isOpen(key.id)) forced.add(key)
+    return this.force([...forced], draft)
+  }
+
+  /** Reads the keys in `forced`, in any way, and goes on. */
+  private force([key, ...rest]: readonly PlanKey[], draft: Draft): Plan | null {
+    if (key === undefined) return this.search(draft)
+    for (const reading of byWeight(this.readingsOf(key), draft.left)) {
+      this.step()
+      const next = copyOf(draft)
+      if (!this.read(next, key, reading)) return null
+      const plan = this.force(rest, next)
+      if (plan !== null) return plan
+    }
+    return null
+  }
+
+  /** Whether `draft` had room for the key, which is added. */
+  private read(draft: Draft, key: PlanKey, reading: Reading): boolean {
+    draft.left &= ~reading.met
+    draft.keys.push({ id: key.id, reading })
+    if (key.isRequired) return true
+    draft.room--
+    const { options } = this.problem
+    const isThere = (id: number) =>
+      options.keys[id].isRequired || this.problem.isSeen(id) || draft.keys.some((other) => other.id === id)
+    for (const i of key.absence) if (options.absentees[i].every(isThere)) draft.absent &= ~(1n << BigInt(i))
+    return draft.room >= 0
+  }
+
+  private search(draft: Draft): Plan | null {
+    this.step()
+    for (;;) {
+      const pending = draft.left & ~draft.absent
+      if (pending === 0n) break
+      let fewest: readonly Way[] | null = null
+      let isForced = false
+      for (const i of bitsOf(pending)) {
+        const bit = 1n << BigInt(i)
+        if ((draft.left & ~draft.absent & bit) === 0n) continue
+        const found = this.services(draft, bit, i, fewest?.length ?? Number.POSITIVE_INFINITY)
+        if (found.length === 0) return null
+        const ways = byWeight(found, pending)
+        // Who meets most of what is pending is read, without a look at the rest.
+        if (ways.length > 1 && 2 * weightOf(ways[0].met & pending) > weightOf(pending))
+          return this.tryEach(ways)
+        if (ways.length === 1) {
+          const next = ways[0].next()
+          if (next === null) return null
+          Object.assign(draft, next)
+          isForced = true
+        } else if (fewest === null || ways.length < fewest.length) fewest = ways
+      }
+      if (isForced || fewest === null) continue
+      return this.tryEach(fewest)
+    }
+    if (this.hasEnough(draft, true)) return this.planOf(draft)
+    // Names must come that could stay away: which of them do is a choice of its own.
+    if (draft.left === 0n) return this.hasEnough(draft, false) ? this.planOf(draft) : null
+    let least: readonly Way[] | null = null
+    for (const i of bitsOf(draft.left)) {
+      const bit = 1n << BigInt(i)
+      const ways = [...this.absences(draft, bit, i), ...this.services(draft, bit, i)]
+      if (least === null || ways.length < least.length) least = ways
+    }
+    return this.tryEach(least ?? [])
+  }
+
+  private tryEach(ways: readonly Way[]): Plan | null {
+    for (const way of ways) {
+      const next = way.next()
+      const plan = next === null ? null : this.search(next)
+      if (plan !== null) return plan
+    }
+    return null
+  }
+
+  /** Ways to meet obligation `i` by the value of a key: all, or `most` of them. */
+  private services(draft: Draft, bit: bigint, i: number, most = Number.POSITIVE_INFINITY): Way[] {
+    const found: Way[] = []
+    for (const key of this.problem.options.servants[i]) {
+      if (found.length >= most) break
+      const { id } = key
+      for (const [at, { id: other, reading }] of draft.keys.entries()) {
+        if (other !== id) continue
+        // A key that is there already may meet more.
+        for (const longer of this.extended(reading, bit)) {
+          const next = () => {
+            const next = copyOf(draft)
+            next.keys[at] = { id, reading: longer }
+            next.left &= ~longer.met
+            return next
+          }
+          found.push({ met: longer.met, next })
+        }
+        if (id >= 0) break
+      }
+      if (id >= 0 && draft.keys.some((other) => other.id === id)) continue
+      if (draft.banned.has(id) || !this.isReadable(key) || (draft.room < 1 && !key.isRequired)) continue
+      for (const reading of this.readingsOf(key)) {
+        for (const longer of (reading.met & bit) !== 0n ? [reading] : this.extended(reading, bit)) {
+          const next = () => {
+            const next = copyOf(draft)
+            return this.read(next, key, longer) ? next : null
+          }
+          found.push({ met: longer.met, next })
+        }
+      }
+    }
+    return found
+  }
+
+  /** Ways to meet obligation `i` by names that stay away for good. */
+  private absences(draft: Draft, bit: bigint, i: number): Way[] {
+    if ((draft.absent & bit) === 0n) return []
+    const { options } = this.problem
+    return options.absentees[i]
+      .filter((id) => this.problem.isOpen(id) && !draft.keys.some((key) => key.id === id))
+      .map((id) => ({
+        met: 0n,
+        next: () => {
+          const next = copyOf(draft)
+          next.banned.add(id)
+          for (const other of options.keys[id].absence) next.left &= ~(1n << BigInt(other))
+          return next
+        },
+      }))
+  }
+
+  /** The ways to read a key that keep what must be kept, by the lists that tell its values apart. */
+  private readingsOf(key: PlanKey): readonly Reading[] {
+    let readings = this.readings.get(key)
+    if (readings === undefined) {
+      readings = this.makeReadings(key)
+      this.readings.set(key, readings)
+    }
+    return readings
+  }
+
+  private makeReadings({ value, chances }: PlanKey): Reading[] {
+    const { demands } = this.problem
+    const listed = demands.listedParts(value, chances)
+    let free = 0n
+    const wrong: number[] = []
+    const open: Chance[] = []
+    for (const chance of listed?.open ?? chances) {
+      if (chance.fact === this.spec.anything) free |= chance.bits
+      else if ((chance.bits & this.kept) === 0n) open.push(chance)
+      else {
+        const negation = demands.negation(chance.fact)
+        if (negation === null) return []
+        wrong.push(negation)
+      }
+    }
+    const readings: Reading[] = []
+    for (const part of listed?.parts ?? [{ value, met: 0n }]) {
+      const met = part.met | free
+      if ((met & this.kept) !== 0n) continue
+      const demand = wrong.length === 0 ? part.value : demands.and(part.value, wrong)
+      if (demand === value || this.problem.isPossible(demand)) readings.push({ value: demand, met, open })
+    }
+    return readings
+  }
+
+  /** Ways in which a value that is read like this can also meet what is in `bit`. */
+  private *extended({ value, met, open }: Reading, bit: bigint): Generator<Reading> {
+    for (const chance of open) {
+      if ((chance.bits & bit) === 0n) continue
+      const demand = this.problem.demands.and(value, [chance.fact])
+      if (!this.problem.isPossible(demand)) continue
+      yield { value: demand, met: met | chance.bits, open: open.filter((other) => other !== chance) }
+    }
+  }
+
+  /** Whether there are keys enough without those that are banned, and without all others that are better not there. */
+  private hasEnough(draft: Draft, isCautious: boolean): boolean {
+    const { names, min } = this.spec
+    const { count, requiredCount, options } = this.problem
+    if (count + requiredCount >= min) return true
+    if (options.keys.slice(names.length).some((key) => this.readingsOf(key).length > 0)) return true
+    const planned = new Set(draft.keys.map(({ id }) => id))
     let available = 0
-    for (let i = 0; i < names.length; i++) if (problem.isOpen(i) && !banned.has(i)) available++
+    for (const [i, { isRequired, absence }] of names.entries()) {
+      if (!this.problem.isOpen(i) || draft.banned.has(i)) continue
+      const key = options.keys[i]
+      const isKept = (key.bits & this.kept) === 0n || this.readingsOf(key).length > 0
+      if (planned.has(i) || isRequired || ((absence === 0n || !isCautious) && isKept)) available++
+    }
     return count + available >= min
   }
 
-  const planOf = (keys: readonly Key[]): Plan => ({
-    names: keys.filter(({ id }) => id >= 0).map(({ id }) => id),
-    keyClass: -1 - Math.min(0, ...keys.map(({ id }) => id)),
-    met: keys.reduce((all, { met }) => all | met, 0n),
-    cost: keys.filter(({ id }) => id < 0 || !names[id].isRequired).length,
-  })
+  private planOf({ keys }: Draft): Plan | null {
+    const planned: PlannedKey[] = []
+    for (const { id, reading } of keys) {
+      const decided = this.decided(reading)
+      if (decided === null) return null
+      planned.push({ id, met: decided.met })
+    }
+    return { keys: planned, kept: this.kept }
+  }
 
-  return search(unmet, new Set(), [], max - count - requiredCount)
+  /** `reading` with all decided that is counted, as who reads the key decides it; null: that takes values that are not known yet. */
+  private decided(reading: Reading): Reading | null {
+    const { demands, unmet } = this.problem
+    let { value, met } = reading
+    for (const { fact, bits } of reading.open) {
+      if ((bits & this.spec.counted & unmet & ~met) === 0n) continue
+      const without = demands.and(value, [demands.negation(fact) as number])
+      if (this.problem.isPossible(without)) {
+        value = without
+        continue
+      }
+      value = demands.and(value, [fact])
+      met |= bits
+      if (!this.problem.isPossible(value)) return null
+    }
+    return { ...reading, value, met }
+  }
+}
+
+function copyOf({ left, absent, banned, keys, room }: Draft): Draft {
+  return { left, absent, banned: new Set(banned), keys: [...keys], room }
+}
+
+/** `ways`, those that meet most of `left` first. */
+function byWeight<T extends { readonly met: bigint }>(ways: readonly T[], left: bigint): readonly T[] {
+  if (ways.length < 2) return ways
+  const whole = ways.find(({ met }) => (left & ~met) === 0n)
+  if (whole !== undefined) return [whole, ...ways.filter((way) => way !== whole)]
+  const weights = new Map(ways.map((way) => [way, weightOf(way.met & left)]))
+  return [...ways].sort((a, b) => (weights.get(b) as number) - (weights.get(a) as number))
+}
+
+/** How many bits are set. */
+function weightOf(bits: bigint): number {
+  let weight = 0
+  for (let left = bits; left !== 0n; left >>= 32n) {
+    for (let word = Number(left & 0xffff_ffffn); word !== 0; word = (word & (word - 1)) >>> 0) weight++
+  }
+  return weight
 }

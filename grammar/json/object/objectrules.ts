@@ -10,8 +10,10 @@ import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
 import { Infinite } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
+import type { ListedPart } from "../scalar/listed.ts"
 import { type Demands, NoPart } from "../values.ts"
-import { findPlan, type Plan, type PlanOptions, planOptions } from "./objectplan.ts"
+import { judge } from "./conditions.ts"
+import { emptyPlan, findPlan, type Plan, type PlanOptions, planOptions } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 
 /** What is known of the keys so far. */
@@ -27,9 +29,17 @@ export interface Progress {
   readonly next: number
   /** Required names that have not been read. */
   readonly requiredCount: number
+  /** Bit set of obligations that are met where no name comes any more but the required ones. It follows from `seen`. */
+  readonly absent: bigint
 }
 
 const noClasses: readonly number[] = []
+
+/** Ways to read a key that are compared by what they leave to do. */
+const FewWays = 8
+
+/** So many plans are kept. */
+const KeptPlans = 4_096
 
 /** One of the other keys is not known: masks ask what follows before the key's text is there. */
 export const UnknownKeys = -1
@@ -59,9 +69,11 @@ export class ObjectRules {
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
   /** The one that was found last. */
-  private lastPlan: Plan | null = null
+  private lastPlan: Plan = emptyPlan
   /** Once a plan has been asked for. */
-  private options: PlanOptions | undefined
+  private madeOptions: PlanOptions | undefined
+  /** What is met where names are passed over, see `passed`: those from `from` on, before each of the next ones. */
+  private passedOver: { from: number; bits: bigint[] } = { from: 0, bits: [0n] }
   /** 0 … classes - 1. */
   private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
@@ -91,7 +103,18 @@ export class ObjectRules {
     let requiredCount = 0
     for (const { isRequired } of spec.names) if (isRequired) requiredCount++
     const unmet = (1n << BigInt(spec.obligationCount)) - 1n
-    this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount }
+    const absent = spec.names.reduce((bits, each) => (each.isRequired ? bits : bits | each.absence), 0n)
+    this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount, absent }
+  }
+
+  private get options(): PlanOptions {
+    this.madeOptions ??= planOptions({ ...this.spec, classes: this.classes })
+    return this.madeOptions
+  }
+
+  /** Whether nothing but counts and required names decides how the object goes on. */
+  isFree(unmet: bigint): boolean {
+    return unmet === 0n && this.spec.conditions.length === 0
   }
 
   /** Whether any object at all satisfies the spec. Throws `limit` where other names can be read in too many ways. */
@@ -112,19 +135,15 @@ export class ObjectRules {
       if (2 ** chances.length > this.limits.threads) this.classWays(this.start, c, this.start.others)
   }
 
-  canClose(progress: Progress): boolean {
-    const { requiredCount, count, unmet } = progress
+  canClose({ requiredCount, count, unmet, absent }: Progress): boolean {
     if (requiredCount !== 0 || count < this.spec.min || count > this.spec.max) return false
-    return unmet === 0n || this.lacking(progress) === 0n
+    return this.isFree(unmet) || this.isSettled(unmet & ~absent, this.spec.counted)
   }
 
-  /** Obligations that are not met if the object ends here: neither by a value nor by a name that is not there. */
-  private lacking(progress: Progress): bigint {
-    let { unmet } = progress
-    for (const [i, { absence }] of this.spec.names.entries()) {
-      if (absence !== 0n && !this.isSeen(progress, i)) unmet &= ~absence
-    }
-    return unmet
+  /** Whether all is well where, of the obligations in `known` and of those that are owed, these are not met. */
+  private isSettled(unmet: bigint, known: bigint): boolean {
+    const { owed, conditions } = this.spec
+    return (unmet & owed) === 0n && conditions.every((condition) => judge(condition, unmet, known) === true)
   }
 
   /** Whether some key may come next. */
@@ -148,7 +167,7 @@ export class ObjectRules {
   /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
   private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
     const { min, max } = this.spec
-    return unmet === 0n && count + requiredCount >= min && count + 1 + requiredCount <= max
+    return this.isFree(unmet) && count + requiredCount >= min && count + 1 + requiredCount <= max
   }
 
   /** Classes that may give the next key. */
@@ -171,13 +190,14 @@ export class ObjectRules {
         unmet,
         next: Math.min(index + 1, this.ordered),
         requiredCount: progress.requiredCount - (isRequired ? 1 : 0),
+        absent: isRequired ? progress.absent : this.absentWithout(progress, index),
       }
     })
   }
 
   /** Ordered names that were read lie behind `next`: only obligations ask which ones they were. */
   private seenAfter(before: Int32Array, index: number, unmet: bigint): Int32Array {
-    const isForgotten = unmet === 0n
+    const isForgotten = this.isFree(unmet)
     if (isForgotten && index < this.ordered) return this.noneSeen
     const seen = before.slice()
     seen[index >>> 5] |= 1 << (index & 31)
@@ -188,39 +208,66 @@ export class ObjectRules {
     return seen
   }
 
+  /** What is met by names that do not come, where `index` comes. */
+  private absentWithout(progress: Progress, index: number): bigint {
+    const { absence } = this.spec.names[index]
+    if (absence === 0n) return progress.absent
+    let { absent } = progress
+    for (const i of this.options.keys[index].absence) {
+      const isThere = (name: number) =>
+        name === index || this.spec.names[name].isRequired || this.isSeen(progress, name)
+      if (this.options.absentees[i].every(isThere)) absent &= ~(1n << BigInt(i))
+    }
+    return absent
+  }
+
   /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
   classWays(before: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered
     const progress = this.passed(before, next)
-    const { seen, count, unmet, requiredCount } = progress
+    const { seen, count, unmet, requiredCount, absent } = progress
     return this.ways(progress, value, chances, most, (met) => {
-      return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount }
+      return { seen, others, count: count + 1, unmet: unmet & ~met, next, requiredCount, absent }
     })
   }
 
   /** Ordered names ahead of `index` are given up where it is read next: that meets obligations for good. */
   private passed(progress: Progress, index: number): Progress {
-    if (progress.unmet === 0n) return progress
-    let { unmet } = progress
-    for (let i = progress.next; i < Math.min(index, this.ordered); i++)
-      if (!this.isSeen(progress, i)) unmet &= ~this.spec.names[i].absence
+    if ((progress.unmet & this.spec.owed) === 0n) return progress
+    const end = Math.min(index, this.ordered)
+    if (end <= progress.next) return progress
+    // What lies ahead has not been read. Mostly it is asked of one place after the other.
+    if (this.passedOver.from !== progress.next) this.passedOver = { from: progress.next, bits: [0n] }
+    const { from, bits } = this.passedOver
+    for (let i = from + bits.length - 1; i < end; i++)
+      bits.push(bits[bits.length - 1] | this.spec.names[i].absence)
+    const unmet = progress.unmet & ~(bits[end - from] & this.spec.owed)
     return unmet === progress.unmet ? progress : { ...progress, unmet }
   }
 
-  /** A declared name that has to come, or that a plan reads to meet an obligation; -1 if there is none. */
-  neededName(progress: Progress): number {
-    const planned = new Set(this.plan(progress)?.names)
+  /** A declared name that has to come, or that a plan reads, and how it is read there; null: there is none. */
+  needed(progress: Progress): { index: number; way: KeyWay } | null {
+    const plan = this.plan(progress)
+    const planned = new Set(plan?.keys.map(({ id }) => id))
     const { names } = this.spec
-    const isRoomy = this.isRoomy(progress)
     // An ordered name that is passed over is given up: the first one comes first.
     for (let i = progress.next; i < names.length; i++) {
       if (this.isSeen(progress, i)) continue
-      const isNeeded = names[i].isRequired || planned.has(i)
-      if (isNeeded && this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) return i
+      if ((names[i].isRequired || planned.has(i)) && this.isOffered[i]) {
+        const way = this.plannedWay(progress, i, plan)
+        if (way !== undefined) return { index: i, way }
+      }
       if (i < this.ordered && names[i].isRequired) break
     }
-    return -1
+    return null
+  }
+
+  /** A way to read declared name `index`, where there is one: one that `plan` goes on from, if anything is counted. */
+  private plannedWay(progress: Progress, index: number, plan: Plan | null): KeyWay | undefined {
+    if (plan === null || this.spec.conditions.length === 0) return this.nameWays(progress, index, 1)[0]
+    const ways = this.nameWays(progress, index)
+    return ways.find((way) => this.isPlanned(way.progress, plan)) ?? this.easiest(ways)
   }
 
   /**
@@ -245,51 +292,90 @@ export class ObjectRules {
 
   /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */
   neededClass(progress: Progress): number {
-    return this.plan(progress)?.keyClass ?? -1
+    return -1 - Math.min(0, ...(this.plan(progress)?.keys ?? []).map(({ id }) => id))
+  }
+
+  /** The one of `ways` after which the fewest keys are needed, as far as a few of them tell. */
+  easiest(ways: readonly KeyWay[]): KeyWay {
+    if (ways.length < 2 || this.spec.conditions.length === 0) return ways[0]
+    const done = ways.find(({ progress }) => this.isPlanned(progress, emptyPlan))
+    if (done !== undefined) return done
+    const lengths = ways.slice(0, FewWays).map(({ progress }) => this.plan(progress)?.keys.length ?? 0)
+    return ways[lengths.indexOf(Math.min(...lengths))]
   }
 
   private plan(progress: Progress): Plan | null {
-    const { unmet, count, requiredCount } = progress
-    if (unmet === 0n) return null
+    const { unmet, count, requiredCount, absent } = progress
+    if (this.isFree(unmet)) return null
+    const known = [emptyPlan, this.lastPlan].find((plan) => this.isPlanned(progress, plan))
+    if (known !== undefined) return known
     const key = this.planKey(progress)
     let plan = this.plans.get(key)
     if (plan === undefined) {
-      this.options ??= planOptions({ ...this.spec, classes: this.classes })
       plan = findPlan({
         options: this.options,
         limits: this.limits,
+        demands: this.demands,
         isSeen: (i) => this.isSeen(progress, i),
         isOpen: (i) => this.isOpen(progress, i),
-        isPossible: (value, facts) => this.isProductive(this.demand(value, facts)),
+        isPossible: (value) => this.isProductive(value),
         count,
         requiredCount,
         unmet,
+        absent,
       })
-      this.plans.set(key, plan)
-      if (plan !== null) this.lastPlan = plan
+      if (this.plans.size < KeptPlans) this.plans.set(key, plan)
     }
+    if (plan !== null) this.lastPlan = plan
     return plan
   }
 
   /**
-   * Whether the plan that was found last is one for `progress` as well, where all names that it does not read are given up: between
-   * most keys nothing changes that it rests on, and a new one takes a search.
+   * Whether `plan` is one for `progress` as well, where all names that it does not read are given up: between most keys nothing
+   * changes that it rests on, and a new one takes a search.
    */
-  private isPlanned(progress: Progress): boolean {
-    const { lastPlan: plan } = this
-    if (plan === null) return false
-    const { unmet, count, requiredCount } = progress
-    const { names, min, max } = this.spec
-    if (plan.cost > max - count - requiredCount) return false
-    if (this.classes.length === 0 && count + requiredCount < min) return false
-    for (const i of plan.names) if (!this.isOpen(progress, i)) return false
-    let left = unmet & ~plan.met
-    for (let i = 0; i < names.length && left !== 0n; i++) {
-      const { absence, isRequired } = names[i]
-      if (absence === 0n || this.isSeen(progress, i) || plan.names.includes(i)) continue
-      if (!isRequired || !this.isOpen(progress, i)) left &= ~absence
+  private isPlanned(progress: Progress, plan: Plan): boolean {
+    const { count, requiredCount } = progress
+    const { min, max, counted } = this.spec
+    let [unmet, absent, cost] = [progress.unmet, progress.absent, 0]
+    /** What values that are not planned may meet, or may not. */
+    let open = 0n
+    const isPlannedName = (name: number) => plan.keys.some(({ id }) => id === name)
+    for (const { id, met } of plan.keys) {
+      if (id < 0) {
+        unmet &= ~met
+        cost++
+        continue
+      }
+      if (this.isSeen(progress, id)) continue
+      if (!this.isOpen(progress, id)) return false
+      const { absence, isRequired } = this.spec.names[id]
+      const key = this.options.keys[id]
+      unmet &= ~met
+      open |= key.bits
+      if (isRequired) continue
+      cost++
+      if (absence === 0n) continue
+      const isThere = (name: number) =>
+        this.spec.names[name].isRequired || isPlannedName(name) || this.isSeen(progress, name)
+      for (const i of key.absence) if (this.options.absentees[i].every(isThere)) absent &= ~(1n << BigInt(i))
     }
-    return left === 0n
+    if (cost > max - count - requiredCount) return false
+    if (count + requiredCount + cost < min && !this.hasFreeClass()) return false
+    unmet &= ~absent
+    if ((unmet & this.spec.owed) !== 0n) return false
+    if (this.spec.conditions.length === 0) return true
+    // A required name whose value is counted is part of a plan.
+    for (const { id, bits } of this.options.askedAndRequired)
+      if ((bits & counted & progress.unmet) !== 0n && !this.isSeen(progress, id) && !isPlannedName(id))
+        return false
+    return this.isSettled(unmet, counted & ~(unmet & open & ~plan.kept))
+  }
+
+  /** Whether there is a class of whose keys nothing is counted: it gives as many as are wanted. */
+  private hasFreeClass(): boolean {
+    const { counted } = this.spec
+    return this.classes.some(({ chances }) => chances.every(({ bits }) => (bits & counted) === 0n))
   }
 
   /** Whether a declared name can still be read, as far as its own value goes. */
@@ -303,13 +389,13 @@ export class ObjectRules {
     const isShort = this.classes.length === 0 && count + requiredCount < min
     const names = isShort ? seen : seen.map((word, i) => word & this.planned[i])
     const room = max === Infinite ? "" : max - count - requiredCount
-    return `${names} ${unmet} ${room} ${isShort ? count : ""} ${next}`
+    return `${names} ${unmet.toString(36)} ${room} ${isShort ? count : ""} ${next}`
   }
 
   /**
    * The ways to read a value with `chances`, those that meet most first. Scalars are told apart by what they meet: each belongs to
    * one way, and there are as many ways as differences, not as sets of chances. What holds containers is not: there is a way for
-   * each set of chances that the value takes.
+   * each set of chances that the value takes, or, where it is counted in the end, takes and no other.
    */
   private ways(
     progress: Progress,
@@ -318,18 +404,40 @@ export class ObjectRules {
     most: number,
     after: (met: bigint) => Progress,
   ): KeyWay[] {
-    if (progress.unmet === 0n || chances.length === 0) {
+    const { unmet } = progress
+    if (unmet === 0n || chances.length === 0) {
       const next = after(0n)
       return this.canFinish(next) ? [{ value, progress: next }] : []
     }
-    let free = 0n
+    const ways: KeyWay[] = []
+    const listed = this.demands.listedParts(value, chances)
+    if (listed === null) this.addWays(ways, unmet, { value, met: 0n }, chances, most, after)
+    for (const part of listed?.parts ?? []) {
+      if (ways.length >= most) break
+      // Whether a part has values is asked once it is known that it would do.
+      if (listed !== null && (listed.open.length > 0 || this.canFinish(after(part.met)))) {
+        if (this.isProductive(part.value)) this.addWays(ways, unmet, part, listed.open, most, after)
+      }
+    }
+    return ways
+  }
+
+  /** Adds the ways to read `value`, which has values that all meet `met`, with `chances`. */
+  private addWays(
+    ways: KeyWay[],
+    unmet: bigint,
+    { value, met: sure }: ListedPart,
+    chances: readonly Chance[],
+    most: number,
+    after: (met: bigint) => Progress,
+  ): void {
+    let free = sure
     const open: Chance[] = []
     for (const chance of chances) {
       if (this.demand(value, [chance.fact]) === value) free |= chance.bits
       else open.push(chance)
     }
-    const useful = open.filter(({ bits }) => (bits & progress.unmet & ~free) !== 0n)
-    const ways: KeyWay[] = []
+    const useful = open.filter(({ bits }) => (bits & unmet & ~free) !== 0n)
     const add = (demand: number, met: bigint) => {
       const what = "ways in which one property meets obligations"
       checkLimit(this.limits, "threads", ways.length + 1, "", what, "simplify the not or oneOf around it")
@@ -341,15 +449,16 @@ export class ObjectRules {
     // From the last one down: with it, then without.
     const choose = (count: number, demand: number, met: bigint): void => {
       checkTime()
-      if (ways.length === most) return
+      if (ways.length >= most) return
       // What meets all that is left meets as much as can be met.
-      if (!this.canFinish(after(met | left[count]))) return
+      const isDecided = count === 0 || (left[count] & this.spec.counted) === 0n
+      if (isDecided && !this.canFinish(after(met | left[count]))) return
       if (count === 0) {
         if (demand === value || this.isProductive(demand)) add(demand, met)
         return
       }
       const { fact, bits } = useful[count - 1]
-      const without = this.demands.scalarPart(demand, fact, false)
+      const without = this.without(demand, fact, (bits & unmet & this.spec.counted) !== 0n)
       if (without === NoPart) {
         choose(count - 1, demand, met | bits)
         return
@@ -357,10 +466,21 @@ export class ObjectRules {
       const part = this.demands.scalarPart(demand, fact, true)
       const both = part ?? this.demand(demand, [fact])
       if (part === null ? this.demands.canBeMet(both) : part !== NoPart) choose(count - 1, both, met | bits)
-      choose(count - 1, without ?? demand, met)
+      choose(count - 1, without, met)
     }
     choose(useful.length, value, free)
-    return ways
+  }
+
+  /**
+   * The part of `demand` of which `fact` does not hold, or `NoPart`. Where it is not counted whether it does, and containers belong to
+   * the part, it is asked for nothing.
+   */
+  private without(demand: number, fact: number, isCounted: boolean): number {
+    const part = this.demands.scalarPart(demand, fact, false)
+    if (part !== null) return part
+    if (!isCounted) return demand
+    const other = this.demands.and(demand, [this.demands.negation(fact) as number])
+    return this.demands.canBeMet(other) ? other : NoPart
   }
 
   /** The conjunction of `value` and of what chances ask. */
@@ -385,7 +505,7 @@ export class ObjectRules {
     const { min, max } = this.spec
     const { count, requiredCount, unmet } = progress
     if (count + requiredCount > max) return false
-    if (unmet !== 0n) return this.isPlanned(progress) || this.plan(progress) !== null
+    if (!this.isFree(unmet)) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
     // All keys so far are names of the spec. Ordered ones that were passed over are given up, and of the others all will do.
     const { ordered, offeredFrom } = this

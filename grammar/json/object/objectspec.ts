@@ -15,11 +15,14 @@ import { anyContent, exprContent, NoContent } from "../../lexeme/string/content.
 import { utf8 } from "../../utf8.ts"
 import { type Conjunctions, Infinite, Types } from "../facts/conjunction.ts"
 import { type Asserted, coverageOf } from "../facts/coverage.ts"
-import type { Event, Obligation } from "../facts/obligations.ts"
+import type { Obligation } from "../facts/obligations.ts"
+import { commonOrder, leavesOf, type Verdict } from "../facts/verdicts.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
+import { type Condition, conditionsOf, countedBy } from "./conditions.ts"
+import { eventsOf } from "./events.ts"
 import { type NameClass, nameClasses } from "./nameclasses.ts"
 
 interface DeclaredName {
@@ -62,6 +65,12 @@ export interface ObjectSpec {
   readonly min: number
   readonly max: number
   readonly obligationCount: number
+  /** Bit set of the obligations that must be met in the end. */
+  readonly owed: bigint
+  /** What must hold in the end of the others. */
+  readonly conditions: readonly Condition[]
+  /** Bit set of the obligations that these ask about. */
+  readonly counted: bigint
   /** The fact of a chance that any value takes. */
   readonly anything: number
 }
@@ -78,6 +87,7 @@ const FewClasses = 64
 const MaxNameLength = 64
 
 const noChances: readonly Chance[] = []
+const noConditions: readonly Condition[] = []
 
 /** What one schema says about the values of names. */
 interface MemberRules {
@@ -107,6 +117,7 @@ export interface SpecOptions {
   /** False: facts may still be added. */
   isComplete?: boolean
   obligations?: readonly Obligation[]
+  verdicts?: readonly Verdict[]
   /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
   isImplied?: (conjunction: number, fact: number) => boolean
   /** Whether some scalar satisfies a conjunction. */
@@ -123,20 +134,16 @@ export function objectSpec(
   limits: Limits,
   options: SpecOptions = {},
 ): ObjectSpec {
-  const { isComplete = true, obligations = [], isImplied = () => false } = options
-  if (facts.length === 1 && obligations.length === 0 && !options.isGeneral) {
+  const { isComplete = true, obligations = [], verdicts = [], isImplied = () => false } = options
+  if (facts.length === 1 && obligations.length + verdicts.length === 0 && !options.isGeneral) {
     const spec = specAtSight(all, reader, facts[0])
     if (spec !== null) return spec
   }
   const parts = collectParts(all, reader, facts, isComplete)
-  for (const obligation of obligations) {
-    parts.obligations.push(obligation)
-    for (const event of obligation) {
-      if (event.kind === "some") continue
-      parts.names.add(event.name)
-      if (event.kind === "value" && event.fact !== all.anything) parts.declared.add(event.name)
-    }
-  }
+  parts.obligations.push(...obligations)
+  const owed = (1n << BigInt(parts.obligations.length)) - 1n
+  const conditions = conditionsOf(verdicts, parts.obligations)
+  addNames(parts, obligations, verdicts, all.anything)
   checkLimit(
     fixedBounds,
     "obligations",
@@ -145,27 +152,17 @@ export function objectSpec(
     "obligations of one object, by negation",
     "simplify the not or oneOf around it",
   )
+  const asked = eventsOf(parts.obligations)
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
-  const chances = (value: number, isMet: (event: Event) => boolean): readonly Chance[] => {
-    if (parts.obligations.length === 0) return noChances
+  const chancesOf = (value: number, met: ReadonlyMap<number, bigint>): readonly Chance[] => {
+    if (met.size === 0) return noChances
     const bits = new Map<number, bigint>()
-    for (const [i, obligation] of parts.obligations.entries()) {
-      for (const event of obligation) {
-        if (event.kind === "absent" || !isMet(event)) continue
-        const fact = isImplied(value, event.fact) ? all.anything : event.fact
-        bits.set(fact, (bits.get(fact) ?? 0n) | (1n << BigInt(i)))
-      }
+    for (const [fact, bit] of met) {
+      const sure = isImplied(value, fact) ? all.anything : fact
+      bits.set(sure, (bits.get(sure) ?? 0n) | bit)
     }
     return [...bits].map(([fact, bits]) => ({ fact, bits }))
   }
-  const absence = (name: string) =>
-    parts.obligations.reduce(
-      (bits, events, i) =>
-        events.some((event) => event.kind === "absent" && event.name === name)
-          ? bits | (1n << BigInt(i))
-          : bits,
-      0n,
-    )
   const declare = (name: string): DeclaredName => {
     const value = name.isWellFormed() ? valueIdOf(name) : all.never
     return {
@@ -173,10 +170,8 @@ export function objectSpec(
       bytes: utf8(name),
       value,
       isRequired: parts.required.has(name),
-      chances: chances(value, (event) =>
-        event.kind === "some" ? matchesText(event.names, name) : event.name === name,
-      ),
-      absence: absence(name),
+      chances: chancesOf(value, asked.ofName(name)),
+      absence: asked.absences.get(name) ?? 0n,
     }
   }
   const classes: KeyClass[] = []
@@ -196,10 +191,7 @@ export function objectSpec(
       expr,
       content: expr === exprs.anyText ? anyContent : exprContent(expr),
       value,
-      chances: chances(
-        value,
-        (event) => event.kind === "some" && (event.names === exprs.anyText || matched.has(event.names)),
-      ),
+      chances: chancesOf(value, asked.ofClass(matched)),
     })
   }
   const isDeclared = (name: string) => parts.declared.has(name)
@@ -211,7 +203,42 @@ export function objectSpec(
     min: parts.min,
     max: parts.max,
     obligationCount: parts.obligations.length,
+    owed,
+    conditions,
+    counted: conditions.reduce((bits, condition) => bits | countedBy(condition), 0n),
     anything: all.anything,
+  }
+}
+
+/**
+ * Tells apart what obligations and verdicts name. Declared is what has a schema there; of verdicts in an order that suits each of
+ * their schemas.
+ */
+function addNames(
+  parts: Parts,
+  obligations: readonly Obligation[],
+  verdicts: readonly Verdict[],
+  anything: number,
+): void {
+  for (const obligation of obligations) {
+    for (const event of obligation) {
+      if (event.kind === "some") continue
+      parts.names.add(event.name)
+      if (event.kind === "value" && event.fact !== anything) parts.declared.add(event.name)
+    }
+  }
+  const lists: (readonly string[])[] = []
+  for (const verdict of verdicts)
+    for (const { names } of leavesOf(verdict)) lists.push(names.filter((name) => !parts.declared.has(name)))
+  for (const name of commonOrder(lists) ?? lists.flat()) {
+    parts.names.add(name)
+    parts.declared.add(name)
+  }
+  for (const obligation of parts.obligations) {
+    for (const event of obligation) {
+      if (event.kind !== "some") parts.names.add(event.name)
+      else for (const name of event.except ?? []) parts.names.add(name)
+    }
   }
 }
 
@@ -380,7 +407,9 @@ function patternsOf(parts: Parts): ReadonlySet<ExprId> {
   if (parts.constants.length > 0) return patterns
   for (const { patternProperties } of parts.keywords)
     for (const { expr } of patternProperties) patterns.add(expr)
-  for (const event of parts.obligations.flat()) if (event.kind === "some") patterns.add(event.names)
+  // Names that are told apart from all others by being listed are declared.
+  for (const event of parts.obligations.flat())
+    if (event.kind === "some" && event.except === undefined) patterns.add(event.names)
   patterns.delete(exprs.anyText)
   for (const pattern of patterns) {
     const texts = fewTexts(pattern)
@@ -479,6 +508,9 @@ function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): Obje
     min: keywords.minProperties,
     max: keywords.maxProperties,
     obligationCount: 0,
+    owed: 0n,
+    conditions: noConditions,
+    counted: 0n,
     anything: all.anything,
   }
 }

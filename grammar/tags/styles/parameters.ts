@@ -70,10 +70,7 @@ class ParameterLanguage {
       written,
       language.policy.order === "schema" ? written.declared : 0,
       // What a value that is written as text holds is not known by its part.
-      wholeValues(
-        (conjunction, facts) => language.and(conjunction, facts),
-        (conjunction) => language.isProductive(conjunction),
-      ),
+      wholeValues(language, (conjunction) => language.isProductive(conjunction)),
       (conjunction) => this.hasText(conjunction),
       language.limits,
     )
@@ -267,11 +264,8 @@ class ParameterLanguage {
 
   /** A key that brings the arguments closer to their end. */
   private nextKey(progress: Progress): { key: Uint8Array; way: KeyWay } {
-    const index = this.rules.neededName(progress)
-    if (index >= 0) {
-      const [way] = this.rules.nameWays(progress, index)
-      return { key: this.rules.spec.names[index].bytes, way }
-    }
+    const name = this.rules.needed(progress)
+    if (name !== null) return { key: this.rules.spec.names[name.index].bytes, way: name.way }
     const needed = this.rules.neededClass(progress)
     const keyClass = needed < 0 ? (this.rules.availableClasses(progress)[0] ?? -1) : needed
     const content = keyClass < 0 ? NoContent : this.rules.classes[keyClass].content
@@ -279,8 +273,7 @@ class ParameterLanguage {
       keyClass < 0 ? this.tries.of(this.rules.available(progress), true) : this.tries.allExcluded()
     const lexeme = rawLexeme(namesContent(this.exclude(progress.others, declared), content))
     const { bytes, tag } = lexemes.shortest(lexeme)
-    const [way] = this.keyWays(progress, keyClass, tag, bytes)
-    return { key: bytes, way }
+    return { key: bytes, way: this.rules.easiest(this.keyWays(progress, keyClass, tag, bytes)) }
   }
 }
 

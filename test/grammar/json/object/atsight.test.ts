@@ -19,6 +19,7 @@ const trusting = {
   isPossibleObject: () => true,
   valuesOf: () => null,
   isCutBy: () => false,
+  isListed: () => false,
   partsOf: () => null,
 }
 
