@@ -158,9 +158,13 @@ export class Branches {
       for (const implied of expansion.facts) facts.add(implied)
       clauses += expansion.clauses.length
       for (const clause of expansion.clauses) if (clause.length > MostBranches) return true
-      for (const nodes of expansion.ones) product *= this.alternativesOf(nodes, new Set())
+      for (const nodes of expansion.ones) {
+        const count = this.alternativesOf(nodes, new Set())
+        if (count > ManyBranches) return true
+        product *= count
+      }
     }
-    return clauses > ManyClauses || product > ManyBranches
+    return clauses > ManyClauses || product > MostBranches
   }
 
   /** How many alternatives a `oneOf` has, those of a `oneOf` in it counted one by one; more than `ManyBranches` are many. */

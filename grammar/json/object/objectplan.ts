@@ -109,6 +109,12 @@ interface Reading {
   readonly open: readonly Chance[]
 }
 
+/** A condition that is to hold, or not. */
+interface Goal {
+  readonly condition: Condition
+  readonly holds: boolean
+}
+
 /** A plan that is being made. */
 interface Draft {
   /** Obligations that no key meets yet. */
@@ -187,16 +193,20 @@ class PlanSearch {
   }
 
   /** Settles what `goals` rest on: obligations that must be met, and such as must not. */
-  private choose(
-    goals: readonly { condition: Condition; holds: boolean }[],
-    must: bigint,
-    kept: bigint,
-  ): Plan | null {
+  private choose(goals: readonly Goal[], must: bigint, kept: bigint): Plan | null {
     const { unmet, absent } = this.problem
     if ((must & (kept | this.stuck)) !== 0n || (kept & ~unmet) !== 0n) return null
-    if (goals.length === 0) return this.meetAll(must, kept)
+    // What is settled already is no choice, or none that can be made.
+    const unsettled: Goal[] = []
+    const known = ~unmet | this.stuck | kept | must
+    for (const goal of goals) {
+      const verdict = judge(goal.condition, this.stuck | kept, known)
+      if (verdict === !goal.holds) return null
+      if (verdict === null) unsettled.push(goal)
+    }
+    if (unsettled.length === 0) return this.meetAll(must, kept)
     this.step()
-    const [{ condition, holds }, ...others] = goals
+    const [{ condition, holds }, ...others] = unsettled
     const { kind } = condition
     const isWanted = holds !== condition.isNegated
     const parts = this.inOrder(condition.parts, isWanted && kind !== "all")
@@ -278,7 +288,7 @@ class PlanSearch {
   /** Two that hold, so that it is not exactly one. */
   private chooseTwo(
     parts: readonly Condition[],
-    others: readonly { condition: Condition; holds: boolean }[],
+    others: readonly Goal[],
     must: bigint,
     kept: bigint,
     numbers: readonly number[],
