@@ -45,6 +45,7 @@ export {
 } from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
 export type { Batch } from "./engine/batch.ts"
+export type { SearchOptions } from "./engine/beamoptions.ts"
 export { Engine, type ModelInfo } from "./engine/engine.ts"
 export type { Choice, GenerateResult, Generation, Usage } from "./engine/generation.ts"
 export { EngineMetrics } from "./engine/metrics.ts"

@@ -35,12 +35,23 @@ export async function drawTokens(
   options: DrawOptions,
 ): Promise<(SampleResult | Error | undefined)[]> {
   const results = new Map<DrawRow, SampleResult | Error | undefined>()
-  for (const logits of new Set(rows.map((row) => row.logits))) {
-    const own = rows.filter((row) => row.logits === logits)
-    const drawn = await drawTogether(sampler, own, options)
-    for (const [index, row] of own.entries()) results.set(row, drawn[index])
+  for (const row of rows) if (row.sequence.options.take) results.set(row, taken(row, options))
+  const drawn = rows.filter((row) => !results.has(row))
+  for (const logits of new Set(drawn.map((row) => row.logits))) {
+    const own = drawn.filter((row) => row.logits === logits)
+    const found = await drawTogether(sampler, own, options)
+    for (const [index, row] of own.entries()) results.set(row, found[index])
   }
   return rows.map((row) => results.get(row))
+}
+
+/** What a row takes whose tokens are chosen elsewhere. */
+function taken(row: DrawRow, { width }: DrawOptions): SampleResult | Error {
+  try {
+    return row.sequence.options.take!(logitsOf(row.logits, width, row.logitsRow), sampleRow(row))
+  } catch (error) {
+    return error as Error
+  }
 }
 
 async function drawTogether(

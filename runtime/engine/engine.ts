@@ -5,8 +5,10 @@
  * `start`, before the first token.
  */
 
+import { setMaxListeners } from "node:events"
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../../grammar/index.ts"
 import { checkOptions } from "../../grammar/options.ts"
+import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { onAbort } from "../aborts.ts"
@@ -33,6 +35,8 @@ import { type RunOptions, type RunResult, run } from "../turn/run.ts"
 import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { Batch } from "./batch.ts"
+import type { BeamSettings } from "./beamoptions.ts"
+import { type Probe, searchBeams, searchedRequest, writes } from "./beams.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { inOwnWords, ownText } from "./fieldnames.ts"
 import { type GenerateResult, Generation, withJson } from "./generation.ts"
@@ -47,7 +51,7 @@ import {
 } from "./request.ts"
 import { generateAliases, generateFields } from "./requestfields.ts"
 import { Scheduler } from "./scheduler.ts"
-import { type GenerationEvent, Sequence, type StreamEvent } from "./sequence.ts"
+import { type GenerationEvent, Sequence, type StreamEvent, type TakeToken } from "./sequence.ts"
 import { Stepper } from "./step.ts"
 
 export interface EngineParts {
@@ -173,12 +177,88 @@ export class Engine {
       constraint,
       style: this.parts.style,
     })
+    if (request.beams) return this.search(request, request.beams, constraint, signal)
+    return this.open(request, constraint, signal)
+  }
+
+  /** Looks for the likeliest answers, and then writes them. */
+  private async search(
+    request: ReadRequest,
+    beams: BeamSettings,
+    constraint: Constraint | null,
+    signal: AbortSignal | undefined,
+  ): Promise<Generation> {
+    const plain = searchedRequest(request)
+    const { vocabulary } = this
+    // One listener at the caller's signal, however many probes there are.
+    const own = new AbortController()
+    setMaxListeners(0, own.signal)
+    const abort = (): void => own.abort(signal?.reason)
+    signal?.addEventListener("abort", abort, { once: true })
+    const probe: Probe = (written) => this.probe(plain, written, own.signal)
+    const found = await searchBeams(plain, beams, { vocabulary, probe }).finally(() =>
+      signal?.removeEventListener("abort", abort),
+    )
+    if (found.length === 0) throw new RequestError("invalid_value", "use_beam_search: no text was found", "n")
+    return this.open({ ...plain, count: found.length }, constraint, signal, found.map(writes))
+  }
+
+  /** The logits behind `written` tokens of an answer. Rejects with ModelError, AbortError and what opening a walk rejects with. */
+  private async probe(
+    request: ReadRequest,
+    written: readonly number[],
+    signal: AbortSignal,
+  ): ReturnType<Probe> {
+    const { walk, promptIds } = request
+    const opened = walk && (await this.openGuides({ ...walk, written }, 1, signal))
+    const [guide = null] = opened?.guides ?? []
+    const isOver = opened?.opening.isExhausted === true
+    if (guide && (isOver || signal.aborted)) this.guides.release(guide)
+    this.checkAlive()
+    if (signal.aborted) throw new AbortError("", { cause: signal.reason })
+    if (isOver) return null
+    return new Promise((resolve, reject) => {
+      let seen: Awaited<ReturnType<Probe>> = null
+      const abort = (): void => this.stepper.end(sequence, "abort", null)
+      const sequence = new Sequence({
+        ...request,
+        ...{ promptIds: [...promptIds, ...written], maxTokens: 1, minTokens: 0, promptLogprobs: null },
+        vocabulary: this.vocabulary,
+        guide,
+        isConstrained: guide !== null,
+        isComplete: opened?.opening.isAccepting ?? true,
+        contextLength: this.model.contextLength,
+        choice: 0,
+        take: (logits, { mask }) => {
+          seen = { logits: logits.slice(), mask: mask!.slice() }
+          return { token: onlyToken(mask!), status: "ok" }
+        },
+        emit: ({ type, ...event }) => {
+          if (type !== "finish") return
+          signal.removeEventListener("abort", abort)
+          if (seen) resolve(seen)
+          else reject(("error" in event && event.error) || new AbortError("", { cause: signal.reason }))
+        },
+      })
+      signal.addEventListener("abort", abort, { once: true })
+      this.scheduler.add([sequence])
+      this.wake()
+    })
+  }
+
+  /** `takes`: where the tokens of each answer come from, if they are not drawn. */
+  private async open(
+    request: ReadRequest,
+    constraint: Constraint | null,
+    signal: AbortSignal | undefined,
+    takes: readonly TakeToken[] = [],
+  ): Promise<Generation> {
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
     try {
       // Meanwhile the engine may have ended, or the request.
       this.checkAlive()
       if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
-      return this.admit(request, constraint, opened, signal)
+      return this.admit(request, constraint, opened, signal, takes)
     } catch (error) {
       for (const guide of opened?.guides ?? []) this.guides.release(guide)
       throw error
@@ -191,6 +271,7 @@ export class Engine {
     constraint: Constraint | null,
     opened: OpenedGuides | null,
     signal: AbortSignal | undefined,
+    takes: readonly TakeToken[],
   ): Generation {
     const { drop = 0, prefix, report = null, compileMs = 0 } = opened?.opening ?? {}
     const { isAccepting, isExhausted, lostWords } = opened?.opening ?? {}
@@ -227,6 +308,7 @@ export class Engine {
           ...(isConstrained && { isComplete: isAccepting ?? false }),
           contextLength: this.model.contextLength,
           choice,
+          take: takes[choice],
           speculation: this.drafting.judge(request),
           emit: generation.push,
         }),

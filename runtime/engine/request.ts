@@ -24,6 +24,7 @@ import { type StopWhenKind, stopWhenKinds } from "../stops/stopwhen.ts"
 import type { TurnOptions } from "../turn/options.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { openTurn, type RequestTurn, templateOptionsOf } from "../turn/turn.ts"
+import { type BeamSettings, readBeams, type SearchOptions } from "./beamoptions.ts"
 
 /** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
 export type Prompt = string | readonly Message[] | readonly number[]
@@ -32,7 +33,7 @@ export type Prompt = string | readonly Message[] | readonly number[]
  * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends and budget.
  * Every field may be missing.
  */
-export interface GenerateOptions extends SamplingOptions, ConstraintOptions, TurnOptions {
+export interface GenerateOptions extends SamplingOptions, SearchOptions, ConstraintOptions, TurnOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   /**
@@ -140,6 +141,8 @@ export interface ReadRequest {
   /** What of the request was not taken as it stands. */
   readonly warnings: readonly string[]
   readonly count: number
+  /** Null: the answers are drawn. */
+  readonly beams: BeamSettings | null
   /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
   readonly promptLogprobs: number | null
   readonly draftTokens: number
@@ -192,6 +195,7 @@ export async function readRequest(
     )
   }
   const count = readCount(options)
+  const beams = readBeams(options)
   const stops = new StopStrings(listOf(options.stop))
   const stopRegexes = listOf(options.stopRegex)
   const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, asked?.input ?? null)
@@ -263,6 +267,7 @@ export async function readRequest(
     maxTokens,
     warnings,
     count,
+    beams,
     promptLogprobs,
     // Their answers may depend on how often they are asked.
     draftTokens: processors.length > 0 ? 0 : readDraftTokens(options.draftTokens, maxDraftTokens),

@@ -37,6 +37,7 @@ export const generateFields = {
   ...{ maxTokens: "number", strictMaxTokens: "boolean", stop: "any", stopRegex: "any", stopWhen: "text" },
   repetitionDetection: { fields: { min: "number", max: "number", count: "number" } },
   ...{ streamGranularity: "text", onLength: "text", includeStopStrInOutput: "boolean", ignoreEos: "boolean" },
+  ...{ useBeamSearch: "boolean", beamWidth: "number", lengthPenalty: "number", earlyStopping: "boolean" },
   ...{ n: "number", promptLogprobs: "number", draftTokens: "number", verify: "text", prediction: "text" },
   ...{
     forcing: "text",
@@ -78,5 +79,6 @@ export const generateAliases: Readonly<Record<string, string>> = {
     abortSignal: "signal",
     repeat_penalty: "repetitionPenalty",
   },
+  ...{ num_beams: "beamWidth", numBeams: "beamWidth" },
   ...{ repeatPenalty: "repetitionPenalty", bestOf: "n", best_of: "n", speculation: "draftTokens" },
 }

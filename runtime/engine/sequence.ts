@@ -7,7 +7,13 @@
  */
 
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
-import type { LogitsProcessor, SamplingParams, TokenLogprobs } from "../../sampler/index.ts"
+import type {
+  LogitsProcessor,
+  SampleResult,
+  SampleRow,
+  SamplingParams,
+  TokenLogprobs,
+} from "../../sampler/index.ts"
 import { TokenCounts } from "../../sampler/index.ts"
 import { type Certainty, type CertaintySpan, CertaintyTrail } from "../fields/certainty.ts"
 import type { FieldEvent } from "../fields/reader.ts"
@@ -55,6 +61,9 @@ export type GenerationEvent =
 /** What `stream` yields. `call`: the value is in the arguments of this call, else in the text. */
 export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } & FieldEvent)
 
+/** Takes a token instead of drawing it. `logits` is the row alone, shape [V]. */
+export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult
+
 /** What is known of a token that is taken. */
 interface TokenTold {
   readonly logprobs?: TokenLogprobs | undefined
@@ -73,6 +82,8 @@ export interface SequenceOptions {
   /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
   readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
+  /** Takes the tokens instead of a sampler. */
+  readonly take?: TakeToken | undefined
   /** Rules of the caller. */
   readonly processors?: readonly LogitsProcessor[]
   /** Its way through the constraint and the patterns that end it; null: neither is there. */

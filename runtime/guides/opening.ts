@@ -32,6 +32,8 @@ export interface WalkRequest {
   readonly stopRegexes: readonly (string | RegExp)[]
   /** Words that the constrained text may not hold. */
   readonly badWords: readonly string[]
+  /** Tokens of the text that are written already: the walks go past them. */
+  readonly written?: readonly number[]
   /** The report is read for sure: it is made where the constraint is compiled. */
   readonly wantsReport: boolean
 }
@@ -107,6 +109,8 @@ export function openWalks(
     const rules = { isBudgeted: request.closes, bans, node: -prefix.length }
     return new Walk({ ...shared, matcher: own, closing: own && hasRule ? new Closing(own, rules) : null })
   })
+  const scratch = new Uint32Array(vocabulary.words)
+  for (const walk of walks) for (const token of request.written ?? []) walk.replay(token, scratch)
   const { isAccepting, isExhausted } = walks[0]
   const { report = null, compileMs = 0, isCached = false } = bound ?? {}
   const lostWords = words?.lost ?? []

@@ -128,8 +128,9 @@ export class Placement {
    * and its first mask is found while the model reads the prompt.
    */
   private sendKnown(group: Group, known: PlainOpening | undefined): void {
-    const { maxHealed, closes, stopRegexes, badWords, wantsReport } = group.request
-    const asksMore = maxHealed > 0 || closes || stopRegexes.length > 0 || badWords.length > 0 || wantsReport
+    const { maxHealed, closes, stopRegexes, badWords, wantsReport, written } = group.request
+    const asksMore =
+      maxHealed > 0 || closes || stopRegexes.length > 0 || badWords.length > 0 || wantsReport || written
     const isTold = known !== undefined && !asksMore
     // The thread of one that is told already is woken for its first mask.
     this.send(group, this.threads.home, isTold ? "tell" : "post")
@@ -159,9 +160,9 @@ export class Placement {
     const { home } = this.threads
     if (!group.isProven && key !== undefined) {
       if (this.known.size >= maxKnown) this.known.clear()
-      // Where the prompt is healed the text begins elsewhere.
+      // Where the prompt is healed, or tokens are written already, the text begins elsewhere.
       const { opening, request } = group
-      const tellsAll = opening !== undefined && request.maxHealed === 0
+      const tellsAll = opening !== undefined && request.maxHealed === 0 && !request.written
       const next = tellsAll ? packOpening({ ...opening, compileMs: 0, isCached: true }, false) : undefined
       this.known.set(key, next ?? this.known.get(key))
     }

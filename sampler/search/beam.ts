@@ -36,6 +36,8 @@ export interface Hypothesis extends Beam {
   /** What hypotheses are compared by. */
   readonly worth: number
   readonly reason: "stop" | "length"
+  /** The token that ended it; −1: the budget did. */
+  readonly end: number
 }
 
 /** A beam's next row. Temperature and filters are ignored. */
@@ -82,7 +84,7 @@ export class BeamSearch {
     for (const [place, { beam, id, score }] of this.best(rows).entries()) {
       const { tokens } = this.beams[beam]
       if (endIds.includes(id)) {
-        if (place < beamWidth) this.finish({ tokens, score }, "stop")
+        if (place < beamWidth) this.finish({ tokens, score }, id)
       } else if (next.length < beamWidth) {
         next.push({ tokens: [...tokens, id], score })
         parents.push(beam)
@@ -104,7 +106,7 @@ export class BeamSearch {
 
   /** Running beams become hypotheses: the budget is used up. */
   stop(): void {
-    for (const beam of this.beams) this.finish(beam, "length")
+    for (const beam of this.beams) this.finish(beam, -1)
     this.beams = []
   }
 
@@ -142,13 +144,23 @@ export class BeamSearch {
     const law = lawOf(logits, { ...row, params, mask: isMasked ? row.mask : null })
     if (law.status !== "ok") return []
     const { ids, logs } = softmax(law.candidates)
-    return ids
-      .map((id, at): [number, number] => [id, logs[at]])
-      .filter(([id]) => hasBit(row.mask, id) && hasBit(row.params.allowed, id))
+    // No more of one beam can be among the best of all.
+    const most = 2 * this.options.beamWidth
+    const best: [id: number, log: number][] = []
+    for (const [at, id] of ids.entries()) {
+      if (best.length === most && logs[at] <= best[most - 1][1]) continue
+      if (!hasBit(row.mask, id) || !hasBit(row.params.allowed, id)) continue
+      let place = best.length
+      while (place > 0 && best[place - 1][1] < logs[at]) place--
+      best.splice(place, 0, [id, logs[at]])
+      if (best.length > most) best.pop()
+    }
+    return best
   }
 
-  private finish(beam: Beam, reason: "stop" | "length"): void {
-    this.finished.push({ ...beam, worth: this.worth(beam), reason })
+  private finish(beam: Beam, end: number): void {
+    const reason = end < 0 ? "length" : "stop"
+    this.finished.push({ ...beam, worth: this.worth(beam), reason, end })
   }
 
   private worth({ tokens, score }: Beam): number {

@@ -73,7 +73,9 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
   const { fields } = read
   const prompts = readPrompts(fields.prompt)
   const n = fields.n ?? 1
-  const bestOf = fields.best_of ?? n
+  // Of a search the best are told in any case: there it is the width.
+  const isSearch = fields.use_beam_search === true
+  const bestOf = isSearch ? n : (fields.best_of ?? n)
   const echo = fields.echo ?? false
   const maxTokens = fields.max_tokens ?? null
   const topLogprobs = fields.logprobs ?? null
@@ -100,6 +102,7 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
     parseSpecial: fields.parse_special,
     addSpecialTokens: fields.add_special_tokens,
     n: bestOf,
+    ...(isSearch && { beamWidth: fields.beam_width ?? fields.best_of }),
   })
   return {
     ...request,

@@ -124,6 +124,10 @@ export const generationFields = {
   // Read from the text of the body.
   seed: z.unknown().optional(),
   n: z.int().min(1).max(128).nullish(),
+  use_beam_search: flag,
+  beam_width: z.int().nullish(),
+  length_penalty: number,
+  early_stopping: flag,
   stream_granularity: z.string().nullish(),
   verify: z.string().nullish(),
   stream: flag,
@@ -179,6 +183,10 @@ export function generationRequest(
       logitBias: fields.logit_bias && biasById(fields.logit_bias),
       seed,
       n: fields.n,
+      useBeamSearch: fields.use_beam_search,
+      beamWidth: fields.beam_width,
+      lengthPenalty: fields.length_penalty,
+      earlyStopping: fields.early_stopping,
       stop: fields.stop,
       stopRegex: fields.stop_regex,
       // The engine names the values that there are.

@@ -83,6 +83,10 @@ export const refusedPeers: RefusedKeys = {
   guidance_scale: [[1], "There is no guidance here: leave it out"],
   cfg_scale: [[1], "There is no guidance here: leave it out"],
   negative_prompt: [[""], "There is no guidance here: leave it out"],
+  penalty_alpha: [
+    [0],
+    "Contrastive search compares hidden states, and the model's graph gives logits alone: use use_beam_search or min_p",
+  ],
   num_beam_groups: [[1], "Beams are not grouped here: leave it out"],
   diversity_penalty: [[0], "Beams are not grouped here: leave it out"],
   watermark: [[false], nothing],
@@ -134,6 +138,7 @@ export function readPeers(body: Fields, honoured: Fields): Fields {
   if (Object.hasOwn(fields, "samplers")) replaceSamplers(fields)
   if (Object.hasOwn(fields, "temperature_last")) moveTemperature(fields)
   if (Object.hasOwn(fields, "do_sample")) readDoSample(fields)
+  if (Object.hasOwn(fields, "num_beams")) readBeams(fields)
   for (const key of Object.keys(fields)) if (!Object.hasOwn(honoured, key)) refuseMisspelt(key, honoured)
   return fields
 }
@@ -240,6 +245,15 @@ function readDoSample(fields: Record<string, unknown>): void {
       param: "do_sample",
     })
   }
+}
+
+/** Beams by the name of transformers, where one is none. */
+function readBeams(fields: Record<string, unknown>): void {
+  const { num_beams: beams } = fields
+  delete fields.num_beams
+  if (beams === null || beams === 1) return
+  put(fields, "num_beams", "beam_width", beams)
+  put(fields, "num_beams", "use_beam_search", true)
 }
 
 /** Throws `Refusal` for `topP` and the like. */

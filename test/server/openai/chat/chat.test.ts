@@ -447,6 +447,19 @@ describe("parameters of the sampler", () => {
     expect(streamed.at(-1).tokenrail).toEqual({ warnings: both.tokenrail.warnings })
   })
 
+  test("use_beam_search tells the likeliest answers, in a stream too", async () => {
+    const choice = { structured_outputs: { choice: ["red", "green", "blue"] }, use_beam_search: true }
+    const all = await reply({ ...choice, n: 3, beam_width: 8 })
+    const texts = all.choices.map((each: { message: { content: string } }) => each.message.content)
+    expect(new Set(texts).size).toBe(texts.length)
+    for (const text of texts) expect(["red", "green", "blue"]).toContain(text)
+    expect(content(await reply({ ...choice, beam_width: 8 }))).toBe(texts[0])
+    const streamed = await chunks({ ...choice, beam_width: 8 })
+    expect(streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(texts[0])
+    const response = await post({ ...choice, temperature: 0.5 })
+    expect([response.status, (await response.json()).error.param]).toEqual([400, "temperature"])
+  })
+
   test("min_tokens puts the end off, and gives way to a constraint that ends", async () => {
     const free = await reply({ temperature: 0, min_tokens: 40, max_tokens: 60 })
     expect(free.usage.completion_tokens).toBeGreaterThanOrEqual(40)

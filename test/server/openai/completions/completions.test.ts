@@ -155,6 +155,16 @@ describe("a whole reply", () => {
     )
   })
 
+  test("use_beam_search keeps best_of texts and tells n, for each prompt", async () => {
+    const body = await reply({
+      ...{ prompt: ["a", "b"], structured_outputs: { choice: ["x", "y", "z"] }, temperature: 0 },
+      ...{ use_beam_search: true, best_of: 8, n: 2 },
+    })
+    expect(body.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3])
+    for (const { text } of body.choices) expect(["x", "y", "z"]).toContain(text)
+    expect(new Set(body.choices.slice(0, 2).map(({ text }) => text)).size).toBe(2)
+  })
+
   test("best_of tells those with the highest mean log-probability, the best first, and counts all", async () => {
     const fields = { max_tokens: 6, ignore_eos: true, seed: 11, temperature: 1.5 }
     const all = await reply({ ...fields, n: 5, logprobs: 0 })

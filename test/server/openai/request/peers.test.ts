@@ -61,6 +61,8 @@ test.each<[peers: object, own: object]>([
   [{ random_seed: 7 }, { seed: 7 }],
   [{ do_sample: false, temperature: 0.7 }, { temperature: 0 }],
   [{ do_sample: true, temperature: 0.7 }, { temperature: 0.7 }],
+  [{ num_beams: 4 }, { use_beam_search: true, beam_width: 4 }],
+  [{ num_beams: 1, penalty_alpha: 0 }, {}],
   [
     { temperature_last: true },
     {
@@ -146,6 +148,7 @@ test.each<[fields: object, param: string, hint: string]>([
   [{ penalize_nl: false }, "penalize_nl", "logit_bias"],
   [{ encoder_repetition_penalty: 1.1 }, "encoder_repetition_penalty", "repetition_penalty"],
   [{ guidance_scale: 1.5 }, "guidance_scale", "guidance"],
+  [{ penalty_alpha: 0.6, top_k: 4 }, "penalty_alpha", "hidden states"],
   [{ ban_eos_token: true }, "ban_eos_token", "ignore_eos"],
   [{ num_ctx: 4096 }, "num_ctx", "--context"],
   [{ options: { temperature: 0 } }, "options", "beside"],
