@@ -13,10 +13,12 @@ import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
 import { admittedBy, checkLeast, FirstSight } from "./least.ts"
 import { checkReach } from "./reach.ts"
+import { GuidanceKey, guidanceOf } from "./read/guidance.ts"
 import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
+import { separatedSteps } from "./separators.ts"
 import type { SurfacePolicy } from "./spelling.ts"
 
 export interface JsonOptions {
@@ -34,6 +36,8 @@ export interface JsonOptions {
   keepsMost?: boolean
   /** An equal schema was compiled before, with these options: there is nothing to refuse. */
   isChecked?: boolean
+  /** The values are read back as JSON, so they are written as such. */
+  isArguments?: boolean
   /** Identity of input and options. */
   key: () => string
 }
@@ -50,15 +54,16 @@ export interface OpenSchema {
 
 /** Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing satisfies is not. */
 export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "unsatisfiable">): OpenSchema {
-  const { limits, policy } = options
-  const graph = new SchemaGraph(readSchema(schema, limits), {
-    documents: options.documents,
-    dialect: options.dialect,
-    limits,
-  })
-  const reader = new KeywordReader(graph, options)
+  const { limits } = options
+  const text = readSchema(schema, limits)
+  const graph = new SchemaGraph(text, { documents: options.documents, dialect: options.dialect, limits })
+  const { policy, excludes } = guidanceOf(text, options.policy, limits)
+  const said =
+    excludes.length === 0 ? options : { ...options, excludes: [...(options.excludes ?? []), ...excludes] }
+  const reader = new KeywordReader(graph, said)
   const language = new JsonLanguage(reader, policy, limits)
   const nodes = readReachable(reader, graph.root, limits)
+  if (!language.tokens.isJson) checkSeparators(reader, nodes, options.isArguments === true)
   if (options.isChecked !== true) {
     for (const node of nodes) checkAlternatives(language, node)
     const keywordsOf = (node: SchemaNode) => reader.of(node)
@@ -163,6 +168,19 @@ function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: Js
   )
 }
 
+/** Throws `unsupported` where what is written with other separators would be read again as JSON. */
+function checkSeparators(reader: KeywordReader, nodes: readonly SchemaNode[], isArguments: boolean): void {
+  if (isArguments) {
+    const message = "arguments are read as JSON: write separators that are a comma and a colon"
+    throw new GrammarError("unsupported", `/${GuidanceKey}`, message)
+  }
+  const compared = nodes.find((node) => reader.of(node).unique)
+  if (compared === undefined) return
+  const message =
+    "items are compared as JSON: leave this out, or write separators that are a comma and a colon"
+  throw new GrammarError("unsupported", `${compared.pointer}/uniqueItems`, message)
+}
+
 /** Throws `limit` where an object has more alternatives than may be open: what a text might never come to would else end it. */
 function checkAlternatives(language: JsonLanguage, node: SchemaNode): void {
   const { any, one } = language.reader.of(node)
@@ -172,7 +190,8 @@ function checkAlternatives(language: JsonLanguage, node: SchemaNode): void {
 }
 
 function startSteps(language: JsonLanguage, value: number): readonly Step[] {
-  const { outer } = language.tokens
+  const { outer, written } = language.tokens
+  if (written !== null) return separatedSteps(language.valueSteps(value), written)
   if (outer === null) return language.valueSteps(value)
   return [{ lexeme: outer, frames: [new OuterFrame(language, value, outer)] }]
 }

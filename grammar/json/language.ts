@@ -61,7 +61,7 @@ export class JsonLanguage implements Values, Containers {
     this.reader = reader
     this.policy = policy
     this.limits = limits
-    this.tokens = punctuation(policy.whitespace)
+    this.tokens = punctuation(policy)
     this.branches = new Branches(this.all, reader, limits, {
       isWithinQuestion: () => this.satisfiability.isSolving,
       mayHaveValue: (conjunction) => this.mayHaveValue(conjunction),

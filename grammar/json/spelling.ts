@@ -7,6 +7,8 @@
 import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import type { Escapes } from "../lexeme/string/string.ts"
+import { Dead, lexemes } from "../lexeme/table.ts"
+import { utf8 } from "../utf8.ts"
 
 export type Whitespace = "bounded" | "none" | "spaced" | "any"
 
@@ -16,6 +18,17 @@ export interface SurfacePolicy {
   readonly whitespace: Whitespace
   readonly escapes: Escapes
   readonly numbers: "plain" | "json"
+  /** What stands between values, where a constraint says so itself. */
+  readonly marks?: Marks
+}
+
+/** Expressions. */
+export interface Marks {
+  /** White space in every gap, but not at the ends of the text. */
+  readonly gap?: ExprId
+  /** The comma and the colon, without the gaps around them. None is empty. */
+  readonly comma?: ExprId
+  readonly colon?: ExprId
 }
 
 /** Lexeme states. */
@@ -32,25 +45,46 @@ export interface Punctuation {
   readonly colon: number
   /** White space around the whole text; null: none. */
   readonly outer: number | null
+  /** Whether all that is written is JSON. */
+  readonly isJson: boolean
+  /** How a comma and a colon can be written, where they cannot as such. */
+  readonly written: { readonly comma: string; readonly colon: string } | null
 }
 
-const known = new Map<Whitespace, Punctuation>()
+/** By policy, which requests may say: bounded. */
+const known = new Map<string, Punctuation>()
+const MaxKnown = 256
 
 /** The same for all schemas: lexeme states last as long as the process. */
-export function punctuation(policy: Whitespace): Punctuation {
-  let marks = known.get(policy)
-  if (marks === undefined) {
-    marks = makePunctuation(policy)
-    known.set(policy, marks)
+export function punctuation({ whitespace, marks = {} }: SurfacePolicy): Punctuation {
+  const key = `${whitespace} ${marks.gap} ${marks.comma} ${marks.colon}`
+  let made = known.get(key)
+  if (made === undefined) {
+    made = makePunctuation(whitespace, marks)
+    if (known.size >= MaxKnown) known.clear()
+    known.set(key, made)
   }
-  return marks
+  return made
 }
 
-function makePunctuation(policy: Whitespace): Punctuation {
-  const { inside, beforeMark, afterComma, afterColon } = gaps(policy)
+/** As `policy`, with at most `count` characters of white space in a gap. */
+export function withMostWhitespace(policy: SurfacePolicy, count: number | null): SurfacePolicy {
+  const { whitespace } = policy
+  // These are narrower, unless none is allowed.
+  if (count === null || whitespace === "none" || (whitespace === "spaced" && count > 0)) return policy
+  const space = exprs.codePoints([9, 10, 13, 13, 0x20, 0x20])
+  return { ...policy, marks: { ...policy.marks, gap: exprs.loop(space, 0, count) } }
+}
+
+function makePunctuation(policy: Whitespace, marks: Marks): Punctuation {
+  const { inside, beforeMark, afterComma, afterColon } =
+    marks.gap === undefined ? gaps(policy) : all(marks.gap)
   const mark = (text: string) => exprs.literal(text)
   const lexeme = (...parts: ExprId[]) =>
     exprLexeme(parts.reduceRight((tail, head) => exprs.concat(head, tail), Empty))
+  const comma = lexeme(beforeMark, marks.comma ?? mark(","), afterComma)
+  const colon = lexeme(beforeMark, marks.colon ?? mark(":"), afterColon)
+  const isSame = accepts(comma, ",") && accepts(colon, ":")
   return {
     openObject: lexeme(mark("{"), inside),
     openArray: lexeme(mark("["), inside),
@@ -58,18 +92,49 @@ function makePunctuation(policy: Whitespace): Punctuation {
     closeEmptyArray: lexeme(mark("]")),
     closeObject: lexeme(inside, mark("}")),
     closeArray: lexeme(inside, mark("]")),
-    comma: lexeme(beforeMark, mark(","), afterComma),
-    colon: lexeme(beforeMark, mark(":"), afterColon),
-    outer: policy === "any" ? exprLexeme(inside) : null,
+    comma,
+    colon,
+    outer: policy === "any" && marks.gap === undefined ? exprLexeme(inside) : null,
+    isJson: isMark(marks.comma, ",") && isMark(marks.colon, ":") && isSpace(marks.gap),
+    written: isSame ? null : { comma: shortest(comma), colon: shortest(colon) },
   }
 }
 
-function gaps(policy: Whitespace): {
-  inside: ExprId
-  beforeMark: ExprId
-  afterComma: ExprId
-  afterColon: ExprId
-} {
+const spaces = exprs.loop(exprs.codePoints([9, 10, 13, 13, 0x20, 0x20]), 0, Number.POSITIVE_INFINITY)
+
+function isSpace(expr: ExprId = Empty): boolean {
+  return exprs.isNever(exprs.and([expr, exprs.not(spaces)]))
+}
+
+/** Whether all texts of `expr` are the mark, with white space around it. */
+function isMark(expr: ExprId | undefined, mark: string): boolean {
+  if (expr === undefined) return true
+  const marks = exprs.concat(spaces, exprs.concat(exprs.literal(mark), spaces))
+  return exprs.isNever(exprs.and([expr, exprs.not(marks)]))
+}
+
+/** Whether the lexeme accepts the mark by itself. */
+function accepts(lexeme: number, mark: string): boolean {
+  const state = lexemes.run(lexeme, utf8(mark))
+  return state !== Dead && lexemes.tags[state] !== 0
+}
+
+function shortest(lexeme: number): string {
+  return new TextDecoder().decode(lexemes.shortest(lexeme).bytes)
+}
+
+interface Gaps {
+  readonly inside: ExprId
+  readonly beforeMark: ExprId
+  readonly afterComma: ExprId
+  readonly afterColon: ExprId
+}
+
+function all(gap: ExprId): Gaps {
+  return { inside: gap, beforeMark: gap, afterComma: gap, afterColon: gap }
+}
+
+function gaps(policy: Whitespace): Gaps {
   const space = exprs.loop(exprs.literal(" "), 0, 1)
   switch (policy) {
     case "none":
@@ -87,7 +152,7 @@ function gaps(policy: Whitespace): {
         0,
         Number.POSITIVE_INFINITY,
       )
-      return { inside: gap, beforeMark: gap, afterComma: gap, afterColon: gap }
+      return all(gap)
     }
     default:
       return policy satisfies never

@@ -14,6 +14,7 @@ import { Infinite } from "../facts/conjunction.ts"
 import { isKeywordSomewhere, type Keyword } from "../refs/dialect.ts"
 import type { SchemaGraph, SchemaNode } from "../refs/refs.ts"
 import { encodeToken } from "../refs/uri.ts"
+import { GuidanceKey, guidanceNote } from "./guidance.ts"
 import { Keywords } from "./keywords.ts"
 import {
   describeValue,
@@ -140,8 +141,10 @@ export class KeywordReader {
       for (const keyword of node.value.keys) {
         const path = `${node.pointer}/${encodeToken(keyword)}`
         const known = node.dialect.keywords.get(keyword)
-        const remark =
-          overridden && !besideRef.has(keyword)
+        const isGuidance = keyword === GuidanceKey && node === this.graph.root
+        const remark = isGuidance
+          ? undefined
+          : overridden && !besideRef.has(keyword)
             ? "ignored beside $ref"
             : known === undefined
               ? isKeywordSomewhere(keyword)
@@ -149,7 +152,10 @@ export class KeywordReader {
                 : "unknown keyword"
               : this.remarks.get(node)?.get(keyword)
         if (remark !== undefined) notes.push({ path, keyword, status: "annotation", note: remark })
-        else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
+        else if (isGuidance) {
+          const note = guidanceNote(node.value.members.get(keyword) as JsonNode)
+          notes.push({ path, keyword, status: "exact", ...(note === undefined ? {} : { note }) })
+        } else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
         else {
           const note =
             keyword === "properties" && closing.has(node)
@@ -192,7 +198,8 @@ export class KeywordReader {
       if (overridden && !besideRef.has(keyword)) continue
       const known = node.dialect.keywords.get(keyword)
       if (known === undefined) {
-        if (this.options.unknownKeywords === "error" && !isKeywordSomewhere(keyword)) {
+        const isGuidance = keyword === GuidanceKey && node === this.graph.root
+        if (this.options.unknownKeywords === "error" && !isKeywordSomewhere(keyword) && !isGuidance) {
           throw new GrammarError(
             "unsupported",
             `${node.pointer}/${encodeToken(keyword)}`,

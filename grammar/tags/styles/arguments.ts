@@ -61,7 +61,7 @@ function openArgumentObjects(schema: unknown, options: ArgumentOptions): OpenObj
   const key = keyOf(schema, options)
   const before = key === null ? undefined : known.get(key)
   if (before !== undefined) return before
-  const open = openSchema(schema, options)
+  const open = openSchema(schema, { ...options, isArguments: true })
   if (options.isChecked !== true) checkReach(open)
   const objects = { ...open, specs: open.language.objectsOf(open.value) }
   if (key === null || key.length > MaxKnown) return objects

@@ -1,0 +1,86 @@
+/**
+ * Values whose commas and colons are written in another way: the lexemes are `spelling.ts`'s, and what finishes a text is translated,
+ * since frames write it as JSON.
+ */
+import { type Expectation, Frame, type Step } from "../frame.ts"
+
+interface Written {
+  readonly comma: string
+  readonly colon: string
+}
+
+/** The same steps, whose frames finish a text with these marks. */
+export function separatedSteps(steps: readonly Step[], written: Written): Step[] {
+  return new Separators(written).steps(steps)
+}
+
+class Separators {
+  private readonly written: Written
+  /** Equal frames are one object, so stacks recur. */
+  private readonly known = new WeakMap<Frame, SeparatedFrame>()
+
+  constructor(written: Written) {
+    this.written = written
+  }
+
+  steps(steps: readonly Step[]): Step[] {
+    return steps.map(({ lexeme, frames }) => ({ lexeme, frames: frames.map((frame) => this.frame(frame)) }))
+  }
+
+  private frame(frame: Frame): SeparatedFrame {
+    let made = this.known.get(frame)
+    if (made === undefined) {
+      made = new SeparatedFrame(frame, this)
+      this.known.set(frame, made)
+    }
+    return made
+  }
+
+  /** A JSON text with the marks. */
+  write(json: string): string {
+    return json.replace(/"(?:[^"\\]|\\.)*"?|[,:]/gs, (part) => {
+      if (part === ",") return this.written.comma
+      return part === ":" ? this.written.colon : part
+    })
+  }
+}
+
+const decoder = new TextDecoder()
+
+class SeparatedFrame extends Frame {
+  override readonly needsText: boolean
+  override readonly isSymbolic: boolean
+  override readonly isOpenEnded: boolean
+  override readonly readsTag: boolean
+  override readonly isIdempotent: boolean
+  private readonly inner: Frame
+  private readonly separators: Separators
+
+  constructor(inner: Frame, separators: Separators) {
+    super()
+    this.inner = inner
+    this.separators = separators
+    this.needsText = inner.needsText
+    this.isSymbolic = inner.isSymbolic
+    this.isOpenEnded = inner.isOpenEnded
+    this.readsTag = inner.readsTag
+    this.isIdempotent = inner.isIdempotent
+  }
+
+  follow(tag: number, text: Uint8Array | null): readonly Step[] {
+    return this.separators.steps(this.inner.follow(tag, text))
+  }
+
+  finish(tag: number, text: Uint8Array): string {
+    const rest = this.inner.finish(tag, text)
+    return this.separators.write(typeof rest === "string" ? rest : decoder.decode(rest))
+  }
+
+  expect(sample: string): Expectation {
+    return this.inner.expect(sample)
+  }
+
+  override pathOf(beganAs: (lexeme: number) => boolean): string {
+    return this.inner.pathOf(beganAs)
+  }
+}
