@@ -56,6 +56,8 @@ export type Format =
           readonly schemaPath: string
           readonly style: string
           readonly anyOrder: boolean
+          /** Most characters of white space in a row, between the parts of a value; null: as the policy says. */
+          readonly maxWhitespace: number | null
           readonly excludes: readonly string[]
         }
       | {
@@ -125,16 +127,13 @@ const readers: Readonly<Record<string, { fields: readonly string[]; read: Reader
     read: (fields) => ({ kind: "grammar", path: fields.path, text: fields.text("grammar") }),
   },
   json_schema: {
-    fields: ["json_schema", "style", "any_order", "excludes"],
-    read: (fields, reader) => ({
-      kind: "schema",
-      path: fields.path,
-      schema: fields.needed("json_schema", "a schema").value,
-      schemaPath: fields.at("json_schema").path,
-      style: fields.has("style") ? fields.text("style") : "json",
-      anyOrder: fields.isSet("any_order", false),
-      excludes: reader.excludes(fields).map(({ text }) => text),
-    }),
+    fields: ["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"],
+    read: (fields, reader) => reader.schema(fields, fields.has("style") ? fields.text("style") : "json"),
+  },
+  // The older name of `json_schema` in this style.
+  qwen_xml_parameter: {
+    fields: ["json_schema", "any_order", "max_whitespace_cnt", "excludes"],
+    read: (fields, reader) => reader.schema(fields, "qwen_xml"),
   },
   any_text: {
     fields: ["excludes", "max_tokens", "max_chars"],
@@ -288,7 +287,8 @@ export function readStructuralTag(value: unknown, limits: Limits): Format {
   const fields = new Fields(placed, "a structural tag")
   const reader = new FormatReader(limits)
   if (fields.has("structures")) return reader.structures(fields)
-  if (!fields.has("type") || fields.at("type").value !== "structural_tag") return reader.format(placed)
+  const isWrapped = fields.has("type") ? fields.at("type").value === "structural_tag" : fields.has("format")
+  if (!isWrapped) return reader.format(placed)
   fields.allowOnly(["type", "format"], "a structural tag")
   return reader.format(fields.needed("format", "a format"))
 }
@@ -370,6 +370,7 @@ class FormatReader {
           schemaPath: schema.path,
           style: "json",
           anyOrder: false,
+          maxWhitespace: null,
           excludes: [],
         },
         ends: [{ kind: "text", text: own.text("end"), path: own.at("end").path }],
@@ -413,6 +414,19 @@ class FormatReader {
       : [markOf(end)]
     const content = this.format(fields.needed("content", "a format"))
     return { kind: "tag", path: fields.path, begin, content, ends }
+  }
+
+  schema(fields: Fields, style: string): Format {
+    return {
+      kind: "schema",
+      path: fields.path,
+      schema: fields.needed("json_schema", "a schema").value,
+      schemaPath: fields.at("json_schema").path,
+      style,
+      anyOrder: fields.isSet("any_order", false),
+      maxWhitespace: fields.count("max_whitespace_cnt"),
+      excludes: this.excludes(fields).map(({ text }) => text),
+    }
   }
 
   excludes(fields: Fields): Text[] {

@@ -1,19 +1,24 @@
 /** Values of schemas inside of structural tags: as JSON, or as the arguments of a tool-call style that writes them one by one. */
 import type { Rules } from "../ebnf/rules.ts"
-import type { Limits } from "../errors.ts"
+import { GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
 import { compileJsonSchema, type JsonOptions } from "../json/compile.ts"
+import { Types } from "../json/facts/conjunction.ts"
 import { fromValue, toText } from "../json/read/reader.ts"
+import { withMostWhitespace } from "../json/spelling.ts"
 import { styles } from "./styles/all.ts"
-import { openArguments } from "./styles/arguments.ts"
+import { type Arguments, openArguments } from "./styles/arguments.ts"
 import { parameterForms } from "./styles/parameterforms.ts"
 import { parameterArguments } from "./styles/parameters.ts"
 import type { Parameter, Style } from "./styles/style.ts"
+import { key, value, wire } from "./styles/wire.ts"
 
 /** How the values of a schema are written. */
 export interface SchemaStyle {
   readonly style: string
   readonly anyOrder: boolean
+  /** Most characters of white space in a row, between the parts of a value; null: as the policy says. */
+  readonly maxWhitespace: number | null
   /** Texts that no string of a value holds. */
   readonly excludes: readonly string[]
 }
@@ -24,31 +29,79 @@ for (const style of styles) {
   if (parameter !== undefined) argumentStyles.set(style.name, { style, parameter })
 }
 
+/** Cohere's elements as far as they hold scalars; others would be elements within elements. */
+const cohere = (type: string) => wire`<cofl:value name="${key}" type="${type}">${value}</cofl:value>`
+const cohereXml: { controls: readonly string[]; parameter: Parameter } = {
+  controls: [],
+  parameter: {
+    forms: [
+      { types: ["string"], wire: cohere("raw") },
+      { types: ["number", "boolean", "null"], wire: cohere("json") },
+    ],
+  },
+}
+
+/** Names that XGrammar has for styles. */
+const otherNames: Readonly<Record<string, string>> = {
+  kimi_k3_xml: "kimi_k3",
+  deepseek_v4_1_xml: "deepseek_v4_1",
+}
+
 /** The styles that a schema may name. */
-export const schemaStyles: readonly string[] = ["json", ...argumentStyles.keys()]
+export const schemaStyles: readonly string[] = [
+  "json",
+  ...argumentStyles.keys(),
+  ...Object.keys(otherNames),
+  "cohere_xml",
+]
 
 /** The values of `schema`. Places of what is refused are pointers into it. */
 export function compileSchema(
   schema: unknown,
-  { style, anyOrder, excludes }: SchemaStyle,
+  { style, anyOrder, maxWhitespace, excludes }: SchemaStyle,
   rules: Rules,
   options: Omit<JsonOptions, "key">,
 ): Grammar {
-  const policy = anyOrder ? { ...options.policy, order: "any" as const } : options.policy
+  const ordered = anyOrder ? { ...options.policy, order: "any" as const } : options.policy
+  const policy = withMostWhitespace(ordered, maxWhitespace)
   const own = { ...options, policy, excludes: [...(options.excludes ?? []), ...excludes] }
-  const known = argumentStyles.get(style)
-  if (known === undefined) {
+  if (style === "json") {
     const compile = (of: unknown, isChecked: boolean) => {
-      const key = () => JSON.stringify([of, anyOrder, excludes])
+      const key = () => JSON.stringify([of, anyOrder, maxWhitespace, excludes])
       return compileJsonSchema(of, { ...own, key, isChecked }).grammar
     }
     return rules.schemas.of(schema, compile, (of) => textOf(of, own.limits))
   }
-  const { controls } = known.style
-  const forms = parameterForms(rules, known.parameter, controls)
+  const named = argumentStyles.get(otherNames[style] ?? style)
+  const { controls, parameter } =
+    named === undefined ? cohereXml : { controls: named.style.controls, parameter: named.parameter }
+  const most = maxWhitespace ?? (policy.whitespace === "any" ? Number.POSITIVE_INFINITY : MaxGap)
+  const forms = parameterForms(rules, parameter, controls, parameter.notation === "python" ? null : most)
   const tool = { name: "", schema, path: "", isCustom: false, lark: null }
   const kept = [...new Set([...own.excludes, ...controls, ...forms.excludes])]
-  return parameterArguments(openArguments(tool, { ...own, excludes: kept }), forms)
+  const args = openArguments(tool, { ...own, excludes: kept })
+  if (named === undefined) refuseContainers(args)
+  return parameterArguments(args, forms)
+}
+
+/** White space between elements, where nothing says how much. */
+const MaxGap = 32
+
+function refuseContainers({ specs, language }: Arguments): void {
+  for (const { names, classes } of specs) {
+    for (const each of [...names, ...classes]) {
+      if (language.stepsOfTypes(each.value, Types.object | Types.array).length === 0) continue
+      const what =
+        "name" in each ? `the property ${JSON.stringify(each.name)}` : "a property that is not declared"
+      const wayOut =
+        'Let properties be strings, numbers, booleans and null, with "additionalProperties": false'
+      throw new GrammarError(
+        "unsupported",
+        language.all.pathOf(each.value),
+        `${what} may be an object or an array, which cohere_xml writes as elements within elements. ${wayOut}`,
+      )
+    }
+  }
 }
 
 /** `schema` as a text, which nobody changes; null where it is longer than a text may be. */

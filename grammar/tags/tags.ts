@@ -37,7 +37,7 @@ export function tagRule(tag: unknown, rules: Rules, options: TagOptions): RuleId
 function readNotation(text: string, rules: Rules, outer: string, options: TagOptions): RuleId {
   const notation = below(outer, () => notationOf(text, rules.limits))
   if (notation === "gbnf") return gbnfRule(text, rules, { outer })
-  const how = { style: "json", anyOrder: false, excludes: [] }
+  const how = { style: "json", anyOrder: false, maxWhitespace: null, excludes: [] }
   const schema = (inner: string) => compileSchema(inner, how, rules, options)
   return larkRule(text, rules, { schema, outer }).rule
 }

@@ -9,7 +9,7 @@ import { beforeToken } from "./literal.ts"
 import { wireTerm } from "./lower.ts"
 import { pythonSpelling } from "./python.ts"
 import type { JsonType, Parameter } from "./style.ts"
-import { firstText, optional, splitParameter, type Wire, wire } from "./wire.ts"
+import { firstText, optional, type Part, splitParameter, type Wire, wire } from "./wire.ts"
 
 /** A form as ways to begin its pieces. */
 interface FormSteps {
@@ -18,8 +18,9 @@ interface FormSteps {
   /** Bits of the types that are written in it. */
   readonly types: number
   readonly between: readonly Step[]
-  /** What closes it, behind the padding that may stand there. */
+  /** What closes it, behind the padding that may stand there, or behind a value that is not raw. */
   readonly close: readonly Step[]
+  readonly closeValue: readonly Step[]
   /** The texts with which what closes a raw value begins, and what of it is left behind them. */
   readonly ends: readonly string[]
   readonly rest: readonly Step[] | null
@@ -33,6 +34,10 @@ export interface ParameterForms {
   readonly forms: readonly FormSteps[]
   /** What may stand right before a value, as right behind it; null: nothing. */
   readonly padding: number | null
+  /** Whether white space stands around elements as asked, not as the style writes it. */
+  readonly isSpaced: boolean
+  /** White space that may stand before a value that is not raw; null: none. */
+  readonly space: number | null
   /** How other values are written, where not as JSON. */
   readonly spelling: Spelling | null
   /** What may stand where there are no arguments. */
@@ -42,15 +47,27 @@ export interface ParameterForms {
   readonly excludes: readonly string[]
 }
 
-/** The pieces of a style's parameters, for any tool. `controls` are its control tokens. */
+/**
+ * The pieces of a style's parameters, for any tool. `controls` are its control tokens. `mostSpace`: instead of the line ends of the style,
+ * at most so many characters of white space around elements, and around values that are not raw; null: as the style writes them.
+ */
 export function parameterForms(
   rules: Rules,
   parameter: Parameter,
   controls: readonly string[],
+  mostSpace: number | null = null,
 ): ParameterForms {
-  const stepsOf = (form: Wire): readonly Step[] => {
+  const spaces = (least: number) => exprs.loop(spaceCharacters, least, mostSpace ?? 0)
+  /** `edge`: where white space stands. */
+  const stepsOf = (form: Wire, edge = ""): readonly Step[] => {
     const rule = rules.declare("piece of a parameter")
-    rules.define(rule, [], () => wireTerm(rules, form))
+    const gap = rules.terms.expr(spaces(0))
+    const parts = (mostSpace !== null && edge.includes("end") ? withoutLineEnd(form) : form).map((part) =>
+      mostSpace !== null && isLineEnd(part) ? gap : wireTerm(rules, [part]),
+    )
+    if (mostSpace !== null && edge.includes("start")) parts.unshift(gap)
+    if (mostSpace !== null && edge.includes("end")) parts.push(gap)
+    rules.define(rule, [], () => rules.terms.concat(...parts))
     const grammar = rules.grammar(rule, { key: () => "", title: "piece of a parameter" })
     if (grammar === null) throw new Error("internal: a piece of a parameter has no text")
     return grammar.start
@@ -62,29 +79,54 @@ export function parameterForms(
     if (end === "") return { ends: [], rest: null }
     const rest = [...wire`${left}`, ...others]
     const ends = padding === undefined ? [end] : [end, padding + end]
-    return { ends, rest: rest.length === 0 ? null : stepsOf(rest) }
+    return { ends, rest: rest.length === 0 && mostSpace === null ? null : stepsOf(rest, "end") }
   }
   const pad = padding === undefined ? [] : wire`${optional(padding)}`
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
   // A value ends where its tag is whole: the line end behind that tag is not part of it. And a tag that begins an argument is
   // no part of a string, else one that fails to end would take the next for its own.
   const tags = notation === "python" ? [] : split.flatMap(({ open, close }) => [open, close].map(tagOf))
+  const closesOf = (form: Wire) => {
+    const close = stepsOf([...pad, ...form], "end")
+    return { close, closeValue: mostSpace === null ? close : stepsOf(form, "start end") }
+  }
+  const noneSteps = (): readonly Step[] => {
+    if (mostSpace === null) return none === undefined ? [] : stepsOf(wire`${none}`)
+    return mostSpace === 0 ? [] : [{ lexeme: exprLexeme(spaces(1)), frames: [] }]
+  }
   return {
-    open: stepsOf(split[0].open),
+    open: stepsOf(split[0].open, "start"),
     next: stepsOf(separator === "" ? split[0].open : [...wire`${separator}`, ...split[0].open]),
     forms: split.map(({ between, close }, i) => ({
       types: typesOf(parameter.forms[i].types),
       rawTypes: notation === "bare" ? Types.string & typesOf(parameter.forms[i].types) : 0,
       between: stepsOf(between),
-      close: stepsOf([...pad, ...close]),
-      ...endsOf(close),
+      ...closesOf(close),
+      ...endsOf(mostSpace === null ? close : withoutLineEnd(close)),
     })),
     spelling: notation === "python" ? pythonSpelling : null,
     padding: padding === undefined ? null : exprLexeme(exprs.literal(padding)),
-    none: none === undefined ? [] : stepsOf(wire`${none}`),
+    isSpaced: mostSpace !== null,
+    space: mostSpace === null || mostSpace === 0 ? null : exprLexeme(spaces(1)),
+    none: noneSteps(),
     keyExcludes: ["\n", ...new Set(split.map(({ between }) => firstText(between)[0])), ...controls],
     excludes: [...new Set([...tags.filter((tag) => tag !== ""), ...controls])],
   }
+}
+
+const spaceCharacters = exprs.codePoints([9, 10, 13, 13, 0x20, 0x20])
+
+function isLineEnd(part: Part): boolean {
+  return part.kind === "optional" && part.wire.every((inner) => inner.kind === "text" && inner.text === "\n")
+}
+
+/** The form without the line end that may stand behind it. */
+function withoutLineEnd(form: Wire): Wire {
+  const last = form[form.length - 1]
+  if (last === undefined) return form
+  if (isLineEnd(last)) return form.slice(0, -1)
+  if (last.kind !== "text") return form
+  return [...form.slice(0, -1), ...wire`${last.text.replace(/\n+$/, "")}`]
 }
 
 /** The fixed text with which a piece begins. */

@@ -215,15 +215,20 @@ class ParameterLanguage {
   }
 
   private makeValueSteps(conjunction: number, form: number): Step[] {
-    const { padding, spelling } = this.forms
-    const { types, rawTypes, close } = this.forms.forms[form]
+    const { padding, space, isSpaced, spelling } = this.forms
+    const { types, rawTypes, close, closeValue } = this.forms.forms[form]
     const others = this.language.stepsOfTypes(conjunction, types & ~rawTypes)
     const closing = this.places.place(`close ${form}`, () => close)
-    const steps = before(closing, spelling === null ? others : respelledSteps(others, spelling))
-    if (rawTypes !== 0) steps.push(...this.rawSteps(conjunction, form, closing))
-    if (padding === null || steps.length === 0) return steps
-    const behind = this.places.place(`padding ${conjunction} ${form}`, () => [...steps])
-    return [...steps, { lexeme: padding, frames: [behind] }]
+    const closingValue = !isSpaced ? closing : this.places.place(`close value ${form}`, () => closeValue)
+    const values = before(closingValue, spelling === null ? others : respelledSteps(others, spelling))
+    const raw = rawTypes === 0 ? [] : this.rawSteps(conjunction, form, closing)
+    const padded = (steps: Step[], lexeme: number | null, what: string): Step[] => {
+      if (lexeme === null || steps.length === 0) return steps
+      const behind = this.places.place(`${what} ${conjunction} ${form}`, () => steps)
+      return [...steps, { lexeme, frames: [behind] }]
+    }
+    if (!isSpaced) return padded([...values, ...raw], padding, "padding")
+    return [...padded(values, space, "space"), ...padded(raw, padding, "padding")]
   }
 
   /** The ways to begin a string without quotes. */
