@@ -10,7 +10,7 @@ import type { Escapes } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 
-export type Whitespace = "bounded" | "none" | "spaced" | "any"
+type Whitespace = "bounded" | "none" | "spaced" | "any"
 
 /** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
 export interface SurfacePolicy {
@@ -23,7 +23,7 @@ export interface SurfacePolicy {
 }
 
 /** Expressions. */
-export interface Marks {
+interface Marks {
   /** White space in every gap, but not at the ends of the text. */
   readonly gap?: ExprId
   /** The comma and the colon, without the gaps around them. None is empty. */
