@@ -206,7 +206,7 @@ test.each<[what: string, format: object, input: object]>([
   [
     "a schema, flat",
     { type: "json_schema", name: "x", schema, strict: true },
-    { kind: "json", schema: '{"type":"object"}' },
+    { kind: "json", schema: '{"type":"object"}', strict: true },
   ],
   ["any object", { type: "json_object" }, { kind: "json", schema: '{"type":"object"}' }],
   ["a pattern", { type: "regex", pattern: "a+" }, { kind: "regex", pattern: "a+" }],
