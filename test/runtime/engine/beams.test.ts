@@ -111,18 +111,18 @@ test("an abort ends the search", async () => {
 
 test.each<[param: string, options: GenerateOptions]>([
   ["temperature", { useBeamSearch: true, temperature: 0.7 }],
-  ["top_p", { useBeamSearch: true, topP: 0.9 }],
+  ["topP", { useBeamSearch: true, topP: 0.9 }],
   ["mirostat", { useBeamSearch: true, mirostat: 2 }],
   ["stop", { useBeamSearch: true, stop: "a" }],
-  ["bad_words", { useBeamSearch: true, badWords: ["a"] }],
+  ["badWords", { useBeamSearch: true, badWords: ["a"] }],
   ["processors", { useBeamSearch: true, processors: [() => {}] }],
-  ["logprobs_mode", { useBeamSearch: true, logprobs: 1, logprobsMode: "processed_logprobs" }],
+  ["logprobsMode", { useBeamSearch: true, logprobs: 1, logprobsMode: "processed_logprobs" }],
   ["n", { useBeamSearch: true, beamWidth: 2, n: 3 }],
-  ["beam_width", { useBeamSearch: true, beamWidth: 17 }],
-  ["length_penalty", { useBeamSearch: true, lengthPenalty: Number.NaN }],
-  ["beam_width", { beamWidth: 3 }],
-  ["length_penalty", { lengthPenalty: 2 }],
-  ["early_stopping", { earlyStopping: true }],
+  ["beamWidth", { useBeamSearch: true, beamWidth: 17 }],
+  ["lengthPenalty", { useBeamSearch: true, lengthPenalty: Number.NaN }],
+  ["beamWidth", { beamWidth: 3 }],
+  ["lengthPenalty", { lengthPenalty: 2 }],
+  ["earlyStopping", { earlyStopping: true }],
 ])("%s is refused in %j", async (param, options) => {
   await expect(engine.generate(prompt, { maxTokens: 4, ...options })).rejects.toMatchObject({ param })
 })

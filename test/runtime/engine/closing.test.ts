@@ -181,7 +181,7 @@ describe("in the engine", () => {
     ["one of two words", { choice: ["ab", "ac"], badWords: ["a", "b"] }, "ac"],
   ])("%s is written, and a warning says so", async (_, options, expected) => {
     const { text, warnings } = await banned(options)
-    expect([text, warnings]).toEqual([expected, ["bad_words: lifted where it left no token to choose"]])
+    expect([text, warnings]).toEqual([expected, ["badWords: lifted where it left no token to choose"]])
   })
 
   test("every budget from the shortest answer on gives a complete, valid one", async () => {
