@@ -124,26 +124,36 @@ export function refuseForeign(fields: Record<string, unknown>, at: string): void
   }
 }
 
-/** The choices that name no tool. */
-export const choices: readonly unknown[] = ["auto", "none", "required"]
+/** The choices that name no tool, by the words for them. "any" is Mistral's and Anthropic's word for required. */
+const choiceWords = new Map<unknown, string>([
+  ["auto", "auto"],
+  ["none", "none"],
+  ["required", "required"],
+  ["any", "required"],
+])
+
+/** The choice that a word says, be it `"auto"` or `{type: "auto"}`; null where `choice` is an object that says more. Throws `Refusal`. */
+export function readChoiceWord(choice: unknown, hint: string): string | null {
+  const param = "tool_choice"
+  if (isFields(choice)) return choiceWords.get(choice.type) ?? null
+  if (typeof choice !== "string") {
+    throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
+  }
+  const word = choiceWords.get(choice)
+  if (word !== undefined) return word
+  throw new Refusal("invalid_value", `${param}: ${quote(choice)} is not auto, none or required`, {
+    param,
+    hint,
+  })
+}
 
 /** `tool_choice`, checked against the tools that are left. Throws `Refusal`. */
 function readChoice(choice: unknown, tools: readonly unknown[], leftOut: LeftOut[] = []): unknown {
   const param = "tool_choice"
   if (choice === undefined || choice === null) return null
-  if (typeof choice === "string") {
-    if (!choices.includes(choice)) {
-      throw new Refusal("invalid_value", `${param}: ${quote(choice)} is not auto, none or required`, {
-        param,
-        hint: 'A tool is named by {"type": "function", "function": {"name": …}}',
-      })
-    }
-    if (choice === "required" && tools.length === 0) throw needsTools(leftOut)
-    return choice
-  }
-  if (!isFields(choice)) {
-    throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
-  }
+  const word = readChoiceWord(choice, 'A tool is named by {"type": "function", "function": {"name": …}}')
+  if (word === "required" && tools.length === 0) throw needsTools(leftOut)
+  if (word !== null || !isFields(choice)) return word
   if (isHosted(choice.type)) throw noTool(choice.type, `${param}.type`)
   const left = withoutHosted(choice, leftOut)
   if (left === null) return "none"

@@ -7,7 +7,7 @@
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { isHosted, type LeftOut } from "../request/leftout.ts"
-import { allowedTools, checkName, choices, needsTools, noSuchTool, noTool } from "../request/tools.ts"
+import { allowedTools, checkName, needsTools, noSuchTool, noTool, readChoiceWord } from "../request/tools.ts"
 import { isFields } from "../request/wire.ts"
 import { type FlatTools, turnName } from "./tools.ts"
 
@@ -16,19 +16,9 @@ const param = "tool_choice"
 /** What a turn is told. What is left out is added to `leftOut`. Throws `Refusal`. */
 export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftOut[] = []): unknown {
   if (choice === undefined || choice === null) return null
-  if (typeof choice === "string") {
-    if (!choices.includes(choice)) {
-      throw new Refusal("invalid_value", `${param}: ${quote(choice)} is not auto, none or required`, {
-        param,
-        hint: 'A tool is named by {"type": "function", "name": …}',
-      })
-    }
-    if (choice === "required" && tools.nested.length === 0) throw needsTools(leftOut)
-    return choice
-  }
-  if (!isFields(choice)) {
-    throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
-  }
+  const word = readChoiceWord(choice, 'A tool is named by {"type": "function", "name": …}')
+  if (word === "required" && tools.nested.length === 0) throw needsTools(leftOut)
+  if (word !== null || !isFields(choice)) return word
   if (isHosted(choice.type)) throw noTool(choice.type, `${param}.type`)
   if (tools.nested.length === 0 && choice.type !== "allowed_tools") throw needsTools(leftOut)
   if (choice.type !== "allowed_tools") return namedTool(choice, tools, param)

@@ -68,6 +68,17 @@ test.each([
   expect(toolChoice).toEqual(choice)
 })
 
+test.each([
+  ["any", "required"],
+  [{ type: "any" }, "required"],
+  [{ type: "required" }, "required"],
+  [{ type: "auto" }, "auto"],
+  [{ type: "none" }, "none"],
+])("tool_choice %j is a word of other APIs for %s", async (choice, expected) => {
+  const { toolChoice } = await read({ tools: [f], tool_choice: choice })
+  expect(toolChoice).toBe(expected)
+})
+
 const named = (name: unknown) => ({ type: "function", function: { name } })
 const allowed = (inner: object) => ({ type: "allowed_tools", allowed_tools: inner })
 
@@ -133,7 +144,8 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ],
   ["required without tools", { tool_choice: "required" }, "tool_choice", /needs tools/],
   ["a name without tools", { tools: [], tool_choice: named("f") }, "tool_choice", /needs tools/],
-  ["another word", { tools: [f], tool_choice: "any" }, "tool_choice", /"any" is not auto, none or required/],
+  ["any without tools", { tool_choice: { type: "any" } }, "tool_choice", /needs tools/],
+  ["another word", { tools: [f], tool_choice: "all" }, "tool_choice", /"all" is not auto, none or required/],
   ["a number", { tools: [f], tool_choice: 1 }, "tool_choice", /a string or an object/],
   [
     "an unknown tool",

@@ -243,7 +243,8 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ],
   ["required without tools", { tool_choice: "required" }, "tool_choice", /needs tools/],
   ["a name without tools", { tool_choice: { type: "function", name: "f" } }, "tool_choice", /needs tools/],
-  ["another word", { tools: [f], tool_choice: "any" }, "tool_choice", /"any" is not auto/],
+  ["any without tools", { tool_choice: "any" }, "tool_choice", /needs tools/],
+  ["another word", { tools: [f], tool_choice: "all" }, "tool_choice", /"all" is not auto/],
   ["a number", { tools: [f], tool_choice: 1 }, "tool_choice", /a string or an object/],
   ["no kind of choice", { tools: [f], tool_choice: {} }, "tool_choice.type", /is missing/],
   [
