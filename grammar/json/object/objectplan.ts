@@ -142,6 +142,8 @@ class PlanSearch {
   private readonly spec: ObjectSpec
   /** What cannot be met any more. */
   private readonly stuck: bigint
+  /** What is met whatever comes. */
+  private lost = 0n
   /** Of a choice of what is kept: the readings of each key that keep it. */
   private readings = new Map<PlanKey, readonly Reading[]>()
   private kept = 0n
@@ -158,8 +160,7 @@ class PlanSearch {
     const { conditions, owed } = this.spec
     const { unmet } = this.problem
     if ((this.stuck & owed) !== 0n) return null
-    for (const condition of conditions)
-      if (judge(condition, this.stuck, ~unmet | this.stuck) === false) return null
+    if (conditions.length > 0) this.lost = this.findLost()
     const goals = conditions.map((condition) => ({ condition, holds: true }))
     return this.choose(goals, unmet & owed, 0n)
   }
@@ -171,6 +172,14 @@ class PlanSearch {
     for (const i of bitsOf(unmet & ~absent))
       if (!options.servants[i].some((key) => this.isReadable(key))) stuck |= 1n << BigInt(i)
     return stuck
+  }
+
+  /** Obligations that conditions ask about and that some name meets which cannot come, or has no room. */
+  private findLost(): bigint {
+    let lost = 0n
+    for (const i of bitsOf(this.spec.counted & this.problem.unmet & this.problem.absent))
+      if (!this.mayKeep(i)) lost |= 1n << BigInt(i)
+    return lost
   }
 
   /** Whether a key may still come. */
@@ -195,10 +204,10 @@ class PlanSearch {
   /** Settles what `goals` rest on: obligations that must be met, and such as must not. */
   private choose(goals: readonly Goal[], must: bigint, kept: bigint): Plan | null {
     const { unmet, absent } = this.problem
-    if ((must & (kept | this.stuck)) !== 0n || (kept & ~unmet) !== 0n) return null
+    if ((must & (kept | this.stuck)) !== 0n || (kept & (~unmet | this.lost)) !== 0n) return null
     // What is settled already is no choice, or none that can be made.
     const unsettled: Goal[] = []
-    const known = ~unmet | this.stuck | kept | must
+    const known = ~unmet | this.lost | this.stuck | kept | must
     for (const goal of goals) {
       const verdict = judge(goal.condition, this.stuck | kept, known)
       if (verdict === !goal.holds) return null
@@ -231,10 +240,7 @@ class PlanSearch {
       if ((stuck & (stuck - 1n)) !== 0n) return null
       for (const i of bits()) {
         const bit = 1n << BigInt(i)
-        if (!this.mayKeep(i)) {
-          if (bit === stuck) return null
-          continue
-        }
+        if ((bit & this.lost) !== 0n) continue
         const plan = this.choose([...wanted(parts, false), ...others], must | (live & ~bit), kept | bit)
         // Nothing else can be the one where this cannot be met.
         if (plan !== null || bit === stuck) return plan
