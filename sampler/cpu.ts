@@ -5,6 +5,7 @@
  * counted near ties. Nothing here is fast; everything here is exact. The order of the stages is the law of the output:
  * masks come first, because filters must see the model's law conditioned on the grammar.
  */
+import { aimAt, meanBefore, recordChance } from "./adaptive.ts"
 import { describe, describeForced } from "./logprobs.ts"
 import type { StageName } from "./order.ts"
 import { isGreedy, MinTemperature, type SamplingParams } from "./params.ts"
@@ -60,6 +61,7 @@ export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   const token = forced >= 0 ? forced : law.isGreedy ? first(law.candidates) : draw(law.candidates, law.key)
   checkDrawn(row, token, logits.length)
   const surprise = updateMirostat(row, law, token)
+  updateAdaptive(row, law, token)
   return {
     token,
     status: "ok",
@@ -90,6 +92,8 @@ export interface RowLaw {
   readonly relaxed: readonly Relaxation[]
   /** Tokens that the filters could choose from. */
   readonly choiceCount: number
+  /** Of adaptive-p rows: the probabilities of the candidates before its transform, by token. */
+  readonly chances?: ReadonlyMap<number, number>
 }
 
 /** Stages 1 to 19. A row whose mask has one bit is treated as any other here. */
@@ -113,7 +117,11 @@ export function lawOf(logits: Float32Array, row: SampleRow): RowLaw {
   const choiceCount = countAlive(candidates)
   const status = shape(candidates, row, edits)
   if (status !== "ok" && status !== "greedy") return fail(status)
-  return { status: "ok", candidates, isGreedy: status === "greedy", key, relaxed, choiceCount }
+  const isGreedy = status === "greedy"
+  const { adaptiveTarget: target } = params
+  const isAimed = !isGreedy && target !== null
+  const chances = isAimed ? aimAt(candidates, target, meanBefore(row, target)) : undefined
+  return { status: "ok", candidates, isGreedy, key, relaxed, choiceCount, chances }
 }
 
 /** Penalties, processors, temperature and filters, in the row's order. */
@@ -303,6 +311,13 @@ export function recordSurprise(
   const mu = tokens.muBefore(position, 2 * params.mirostatTau)
   const step = choiceCount > 1 ? params.mirostatEta * (surprise - params.mirostatTau) : 0
   tokens.recordMu(position, mu - step)
+}
+
+/** The average follows the probability that the token had. A token that nothing else could stand for says nothing. */
+function updateAdaptive(row: SampleRow, { chances, choiceCount }: RowLaw, token: number): void {
+  const { params } = row
+  if (!chances || choiceCount < 2 || params.adaptiveTarget === null) return
+  recordChance(row, params, meanBefore(row, params.adaptiveTarget), chances.get(token) ?? 0)
 }
 
 /** Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's law. */

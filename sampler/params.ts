@@ -41,6 +41,10 @@ export interface SamplingOptions {
   mirostat?: number | null
   mirostatTau?: number | null
   mirostatEta?: number | null
+  /** Adaptive-p: the probability near which tokens are drawn, and the average of the drawn ones. Negative values turn it off. */
+  adaptiveTarget?: number | null
+  /** How much of the average stays with each token, at most 0.99. Default 0.9. */
+  adaptiveDecay?: number | null
   dynatempRange?: number | null
   dynatempExponent?: number | null
   repetitionPenalty?: number | null
@@ -98,6 +102,9 @@ export interface SamplingParams {
   readonly mirostat: 0 | 1 | 2
   readonly mirostatTau: number
   readonly mirostatEta: number
+  /** null is off. */
+  readonly adaptiveTarget: number | null
+  readonly adaptiveDecay: number
   readonly dynatempRange: number
   readonly dynatempExponent: number
   readonly repetitionPenalty: number
@@ -183,6 +190,9 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
     mirostat: integer("mirostat", options.mirostat ?? 0, 0, 2) as 0 | 1 | 2,
     mirostatTau: positive("mirostat_tau", options.mirostatTau ?? 5, Infinity, "it is a surprise in bits"),
     mirostatEta: positive("mirostat_eta", options.mirostatEta ?? 0.1, 1, "it is a learning rate"),
+    adaptiveTarget:
+      (options.adaptiveTarget ?? -1) < 0 ? null : range("adaptive_target", options.adaptiveTarget ?? 0, 0, 1),
+    adaptiveDecay: range("adaptive_decay", options.adaptiveDecay ?? 0.9, 0, 0.99),
     dynatempRange: range("dynatemp_range", options.dynatempRange ?? 0, 0, Infinity),
     dynatempExponent: positive("dynatemp_exponent", options.dynatempExponent ?? 1, Infinity, "1 is linear"),
     repetitionPenalty: positive(
@@ -271,6 +281,7 @@ function refuseFilters(params: SamplingParams): void {
     ["eta_cutoff", params.etaCutoff, 0],
     ["top_p", params.topP, 1],
     ["xtc_probability", params.xtcProbability, 0],
+    ["adaptive_target", params.adaptiveTarget, null],
   ]
   for (const [name, value, off] of filters) {
     if (value === off) continue

@@ -82,6 +82,7 @@ function refusals(options: SearchedOptions): Record<string, unknown> {
     eta_cutoff: (etaCutoff ?? 0) !== 0,
     xtc_probability: (options.xtcProbability ?? 0) !== 0,
     mirostat: (options.mirostat ?? 0) !== 0,
+    adaptive_target: (options.adaptiveTarget ?? -1) >= 0,
     dynatemp_range: (options.dynatempRange ?? 0) !== 0,
     stop: isList(stop),
     stop_regex: isList(stopRegex),

@@ -12,6 +12,7 @@ const samplingFields = {
   ...{ temperature: "number", topK: "number", topP: "number", minP: "number", typicalP: "number" },
   ...{ topNSigma: "number", epsilonCutoff: "number", etaCutoff: "number", xtcProbability: "number" },
   ...{ xtcThreshold: "number", mirostat: "number", mirostatTau: "number", mirostatEta: "number" },
+  ...{ adaptiveTarget: "number", adaptiveDecay: "number" },
   ...{ dynatempRange: "number", dynatempExponent: "number", repetitionPenalty: "number" },
   ...{
     frequencyPenalty: "number",

@@ -33,6 +33,7 @@ export function hasPlainFilters(params: SamplingParams): boolean {
   const { mirostat, dynatempRange, typicalP, epsilonCutoff, etaCutoff, xtcProbability, contrastive } = params
   return (
     mirostat === 0 &&
+    params.adaptiveTarget === null &&
     dynatempRange === 0 &&
     typicalP === 1 &&
     epsilonCutoff === 0 &&

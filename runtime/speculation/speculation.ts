@@ -115,7 +115,8 @@ export class ProposerDrafter implements Drafter {
 
 /** Whether drafts of a request can be verified: its law at a position must not depend on how it came there. */
 export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
-  if (params.mirostat !== 0 || params.contrastive !== null) return false
+  const { mirostat, adaptiveTarget, contrastive } = params
+  if (mirostat !== 0 || adaptiveTarget !== null || contrastive !== null) return false
   if (verify === "match") return hasPlainFilters(params)
   return params.logprobs === null || !params.logprobsMode.startsWith("processed")
 }

@@ -228,7 +228,13 @@ function isFast({ params, processors }: SampleRow, width: number): boolean {
   if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
   if (params.order !== vllmOrder && params.order.some((stage, at) => stage !== vllmOrder[at])) return false
   if (isGreedy(params)) return true
-  if (params.dynatempRange > 0 || params.mirostat !== 0 || params.topPBoundary !== "ge") return false
+  if (
+    params.dynatempRange > 0 ||
+    params.mirostat !== 0 ||
+    params.adaptiveTarget !== null ||
+    params.topPBoundary !== "ge"
+  )
+    return false
   return hasPlainFilters(params) || (params.topK > 0 && params.topK <= HeapSize)
 }
 

@@ -22,7 +22,7 @@ export function isGpuRow(row: SampleRow, width: number): boolean {
   // Which token a judged row ends in is known only here.
   if (judged && params.logprobs !== null) return false
   if (isGreedy(params)) return true
-  if (params.topPBoundary !== "ge") return false
+  if (params.topPBoundary !== "ge" || params.adaptiveTarget !== null) return false
   if (!hasRareStages(params)) return true
   const isMoving = params.mirostat !== 0 && params.dynatempRange > 0
   return !isProcessed && !judged && !isMoving && isShort(row, width)

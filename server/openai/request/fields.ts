@@ -65,6 +65,8 @@ const samplingFields = {
   mirostat: z.int().nullish(),
   mirostat_tau: number,
   mirostat_eta: number,
+  adaptive_target: number,
+  adaptive_decay: number,
   dynatemp_range: number,
   dynatemp_exponent: number,
   repetition_penalty: number,

@@ -33,6 +33,9 @@ const stages: readonly (readonly [
   ["temperature", ["temperature", "temp"], "t", { temperature: 1, dynatemp_range: 0 }],
 ]
 
+/** It draws, so that it runs last wherever it is named. */
+const last = { names: ["adaptive_p", "adaptive-p"], letter: "a", off: { adaptive_target: null } }
+
 export function isSamplers(value: unknown): value is string | readonly string[] {
   return (
     typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string"))
@@ -46,7 +49,12 @@ export function readSamplers(samplers: string | readonly string[]): {
 } {
   const given = typeof samplers === "string" ? [...samplers].slice(0, 33) : samplers
   const order: string[] = []
+  let isAdaptive = false
   for (const name of given) {
+    if (typeof samplers === "string" ? name === last.letter : last.names.includes(name)) {
+      isAdaptive = true
+      continue
+    }
     const found = stages.find(([, names, letter]) =>
       typeof samplers === "string" ? letter === name : names.includes(name),
     )
@@ -62,12 +70,13 @@ export function readSamplers(samplers: string | readonly string[]): {
   const others = stages.filter(([stage]) => !order.includes(stage))
   return {
     order: [...order, ...others.map(([stage]) => stage)],
-    off: Object.assign({}, ...others.map(([, , , off]) => off)),
+    off: Object.assign(isAdaptive ? {} : { ...last.off }, ...others.map(([, , , off]) => off)),
   }
 }
 
 function unknown(name: string, isLetter: boolean): Refusal {
-  const known = stages.map(([, names, letter]) => (isLetter ? letter : names[0])).join(", ")
+  const names = stages.map(([, [first], letter]) => (isLetter ? letter : first))
+  const known = [...names, isLetter ? last.letter : last.names[0]].join(", ")
   return new Refusal("invalid_value", `samplers: ${quote(name)} is none of ${known}`, {
     param: "samplers",
     hint: "Leave it out",

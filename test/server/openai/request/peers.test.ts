@@ -115,6 +115,20 @@ describe("samplers", () => {
     expect(endpoints.chat({ ...named, samplers: letters }).options).toEqual(read)
   })
 
+  test.each([
+    [["min_p", "adaptive_p"], "ma"],
+    [["adaptive-p", "min_p"], "am"],
+  ])("%j: adaptive-p comes last, and is off where it is not named", (names, letters) => {
+    const fields = { ...named, adaptive_target: 0.4 }
+    for (const samplers of [names, letters]) {
+      expect(endpoints.chat({ ...fields, samplers }).options).toMatchObject({
+        minP: 0.1,
+        adaptiveTarget: 0.4,
+      })
+    }
+    expect(endpoints.chat({ ...fields, samplers: ["min_p"] }).options.adaptiveTarget).toBe(undefined)
+  })
+
   test("the order is that of the names, and the penalties see llama.cpp's window", () => {
     const names = ["temperature", "nucleus", "typ_p", "penalties"]
     const read = endpoints.chat({ ...named, samplers: names }).options
