@@ -4,6 +4,7 @@
  * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened. Speculation and beams are
  * built from the same rows.
  */
+import "./platform.ts"
 
 export { TokenCounts } from "./counts.ts"
 export { createGpuSampler, type GpuSampler, type GpuSamplerStats, type LogitsLayout } from "./gpu/sampler.ts"

@@ -33,6 +33,13 @@ import { cancelResponse, deleteResponse, getResponse, listInput } from "./openai
 import { detokenize, tokenize } from "./openai/tokenize.ts"
 import { version } from "./version.ts"
 
+/** What `createApp` makes: `serve` takes it, and so does whatever calls a `fetch` with a request. */
+export interface App {
+  fetch(request: Request): Response | Promise<Response>
+  /** The reply to a path of the application. */
+  request(input: string | URL | Request, init?: RequestInit): Response | Promise<Response>
+}
+
 /**
  * Who may call an application, what a request may hold, and what it says where a request says nothing. Every
  * field may be missing.
@@ -103,7 +110,7 @@ type Call = Pick<EndpointOptions, "exchange" | "key"> & { id: string }
 type Environment = { Variables: { exchange: Exchange; key: number } }
 
 /** Throws OptionError on an option that there is not, RangeError on one that no server can have. */
-export function createApp(engine: Engine, options: AppOptions = {}): Hono {
+export function createApp(engine: Engine, options: AppOptions = {}): App {
   checkOptions(options, appFields, {
     aliases: { apiKey: "apiKeys", alias: "aliases", maxBody: "bodyLimits" },
   })
@@ -277,7 +284,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): Hono {
   app.notFound(nothingAt)
   app.onError(failed)
   // What its handlers say to each other is nobody else's business.
-  return app as unknown as Hono
+  return app
 }
 
 /** An error in the form of the API that the path belongs to. */

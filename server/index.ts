@@ -1,5 +1,7 @@
 /** The server's public names: the application, its socket, and a fetch that needs no socket. */
-export { type AppOptions, createApp } from "./app.ts"
+import "./platform.ts"
+
+export { type App, type AppOptions, createApp } from "./app.ts"
 export type { ErrorBody, ErrorCode } from "./errors.ts"
 export type { RateOptions } from "./http/ratelimits.ts"
 export type { RequestLogger } from "./http/requestlog.ts"

@@ -128,7 +128,9 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
  * A `fetch` that ends in the application, for clients in the same process. When its signal fires the call rejects with
  * AbortError, and so does the body, as with the global one.
  */
-export function createFetch(app: Application): typeof fetch {
+export function createFetch(
+  app: Application,
+): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   return async (input, init) => {
     const request = new Request(input, init)
     // The caller's own: that of a request no longer fires once the request has been collected.

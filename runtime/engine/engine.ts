@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The engine: requests in, tokens out, one step at a time for all of them together (`step.ts`).
  *

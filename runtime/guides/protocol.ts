@@ -53,6 +53,7 @@ export const timedWork: Readonly<Record<UnitKindName, TimedWork>> = {
 }
 export type UnitKindName = (typeof unitKinds)[number]
 
+/** @internal */
 export interface ThreadData {
   readonly port: MessagePort
   readonly signal: SharedArrayBuffer

@@ -260,7 +260,7 @@ export class PromptEncoder {
   }
 }
 
-/** The thread: `ready`, then `begun` and an answer for each text. */
+/** The thread: `ready`, then `begun` and an answer for each text. @internal */
 export function startThread(thread: PromptThread): Worker {
   return new Worker(packageFile("dist/runtime/prompt/worker.js"), {
     workerData: thread,
