@@ -24,6 +24,8 @@ export interface ContextOverflow {
   readonly isCounted: boolean
   /** The budget of the answer, where the prompt alone fits; null where it does not. */
   readonly maxTokens: number | null
+  /** Tokens that the answer takes at least, as far as is known. Default: 1. */
+  readonly answerTokens?: number
 }
 
 /** A request that is refused before its first token. `param` is the wire name of the field, when one is to blame. */

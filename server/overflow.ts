@@ -31,7 +31,7 @@ export function overflowTold(
 }
 
 function openaiSentence(
-  { contextLength, promptTokens, isCounted, maxTokens }: ContextOverflow,
+  { contextLength, promptTokens, isCounted, maxTokens, answerTokens = 1 }: ContextOverflow,
   field: EndpointWords["prompt"],
 ): string {
   const prompt = field === "prompt" ? "prompt" : "messages"
@@ -41,15 +41,22 @@ function openaiSentence(
     return `${bound} However, ${sum}. Please reduce the length of the ${prompt} or completion.`
   }
   const count = `${isCounted ? "" : "at least "}${promptTokens} tokens`
-  const room = promptTokens === contextLength ? ", and the answer needs room for one" : ""
+  const least = answerTokens === 1 ? "one" : answerTokens
+  const room = promptTokens > contextLength ? "" : `, and the answer needs room for ${least}`
   return `${bound} However, your ${prompt} resulted in ${count}${room}. Please reduce the length of the ${prompt}.`
 }
 
-function anthropicSentence({ contextLength, promptTokens, isCounted, maxTokens }: ContextOverflow): string {
+function anthropicSentence({
+  contextLength,
+  promptTokens,
+  isCounted,
+  maxTokens,
+  answerTokens = 1,
+}: ContextOverflow): string {
   if (maxTokens !== null) {
     return `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${maxTokens} > ${contextLength}, decrease input length or \`max_tokens\` and try again`
   }
-  // A prompt of the context's length leaves no room for an answer.
-  const most = promptTokens === contextLength ? contextLength - 1 : contextLength
+  // A prompt that fits by itself leaves no room for an answer.
+  const most = promptTokens > contextLength ? contextLength : contextLength - answerTokens
   return `prompt is too long: ${isCounted ? "" : "at least "}${promptTokens} tokens > ${most} maximum`
 }

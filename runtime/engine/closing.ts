@@ -32,6 +32,12 @@ export interface ClosingRules {
   readonly node?: number
 }
 
+/** The context of a request, and what its prompt takes of it. */
+export interface ContextBound {
+  readonly contextLength: number
+  readonly promptTokens: number
+}
+
 export class Closing {
   private readonly matcher: Matcher
   private readonly isBudgeted: boolean
@@ -53,10 +59,11 @@ export class Closing {
     return this.plan?.length ?? Number.POSITIVE_INFINITY
   }
 
-  /** Throws RequestError when no completion fits into `left` tokens. */
-  check(left: number): void {
+  /** Throws RequestError when no completion fits into `left` tokens. `context`: what leaves no more of them; null: a budget. */
+  check(left: number, context: ContextBound | null = null): void {
     const { need } = this
     if (need <= left) return
+    if (context) throw this.overflow(left, context)
     const known = Number.isFinite(need)
       ? `the shortest known answer takes ${need} tokens`
       : "no short answer is known"
@@ -64,6 +71,17 @@ export class Closing {
       "max_tokens_too_small",
       `max_tokens: ${left} are too few to close in: ${known}. Raise max_tokens, or let on_length be truncate`,
       "max_tokens",
+    )
+  }
+
+  /** A larger budget would not help: the prompt has to be shorter, as clients do by themselves when they are told so. */
+  private overflow(left: number, { contextLength, promptTokens }: ContextBound): RequestError {
+    const answerTokens = Number.isFinite(this.need) ? this.need : left + 1
+    return new RequestError(
+      "context_length_exceeded",
+      `${promptTokens} prompt tokens leave ${left} of the context of ${contextLength} tokens, and the answer takes at least ${answerTokens}: shorten the prompt, or let on_length be truncate`,
+      "prompt",
+      { contextLength, promptTokens, isCounted: true, maxTokens: null, answerTokens },
     )
   }
 

@@ -234,6 +234,7 @@ export async function readRequest(
     forces: forces && !bans(params) && processors.length === 0,
     closes,
     maxTokens,
+    contextLength,
     room: contextLength - promptIds.length,
     takesForced: !needsLogits(params) && !confidence,
     allowed: params.allowed,

@@ -4,7 +4,7 @@
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
 import { type Encode, Matcher, type TokenMachine, tailBytes, type Vocabulary } from "../../mask/index.ts"
-import { Closing } from "../engine/closing.ts"
+import { Closing, type ContextBound } from "../engine/closing.ts"
 import type { ConstraintInput } from "../schema.ts"
 import { StopRegexes } from "../stops/stopregex.ts"
 import { BannedWords } from "./bannedwords.ts"
@@ -22,6 +22,7 @@ export interface WalkRequest {
   /** Complete the text within the budget. */
   readonly closes: boolean
   readonly maxTokens: number
+  readonly contextLength: number
   /** Tokens of the context behind the prompt. */
   readonly room: number
   readonly takesForced: boolean
@@ -87,7 +88,7 @@ export function openWalks(
   const drop = healed?.drop ?? 0
   const prefix = healed?.prefix ?? new Uint8Array(0)
   const left = Math.min(maxTokens, room + drop)
-  if (matcher && request.closes) new Closing(matcher).check(left)
+  if (matcher && request.closes) new Closing(matcher).check(left, contextBound(request))
   const words = matcher && keepWords(matcher, request, left, prefix.length)
   const shared: Omit<WalkOptions, "matcher" | "closing"> = {
     vocabulary,
@@ -118,6 +119,11 @@ export function openWalks(
     opening: { report, compileMs, isCached, drop, prefix, isAccepting, isExhausted, lostWords },
     walks,
   }
+}
+
+/** The context, where it leaves the answer no more tokens than its own budget does; null: the budget alone binds. */
+function contextBound({ maxTokens, room, contextLength }: WalkRequest): ContextBound | null {
+  return maxTokens < room ? null : { contextLength, promptTokens: contextLength - room }
 }
 
 /** The words of a request that can be kept out together, in its order, and those that cannot. */

@@ -15,7 +15,7 @@ import {
   makeReport,
   type Report,
 } from "../../grammar/index.ts"
-import { RequestError, type RequestErrorCode } from "../errors.ts"
+import { type ContextOverflow, RequestError, type RequestErrorCode } from "../errors.ts"
 import type { DraftedTokens } from "./draft.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import type { Glimpse, Misfit, Outlook, Verdict } from "./walk.ts"
@@ -154,7 +154,11 @@ function notesOf({ constraint }: WalkRequest): KeywordNote[] {
 export interface PackedError {
   readonly message: string
   readonly grammar?: { readonly kind: GrammarErrorKind; readonly path: string }
-  readonly request?: { readonly code: RequestErrorCode; readonly param: string | undefined }
+  readonly request?: {
+    readonly code: RequestErrorCode
+    readonly param: string | undefined
+    readonly overflow: ContextOverflow | undefined
+  }
 }
 
 export function packError(error: unknown): PackedError {
@@ -163,8 +167,8 @@ export function packError(error: unknown): PackedError {
     return { message, grammar: { kind, path } }
   }
   if (error instanceof RequestError) {
-    const { message, code, param } = error
-    return { message, request: { code, param } }
+    const { message, code, param, overflow } = error
+    return { message, request: { code, param, overflow } }
   }
   return { message: error instanceof Error ? error.message : String(error) }
 }
@@ -175,6 +179,6 @@ export function unpackError({ message, grammar, request }: PackedError): Error {
     const bare = message.startsWith(`${grammar.path}: `) ? message.slice(grammar.path.length + 2) : message
     return new GrammarError(grammar.kind, grammar.path, bare)
   }
-  if (request) return new RequestError(request.code, message, request.param)
+  if (request) return new RequestError(request.code, message, request.param, request.overflow)
   return new Error(message)
 }

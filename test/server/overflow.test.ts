@@ -39,6 +39,20 @@ test.each<[what: string, overflow: ContextOverflow, words: EndpointWords, messag
     "messages",
   ],
   [
+    "a prompt that leaves too little for the shortest answer",
+    { ...long, promptTokens: 90, answerTokens: 38 },
+    openai,
+    "This model's maximum context length is 100 tokens. However, your messages resulted in 90 tokens, and the answer needs room for 38. Please reduce the length of the messages.",
+    "messages",
+  ],
+  [
+    "a prompt that leaves too little, at Anthropic's",
+    { ...long, promptTokens: 90, answerTokens: 38 },
+    anthropic,
+    "prompt is too long: 90 tokens > 62 maximum",
+    "messages",
+  ],
+  [
     "a budget",
     { ...long, promptTokens: 20, maxTokens: 90 },
     openai,

@@ -217,6 +217,23 @@ describe("in the engine", () => {
     expect([closed.text, closed.stopReason]).toEqual([cut.text, "complete"])
   })
 
+  test("a budget that the context cut is the context's: a shorter prompt is asked for", async () => {
+    const need = await needOf()
+    const contextLength = 512
+    const promptTokens = contextLength - need + 1
+    const prompt = Array.from({ length: promptTokens }, () => 5)
+    for (const maxTokens of [need - 1, need, 1000]) {
+      const refused = engine.start(prompt, {
+        ...{ schema, maxTokens, raw: true, onLength: "close" },
+        strictMaxTokens: false,
+      })
+      await expect(refused).rejects.toMatchObject({
+        code: "context_length_exceeded",
+        overflow: { contextLength, promptTokens, maxTokens: null, answerTokens: need },
+      })
+    }
+  })
+
   test("a smaller budget is refused, with both numbers", async () => {
     const need = await needOf()
     const refused = engine.start("?", { schema, maxTokens: need - 1, onLength: "close" })

@@ -30,6 +30,7 @@ function openWalk(input: Input | undefined, options: Partial<WalkRequest>): Walk
     forces: false,
     closes: false,
     maxTokens: 100,
+    contextLength: 200,
     room: 198,
     takesForced: false,
     allowed: null,
