@@ -125,6 +125,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   const observe = () => serviceTime.observe(lineOf(engine), performance.now())
   const bodyLimits = { ...defaultBodyLimits, ...options.bodyLimits }
   const endpointOptions = {
+    maxWaiting: options.maxWaiting ?? 256,
     bodyLimits,
     held: new HeldBytes(bodyLimits),
     reader: options.reader ?? createBodyReader(),
@@ -155,11 +156,10 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
       observe()
       return response
     }
-  const { maxWaiting = 256 } = options
   /** The same for what takes a place in the line. */
   const generate = (endpoint: Parameters<typeof answer>[0]): Handler =>
     answer(async (engine, request, options) => {
-      engine.checkLine(1, maxWaiting)
+      engine.checkLine(1, endpointOptions.maxWaiting)
       return endpoint(engine, request, options)
     })
   const responses = new ResponseStore()

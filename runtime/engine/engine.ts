@@ -547,12 +547,12 @@ export class Engine {
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
   }
 
-  /** Whether `count` more answers find a slot or a place in the line, of `maxWaiting`. Throws RequestError. */
-  checkLine(count: number, maxWaiting = this.parts.maxWaiting): void {
+  /** Throws RequestError unless `count` more answers find a slot or a place in the line of `most` and of the engine's own bound. */
+  checkLine(count: number, most = Number.POSITIVE_INFINITY): void {
     const { waiting, slots } = this.scheduler
     const { model } = this.parts
-    const most = maxWaiting + model.slotCount
-    if (count > most) {
+    const maxWaiting = Math.min(most, this.parts.maxWaiting)
+    if (count > maxWaiting + model.slotCount) {
       const message = `n: ${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`
       throw new RequestError("invalid_value", message, "n")
     }

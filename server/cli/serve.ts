@@ -129,6 +129,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
       ...(flags.onLength && { onLength: flags.onLength }),
       aliases: flags.alias,
       anyModel: flags.anyModel,
+      maxWaiting: flags.maxQueue,
       bodyLimits: { maxBytes: flags.maxBody },
       compileMs,
       rates: { requests: flags.rateRequests, tokens: flags.rateTokens },

@@ -31,7 +31,7 @@ export async function completions(
     constraint = asked
     options.models.check(completion.model)
     refusePolicies(policies)
-    engine.checkLine(completion.bestOf * completion.prompts.length)
+    engine.checkLine(completion.bestOf * completion.prompts.length, options.maxWaiting)
     const seed = BigInt(completion.options.seed ?? randomSeed())
     const prompted = await start(engine, completion, {
       ...engineOptions(completion, { constraint, policies }, options),

@@ -27,6 +27,8 @@ export interface EndpointOptions {
   strictMaxTokens: boolean
   /** Refuse tools that a service would run, and what a conversation holds of them, instead of leaving them out. */
   strictTools: boolean
+  /** Answers that may wait for a slot. */
+  maxWaiting: number
   /** What a client is told to wait when the line is full. */
   retryAfterSeconds: () => number
   /** Which of the server's keys the request carries; −1 where there are none. */
