@@ -98,7 +98,7 @@ const schema = (value: object) => ({ structured_outputs: { json: value } })
 test.each<[what: string, fields: object]>([
   ["references to documents", schema({ $ref: "http://example.com/other" })],
   ["back-references", { structured_outputs: { regex: "(a|b)\\1" } }],
-  ["tools that a service runs itself", { tools: [{ type: "web_search" }] }],
+  ["tools that a service runs itself", { tools: [{ type: "web_search" }], tool_choice: "required" }],
   ["image", content({ type: "image_url", image_url: { url: "data:," } })],
   ["audio", content({ type: "input_audio", input_audio: { data: "", format: "wav" } })],
 ])("not supported, and refused: %s", async (what, fields) => {
