@@ -175,6 +175,7 @@ class LeastLengths {
         return need[terms.at(term, 1)]
       case RepeatTerm: {
         const body = terms.at(term, 1)
+        if (least[body] === NoText) return 0
         return Math.min(Endless, need[body] + least[body] * Math.max(0, terms.at(term, 2) - 1))
       }
       case BranchTerm: {
