@@ -59,7 +59,7 @@ test("a constrained text that is cut off is 5", async () => {
 test.each<[string, string[], number, RegExp]>([
   ["two constraints", ["--regex", "a", "--choice", "b"], 2, /--regex and --choice/],
   ["a flag that is no number", ["--temperature", "hot"], 2, /number/],
-  ["a temperature out of range", ["--temperature", "3"], 2, /temperature/],
+  ["a temperature out of range", ["--temperature", "-1"], 2, /temperature/],
   ["healing without a constraint", ["--raw", "--heal"], 2, /heal: true rewrites/],
   ["a missing schema file", ["--schema", "none.json"], 2, /none\.json/],
   ["a broken schema", ["--schema", '{"type": "objct"}'], 3, /type/],
