@@ -292,7 +292,7 @@ export class ObjectRules {
 
   /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */
   neededClass(progress: Progress): number {
-    return -1 - Math.min(0, ...(this.plan(progress)?.keys ?? []).map(({ id }) => id))
+    return -1 - Math.min(0, ...(this.tightPlan(progress)?.keys ?? []).map(({ id }) => id))
   }
 
   /** The one of `ways` after which the fewest keys are needed, as far as a few of them tell. */
@@ -300,8 +300,21 @@ export class ObjectRules {
     if (ways.length < 2 || this.spec.conditions.length === 0) return ways[0]
     const done = ways.find(({ progress }) => this.isPlanned(progress, emptyPlan))
     if (done !== undefined) return done
-    const lengths = ways.slice(0, FewWays).map(({ progress }) => this.plan(progress)?.keys.length ?? 0)
+    const lengths = ways
+      .slice(0, FewWays)
+      .map(({ progress }) => this.tightPlan(progress)?.keys.length ?? Number.POSITIVE_INFINITY)
     return ways[lengths.indexOf(Math.min(...lengths))]
+  }
+
+  /** A plan without keys of classes that are there for nothing: what they were to meet may be met by now. */
+  private tightPlan(progress: Progress): Plan | null {
+    let plan = this.plan(progress)
+    for (const key of plan?.keys ?? []) {
+      if (plan === null || key.id >= 0) continue
+      const fewer: Plan = { kept: plan.kept, keys: plan.keys.filter((other) => other !== key) }
+      if (this.isPlanned(progress, fewer)) plan = fewer
+    }
+    return plan
   }
 
   private plan(progress: Progress): Plan | null {

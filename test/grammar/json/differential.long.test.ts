@@ -68,8 +68,8 @@ function add(
  * The compiler may refuse long international labels: narrower than the format, never wider.
  */
 function isHostNameGap(line: string): boolean {
-  const narrow = /should be accepted: "(?:παράδειγμαπαρ|\\u03c0\\u03b1\\u03c1)/i
-  return /^optional\/format\/(?:idn-)?hostname\.json/.test(line) && narrow.test(line)
+  const plain = line.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return /^optional\/format\/(?:idn-)?hostname\.json.* should be accepted: "παράδειγμαπαρ/i.test(plain)
 }
 
 function report(total: Total): void {

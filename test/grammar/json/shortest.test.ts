@@ -69,6 +69,18 @@ const cases: [name: string, schema: unknown, prefix: string][] = [
     "{",
   ],
   ["an item after a comma", { type: "array", items: { type: "integer" } }, "[1,"],
+  [
+    "of two classes of names exactly one with a list that is not empty",
+    {
+      type: "object",
+      oneOf: ["a", "b"].map((letter) => {
+        const full = { type: "array", minItems: 1, items: { type: "object" } }
+        const some = { not: { patternProperties: { [letter]: { not: full } } } }
+        return { allOf: [{ patternProperties: { [letter]: full } }, some] }
+      }),
+    },
+    '{"',
+  ],
   ["a multiple of a small fraction", { type: "integer", multipleOf: 0.123456789 }, "12"],
 ]
 
