@@ -14,11 +14,11 @@ import type { JsonLanguage } from "./language.ts"
 import type { Keywords } from "./read/keywords.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
-/** So much work is spent on it, in the weight of `checkTime`: about a tenth of a second. */
-const MostWork = 100_000
+/** So much work is spent on it, in the weight of `checkTime`: some tens of milliseconds. */
+const MostWork = 25_000
 
 /** Ways to combine the alternatives of one value that are surely few. */
-const FewBranches = 24
+const FewBranches = 128
 /** The same for patterns of names that overlap, and for names that ask for others. */
 const FewPatterns = 4
 const FewDependents = 8
