@@ -10,6 +10,9 @@ import { type BlockType, halves, type Layout } from "./block.ts"
 import { plainTypes } from "./plain.ts"
 import { quantize } from "./quantize.ts"
 import { blockSizes } from "./sizes.ts"
+import { superblockTypes } from "./superblocks.ts"
+import { tableTypes } from "./tables.ts"
+import { ternaryTypes } from "./ternary.ts"
 
 /** How weights that are stored as floats are written; the types with blocks keep their bits. */
 export type Dtype = "q8" | "q4" | "fp32"
@@ -25,7 +28,12 @@ export interface Packed {
   readonly rests: Float32Array
 }
 
-const blockTypes: Readonly<Record<string, BlockType>> = { ...plainTypes }
+const blockTypes: Readonly<Record<string, BlockType>> = {
+  ...plainTypes,
+  ...superblockTypes,
+  ...tableTypes,
+  ...ternaryTypes,
+}
 
 const floatTypes: readonly string[] = ["F32", "F16", "BF16"]
 
