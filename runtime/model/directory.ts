@@ -56,7 +56,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
   const directory = resolve(path)
   if (!(await kindOf(directory))?.isDirectory()) {
     throw new ModelError(
-      `${directory}: not a directory. A model is a folder with config.json and onnx/model.onnx, or the name of one on the hub: <org>/<name>`,
+      `${directory}: not a directory and not a GGUF file. A model is either, or a name: <org>/<name>[:label], ollama:<name>, lmstudio:<name>`,
     )
   }
   const genai = await readGenai(directory)
@@ -105,7 +105,7 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
   throw new ModelError(
     `${directory}: dtype ${dtype} needs ${candidates[0]} or ${candidates[1]}, and there is ${
       others.length === 0
-        ? "no graph. Export the model to ONNX"
+        ? "no graph, no model.safetensors and no GGUF file. Bring one of them"
         : `${others.map(({ file, dtype }) => `${file} (dtype ${dtype})`).join(", ")}. Choose its dtype`
     }`,
   )

@@ -1,5 +1,9 @@
-/** Which of a model's files a type of weights needs: its graph with its weights, the tokenizer, the configuration, the templates. */
+/**
+ * Which of a model's files are brought: a graph of the type of weights that is asked for with all that a model directory is read from;
+ * where there is no graph, the safetensors in its place; or one GGUF file, which holds everything.
+ */
 import { ModelError } from "../../errors.ts"
+import { checkBuiltDtype } from "../build/dtype.ts"
 import {
   embeddingFilesOf,
   graphFilesOf,
@@ -8,8 +12,10 @@ import {
   maxTemplates,
   templatesFolder,
 } from "../directory.ts"
+import { chooseGguf, ggufModels } from "./label.ts"
 import type { ListedFile } from "./listing.ts"
 import { type HubName, spellName } from "./name.ts"
+import { isSafetensors, safetensorsFiles } from "./source.ts"
 
 /** What a model directory is read from beside its graph. */
 const neededFiles = ["tokenizer.json"]
@@ -25,16 +31,34 @@ const usualFiles = [
 
 export interface Choice {
   readonly files: readonly ListedFile[]
-  /** Those of them that are graphs: they may name further files. */
-  readonly graphs: readonly string[]
+  /** Those of them that may name further files: graphs, and the index of safetensors. */
+  readonly naming: readonly string[]
+  /** What is opened below the folder of the commit: the folder itself (""), or a GGUF file. */
+  readonly opens: string
 }
 
-/** Throws ModelError: no graph of this type, no tokenizer, a file that no model directory is read from. */
-export function choose(hubName: HubName, files: readonly ListedFile[], dtype = "fp32"): Choice {
+/** Throws ModelError: no graph of this type, no tokenizer, several GGUF files, a file that no model directory is read from. */
+export function choose(hubName: HubName, files: readonly ListedFile[], dtype?: string): Choice {
+  const names = files.map(({ path }) => path)
+  const isGraph = hubName.label === undefined && graphsAmong(names).length > 0
+  const isBuilt = hubName.label === undefined && !isGraph && isSafetensors(names)
+  if (isGraph) return chooseDirectory(hubName, files, graphsOf(hubName, names, dtype ?? "fp32"))
+  if (isBuilt) {
+    checkBuiltDtype(spellName(hubName), dtype)
+    const weights = safetensorsFiles.filter((file) => names.includes(file)).slice(0, 1)
+    return chooseDirectory(hubName, files, weights)
+  }
+  const models = ggufModels(names)
+  if (models.length === 0 && hubName.label === undefined) throw noGraph(hubName, names, dtype ?? "fp32")
+  checkBuiltDtype(spellName(hubName), dtype)
+  const { parts, first } = chooseGguf(spellName({ ...hubName, label: undefined }), models, hubName.label)
+  return { files: files.filter(({ path }) => parts.includes(path)), naming: [], opens: first }
+}
+
+/** The weights, which lie in `naming` and what that names, with all that a model directory is read from beside them. */
+function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming: readonly string[]): Choice {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const names = files.map(({ path }) => path)
-  const graph = graphFilesOf(dtype).find((path) => byPath.has(path))
-  if (graph === undefined) throw noGraph(hubName, names, dtype)
   for (const file of neededFiles) {
     if (!byPath.has(file))
       throw new ModelError(
@@ -43,19 +67,16 @@ export function choose(hubName: HubName, files: readonly ListedFile[], dtype = "
   }
   if (!byPath.has("config.json") && !byPath.has("genai_config.json"))
     throw new ModelError(`${spellName(hubName)} has no config.json. Choose another model`)
-  const folder = folderOf(graph)
-  const embedding = embeddingFilesOf(dtype).find((file) => byPath.has(folder + file))
-  const graphs = embedding === undefined ? [graph] : [graph, folder + embedding]
   // External data: of one file or of several that are numbered.
   const data = names.filter((path) =>
-    graphs.some((each) => path.startsWith(each) && /^[._]data(_\d+)?$/.test(path.slice(each.length))),
+    naming.some((each) => path.startsWith(each) && /^[._]data(_\d+)?$/.test(path.slice(each.length))),
   )
   const templates = names.filter((path) => path.startsWith(`${templatesFolder}/`) && path.endsWith(".jinja"))
   if (templates.length > maxTemplates)
     throw new ModelError(
       `${spellName(hubName)} has ${templates.length} chat templates, and ${maxTemplates} are the most that are read. Choose another model`,
     )
-  const chosen = [...neededFiles, ...usualFiles, ...templates, ...graphs, ...data].flatMap(
+  const chosen = [...neededFiles, ...usualFiles, ...templates, ...naming, ...data].flatMap(
     (path) => byPath.get(path) ?? [],
   )
   for (const { path, bytes } of chosen) {
@@ -65,16 +86,24 @@ export function choose(hubName: HubName, files: readonly ListedFile[], dtype = "
         `${spellName(hubName)}: ${path} has ${bytes} bytes, and ${most} are the most that are read. Choose another model`,
       )
   }
-  return { files: chosen, graphs }
+  return { files: chosen, naming, opens: "" }
 }
 
-/** The files that a graph names as those of its weights, where they have other names than usual. */
+/** The graph of a type of weights, with that of its embeddings where there is one. */
+function graphsOf(hubName: HubName, names: readonly string[], dtype: string): string[] {
+  const graph = graphFilesOf(dtype).find((path) => names.includes(path))
+  if (graph === undefined) throw noGraph(hubName, names, dtype)
+  const embedding = embeddingFilesOf(dtype).find((file) => names.includes(folderOf(graph) + file))
+  return embedding === undefined ? [graph] : [graph, folderOf(graph) + embedding]
+}
+
+/** The files that a graph or an index names as those of its weights. */
 export function dataFiles(
   files: readonly ListedFile[],
-  graph: string,
+  naming: string,
   names: readonly string[],
 ): ListedFile[] {
-  const wanted = new Set(names.map((name) => folderOf(graph) + name))
+  const wanted = new Set(names.map((name) => folderOf(naming) + name))
   return files.filter(({ path }) => wanted.has(path))
 }
 
@@ -90,6 +119,6 @@ function noGraph(hubName: HubName, names: readonly string[], dtype: string): Mod
       ? `there is ${graphs.join(", ")}. Choose its dtype`
       : others.length > 0
         ? `there is ${others.slice(0, 8).join(", ")}, which is no decoder with a cache by its name. Choose another model`
-        : "there is no ONNX graph. Choose an export, such as those of onnx-community"
+        : "there is no ONNX graph, no GGUF file and no model.safetensors. Choose another model"
   return new ModelError(`${spellName(hubName)}: dtype ${dtype} needs ${graphFilesOf(dtype)[0]}, and ${there}`)
 }

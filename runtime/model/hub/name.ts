@@ -6,25 +6,30 @@ import { readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
-/** `name` is `<org>/<name>`; `revision` a branch, a tag or a commit. */
+/**
+ * `name` is `<org>/<name>`; `revision` a branch, a tag or a commit. With a label it is one of the model's GGUF files: the one whose
+ * name has the label in it.
+ */
 export interface HubName {
   readonly name: string
   readonly revision: string
+  readonly label?: string | undefined
 }
 
 const part = "[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
-const namePattern = new RegExp(`^(${part}/${part})(?:@([A-Za-z0-9][A-Za-z0-9._/-]{0,199}))?$`)
+const path = "[A-Za-z0-9][A-Za-z0-9._/-]{0,199}"
+const namePattern = new RegExp(`^(${part}/${part})(?:@(${path}))?(?::(${path}))?$`)
 
-/** `<org>/<name>[@revision]`; null: the text is no such name. */
+/** `<org>/<name>[@revision][:label]`; null: the text is no such name. */
 export function readHubName(text: string): HubName | null {
   const found = namePattern.exec(text)
   if (found === null || text.includes("..")) return null
-  return { name: found[1], revision: found[2] ?? "main" }
+  return { name: found[1], revision: found[2] ?? "main", ...(found[3] && { label: found[3] }) }
 }
 
 /** The name as a user writes it. */
-export function spellName({ name, revision }: HubName): string {
-  return revision === "main" ? name : `${name}@${revision}`
+export function spellName({ name, revision, label }: HubName): string {
+  return `${name}${revision === "main" ? "" : `@${revision}`}${label === undefined ? "" : `:${label}`}`
 }
 
 export interface HubSettings {

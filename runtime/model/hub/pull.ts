@@ -2,18 +2,20 @@
  * A model by its name on the hub → its directory on this machine: asks what the revision is today, and brings the files that the
  * chosen type of weights needs and that are not there yet.
  */
-import { mkdir, readFile, stat, statfs } from "node:fs/promises"
+import { mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
 import { dataFilesOf } from "../ort/weights.ts"
+import { checkRoom, type Disk, megabytes, unwritten } from "../room.ts"
 import { HubCache } from "./cache.ts"
 import { choose, dataFiles } from "./choice.ts"
 import { download, reasonOf, StatusError } from "./download.ts"
 import { type ListedFile, type Listing, listModel } from "./listing.ts"
-import { type HubName, type HubSettings, readHubName, readHubSettings, spellName } from "./name.ts"
+import { type HubName, type HubSettings, spellName } from "./name.ts"
+import { sourceAt } from "./source.ts"
 
-/** How far a download is: bytes of `file` and of all files of the model that are brought. */
-export interface DownloadProgress {
+/** How far a download or a conversion is: the file that is at hand and its bytes, and bytes of all that is brought or written. */
+export interface ModelProgress {
   readonly model: string
   readonly file: string
   readonly fileBytes: number
@@ -24,7 +26,7 @@ export interface DownloadProgress {
 export interface PullOptions {
   readonly dtype?: string | undefined
   readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined
+  readonly onProgress?: ((progress: ModelProgress) => void) | undefined
   readonly log?: ((line: string) => void) | undefined
 }
 
@@ -32,8 +34,8 @@ export interface PullOptions {
 const maxLookBytes = 2 ** 28
 
 /**
- * The directory. Where the hub cannot be reached, the copy that is there counts. Throws ModelError: no such model, no rights, no
- * graph of this type, a full disk, a connection that is lost for good.
+ * The directory, or the GGUF file that the name's label chooses. Where the hub cannot be reached, the copy that is there counts. Throws
+ * ModelError: no such model, no rights, no graph of this type, a full disk, a connection that is lost for good.
  */
 export async function pullModel(
   hubName: HubName,
@@ -44,7 +46,7 @@ export async function pullModel(
   const { name, revision } = hubName
   const known = await cache.commitOf(hubName)
   if (settings.isOffline) {
-    if (known !== null) return cache.snapshot(name, known)
+    if (known !== null) return openedIn(cache.snapshot(name, known), hubName)
     throw new ModelError(
       `${spellName(hubName)} is not in ${settings.cache}, and offline nothing is brought. Run \`tokenrail pull ${spellName(hubName)}\` where the hub can be reached`,
     )
@@ -61,7 +63,7 @@ export async function pullModel(
     options.log?.(
       `${spellName(hubName)}: ${settings.endpoint} cannot be reached (${reasonOf(error as Error)}), using the copy of ${known.slice(0, 8)}`,
     )
-    return cache.snapshot(name, known)
+    return openedIn(cache.snapshot(name, known), hubName)
   }
   const { commit, files, strange } = listed
   if (strange.length > 0)
@@ -69,43 +71,38 @@ export async function pullModel(
       `${spellName(hubName)}: ${strange.length} files have names that are no plain paths, and are left out: ${JSON.stringify(strange[0].slice(0, 200))}`,
     )
   const parts = { hubName, commit, cache }
-  const { files: chosen, graphs } = choose(hubName, files, options.dtype)
+  const { files: chosen, naming, opens } = choose(hubName, files, options.dtype)
   await bring(chosen, parts, settings, options)
-  for (const graph of graphs) {
-    const named = await namesIn(join(cache.snapshot(name, commit), graph))
-    await bring(dataFiles(files, graph, named), parts, settings, options)
+  for (const each of naming) {
+    const named = await namesIn(join(cache.snapshot(name, commit), each))
+    await bring(dataFiles(files, each, named), parts, settings, options)
   }
   try {
     await cache.setCommit({ name, revision }, commit)
   } catch (error) {
-    throw await unwritten(`${spellName(hubName)}: what ${revision} is`, settings.cache, 0, error as Error)
+    const disk = diskOf(settings)
+    throw await unwritten(`${spellName(hubName)}: what ${revision} is`, disk, 0, error as Error)
   }
-  return cache.snapshot(name, commit)
+  return join(cache.snapshot(name, commit), opens)
 }
 
-/** A model that was found: `id` is its name on the hub, undefined for a directory. */
-export interface LocatedModel {
-  readonly path: string
-  readonly id: string | undefined
+/** What of a commit on this machine a name opens: the folder, or the GGUF file of the label. Throws ModelError without one. */
+async function openedIn(snapshot: string, { label }: HubName): Promise<string> {
+  return label === undefined ? snapshot : ((await sourceAt(snapshot, label))?.path ?? snapshot)
 }
 
-/** What `model` names: a directory, else a model of the hub. Throws as `pullModel`. */
-export async function locateModel(
-  model: string,
-  { offline = false, ...options }: PullOptions & { offline?: boolean | undefined } = {},
-): Promise<LocatedModel> {
-  const isDirectory = (await stat(model).catch(() => null)) !== null
-  const hubName = isDirectory ? null : readHubName(model)
-  if (hubName === null) return { path: model, id: undefined }
-  const settings = readHubSettings(process.env)
-  const path = await pullModel(hubName, { ...settings, isOffline: offline || settings.isOffline }, options)
-  return { path, id: hubName.name }
+function diskOf({ cache }: HubSettings): Disk {
+  return { folder: cache, way: "set HF_HUB_CACHE to another place" }
 }
 
-/** The names by which a graph calls the files of its weights. One that holds them itself may be too large to look. */
-async function namesIn(graph: string): Promise<string[]> {
+/** The names by which a graph or an index calls the files of its weights. A graph that holds them itself may be too large to look. */
+async function namesIn(path: string): Promise<string[]> {
   try {
-    return (await stat(graph)).size > maxLookBytes ? [] : dataFilesOf(await readFile(graph))
+    if ((await stat(path)).size > maxLookBytes || path.endsWith(".safetensors")) return []
+    const content = await readFile(path)
+    if (!path.endsWith(".json")) return dataFilesOf(content)
+    const files = Object.values(JSON.parse(content.toString()).weight_map)
+    return [...new Set(files.filter((file) => typeof file === "string"))]
   } catch {
     // Whoever opens it says what is wrong with it.
     return []
@@ -116,14 +113,17 @@ async function namesIn(graph: string): Promise<string[]> {
 async function bring(
   files: readonly ListedFile[],
   { hubName, commit, cache }: { hubName: HubName; commit: string; cache: HubCache },
-  { endpoint, token, cache: root }: HubSettings,
+  settings: HubSettings,
   { signal, onProgress, log }: PullOptions,
 ): Promise<void> {
   const { name } = hubName
+  const { endpoint, token } = settings
+  const disk = diskOf(settings)
   const missing: ListedFile[] = []
   for (const file of files) if (!(await cache.has(name, commit, file.path))) missing.push(file)
   const allBytes = missing.reduce((sum, { bytes }) => sum + bytes, 0)
-  await checkRoom(hubName, root, allBytes)
+  await mkdir(disk.folder, { recursive: true }).catch(() => {})
+  await checkRoom(spellName(hubName), disk, allBytes)
   if (missing.length > 0) log?.(`bringing ${spellName(hubName)} from ${endpoint}: ${megabytes(allBytes)} MB`)
   let before = 0
   for (const { path: file, bytes: size, digest } of missing) {
@@ -144,35 +144,10 @@ async function bring(
       signal?.throwIfAborted()
       if (error instanceof StatusError) throw refusal(hubName, endpoint, error.status, error)
       if (error instanceof ModelError) throw error
-      throw await unwritten(`${spellName(hubName)}: ${file}`, root, allBytes - before, error as Error)
+      throw await unwritten(`${spellName(hubName)}: ${file}`, disk, allBytes - before, error as Error)
     }
     before += size
   }
-}
-
-/** Throws ModelError where the disk has no room for so many bytes. */
-async function checkRoom(hubName: HubName, root: string, bytes: number): Promise<void> {
-  await mkdir(root, { recursive: true }).catch(() => {})
-  const disk = await statfs(root).catch(() => undefined)
-  if (disk === undefined || !(bytes > disk.bavail * disk.bsize)) return
-  throw new ModelError(
-    `${spellName(hubName)} takes ${megabytes(bytes)} MB, and ${root} has ${megabytes(disk.bavail * disk.bsize)} MB left. Make room, or set HF_HUB_CACHE to another place`,
-  )
-}
-
-/** What the file system refused, and how much room there is. */
-async function unwritten(what: string, root: string, bytes: number, cause: Error): Promise<ModelError> {
-  const free = await statfs(root).then(
-    ({ bavail, bsize }) =>
-      ` ${root} has ${megabytes(bavail * bsize)} MB left, ${megabytes(bytes)} are to come.`,
-    () => "",
-  )
-  const isFull = ["ENOSPC", "EDQUOT"].includes((cause as NodeJS.ErrnoException).code ?? "")
-  const way = isFull ? "Make room" : "See to it"
-  return new ModelError(
-    `${what} cannot be written: ${cause.message}.${free} ${way}, or set HF_HUB_CACHE to another place`,
-    { cause },
-  )
 }
 
 function refusal(hubName: HubName, endpoint: string, status: number, cause: Error): Error {
@@ -204,8 +179,4 @@ function unreachable(hubName: HubName, { endpoint }: HubSettings, cause: Error):
     `${spellName(hubName)}: no such directory, and ${endpoint} cannot be reached (${reasonOf(cause)}). Check the connection, HF_ENDPOINT, or the path`,
     { cause },
   )
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)
 }

@@ -19,7 +19,7 @@ import { ModelError, open } from "../../../../runtime/index.ts"
 import { HubCache } from "../../../../runtime/model/hub/cache.ts"
 import { download } from "../../../../runtime/model/hub/download.ts"
 import { type HubSettings, readHubName, readHubSettings } from "../../../../runtime/model/hub/name.ts"
-import { type DownloadProgress, type PullOptions, pullModel } from "../../../../runtime/model/hub/pull.ts"
+import { type ModelProgress, type PullOptions, pullModel } from "../../../../runtime/model/hub/pull.ts"
 import { type HubFile, HubServer } from "../../../support/hubserver.ts"
 import { writeTinyModel } from "../../../support/onnx.ts"
 
@@ -128,7 +128,7 @@ test("another commit shares the files that have not changed", async () => {
 
 test("goes on where a connection was cut", async () => {
   hub.cut = { after: 1_000_000, times: 2 }
-  const seen: DownloadProgress[] = []
+  const seen: ModelProgress[] = []
   const path = await pull({ dtype: "q4", onProgress: (progress) => seen.push(progress) })
   const [first, ...others] = hub.asked.filter((each) => /_data( |$)/.test(each))
   expect(first).toBe(large.path)
@@ -143,7 +143,7 @@ test("goes on where a connection was cut", async () => {
 
 test("goes on where an earlier run was aborted", async () => {
   const controller = new AbortController()
-  const onProgress = ({ file, doneBytes }: DownloadProgress) => {
+  const onProgress = ({ file, doneBytes }: ModelProgress) => {
     if (file === large.path && doneBytes > 1_000_000) controller.abort()
   }
   hub.cut = { after: 1_500_000, times: 1 }

@@ -1,0 +1,15 @@
+/** Types of weights in which float weights are written when a model is built. */
+import { ModelError } from "../../errors.ts"
+import type { Dtype } from "../weights/blocks.ts"
+
+/** 8 bits (default), 4 bits, as they are. */
+const builtDtypes: readonly Dtype[] = ["q8", "q4", "fp32"]
+
+/** The type as it is written; `what` begins the sentence. Throws ModelError on another one. */
+export function checkBuiltDtype(what: string, dtype: string | undefined): Dtype {
+  const found = builtDtypes.find((each) => each === (dtype ?? "q8"))
+  if (found !== undefined) return found
+  throw new ModelError(
+    `${what}: dtype ${dtype} is one of ONNX graphs, and this model is built from its weights as ${builtDtypes.join(", ")}. Choose one of them, or leave it out`,
+  )
+}

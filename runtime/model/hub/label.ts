@@ -1,0 +1,131 @@
+/**
+ * GGUF files by a label: a folder or a repository holds one model at several precisions, each in a file or in numbered parts of one,
+ * and people name the precision: `Q4_K_M`. The label is looked for in the file's name, where it stands as a word of its own.
+ */
+import { ModelError } from "../../errors.ts"
+
+/** One model: a file, or the parts of a split one. */
+export interface GgufModel {
+  /** Path of the first part, with slashes. */
+  readonly first: string
+  /** Paths of all parts that are there, in order. */
+  readonly parts: readonly string[]
+  /** How many parts the names say there are. */
+  readonly partCount: number
+}
+
+const splitPattern = /-(\d{5})-of-(\d{5})(?=\.gguf$)/i
+
+/** Files beside a model that are none: the part that sees, and statistics that a quantiser has used. */
+const besidePattern = /mmproj|imatrix/i
+
+/** Labels that are taken where none is given, best first. */
+const usualLabels = ["Q4_K_M", "Q4_0", "Q8_0"]
+
+/** So many models are named in a refusal. */
+const maxNamed = 24
+
+/** The models among `paths`, which have slashes, by name. Files that are not GGUF are left out. */
+export function ggufModels(paths: readonly string[]): GgufModel[] {
+  const models = new Map<string, { parts: string[]; partCount: number }>()
+  for (const path of [...paths].sort()) {
+    if (!/\.gguf$/i.test(path) || besidePattern.test(baseOf(path))) continue
+    const partCount = Number(splitPattern.exec(path)?.[2] ?? 1)
+    const whole = `${path.replace(splitPattern, "")}/${partCount}`
+    const model = models.get(whole) ?? { parts: [], partCount }
+    model.parts.push(path)
+    models.set(whole, model)
+  }
+  return [...models.values()].map((model) => ({ ...model, first: model.parts[0] }))
+}
+
+/** All parts of the split file that `path` is a part of, else the path alone. */
+export function partsOf(path: string): string[] {
+  const [, , count] = splitPattern.exec(path) ?? []
+  if (count === undefined) return [path]
+  const parts = Array.from({ length: Number(count) }, (_, part) => String(part + 1).padStart(5, "0"))
+  return parts.map((part) => path.replace(splitPattern, `-${part}-of-${count}`))
+}
+
+/** The file's name without its ending and the number of its part. */
+export function stemOf(path: string): string {
+  return baseOf(path)
+    .replace(splitPattern, "")
+    .replace(/\.gguf$/i, "")
+}
+
+/**
+ * The one of `models` that `label` names; without a label Q4_K_M, else Q4_0, else Q8_0, else the only one. `owner` is what the
+ * refusal calls the place. Throws ModelError that lists the models where none or several have the label.
+ */
+export function chooseGguf(owner: string, models: readonly GgufModel[], label?: string): GgufModel {
+  const chosen =
+    label === undefined
+      ? (usualLabels.map((each) => matching(models, each)).find((found) => found.length > 0) ?? models)
+      : matching(models, label)
+  if (chosen.length !== 1) throw ambiguous(owner, models, chosen, label)
+  const [{ first, parts, partCount }] = chosen
+  if (parts.length !== partCount)
+    throw new ModelError(
+      `${owner}: of ${stemOf(first)} ${parts.length} of ${partCount} parts are there. Bring the others too`,
+    )
+  return chosen[0]
+}
+
+/** The shortest label that names this one of `models`. */
+export function labelOf(model: GgufModel, models: readonly GgufModel[]): string {
+  const stem = stemOf(model.first)
+  const words = [
+    ...model.first.matchAll(/(?:^|[^A-Za-z0-9])((?:UD-)?(?:I?Q\d|TQ\d|BF16|F16|F32|MXFP4)\w*)/gi),
+  ]
+  const isOwn = (label: string) => {
+    const found = matching(models, label)
+    return found.length === 1 && found[0] === model
+  }
+  return words.map(([, word]) => word).find(isOwn) ?? (isOwn(stem) ? stem : model.first)
+}
+
+/** Those that have the label: as their whole name or path, else as a word of the name, else as one of the path. */
+function matching(models: readonly GgufModel[], label: string): readonly GgufModel[] {
+  const wanted = label
+    .toLowerCase()
+    .replace(splitPattern, "")
+    .replace(/\.gguf$/, "")
+  const pathOf = ({ first }: GgufModel) =>
+    first
+      .toLowerCase()
+      .replace(splitPattern, "")
+      .replace(/\.gguf$/, "")
+  const word = new RegExp(`(?<![a-z0-9])${wanted.replace(/[^a-z0-9_]/g, "\\$&")}(?![a-z0-9_])`)
+  const ways: ((path: string) => boolean)[] = [
+    (path) => path === wanted,
+    (path) => baseOf(path) === wanted,
+    (path) => word.test(baseOf(path)),
+    (path) => word.test(path),
+  ]
+  const found = ways.map((way) => models.filter((model) => way(pathOf(model))))
+  return found.find((each) => each.length > 0) ?? []
+}
+
+function ambiguous(
+  owner: string,
+  models: readonly GgufModel[],
+  chosen: readonly GgufModel[],
+  label: string | undefined,
+): ModelError {
+  if (models.length === 0) return new ModelError(`${owner}: there is no GGUF model in it. Choose another one`)
+  const shown = chosen.length > 0 ? chosen : models
+  const names = shown.slice(0, maxNamed).map((model) => labelOf(model, models))
+  const more = shown.length > maxNamed ? `, and ${shown.length - maxNamed} more` : ""
+  const what =
+    label === undefined
+      ? `there are ${shown.length} GGUF models and none is ${usualLabels.join(", ")} alone`
+      : chosen.length > 0
+        ? `${chosen.length} GGUF models have ${label} in their names`
+        : `no GGUF model has ${label} in its name`
+  return new ModelError(`${owner}: ${what}. Name one, behind a colon: ${names.join(", ")}${more}`)
+}
+
+function baseOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1)
+}

@@ -1,0 +1,55 @@
+/** What a user calls a model → where its files are on this machine, brought there if need be. */
+import { stat } from "node:fs/promises"
+import { locateLmStudio, readLmStudioName } from "./lmstudio.ts"
+import { readHubName, readHubSettings, spellName } from "./name.ts"
+import { locateOllama, readOllamaName, spellOllamaName } from "./ollama.ts"
+import { type Places, readPlaces } from "./places.ts"
+import { type PullOptions, pullModel } from "./pull.ts"
+import { ggufSource, type ModelSource, sourceAt } from "./source.ts"
+
+export interface LocatedModel {
+  /** The model directory, or what lies there of weights. */
+  readonly path: string
+  /** The model's name on the wire; undefined: the directory says it. */
+  readonly id: string | undefined
+  /** The weights from which the model directory is built; null: `path` is one. */
+  readonly source: ModelSource | null
+}
+
+export interface LocateOptions extends PullOptions {
+  readonly offline?: boolean | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly places?: Places | undefined
+}
+
+/**
+ * What `model` names: a path; `ollama:<name>`; `lmstudio:<publisher>/<repo>[:label]`; `<org>/<name>[@revision][:label]` of the hub.
+ * Throws ModelError: no such model, a name that several files have, or as `pullModel`.
+ */
+export async function locateModel(model: string, options: LocateOptions = {}): Promise<LocatedModel> {
+  const { offline = false, env = process.env, places = readPlaces(env), ...pull } = options
+  const isPath = (await stat(model).catch(() => null)) !== null
+  const [, scheme, rest] = (isPath ? null : /^(ollama|lmstudio):(.*)$/s.exec(model)) ?? []
+  if (scheme === "ollama") {
+    const name = readOllamaName(rest)
+    const path = await locateOllama(name, places.ollama)
+    return named(spellOllamaName(name), ggufSource(path))
+  }
+  if (scheme === "lmstudio") {
+    const name = readLmStudioName(rest)
+    const path = await locateLmStudio(name, places.lmStudio)
+    const source = await sourceAt(path, name.label)
+    return source === null ? { path, id: name.name, source } : named(rest, source)
+  }
+  const hubName = isPath ? null : readHubName(model)
+  if (hubName === null) return { path: model, id: undefined, source: await sourceAt(model) }
+  const settings = readHubSettings(env)
+  const path = await pullModel(hubName, { ...settings, isOffline: offline || settings.isOffline }, pull)
+  const source = await sourceAt(path)
+  const id = spellName({ ...hubName, revision: "main" })
+  return source === null ? { path, id, source } : named(id, source)
+}
+
+function named(name: string, source: ModelSource): LocatedModel {
+  return { path: source.path, id: name, source: { ...source, name } }
+}

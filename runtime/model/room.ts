@@ -1,0 +1,41 @@
+/** Room on a disk: asked for before many bytes are written, and named when it did not do. */
+import { statfs } from "node:fs/promises"
+import { ModelError } from "../errors.ts"
+
+/** Where something large is written, and how a user has it written elsewhere: "set HF_HUB_CACHE to another folder". */
+export interface Disk {
+  readonly folder: string
+  readonly way: string
+}
+
+/** Throws ModelError where the disk has no room for so many bytes. `what` begins the sentence. */
+export async function checkRoom(what: string, { folder, way }: Disk, bytes: number): Promise<void> {
+  const disk = await statfs(folder).catch(() => undefined)
+  if (disk === undefined || !(bytes > disk.bavail * disk.bsize)) return
+  throw new ModelError(
+    `${what} takes ${megabytes(bytes)} MB, and ${folder} has ${megabytes(disk.bavail * disk.bsize)} MB left. Make room, or ${way}`,
+  )
+}
+
+/** What the file system refused to write, and how much room there is. `bytes` are to come. */
+export async function unwritten(
+  what: string,
+  { folder, way }: Disk,
+  bytes: number,
+  cause: Error,
+): Promise<ModelError> {
+  const free = await statfs(folder).then(
+    ({ bavail, bsize }) =>
+      ` ${folder} has ${megabytes(bavail * bsize)} MB left, ${megabytes(bytes)} are to come.`,
+    () => "",
+  )
+  const isFull = ["ENOSPC", "EDQUOT"].includes((cause as NodeJS.ErrnoException).code ?? "")
+  return new ModelError(
+    `${what} cannot be written: ${cause.message}.${free} ${isFull ? "Make room" : "See to it"}, or ${way}`,
+    { cause },
+  )
+}
+
+export function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)
+}
