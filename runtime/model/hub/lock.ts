@@ -13,13 +13,31 @@ const lookMs = 100
 /** Locks of this process. */
 const held = new Set<string>()
 
-/** Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes. Throws what the file system says. */
+/**
+ * Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes, and calls `onWait` when it has to. Throws what
+ * the file system says.
+ */
 export async function withLock<Result>(
   path: string,
   signal: AbortSignal | undefined,
   work: () => Promise<Result>,
+  onWait?: () => void,
 ): Promise<Result> {
-  while (!(await take(path))) await setTimeout(lookMs, undefined, { signal })
+  for (let tries = 0; !(await take(path)); tries++) {
+    // The first try may only have found that a lock is nobody's.
+    if (tries === 1) onWait?.()
+    await setTimeout(tries === 0 ? 0 : lookMs, undefined, { signal })
+  }
+  return hold(path, work)
+}
+
+/** Runs `work` under the lock at `path` unless somebody else holds it. */
+export async function ifUnlocked(path: string, work: () => Promise<void>): Promise<void> {
+  if ((await take(path)) || (await take(path))) await hold(path, work)
+}
+
+/** Runs `work` under a lock that was taken, and gives it back. */
+async function hold<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   const touching = setInterval(() => {
     const now = new Date()
     utimes(path, now, now).catch(() => {})

@@ -1,0 +1,342 @@
+/**
+ * Model directories that are built of GGUF and safetensors: each is built once, in a thread, and kept under a key of what it was built
+ * from. A directory is whole or not there: it is written beside its place, and gets its name when its bytes are on the disk. One
+ * process builds at a time; what a killed one has left is removed by the next.
+ *
+ * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written, `<key>.lock` names who writes it.
+ */
+import { createHash } from "node:crypto"
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
+import { basename, dirname, join, relative } from "node:path"
+import { Worker } from "node:worker_threads"
+import { ModelError } from "../../errors.ts"
+import { packageFile } from "../../files.ts"
+import { partsOf } from "../hub/label.ts"
+import { ifUnlocked, withLock } from "../hub/lock.ts"
+import type { ModelProgress } from "../hub/pull.ts"
+import { filesIn, type ModelSource } from "../hub/source.ts"
+import { type Disk, unwritten } from "../room.ts"
+import type { Dtype } from "../weights/blocks.ts"
+import { checkBuiltDtype } from "./dtype.ts"
+
+/** Raised when what is written changes: directories of other versions are built again. */
+const writerVersion = 1
+
+/** Where the graph is to run: providers know different operators. */
+export type Provider = "cpu" | "web" | "cuda"
+
+export interface BuildOptions {
+  readonly dtype?: string | undefined
+  readonly provider: Provider
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: ModelProgress) => void) | undefined
+  readonly log?: ((line: string) => void) | undefined
+  /** Program of the thread. Default: the package's own. @internal */
+  readonly program?: string | URL | undefined
+}
+
+/** What the thread is given. */
+export interface BuildTask {
+  readonly source: ModelSource
+  readonly dtype: Dtype
+  readonly provider: Provider
+  /** It is made once nothing can be refused any more. */
+  readonly folder: string
+}
+
+/** What the thread says. */
+export type BuildAnswer =
+  | { readonly kind: "progress"; readonly doneBytes: number; readonly allBytes: number }
+  | { readonly kind: "done" }
+  | {
+      readonly kind: "failed"
+      readonly message: string
+      readonly code?: string | undefined
+      readonly isRefusal: boolean
+    }
+
+/** What was built, as `built.json` says it. */
+export interface BuiltInfo {
+  readonly name: string
+  readonly kind: ModelSource["kind"]
+  /** The file or the folder of the weights. */
+  readonly source: string
+  readonly dtype: Dtype
+  readonly provider: Provider
+  readonly version: number
+}
+
+const infoFile = "built.json"
+const keyPattern = /^[0-9a-f]{40}$/
+const restPattern = /^([0-9a-f]{40})\.(\d+|lock)$/
+/** The heap of the thread that builds. */
+const maxHeapMb = 2_048
+
+export class BuiltModels {
+  /** The folder of all of them. */
+  readonly root: string
+
+  constructor(root: string) {
+    this.root = root
+  }
+
+  /**
+   * The model directory of `source`, which is built when it is not there. Throws ModelError for weights that are refused, a full disk, a
+   * folder that cannot be written; and the signal's reason.
+   */
+  async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
+    const { signal, log } = options
+    const dtype = checkBuiltDtype(source.path, options.dtype)
+    const key = await keyOf(source, `${dtype} ${options.provider} ${writerVersion}`)
+    const path = join(this.root, key)
+    if (await isWhole(path)) return path
+    try {
+      await mkdir(this.root, { recursive: true })
+      const build = async (): Promise<void> => {
+        // Whoever held the lock before may have built it.
+        if (await isWhole(path)) return
+        await this.sweep(key)
+        const { kind, name } = source
+        const from = { source: source.path, provider: options.provider, version: writerVersion }
+        await this.build(path, source, { name, kind, dtype, ...from }, options)
+      }
+      const onWait = () => log?.(`another process converts ${source.path}: waiting for it`)
+      await withLock(`${path}.lock`, signal, build, onWait)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!isOfDisk(error)) throw error
+      throw await unwritten(`${source.path}: its converted copy`, diskOf(this.root), 0, error as Error)
+    }
+    return path
+  }
+
+  private async build(
+    path: string,
+    source: ModelSource,
+    info: BuiltInfo,
+    options: BuildOptions,
+  ): Promise<void> {
+    const folder = `${path}.${process.pid}`
+    let left = 0
+    const started = performance.now()
+    options.log?.(`converting ${source.path} (${info.dtype}), once`)
+    try {
+      const { dtype, provider } = info
+      const onProgress = (progress: ModelProgress) => {
+        left = progress.allBytes - progress.doneBytes
+        options.onProgress?.(progress)
+      }
+      await runThread({ source, dtype, provider, folder }, { ...options, onProgress })
+      await writeInfo(folder, info)
+      await syncFiles(folder)
+      await rm(path, { recursive: true, force: true })
+      await rename(folder, path)
+      await sync(this.root)
+      options.log?.(`converted in ${((performance.now() - started) / 1000).toFixed(1)} s, kept in ${path}`)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (!isOfDisk(error)) throw error
+      throw await unwritten(`${source.path}: its converted copy`, diskOf(this.root), left, error as Error)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  /** Removes what conversions have left that did not come to their end. The caller holds the lock of `ownKey`. */
+  async sweep(ownKey?: string): Promise<void> {
+    const names = await readdir(this.root).catch(() => [])
+    const keys = new Set(names.map((name) => restPattern.exec(name)?.[1]).filter((key) => key !== undefined))
+    for (const key of keys) {
+      const remove = async () => {
+        for (const name of names)
+          if (name.startsWith(`${key}.`) && !name.endsWith(".lock"))
+            await rm(join(this.root, name), { recursive: true, force: true })
+      }
+      await (key === ownKey ? remove() : ifUnlocked(join(this.root, `${key}.lock`), remove))
+    }
+  }
+
+  /** All that are whole, the newest last. */
+  async list(): Promise<BuiltModel[]> {
+    const found: BuiltModel[] = []
+    for (const key of await readdir(this.root).catch(() => [])) {
+      const path = join(this.root, key)
+      if (!keyPattern.test(key) || !(await isWhole(path))) continue
+      const info = await readInfo(path)
+      const { mtimeMs } = await stat(path)
+      const isStale = info === null || (await stat(info.source).catch(() => null)) === null
+      found.push({ key, path, info, bytes: await bytesIn(path), builtAt: mtimeMs, isStale })
+    }
+    return found.sort((a, b) => a.builtAt - b.builtAt)
+  }
+
+  /** Removes one; on Windows what is open stays. Throws ModelError. */
+  async remove({ key, path }: BuiltModel): Promise<void> {
+    // First in one step out of sight, so that no half of it is opened.
+    const rest = join(this.root, `${key}.${process.pid}`)
+    try {
+      await rm(rest, { recursive: true, force: true })
+      await rename(path, rest)
+      await rm(rest, { recursive: true })
+    } catch (cause) {
+      const { message } = cause as Error
+      throw new ModelError(`${path} cannot be removed: ${message}. End what has it open`, { cause })
+    }
+  }
+}
+
+/** A directory that was built. */
+export interface BuiltModel {
+  readonly key: string
+  readonly path: string
+  /** Null: `built.json` is not what was written. */
+  readonly info: BuiltInfo | null
+  readonly bytes: number
+  /** Milliseconds since 1970. */
+  readonly builtAt: number
+  /** Whether the weights that it was built from are gone. */
+  readonly isStale: boolean
+}
+
+/** Whether it is what the file system refused. */
+function isOfDisk(error: unknown): boolean {
+  return /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? "")
+}
+
+function diskOf(folder: string): Disk {
+  return { folder, way: "set XDG_CACHE_HOME to another place" }
+}
+
+/**
+ * A name of the files' content: a blob's name is its digest; any other file counts by its size, its time and its first MiB, which holds
+ * the header. Throws ModelError for a file that cannot be read.
+ */
+async function keyOf(source: ModelSource, how: string): Promise<string> {
+  const hash = createHash("sha256").update(`${source.kind} ${how}\n`)
+  for (const path of await filesOf(source)) {
+    try {
+      // A GGUF file is the same model under any name.
+      hash.update(`${source.kind === "gguf" ? "" : relative(source.path, path)} ${await describe(path)}\n`)
+    } catch (cause) {
+      const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+      const why = isMissing ? "is missing. Bring it too" : `cannot be read: ${(cause as Error).message}`
+      throw new ModelError(`${path} ${why}`, { cause })
+    }
+  }
+  return hash.digest("hex").slice(0, 40)
+}
+
+async function describe(path: string): Promise<string> {
+  const real = await realpath(path)
+  // A pipe would never open.
+  if (!(await stat(real)).isFile()) throw new Error("it is no file")
+  const file = await open(real, "r")
+  try {
+    const { size, mtimeMs } = await file.stat()
+    const isBlob = basename(dirname(real)) === "blobs"
+    const digest = isBlob ? /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(real)) : null
+    if (digest !== null) return `${size} ${digest[1]}`
+    const first = Buffer.alloc(Math.min(size, 2 ** 20))
+    await file.read(first, 0, first.length, 0)
+    return `${size} ${mtimeMs} ${createHash("sha256").update(first).digest("hex")}`
+  } finally {
+    await file.close()
+  }
+}
+
+/** The files that a model is built from. */
+async function filesOf({ kind, path }: ModelSource): Promise<string[]> {
+  if (kind === "gguf") return partsOf(path)
+  const names = await filesIn(path)
+  return names.filter((name) => /\.(safetensors|json|jinja)$/.test(name)).map((name) => join(path, name))
+}
+
+/** Runs the thread to its end. Rejects with ModelError, the signal's reason, or an error with the file system's code. */
+async function runThread(task: BuildTask, { signal, onProgress, program }: BuildOptions): Promise<void> {
+  signal?.throwIfAborted()
+  const worker = new Worker(program ?? packageFile("dist/runtime/model/build/worker.js"), {
+    workerData: task,
+    // Not this process's flags: a thread refuses some of them.
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  })
+  const { name, path } = task.source
+  let abort: (() => void) | undefined
+  try {
+    await new Promise<void>((resolve, reject) => {
+      abort = () => reject(signal!.reason)
+      signal?.addEventListener("abort", abort)
+      worker.on("message", (answer: BuildAnswer) => {
+        if (answer.kind === "done") resolve()
+        else if (answer.kind === "failed") {
+          const { message, code, isRefusal } = answer
+          reject(isRefusal ? new ModelError(message) : Object.assign(new Error(message), { code }))
+        } else {
+          const { doneBytes, allBytes } = answer
+          onProgress?.({ model: name, file: path, fileBytes: allBytes, doneBytes, allBytes })
+        }
+      })
+      worker.on("error", (error: NodeJS.ErrnoException) =>
+        reject(
+          error.code === "ERR_WORKER_OUT_OF_MEMORY"
+            ? new ModelError(`${path}: to convert it takes more than ${maxHeapMb} MB. Choose another model`)
+            : error,
+        ),
+      )
+      worker.on("exit", (code) => reject(new Error(`the thread that converts ended with code ${code}`)))
+    })
+  } finally {
+    if (abort) signal?.removeEventListener("abort", abort)
+    // Until it has ended it may write.
+    await worker.terminate()
+  }
+}
+
+async function writeInfo(folder: string, info: BuiltInfo): Promise<void> {
+  const file = await open(join(folder, infoFile), "wx")
+  await file.writeFile(`${JSON.stringify(info, null, 2)}\n`).finally(() => file.close())
+}
+
+async function readInfo(path: string): Promise<BuiltInfo | null> {
+  try {
+    const { name, kind, source, dtype, provider, version } = JSON.parse(
+      await readFile(join(path, infoFile), "utf8"),
+    )
+    const isText = [name, kind, source, dtype, provider].every((each) => typeof each === "string")
+    return isText ? { name, kind, source, dtype, provider, version } : null
+  } catch {
+    return null
+  }
+}
+
+/** What was renamed was whole then; a part of it may have been removed since by hand. */
+async function isWhole(path: string): Promise<boolean> {
+  for (const file of [infoFile, "model.onnx", "config.json", "tokenizer.json"])
+    if (!((await stat(join(path, file)).catch(() => null))?.isFile() ?? false)) return false
+  return true
+}
+
+/** Bytes of all files of a folder. */
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0
+  for (const file of await filesIn(folder))
+    bytes += await stat(join(folder, file)).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  return bytes
+}
+
+async function syncFiles(folder: string): Promise<void> {
+  for (const file of await filesIn(folder)) await sync(join(folder, file))
+  await sync(folder)
+}
+
+/** Waits until the disk has it. Windows opens no folder for that. */
+async function sync(path: string): Promise<void> {
+  const isFolder = (await stat(path)).isDirectory()
+  if (isFolder && process.platform === "win32") return
+  // Windows flushes what may be written alone.
+  const file = await open(path, isFolder ? "r" : "r+")
+  await file.sync().finally(() => file.close())
+}

@@ -1,0 +1,26 @@
+/** The thread of `cache.ts`: builds one model directory, and says how far it is. Started from `dist`. */
+import { parentPort, workerData } from "node:worker_threads"
+import { ModelError } from "../../errors.ts"
+import type { BuildAnswer, BuildTask } from "./cache.ts"
+import { convert } from "./convert.ts"
+
+const say = (answer: BuildAnswer) => parentPort!.postMessage(answer)
+/** Milliseconds between two answers. */
+const everyMs = 50
+let saidAt = 0
+
+try {
+  await convert(workerData as BuildTask, (doneBytes, allBytes) => {
+    const now = performance.now()
+    if (now - saidAt < everyMs && doneBytes < allBytes) return
+    saidAt = now
+    say({ kind: "progress", doneBytes, allBytes })
+  })
+  say({ kind: "done" })
+} catch (error) {
+  const { message, code } = error as NodeJS.ErrnoException
+  const isRefusal = error instanceof ModelError
+  // What is neither a refusal nor the file system's is a fault of this program.
+  if (!isRefusal && code === undefined) throw error
+  say({ kind: "failed", message, code, isRefusal })
+}
