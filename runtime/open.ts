@@ -15,8 +15,11 @@ import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
+import { BuiltModels, type Provider } from "./model/build/cache.ts"
 import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
-import { type DownloadProgress, locateModel } from "./model/hub/pull.ts"
+import { type LocatedModel, locateModel } from "./model/hub/locate.ts"
+import { readPlaces } from "./model/hub/places.ts"
+import type { ModelProgress } from "./model/hub/pull.ts"
 import type { Model } from "./model/model.ts"
 import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
 import { muteTelemetry, requireOrt } from "./model/ort/installed.ts"
@@ -36,17 +39,24 @@ import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts
 /** Which model to open, where it runs, and what its requests may cost. Every field may be missing. */
 export interface OpenOptions {
   /**
-   * Model directory in the Hugging Face layout, or `<org>/<name>[@revision]`: a model of the hub, brought to the cache that its
-   * tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`, `HF_ENDPOINT`). Default: the embedded model.
+   * A directory in the Hugging Face layout with an ONNX graph or safetensors; a GGUF file, or any part of a split one; `ollama:<name>`
+   * and `lmstudio:<publisher>/<repo>[:label]`: models of these programs on this machine; `<org>/<name>[@revision][:label]`: a model of
+   * the hub, or one of its GGUF files, brought to the cache that its tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`,
+   * `HF_ENDPOINT`). GGUF and safetensors are converted once, see docs/gguf.md. Default: the embedded model.
    */
   model?: string
   /** Models of the hub are those that are on this machine. Default: as `HF_HUB_OFFLINE` says. */
   offline?: boolean
-  /** Told while a model of the hub is brought. */
-  onDownload?: (progress: DownloadProgress) => void
-  /** Ends the bringing of a model. */
+  /** Called while a model of the hub is brought. */
+  onDownload?: (progress: ModelProgress) => void
+  /** Called while GGUF or safetensors are converted. */
+  onConvert?: (progress: ModelProgress) => void
+  /** Ends the bringing and the conversion of a model. */
   signal?: AbortSignal
-  /** fp32 (default), fp16, int8, uint8, q8, q4, q4f16, bnb4: which graph of the directory. */
+  /**
+   * Of a directory with ONNX graphs which one is opened: fp32 (default), fp16, int8, uint8, q8, q4, q4f16, bnb4. Of safetensors and GGUF
+   * how float weights are written: q8 (default), q4, fp32; weights that a GGUF file holds quantised stay as they are.
+   */
   dtype?: string
   /**
    * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the CPU; `gpu`: on a GPU,
@@ -99,7 +109,14 @@ export interface OpenOptions {
 }
 
 const openFields = {
-  ...{ model: "text", offline: "boolean", onDownload: "function", signal: "object", dtype: "text" },
+  ...{
+    model: "text",
+    offline: "boolean",
+    onDownload: "function",
+    onConvert: "function",
+    signal: "object",
+    dtype: "text",
+  },
   device: { words: ["auto", "gpu", "cpu"] },
   batching: { words: ["exact", "fast"] },
   ...{ slots: "number", threads: "number", context: "number", maxWaiting: "number" },
@@ -135,36 +152,37 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   requireOrt()
   const doubt = muteTelemetry()
   if (doubt !== null) log(doubt)
-  const directory = await openDirectory(
-    options.model ?? packageFile("runtime/embedded"),
-    options.dtype,
-    options,
-  )
-  const contextLength = chooseContext(directory, options.context)
+  const located = await locate(options.model ?? packageFile("runtime/embedded"), options.dtype, options)
   const { speculation } = options
   const chosen = await chooseSampler(options.device ?? "auto", log)
-  const load: LoadOptions = {
-    graphPath: directory.graphPath,
-    embeddingPath: directory.embeddingPath,
-    provider: chosen.sampler.name === "gpu" ? "webgpu" : "cpu",
-    threads,
-    slotCount,
-    contextLength,
-    batching: options.batching ?? "exact",
-    // Drafts that the caller asked for are held to the bits of plain decoding.
-    readsAhead: options.batching === "fast" && speculation === undefined,
-    config: directory.config,
-  }
   let model: Model | undefined
   let speculator: Speculator | null = null
   const isolates = (options.isolation ?? "thread") === "thread"
   // The embedded model's files are the package's own.
   const isBounded = options.model !== undefined && isolates
-  const read = <Result>(work: () => Result): Result => (isBounded ? readWithin(directory.path, work) : work())
   let trial: Trial | null = null
   try {
-    if (isBounded) trial = await beginTrial({ model: directory.path, dtype: options.dtype })
-    const opened = await loadModel(load, options.device === "gpu", log)
+    const provider = chosen.sampler.name === "gpu" ? "webgpu" : "cpu"
+    const directory = await openDirectory(located, providers[provider], options)
+    const load: LoadOptions = {
+      graphPath: directory.graphPath,
+      embeddingPath: directory.embeddingPath,
+      provider,
+      threads,
+      slotCount,
+      contextLength: chooseContext(directory, options.context),
+      batching: options.batching ?? "exact",
+      // Drafts that the caller asked for are held to the bits of plain decoding.
+      readsAhead: options.batching === "fast" && speculation === undefined,
+      config: directory.config,
+    }
+    const { contextLength } = load
+    const read = <Result>(work: () => Result): Result =>
+      isBounded ? readWithin(directory.path, work) : work()
+    // What was built has one graph, which no type of weights names.
+    const dtype = located.source === null ? options.dtype : undefined
+    if (isBounded) trial = await beginTrial({ model: directory.path, dtype })
+    const opened = await loadModel(load, located, options)
     model = opened
     await trial?.done
     const vocabulary = read(() => readVocabulary(directory, opened))
@@ -174,7 +192,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
         openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
       speculator = await openSpeculator(speculation, model, openDraft)
     }
-    const thread = { model: directory.path, dtype: options.dtype, width: vocabulary.width }
+    const thread = { model: directory.path, dtype, width: vocabulary.width }
     const guides = isolates
       ? new ThreadedGuides({
           ...thread,
@@ -221,15 +239,31 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   }
 }
 
-/** Where the model is, and what is in its directory. */
-async function openDirectory(
+/** What a built graph is to run on, by the name that the model's thread has for it. */
+const providers: Readonly<Record<LoadOptions["provider"], Provider>> = { cpu: "cpu", webgpu: "web" }
+
+/** Where the files of a model are. */
+function locate(
   model: string,
   dtype: string | undefined,
   { log, offline, signal, onDownload: onProgress }: OpenOptions,
+): Promise<LocatedModel> {
+  return locateModel(model, { dtype, log, offline, signal, onProgress })
+}
+
+/** What is in the model's directory, which is built first where there are weights alone. */
+async function openDirectory(
+  { path, id, source }: LocatedModel,
+  provider: Provider,
+  { dtype, log, signal, onConvert: onProgress }: OpenOptions,
 ): Promise<ModelDirectory> {
-  const { path, id } = await locateModel(model, { dtype, log, offline, signal, onProgress })
-  const directory = await readModelDirectory(path, dtype)
-  return id === undefined ? directory : { ...directory, id }
+  if (source === null) {
+    const directory = await readModelDirectory(path, dtype)
+    return id === undefined ? directory : { ...directory, id }
+  }
+  const built = new BuiltModels(readPlaces(process.env).built)
+  const directory = await built.directoryOf(source, { dtype, provider, log, signal, onProgress })
+  return { ...(await readModelDirectory(directory)), id: source.name }
 }
 
 /** The code for GPUs is loaded only when one is asked for. */
@@ -243,13 +277,19 @@ async function chooseSampler(
 }
 
 /** A graph that the GPU's provider refuses runs on the CPU, unless the caller insists. */
-async function loadModel(load: LoadOptions, insists: boolean, log: (line: string) => void): Promise<Model> {
+async function loadModel(
+  load: LoadOptions,
+  located: LocatedModel,
+  options: Pick<OpenOptions, "device" | "dtype" | "log" | "signal" | "onConvert">,
+): Promise<Model> {
   try {
     return await openOrtModel(load)
   } catch (error) {
-    if (load.provider === "cpu" || insists) throw error
-    log(`model on cpu: the GPU refused it (${(error as Error).message})`)
-    return openOrtModel({ ...load, provider: "cpu" })
+    if (load.provider === "cpu" || options.device === "gpu") throw error
+    options.log?.(`model on cpu: the GPU refused it (${(error as Error).message})`)
+    // What is built may be another graph there.
+    const { graphPath } = await openDirectory(located, providers.cpu, options)
+    return openOrtModel({ ...load, graphPath, provider: "cpu" })
   }
 }
 
@@ -259,14 +299,12 @@ async function openDraftModel(
   load: LoadOptions,
   parts: { vocabulary: Vocabulary; sampler: Sampler; log: (line: string) => void; options: OpenOptions },
 ): Promise<ModelDrafter> {
-  const directory = await openDirectory(path, dtype, parts.options)
+  const located = await locate(path, dtype, parts.options)
+  const own = { ...parts.options, dtype, device: "auto" as const }
+  const directory = await openDirectory(located, providers[load.provider], own)
   const contextLength = Math.min(load.contextLength, directory.contextLength ?? load.contextLength)
   const { graphPath, embeddingPath, config } = directory
-  const model = await loadModel(
-    { ...load, graphPath, embeddingPath, config, contextLength },
-    false,
-    parts.log,
-  )
+  const model = await loadModel({ ...load, graphPath, embeddingPath, config, contextLength }, located, own)
   try {
     checkSameVocabulary(parts.vocabulary, readVocabulary(directory, model))
     if (!model.canRewind) throw new RangeError(cannotRewind(model))

@@ -27,13 +27,14 @@ export function modelFlags(command: Command): Command {
   return command
     .option(
       "--model <name>",
-      "directory of an ONNX model, or <org>/<name>[@revision] on the hub (default: the embedded model)",
+      "a GGUF file, a directory of ONNX or safetensors, ollama:<name>, lmstudio:<name>, or <org>/<name>[@revision][:label] on the hub (default: the embedded model)",
     )
     .option("--offline", "models of the hub are those that are on this machine")
     .addOption(
-      new Option("--dtype <name>", "type of the weights: model_q4.onnx is q4 (default: fp32)").choices(
-        dtypes,
-      ),
+      new Option(
+        "--dtype <name>",
+        "type of the weights: model_q4.onnx is q4 (default: fp32); how float weights are converted: q8 (default), q4, fp32",
+      ).choices(dtypes),
     )
     .addOption(new Option("--device <name>", "where to run").choices(["auto", "gpu", "cpu"]))
     .option("--threads <n>", "threads of the model", wholeNumber)
@@ -62,6 +63,7 @@ export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions 
   const opening = open({
     signal: io.signal,
     onDownload: bar.show,
+    onConvert: bar.show,
     log: (line) => io.err(`${line}\n`),
     ...options,
     ...(model !== undefined && { model }),

@@ -5,13 +5,15 @@ import { Command } from "commander"
 import { closeGates } from "../../runtime/model/ort/gate.ts"
 import { version } from "../version.ts"
 import { benchCommand } from "./bench.ts"
+import { cacheCommand } from "./cache.ts"
 import { checkCommand } from "./check.ts"
 import { compileCommand } from "./compile.ts"
 import { conformanceCommand } from "./conformance.ts"
 import { doctorCommand } from "./doctor.ts"
 import { Exit, exitCode, type Io } from "./exit.ts"
 import { generateCommand } from "./generate.ts"
-import { modelsCommand, pullCommand } from "./pull.ts"
+import { modelsCommand } from "./models.ts"
+import { pullCommand } from "./pull.ts"
 import { serveCommand } from "./serve.ts"
 
 const interrupt = new AbortController()
@@ -58,7 +60,7 @@ const program = new Command("tokenrail")
   .exitOverride()
 const commands = [
   ...[serveCommand, generateCommand, checkCommand, compileCommand],
-  ...[pullCommand, modelsCommand, doctorCommand, conformanceCommand, benchCommand],
+  ...[pullCommand, modelsCommand, cacheCommand, doctorCommand, conformanceCommand, benchCommand],
 ]
 for (const add of commands) add(program, io, done)
 try {

@@ -1,10 +1,7 @@
-/**
- * `tokenrail pull`: a model of the hub, brought to this machine. `tokenrail models`: those that are here.
- */
+/** `tokenrail pull`: a model of the hub, or one of its GGUF files, brought to this machine. */
 import { type Command, Option } from "commander"
-import type { DownloadProgress } from "../../runtime/index.ts"
-import { dtypes, graphsAmong } from "../../runtime/model/directory.ts"
-import { HubCache } from "../../runtime/model/hub/cache.ts"
+import type { ModelProgress } from "../../runtime/index.ts"
+import { dtypes } from "../../runtime/model/directory.ts"
 import { readHubName, readHubSettings } from "../../runtime/model/hub/name.ts"
 import { pullModel } from "../../runtime/model/hub/pull.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
@@ -12,12 +9,13 @@ import { Exit, type Io, UsageError } from "./exit.ts"
 export function pullCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("pull")
-    .description("bring a model of the hub to this machine, and print its directory")
-    .argument("<name>", "<org>/<name>[@revision]")
+    .description("bring a model of the hub to this machine, and print where it is")
+    .argument("<name>", "<org>/<name>[@revision][:label]; the label names a GGUF file: Q4_K_M")
     .addOption(new Option("--dtype <name>", "type of the weights (default: fp32)").choices(dtypes))
     .action(async (text: string, { dtype }: { dtype?: string }) => {
       const name = readHubName(text)
-      if (name === null) throw new UsageError(`${text} is no name of a model: <org>/<name>[@revision]`)
+      if (name === null)
+        throw new UsageError(`${text} is no name of a model: <org>/<name>[@revision][:label]`)
       const bar = progressBar(io)
       const log = (line: string) => io.err(`${line}\n`)
       const options = { dtype, signal: io.signal, onProgress: bar.show, log }
@@ -30,30 +28,8 @@ export function pullCommand(program: Command, io: Io, done: (code: number) => vo
     })
 }
 
-export function modelsCommand(program: Command, io: Io, done: (code: number) => void): void {
-  program
-    .command("models")
-    .description("list the models of the hub that are on this machine")
-    .option("--json", "print one JSON object a model")
-    .action(async ({ json }: { json?: boolean }) => {
-      const { cache } = readHubSettings(io.env)
-      for (const { files, ...model } of await new HubCache(cache).models()) {
-        const found = graphsAmong(files).map(({ dtype }) => dtype)
-        // What has no graph is for other tools.
-        if (found.length === 0) continue
-        if (json) io.out(`${JSON.stringify({ ...model, dtypes: found })}\n`)
-        else {
-          const { name, revisions, commit, bytes, path } = model
-          const revision = revisions.length > 0 ? revisions.join(", ") : commit.slice(0, 8)
-          io.out(`${name}  ${revision}  ${found.join(", ")}  ${Math.round(bytes / 1e6)} MB  ${path}\n`)
-        }
-      }
-      done(Exit.Ok)
-    })
-}
-
-/** A line of standard error that says how far a download is, ten times a second; for a terminal only. */
-export function progressBar(io: Io): { show: (progress: DownloadProgress) => void; end: () => void } {
+/** A line of standard error that says how far a download or a conversion is, ten times a second; for a terminal only. */
+export function progressBar(io: Io): { show: (progress: ModelProgress) => void; end: () => void } {
   const width = 30
   let shownAt = Number.NEGATIVE_INFINITY
   let isShown = false

@@ -1,0 +1,37 @@
+/** `tokenrail models`: the models that are on this machine, whoever brought them, and whether they can be opened. */
+import type { Command } from "commander"
+import { inspect } from "../../runtime/model/build/prepare.ts"
+import { findModels } from "../../runtime/model/hub/inventory.ts"
+import { readPlaces } from "../../runtime/model/hub/places.ts"
+import { Exit, type Io } from "./exit.ts"
+
+export function modelsCommand(program: Command, io: Io, done: (code: number) => void): void {
+  program
+    .command("models")
+    .description("list the models on this machine: of the hub, Ollama, LM Studio and llama.cpp")
+    .option("--json", "print one JSON object a model")
+    .action(async ({ json }: { json?: boolean }) => {
+      for (const { refusal, ...model } of await findModels(readPlaces(io.env), inspect)) {
+        io.signal.throwIfAborted()
+        if (json) {
+          const why = refusal === undefined ? {} : { why: refusal }
+          io.out(`${JSON.stringify({ ...model, opens: refusal === undefined, ...why })}\n`)
+          continue
+        }
+        const { name, kind, dtypes = [], bytes, path } = model
+        const what = [kind, ...dtypes].join(" ")
+        const why = refusal === undefined ? "" : `  cannot be opened: ${refusal}`
+        io.out(`${printable(`${name}  ${what}  ${megabytes(bytes)} MB  ${path}${why}`)}\n`)
+      }
+      done(Exit.Ok)
+    })
+}
+
+/** Names of files are strangers': what a terminal would obey is not printed. */
+export function printable(line: string): string {
+  return line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "?")
+}
+
+export function megabytes(bytes: number): string {
+  return bytes < 1e7 ? (bytes / 1e6).toFixed(1) : String(Math.round(bytes / 1e6))
+}
