@@ -6,7 +6,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
-import { type BlockType, halves, type Layout } from "./block.ts"
+import { type BlockType, half, type Layout } from "./block.ts"
 import { plainTypes } from "./plain.ts"
 import { quantize } from "./quantize.ts"
 import { blockSizes } from "./sizes.ts"
@@ -79,7 +79,8 @@ export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: num
       `${bytes.length} bytes of type ${type} are not whole rows of ${columns} weights. Pass whole rows`,
     )
   }
-  if (floatTypes.includes(type)) return quantize(floats(type, bytes), layout)
+  if (floatTypes.includes(type))
+    return { ...quantize(floats(type, bytes), layout), rests: new Float32Array(0) }
   return packBlocks(type, blockTypes[type], bytes)
 }
 
@@ -87,29 +88,36 @@ function packBlocks(type: string, { layout, centre, unpack }: BlockType, bytes: 
   const { values, bytes: blockBytes } = blockSizes.get(type)!
   const count = bytes.length / blockBytes
   const subCount = values / layout.block
-  const quants = new Int8Array(values)
-  const scale = new Float32Array(subCount)
-  const minimum = new Float32Array(subCount)
-  const codes = new Uint8Array((count * values * layout.bits) / 8)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const codes = new Int32Array((count * values * layout.bits) / 32)
   const scales = new Float32Array(count * subCount)
   const rests = new Float32Array(layout.rest === 0 ? 0 : scales.length)
-  const zero = 2 ** (layout.bits - 1) - centre
-  // hot
-  for (let block = 0, sub0 = 0, code = 0; block < count; block++, sub0 += subCount) {
-    unpack(bytes, block * blockBytes, quants, scale, minimum)
-    for (let sub = 0; sub < subCount; sub++) {
-      // 0 for numbers, NaN for the others.
-      if ((scale[sub] + minimum[sub]) * 0 !== 0) throw notFinite(type, block)
-      scales[sub0 + sub] = scale[sub]
-      if (rests.length > 0) rests[sub0 + sub] = centre * scale[sub] + minimum[sub]
-    }
-    if (layout.bits === 8) {
-      for (let i = 0; i < values; i++) codes[code++] = quants[i] + zero
-    } else {
-      for (let i = 0; i < values; i += 2) codes[code++] = (quants[i] + zero) | ((quants[i + 1] + zero) << 4)
+  if (layout.bits === 8) {
+    for (let i = 0; i < count; i++)
+      unpack(view, i * blockBytes, codes, (i * values) / 4, scales, rests, i * subCount)
+  } else {
+    const wide = new Int32Array(values / 4)
+    // hot
+    for (let i = 0, at = 0; i < count; i++) {
+      unpack(view, i * blockBytes, wide, 0, scales, rests, i * subCount)
+      for (let word = 0; word < wide.length; word += 2)
+        codes[at++] = paired(wide[word]) | (paired(wide[word + 1]) << 16)
     }
   }
-  return { codes, scales, rests }
+  // hot
+  for (let sub = 0; sub < scales.length; sub++) {
+    const rest = rests.length === 0 ? 0 : rests[sub] + centre * scales[sub]
+    // 0 for numbers, not a number for the others.
+    if ((scales[sub] + rest) * 0 !== 0) throw notFinite(type, Math.floor(sub / subCount))
+    if (rests.length > 0) rests[sub] = rest
+  }
+  return { codes: new Uint8Array(codes.buffer), scales, rests }
+}
+
+/** Four bytes below 16 as two, the first of each pair in the low nibble. */
+function paired(word: number): number {
+  const pairs = word | (word >>> 4)
+  return (pairs & 0xff) | ((pairs >>> 8) & 0xff00)
 }
 
 /**
@@ -122,20 +130,25 @@ export function floats(type: string, bytes: Uint8Array): Float32Array {
     throw new ModelError(`${bytes.length} bytes are not whole blocks of type ${type}. Pass whole rows`)
   }
   if (floatTypes.includes(type)) return storedFloats(type, bytes)
-  const { layout, unpack } = blockTypeOf(type)
-  const { values, bytes: blockBytes } = size
-  const out = new Float32Array((bytes.length / blockBytes) * values)
-  const quants = new Int8Array(values)
-  const scales = new Float32Array(values / layout.block)
-  const minima = new Float32Array(values / layout.block)
-  for (let block = 0, at = 0; at < out.length; block++) {
-    unpack(bytes, block * blockBytes, quants, scales, minima)
-    for (let i = 0; i < values; i++) {
-      const sub = Math.floor(i / layout.block)
-      const product = Math.fround(quants[i] * scales[sub])
+  const { layout, centre, unpack } = blockTypeOf(type)
+  const count = bytes.length / size.bytes
+  const subCount = size.values / layout.block
+  const out = new Float32Array(count * size.values)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const words = new Int32Array(size.values / 4)
+  const codes = new Uint8Array(words.buffer)
+  const scales = new Float32Array(subCount)
+  const minima = new Float32Array(subCount)
+  const zero = 2 ** (layout.bits - 1) - centre
+  for (let i = 0; i < count; i++) {
+    unpack(view, i * size.bytes, words, 0, scales, minima, 0)
+    // hot
+    for (let at = 0; at < size.values; at++) {
+      const sub = Math.floor(at / layout.block)
+      const product = Math.fround((codes[at] - zero) * scales[sub])
       const value = layout.rest === 0 ? product : product + minima[sub]
-      if (value * 0 !== 0) throw notFinite(type, block)
-      out[at++] = value
+      if (value * 0 !== 0) throw notFinite(type, i)
+      out[i * size.values + at] = value
     }
   }
   return out
@@ -143,12 +156,16 @@ export function floats(type: string, bytes: Uint8Array): Float32Array {
 
 function storedFloats(type: string, bytes: Uint8Array): Float32Array {
   const out = new Float32Array(bytes.length / blockSizes.get(type)!.bytes)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const words = new Uint32Array(out.buffer)
+  if (type === "F32") {
+    new Uint8Array(out.buffer).set(bytes)
+  } else {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const words = new Int32Array(out.buffer)
+    // hot
+    if (type === "BF16") for (let i = 0; i < words.length; i++) words[i] = view.getUint16(2 * i, true) << 16
+    else for (let i = 0; i < out.length; i++) out[i] = half(view, 2 * i)
+  }
   // hot
-  if (type === "F32") for (let i = 0; i < out.length; i++) words[i] = view.getUint32(4 * i, true)
-  else if (type === "BF16") for (let i = 0; i < out.length; i++) words[i] = view.getUint16(2 * i, true) << 16
-  else for (let i = 0; i < out.length; i++) out[i] = halves[view.getUint16(2 * i, true)]
   for (let i = 0; i < out.length; i++) if (out[i] * 0 !== 0) throw notFinite(type, i)
   return out
 }

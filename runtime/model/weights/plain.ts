@@ -6,13 +6,9 @@ import { type BlockType, half } from "./block.ts"
 const q4_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
-    scales[0] = half(bytes, at)
-    for (let i = 0; i < 16; i++) {
-      const byte = bytes[at + 2 + i]
-      quants[i] = (byte & 15) - 8
-      quants[16 + i] = (byte >> 4) - 8
-    }
+  unpack(bytes, at, codes, to, scales, _, sub) {
+    scales[sub] = half(bytes, at)
+    nibbles(bytes, at + 2, codes, to)
   },
 }
 
@@ -20,24 +16,29 @@ const q4_0: BlockType = {
 const q4_1: BlockType = {
   layout: { bits: 4, block: 32, rest: 32 },
   centre: 8,
-  unpack(bytes, at, quants, scales, minima) {
-    scales[0] = half(bytes, at)
-    minima[0] = half(bytes, at + 2)
-    for (let i = 0; i < 16; i++) {
-      const byte = bytes[at + 4 + i]
-      quants[i] = byte & 15
-      quants[16 + i] = byte >> 4
-    }
+  unpack(bytes, at, codes, to, scales, minima, sub) {
+    scales[sub] = half(bytes, at)
+    minima[sub] = half(bytes, at + 2)
+    nibbles(bytes, at + 4, codes, to)
   },
+}
+
+function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number): void {
+  // hot
+  for (let i = 0; i < 4; i++) {
+    const word = bytes.getInt32(at + 4 * i, true)
+    codes[to + i] = word & 0x0f0f0f0f
+    codes[to + 4 + i] = (word >>> 4) & 0x0f0f0f0f
+  }
 }
 
 /** scale f16 | fifth bits of all weights, u32 | nibbles as in Q4_0. */
 const q5_0: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
-    scales[0] = half(bytes, at)
-    fiveBits(bytes, at + 2, quants, 16)
+  unpack(bytes, at, codes, to, scales, _, sub) {
+    scales[sub] = half(bytes, at)
+    fiveBits(bytes, at + 2, codes, to)
   },
 }
 
@@ -45,30 +46,38 @@ const q5_0: BlockType = {
 const q5_1: BlockType = {
   layout: { bits: 8, block: 32, rest: 32 },
   centre: 16,
-  unpack(bytes, at, quants, scales, minima) {
-    scales[0] = half(bytes, at)
-    minima[0] = half(bytes, at + 2)
-    fiveBits(bytes, at + 4, quants, 0)
+  unpack(bytes, at, codes, to, scales, minima, sub) {
+    scales[sub] = half(bytes, at)
+    minima[sub] = half(bytes, at + 2)
+    fiveBits(bytes, at + 4, codes, to)
   },
 }
 
-/** 32 fifth bits and 32 nibbles, less `zero`. */
-function fiveBits(bytes: Uint8Array, at: number, quants: Int8Array, zero: number): void {
-  const high = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)
-  for (let i = 0; i < 16; i++) {
-    const byte = bytes[at + 4 + i]
-    quants[i] = ((byte & 15) | (((high >>> i) & 1) << 4)) - zero
-    quants[16 + i] = ((byte >> 4) | (((high >>> (16 + i)) & 1) << 4)) - zero
+/** 32 fifth bits and 32 nibbles, around 16. */
+function fiveBits(bytes: DataView, at: number, codes: Int32Array, to: number): void {
+  const high = bytes.getInt32(at, true)
+  // hot
+  for (let i = 0; i < 4; i++) {
+    const word = bytes.getInt32(at + 4 + 4 * i, true)
+    codes[to + i] = ((word & 0x0f0f0f0f) | spread(high >>> (4 * i))) + 0x70707070
+    codes[to + 4 + i] = (((word >>> 4) & 0x0f0f0f0f) | spread(high >>> (16 + 4 * i))) + 0x70707070
   }
+}
+
+/** The lowest four bits, each as bit 4 of a byte. */
+function spread(bits: number): number {
+  // The product has bit k also at 8k, and no sum carries into these places.
+  return (((bits & 15) * 0x00204081) & 0x01010101) << 4
 }
 
 /** scale f16 | 32 signed bytes. */
 const q8_0: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
-    scales[0] = half(bytes, at)
-    for (let i = 0; i < 32; i++) quants[i] = bytes[at + 2 + i]
+  unpack(bytes, at, codes, to, scales, _, sub) {
+    scales[sub] = half(bytes, at)
+    // hot
+    for (let i = 0; i < 8; i++) codes[to + i] = bytes.getInt32(at + 2 + 4 * i, true) ^ 0x80808080
   },
 }
 

@@ -12,28 +12,31 @@ import { type BlockType, half } from "./block.ts"
 const q2k: BlockType = {
   layout: { bits: 4, block: 16, rest: 16 },
   centre: 2,
-  unpack(bytes, at, quants, scales, minima) {
+  unpack(bytes, at, codes, to, scales, minima, sub0) {
     const scale = half(bytes, at + 80)
     const minimum = -half(bytes, at + 82)
     for (let sub = 0; sub < 16; sub++) {
-      scales[sub] = scale * (bytes[at + sub] & 15)
-      minima[sub] = minimum * (bytes[at + sub] >> 4)
+      const both = bytes.getUint8(at + sub)
+      scales[sub0 + sub] = scale * (both & 15)
+      minima[sub0 + sub] = minimum * (both >> 4)
     }
-    twoBits(bytes, at + 16, quants)
+    twoBits(bytes, at + 16, codes, to, 0x06060606)
   },
 }
 
-/** 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. */
-function twoBits(bytes: Uint8Array, at: number, quants: Int8Array): void {
-  for (let part = 0; part < 2; part++) {
-    for (let i = 0; i < 32; i++) {
-      const byte = bytes[at + 32 * part + i]
-      const to = 128 * part + i
-      quants[to] = byte & 3
-      quants[to + 32] = (byte >> 2) & 3
-      quants[to + 64] = (byte >> 4) & 3
-      quants[to + 96] = byte >> 6
-    }
+/**
+ * 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. `zero` is added to
+ * each code.
+ */
+export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
+  // hot
+  for (let i = 0; i < 16; i++) {
+    const word = bytes.getInt32(at + 4 * i, true)
+    const first = to + i + 24 * (i >> 3)
+    codes[first] = (word & 0x03030303) + zero
+    codes[first + 8] = ((word >>> 2) & 0x03030303) + zero
+    codes[first + 16] = ((word >>> 4) & 0x03030303) + zero
+    codes[first + 24] = ((word >>> 6) & 0x03030303) + zero
   }
 }
 
@@ -44,32 +47,37 @@ function twoBits(bytes: Uint8Array, at: number, quants: Int8Array): void {
 const q3k: BlockType = {
   layout: { bits: 4, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
+  unpack(bytes, at, codes, to, scales, _, sub0) {
     const scale = half(bytes, at + 108)
     for (let sub = 0; sub < 16; sub++) {
       // Low 4 bits: nibbles of bytes 0–7. High 2 bits: pairs of bits of bytes 8–11.
-      const low = (bytes[at + 96 + (sub & 7)] >> (sub & 8 ? 4 : 0)) & 15
-      const high = (bytes[at + 104 + (sub & 3)] >> (2 * (sub >> 2))) & 3
-      scales[sub] = scale * ((low | (high << 4)) - 32)
+      const low = (bytes.getUint8(at + 96 + (sub & 7)) >> ((sub & 8) >> 1)) & 15
+      const high = (bytes.getUint8(at + 104 + (sub & 3)) >> (2 * (sub >> 2))) & 3
+      scales[sub0 + sub] = scale * ((low | (high << 4)) - 32)
     }
-    twoBits(bytes, at + 32, quants)
-    for (let i = 0; i < 32; i++) {
-      const high = ~bytes[at + i]
-      for (let k = 0; k < 8; k++) quants[32 * k + i] -= ((high >> k) & 1) << 2
-    }
+    twoBits(bytes, at + 32, codes, to, 0x04040404)
+    addBits(bytes, at, codes, to, 2)
   },
 }
 
 /**
- * scale f16 | scale of minima f16 | 12 bytes of scales and minima | 128 bytes: 32 hold 64 weights, low
- * nibbles the first.
+ * 32 bytes of one bit a weight: bit k of byte i is added to the code of weight 32k + i, moved up by `shift`.
  */
+function addBits(bytes: DataView, at: number, codes: Int32Array, to: number, shift: number): void {
+  // hot
+  for (let i = 0; i < 8; i++) {
+    const word = bytes.getInt32(at + 4 * i, true)
+    for (let k = 0; k < 8; k++) codes[to + 8 * k + i] += ((word >>> k) & 0x01010101) << shift
+  }
+}
+
+/** scale f16 | scale of minima f16 | 12 bytes of scales and minima | 128 bytes of nibbles. */
 const q4k: BlockType = {
   layout: { bits: 4, block: 32, rest: 32 },
   centre: 8,
-  unpack(bytes, at, quants, scales, minima) {
-    scalesAndMinima(bytes, at, scales, minima)
-    nibbles(bytes, at + 16, quants)
+  unpack(bytes, at, codes, to, scales, minima, sub0) {
+    scalesAndMinima(bytes, at, scales, minima, sub0)
+    nibbles(bytes, at + 16, codes, to, 0)
   },
 }
 
@@ -77,13 +85,10 @@ const q4k: BlockType = {
 const q5k: BlockType = {
   layout: { bits: 8, block: 32, rest: 32 },
   centre: 16,
-  unpack(bytes, at, quants, scales, minima) {
-    scalesAndMinima(bytes, at, scales, minima)
-    nibbles(bytes, at + 48, quants)
-    for (let i = 0; i < 32; i++) {
-      const high = bytes[at + 16 + i]
-      for (let k = 0; k < 8; k++) quants[32 * k + i] |= ((high >> k) & 1) << 4
-    }
+  unpack(bytes, at, codes, to, scales, minima, sub0) {
+    scalesAndMinima(bytes, at, scales, minima, sub0)
+    nibbles(bytes, at + 48, codes, to, 0x70707070)
+    addBits(bytes, at + 16, codes, to, 4)
   },
 }
 
@@ -91,13 +96,19 @@ const q5k: BlockType = {
  * 8 scales and 8 minima of 6 bits: four each in bytes 0–3 and 4–7, whose upper 2 bits go on the nibbles of
  * bytes 8–11.
  */
-function scalesAndMinima(bytes: Uint8Array, at: number, scales: Float32Array, minima: Float32Array): void {
+function scalesAndMinima(
+  bytes: DataView,
+  at: number,
+  scales: Float32Array,
+  minima: Float32Array,
+  sub0: number,
+): void {
   const scale = half(bytes, at)
   const minimum = -half(bytes, at + 2)
-  for (let sub = 0; sub < 4; sub++) {
-    const one = bytes[at + 4 + sub]
-    const other = bytes[at + 8 + sub]
-    const both = bytes[at + 12 + sub]
+  for (let sub = sub0; sub < sub0 + 4; sub++) {
+    const one = bytes.getUint8(at + 4 + sub - sub0)
+    const other = bytes.getUint8(at + 8 + sub - sub0)
+    const both = bytes.getUint8(at + 12 + sub - sub0)
     scales[sub] = scale * (one & 63)
     minima[sub] = minimum * (other & 63)
     scales[sub + 4] = scale * ((both & 15) | ((one >> 6) << 4))
@@ -105,13 +116,17 @@ function scalesAndMinima(bytes: Uint8Array, at: number, scales: Float32Array, mi
   }
 }
 
-function nibbles(bytes: Uint8Array, at: number, quants: Int8Array): void {
-  for (let part = 0; part < 4; part++) {
-    for (let i = 0; i < 32; i++) {
-      const byte = bytes[at + 32 * part + i]
-      quants[64 * part + i] = byte & 15
-      quants[64 * part + 32 + i] = byte >> 4
-    }
+/**
+ * 128 bytes of nibbles: 32 bytes hold 64 weights, low nibbles the first of them. `zero` is added to each
+ * code.
+ */
+function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
+  // hot
+  for (let i = 0; i < 32; i++) {
+    const word = bytes.getInt32(at + 4 * i, true)
+    const first = to + i + 8 * (i >> 3)
+    codes[first] = (word & 0x0f0f0f0f) + zero
+    codes[first + 8] = ((word >>> 4) & 0x0f0f0f0f) + zero
   }
 }
 
@@ -122,20 +137,20 @@ function nibbles(bytes: Uint8Array, at: number, quants: Int8Array): void {
 const q6k: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
+  unpack(bytes, at, codes, to, scales, _, sub0) {
     const scale = half(bytes, at + 208)
-    for (let sub = 0; sub < 16; sub++) scales[sub] = scale * ((bytes[at + 192 + sub] << 24) >> 24)
-    for (let part = 0; part < 2; part++) {
-      for (let i = 0; i < 32; i++) {
-        const one = bytes[at + 64 * part + i]
-        const other = bytes[at + 64 * part + 32 + i]
-        const high = bytes[at + 128 + 32 * part + i]
-        const to = 128 * part + i
-        quants[to] = ((one & 15) | ((high & 3) << 4)) - 32
-        quants[to + 32] = ((other & 15) | (((high >> 2) & 3) << 4)) - 32
-        quants[to + 64] = ((one >> 4) | (((high >> 4) & 3) << 4)) - 32
-        quants[to + 96] = ((other >> 4) | ((high >> 6) << 4)) - 32
-      }
+    for (let sub = 0; sub < 16; sub++) scales[sub0 + sub] = scale * bytes.getInt8(at + 192 + sub)
+    // hot
+    for (let i = 0; i < 16; i++) {
+      const part = i >> 3
+      const one = bytes.getInt32(at + 4 * i + 32 * part, true)
+      const other = bytes.getInt32(at + 4 * i + 32 * part + 32, true)
+      const high = bytes.getInt32(at + 128 + 4 * i, true)
+      const first = to + i + 24 * part
+      codes[first] = ((one & 0x0f0f0f0f) | ((high << 4) & 0x30303030)) + 0x60606060
+      codes[first + 8] = ((other & 0x0f0f0f0f) | ((high << 2) & 0x30303030)) + 0x60606060
+      codes[first + 16] = (((one >>> 4) & 0x0f0f0f0f) | (high & 0x30303030)) + 0x60606060
+      codes[first + 24] = (((other >>> 4) & 0x0f0f0f0f) | ((high >>> 2) & 0x30303030)) + 0x60606060
     }
   },
 }

@@ -1,6 +1,7 @@
 /** Types whose weights are −1, 0 or 1 times the scale of 256. */
 
 import { type BlockType, half } from "./block.ts"
+import { twoBits } from "./superblocks.ts"
 
 /**
  * Five weights a byte, as digits of a fraction in base 3: byte / 256 · 3^(n+1), whole part modulo 3, is digit
@@ -10,28 +11,35 @@ import { type BlockType, half } from "./block.ts"
 const tq1_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
-    scales.fill(half(bytes, at + 52))
-    digits(bytes, at, 32, 5, quants, 0)
-    digits(bytes, at + 32, 16, 5, quants, 160)
-    digits(bytes, at + 48, 4, 4, quants, 240)
+  unpack(bytes, at, codes, to, scales, _, sub) {
+    scales.fill(half(bytes, at + 52), sub, sub + 8)
+    digits(bytes, at, 8, 5, codes, to)
+    digits(bytes, at + 32, 4, 5, codes, to + 40)
+    digits(bytes, at + 48, 1, 4, codes, to + 60)
   },
 }
 
+/** Counts are in words, which hold four bytes or codes. */
 function digits(
-  bytes: Uint8Array,
+  bytes: DataView,
   at: number,
-  byteCount: number,
+  wordCount: number,
   digitCount: number,
-  quants: Int8Array,
+  codes: Int32Array,
   to: number,
 ): void {
-  for (let i = 0; i < byteCount; i++) {
-    let fraction = bytes[at + i]
+  // hot
+  for (let i = 0; i < wordCount; i++) {
+    const word = bytes.getInt32(at + 4 * i, true)
+    // Bytes 0 and 2, and 1 and 3, with room for the digit above each.
+    let even = word & 0x00ff00ff
+    let odd = (word >>> 8) & 0x00ff00ff
     for (let n = 0; n < digitCount; n++) {
-      fraction *= 3
-      quants[to + byteCount * n + i] = (fraction >> 8) - 1
-      fraction &= 255
+      even *= 3
+      odd *= 3
+      codes[to + wordCount * n + i] = (((even >>> 8) & 0x00030003) | (odd & 0x03000300)) + 0x07070707
+      even &= 0x00ff00ff
+      odd &= 0x00ff00ff
     }
   }
 }
@@ -40,18 +48,9 @@ function digits(
 const tq2_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, quants, scales) {
-    scales.fill(half(bytes, at + 64))
-    for (let part = 0; part < 2; part++) {
-      for (let i = 0; i < 32; i++) {
-        const byte = bytes[at + 32 * part + i]
-        const to = 128 * part + i
-        quants[to] = (byte & 3) - 1
-        quants[to + 32] = ((byte >> 2) & 3) - 1
-        quants[to + 64] = ((byte >> 4) & 3) - 1
-        quants[to + 96] = (byte >> 6) - 1
-      }
-    }
+  unpack(bytes, at, codes, to, scales, _, sub) {
+    scales.fill(half(bytes, at + 64), sub, sub + 8)
+    twoBits(bytes, at, codes, to, 0x07070707)
   },
 }
 
