@@ -1,16 +1,28 @@
 /**
- * The pages of docs/ as their reader meets them: the programs of masks.md run together and print what stands below them, files
- * that a page names are there, tests.md knows every suite, and tool-styles.md every style.
+ * The pages of docs/ as their reader meets them: the programs of masks.md run together and print what stands below them, the
+ * programs of other pages run alone, files that a page names are there, tests.md knows every suite, and tool-styles.md every style.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve, sep } from "node:path"
-import { afterAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { styles } from "../grammar/tags/styles/all.ts"
+import { type Engine, open } from "../runtime/index.ts"
+import { createApp, type RunningServer, serve } from "../server/index.ts"
 import { shell } from "./support/program.ts"
 
 // Inside the package, so that its name is known there.
 const folder = mkdtempSync(resolve("dist/docs-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let engine: Engine
+let server: RunningServer
+beforeAll(async () => {
+  engine = await open({ device: "cpu" })
+  server = await serve(createApp(engine), { port: 0 })
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await server.close()
+  await engine.close()
+})
 
 const read = (name: string) => readFileSync(`docs/${name}`, "utf8")
 
@@ -31,6 +43,20 @@ test("the programs of masks.md print what it says", async () => {
   expect(code, err).toBe(0)
   const trimmed = (text: string) => text.replace(/ +$/gm, "")
   expect(trimmed(out)).toBe(trimmed(blocks(page, "text").join("")))
+})
+
+test.each<[page: string, prints: RegExp]>([
+  ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
+  ["responses.md", /^\{ wet: (true|false) \}\n$/],
+  ["tools.md", /^get_weather \{ city: '.*' \}\n\/city .*\n.*\n[1-3] steps\n$/s],
+])("the program of %s runs as it stands", async (page, prints) => {
+  const [program, ...others] = blocks(read(page), "js")
+  expect(others).toEqual([])
+  const file = join(folder, page.replace(".md", ".mjs"))
+  writeFileSync(file, program.replaceAll("http://127.0.0.1:8080", server.url))
+  const { code, out, err } = await shell(`node ${file}`)
+  expect(code, err).toBe(0)
+  expect(out).toMatch(prints)
 })
 
 const pages = readdirSync("docs").filter((name) => name.endsWith(".md"))
