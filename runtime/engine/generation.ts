@@ -315,7 +315,10 @@ export class Generation {
   private build(): GenerateResult {
     const choices = this.sequences.map((sequence, index) => this.choice(sequence, index))
     const { index: _, ...first } = choices[0]
-    const ignored = new Set(this.sequences.flatMap((sequence) => sequence.ignoredStops))
+    const ignored = (where: "inside" | "early", told: string) =>
+      [...new Set(this.sequences.flatMap(({ ignoredStops }) => [...ignoredStops[where]]))].map(
+        (stop) => `stop ${JSON.stringify(stop)}: ${told} it is ordinary text`,
+      )
     const lifted = new Set(this.sequences.flatMap((sequence) => [...sequence.lifted]))
     return withJson({
       ...first,
@@ -325,9 +328,8 @@ export class Generation {
       seed: this.options.seed,
       warnings: [
         ...this.options.warnings,
-        ...[...ignored].map(
-          (stop) => `stop ${JSON.stringify(stop)}: inside the constraint it is ordinary text`,
-        ),
+        ...ignored("inside", "inside the constraint"),
+        ...ignored("early", "below min_tokens"),
         ...[...lifted].map(
           (param) => `${param}: ${overruled[param] ?? "lifted where it left no token to choose"}`,
         ),

@@ -223,7 +223,7 @@ export async function readRequest(
   const processors = readProcessors(options.processors)
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
   const confidence = readConfidence(options)
-  const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, maxTokens)
+  const minTokens = readLeast(options, maxTokens, { promptTokens: promptIds.length, contextLength })
   const onLength = options.onLength ?? (turn?.hasCalls ? "close" : null)
   const closes = oneOf("on_length", onLength, ["truncate", "close"]) === "close"
   const walk: WalkRequest = {
@@ -378,6 +378,26 @@ function readBudget(
   if (strictMaxTokens ?? true) throw overflow(promptTokens, maxTokens, contextLength)
   const told = `max_tokens: ${maxTokens} are more than the ${room} that ${promptTokens} tokens of the prompt leave of the context of ${contextLength}: the answer may have ${room}`
   return { maxTokens: room, warnings: [told] }
+}
+
+/** The tokens that an answer must have. Throws RequestError where it may not have as many. */
+function readLeast(
+  options: GenerateOptions,
+  maxTokens: number,
+  { promptTokens, contextLength }: { promptTokens: number; contextLength: number },
+): number {
+  const minTokens = integer("min_tokens", options.minTokens ?? 0, 0, Number.MAX_SAFE_INTEGER)
+  if (minTokens <= maxTokens) return minTokens
+  const room = contextLength - promptTokens
+  if (minTokens <= room) {
+    const message = `min_tokens: ${minTokens} is more than max_tokens, ${maxTokens}: lower it or raise max_tokens`
+    throw new RequestError("invalid_value", message, "min_tokens")
+  }
+  throw new RequestError(
+    "context_length_exceeded",
+    `min_tokens: ${minTokens} is more than the ${room} tokens that ${promptTokens} tokens of the prompt leave of the context of ${contextLength}: shorten the prompt or lower min_tokens`,
+    "min_tokens",
+  )
 }
 
 function overflow(promptTokens: number, maxTokens: number | null, contextLength: number): RequestError {

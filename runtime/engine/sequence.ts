@@ -175,6 +175,8 @@ export class Sequence {
   error: Error | undefined
   /** Parameters that the constraint overruled: bans were lifted, because nothing else would have been left. */
   readonly lifted = new Set<string>()
+  /** Stop strings and patterns that were ordinary text: where the constraint was not complete, and below `min_tokens`. */
+  readonly ignoredStops = { inside: new Set<string>(), early: new Set<string>() }
   /** Microseconds of every mask filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
   readonly acceptUs: number[] = []
@@ -215,7 +217,7 @@ export class Sequence {
     if (this.isComplete) this.ends.add(0)
     this.watch = new StopWatch(options.stops, {
       includesStop: options.includesStop,
-      counts: (length) => this.outputCount >= options.minTokens && this.wasComplete(length),
+      counts: (length, stop) => this.endsAt(length, stop),
       ...(this.points && { regexes: this.points }),
     })
     this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
@@ -246,11 +248,6 @@ export class Sequence {
 
   get isFinished(): boolean {
     return this.finishReason !== undefined
-  }
-
-  /** Stop strings and patterns that appeared where the constraint was not complete. */
-  get ignoredStops(): readonly string[] {
-    return this.watch.ignored
   }
 
   /** What may come next. Shape [W]. */
@@ -455,6 +452,17 @@ export class Sequence {
     this.options.emit(this.unsentLogprobs.length > 0 ? { ...event, logprobs: this.unsentLogprobs } : event)
     this.unsent = []
     this.unsentLogprobs = []
+  }
+
+  /** Whether `stop` ends the text behind its first `length` units. */
+  private endsAt(length: number, stop: string): boolean {
+    if (!this.wasComplete(length)) {
+      this.ignoredStops.inside.add(stop)
+      return false
+    }
+    if (this.outputCount >= this.options.minTokens) return true
+    this.ignoredStops.early.add(stop)
+    return false
   }
 
   /** Whether the first `length` units of the output are an accepted text. Asked where a stop ends, so near the end. */

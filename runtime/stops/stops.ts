@@ -57,11 +57,9 @@ export interface PatternWatch {
 
 /** The position of one output in the automaton, with the text that is held back. */
 export class StopWatch {
-  /** Stop strings and patterns that were found where the constraint was not complete, and so are ordinary text. */
-  readonly ignored: string[] = []
   private readonly stops: StopStrings
   private readonly includesStop: boolean
-  private readonly counts: ((textLength: number) => boolean) | undefined
+  private readonly counts: ((textLength: number, stop: string) => boolean) | undefined
   private readonly regexes: PatternWatch | undefined
   private node = 0
   private readonly held = new HeldText()
@@ -70,14 +68,14 @@ export class StopWatch {
   private sentCount = 0
 
   /**
-   * `counts(length)` says whether the first `length` units of the output are a complete answer; without it, every
-   * stop string counts.
+   * `counts(length, stop)` says whether `stop` may end the output behind its first `length` units, and is asked wherever one
+   * was found; without it, every stop string counts.
    */
   constructor(
     stops: StopStrings,
     options: {
       includesStop?: boolean
-      counts?: (textLength: number) => boolean
+      counts?: (textLength: number, stop: string) => boolean
       regexes?: PatternWatch
     } = {},
   ) {
@@ -130,8 +128,7 @@ export class StopWatch {
     }
     for (const { start, stop } of matches) {
       const cut = this.includesStop ? end : start
-      if (!this.counts || this.counts(cut)) return { cut, stop }
-      if (!this.ignored.includes(stop)) this.ignored.push(stop)
+      if (!this.counts || this.counts(cut, stop)) return { cut, stop }
     }
     return undefined
   }

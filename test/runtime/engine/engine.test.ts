@@ -282,6 +282,10 @@ describe("constraints", () => {
     const inside = await engine.start("?", { choice: ["xay"], stop: "a" })
     const { text, warnings } = await inside.result
     expect([text, warnings]).toEqual(["xay", ['stop "a": inside the constraint it is ordinary text']])
+    const free = { maxTokens: 30, minTokens: 20, seed: 1n, temperature: 0 }
+    const stop = (await engine.generate("?", free)).text[0]
+    const early = await engine.generate("?", { ...free, stop })
+    expect(early.warnings).toEqual([`stop ${JSON.stringify(stop)}: below minTokens it is ordinary text`])
   })
 
   test("Standard Schema: the validator reads what the model wrote", async () => {

@@ -53,13 +53,29 @@ describe("budget", () => {
 
   test.each<[options: GenerateOptions, message: RegExp]>([
     [{ maxTokens: 0 }, /max_tokens: 0 is not an integer at least 1/],
-    [{ minTokens: 5, maxTokens: 4 }, /min_tokens: 5 is not an integer from 0 to 4/],
+    [
+      { minTokens: 5, maxTokens: 4 },
+      /^min_tokens: 5 is more than max_tokens, 4: lower it or raise max_tokens$/,
+    ],
     [{ n: 0 }, /n: 0/],
     [{ onLength: "stop" as "close" }, /on_length: "stop" is not truncate or close/],
   ])("%j is refused", async (options, message) => {
     await expect(read("a", options)).rejects.toThrow(message)
   })
 })
+
+test.each<[maxTokens: number | undefined]>([[undefined], [100]])(
+  "min_tokens above what the context leaves, with max_tokens %s, is refused by the context's figures",
+  async (maxTokens) => {
+    const asked = { raw: true, strictMaxTokens: false, ...(maxTokens && { maxTokens }) }
+    expect((await read("a".repeat(7), { ...asked, minTokens: 13 })).minTokens).toBe(13)
+    const refusal = await read("a".repeat(7), { ...asked, minTokens: 14 }).catch((error) => error)
+    expect(refusal).toMatchObject({ code: "context_length_exceeded", param: "min_tokens" })
+    expect(refusal.message).toBe(
+      "min_tokens: 14 is more than the 13 tokens that 7 tokens of the prompt leave of the context of 20: shorten the prompt or lower min_tokens",
+    )
+  },
+)
 
 test("seed: the request's, else the engine's; bad words reach the sampler as tokens, bare and after a space", async () => {
   expect([(await read("a")).params.seed, (await read("a", { seed: 5 })).params.seed]).toEqual([77n, 5n])
