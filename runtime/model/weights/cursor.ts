@@ -5,7 +5,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
-import type { WeightsFile } from "./storage.ts"
+import { damaged, type WeightsFile } from "./storage.ts"
 
 /**
  * Bounds of a header. The largest vocabularies (262,144 tokens, 514,906 merges) take 20 MB and 1.5 million
@@ -16,8 +16,6 @@ const maxElements = 4 * 2 ** 20
 
 /** Bytes that are read from the file at once. */
 const windowBytes = 2 ** 18
-
-export const damaged = "The file is damaged or was cut off: download it again"
 
 // A token may begin with U+FEFF, which is text here.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

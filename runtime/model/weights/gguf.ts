@@ -13,9 +13,9 @@
  */
 
 import { ModelError } from "../../errors.ts"
-import { Cursor, damaged } from "./cursor.ts"
+import { Cursor } from "./cursor.ts"
 import { blockSizes, ggufTypeNames } from "./sizes.ts"
-import { bytesOf, type PlacedTensor, quoted, StoredWeights, WeightsFile } from "./storage.ts"
+import { bytesOf, damaged, type PlacedTensor, quoted, StoredWeights, WeightsFile } from "./storage.ts"
 import type { Tensor, Weights } from "./weights.ts"
 
 type MetadataScalar = number | bigint | string | boolean

@@ -12,6 +12,8 @@ import type { Tensor, Weights } from "./weights.ts"
 /** Bytes that one system call reads at most: Linux ends at 2 GiB. */
 const maxReadBytes = 2 ** 30
 
+export const damaged = "The file is damaged or was cut off: download it again"
+
 /** A name from a file as a message may hold it: quoted, on one line, at most 80 characters. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name).replace(

@@ -9,7 +9,7 @@ import {
   type MetadataValue,
   openGguf,
 } from "../../../../runtime/model/weights/gguf.ts"
-import { type GgufParts, ggufFile } from "../../../support/gguf.ts"
+import { type GgufParts, ggufFile } from "../../../support/weightsfiles.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "gguf-"))
 

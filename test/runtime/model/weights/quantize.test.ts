@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { quantize } from "../../../../runtime/model/weights/quantize.ts"
-import { randomOf } from "../../../support/oracle.ts"
+import { generator } from "../../../support/onnx.ts"
 
 const eight = { bits: 8, block: 32, rest: 0 } as const
 const four = { bits: 4, block: 32, rest: 0 } as const
@@ -15,7 +15,7 @@ function restored(values: Float32Array, { bits, block }: typeof eight | typeof f
 }
 
 test("errors on normally distributed weights", () => {
-  const random = randomOf(1)
+  const random = generator(1)
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
   for (const size of [1, 1e-30, 1e30]) {
     const values = Float32Array.from({ length: 32 * 2_000 }, () => normal() * size)

@@ -1,4 +1,4 @@
-/** Writes small GGUF files for tests, right ones and wrong ones. */
+/** Writes small GGUF and safetensors files for tests, right ones and wrong ones. */
 
 /** Numbers of types of metadata. */
 const types = {
@@ -23,7 +23,10 @@ export interface GgufParts {
   readonly version?: number
   /** [key, type, value]; arrays as [key, "array", [type of elements, values]]. */
   readonly metadata?: readonly (readonly [string, TypeName, unknown])[]
-  /** `shape` outermost first, `type` by its number; `offset` in the data, default: behind the tensor before it. */
+  /**
+   * `shape` outermost first, `type` by its number; `offset` in the data, default: behind the tensor before
+   * it.
+   */
   readonly tensors?: readonly {
     readonly name: string
     readonly shape: readonly number[]
@@ -98,4 +101,10 @@ function encoded(type: TypeName, value: unknown): Uint8Array {
   else if (type === "f64") view.setFloat64(0, number, true)
   else view.setBigInt64(0, BigInt(value as number | bigint | boolean), true)
   return new Uint8Array(view.buffer, 0, size)
+}
+
+/** A safetensors file with this header. */
+export function safetensorsFile(header: object, data: Uint8Array): Uint8Array {
+  const text = Buffer.from(JSON.stringify(header))
+  return Buffer.concat([encoded("u64", text.length), text, data])
 }
