@@ -31,7 +31,10 @@ export function openEncoder(path: string, json: Json, config: Json): Encode {
     const strip = stripping(json)
     const bytesOf = fallingBack(json.model as Json)
     return (text, addSpecialTokens) => {
-      const { ids, tokens } = encoder.encode(strip(text), { add_special_tokens: addSpecialTokens })
+      // Half a surrogate pair is U+FFFD, as in UTF-8, also to vocabularies of characters.
+      const { ids, tokens } = encoder.encode(strip(text.toWellFormed()), {
+        add_special_tokens: addSpecialTokens,
+      })
       return bytesOf === null ? ids : ids.flatMap((id: number, at: number) => bytesOf(id, tokens[at]))
     }
   } catch (cause) {

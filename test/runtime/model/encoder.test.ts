@@ -44,6 +44,11 @@ test("what a Unigram model does not know is written by its bytes, where all are 
   expect(encode("aéa日", false)).toEqual([1, 2, 3, 1, 0])
 })
 
+test("half a surrogate pair is U+FFFD to a vocabulary of characters", () => {
+  const encode = openEncoder("", tokenizerOfSteps({}, ["a", "\ufffd"]), {})
+  expect(encode("a\ud800a", false)).toEqual(encode("a\ufffda", false))
+})
+
 test("a table that is cut off is refused", () => {
   const normalizer = { type: "Precompiled", precompiled_charsmap: "/////w==" }
   expect(() => openEncoder("folder", { ...bpe, normalizer }, {})).toThrow(
