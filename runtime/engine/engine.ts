@@ -18,7 +18,7 @@ import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
 import { RoutedGuides } from "../guides/routed.ts"
-import type { Model } from "../model/model.ts"
+import type { Model, ModelWork } from "../model/model.ts"
 import type { Message } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import type { PromptEncoder, PromptTime } from "../prompt/encoder.ts"
@@ -460,6 +460,11 @@ export class Engine {
   /** States of the machines of all constraints that are kept, about. Cost: a look at each of those of this thread. */
   get stateCount(): number {
     return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
+  }
+
+  /** What the model has computed since it was opened. */
+  modelWork(): ModelWork {
+    return this.parts.model.work
   }
 
   /** Tokens that running sequences hold in the model's cache, and those that it has room for. */

@@ -23,6 +23,15 @@ export interface Feed {
   readonly isStepwise?: boolean
 }
 
+/** Sums over all runs of the model's graph since it was opened. */
+export interface ModelWork {
+  readonly runs: number
+  /** Tokens that were computed. */
+  readonly places: number
+  /** Of these, tokens of rows that lay between those that were wanted. */
+  readonly placesInVain: number
+}
+
 export interface Model {
   /** V: columns of the logits. */
   readonly width: number
@@ -51,6 +60,7 @@ export interface Model {
    * runs the model had last been started again.
    */
   readonly answeredAt: number
+  readonly work: ModelWork
   /** Whether what runs the model is being loaded afresh; calls wait for it meanwhile. */
   readonly isRestarting: boolean
   /** Called when what ran the model has died and is being started again: all slots are empty from now on. */

@@ -40,6 +40,16 @@ export class Metrics {
       draft_accepted: metrics.acceptedTokens,
       draft_rejected: metrics.draftedTokens - metrics.acceptedTokens,
     }))
+    this.sum("model_runs_total", "Runs of the model's graph.", () => engine.modelWork().runs)
+    this.sums(
+      "model_places_total",
+      "Tokens that the model computed, and rows between them in vain.",
+      "kind",
+      () => {
+        const { places, placesInVain } = engine.modelWork()
+        return { wanted: places - placesInVain, in_vain: placesInVain }
+      },
+    )
     this.sums("compile_cache_total", "Constraints that had been compiled before, or not.", "result", () => ({
       hit: metrics.compileHits,
       miss: metrics.compileMisses,

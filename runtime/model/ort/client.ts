@@ -9,7 +9,7 @@
 import { Worker } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
 import { packageFile } from "../../files.ts"
-import type { Feed, Model } from "../model.ts"
+import type { Feed, Model, ModelWork } from "../model.ts"
 import { Gate } from "./gate.ts"
 import { muteTelemetry } from "./installed.ts"
 
@@ -46,7 +46,7 @@ export type Answer =
       description: string
     }
   /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
-  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint }
+  | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint; work: ModelWork }
   | { kind: "failed"; id: number; message: string }
 
 /** Starts the worker and loads the graph. Throws ModelError with the worker's message. */
@@ -58,6 +58,8 @@ export async function openOrtModel(options: LoadOptions): Promise<Model> {
 
 /** A worker that lives so long after it was started again is started again once more. */
 const trialMs = 60_000
+
+const noWork: ModelWork = { runs: 0, places: 0, placesInVain: 0 }
 
 interface Waiting {
   id: number
@@ -74,6 +76,9 @@ class OrtClient implements Model {
   readsSteps = false
   private way = ""
   answeredAt = 0
+  /** Of the workers before this one. */
+  private workBefore: ModelWork = noWork
+  private workOfWorker: ModelWork = noWork
   readonly contextLength: number
   readonly slotCount: number
   onDeath: ((error: Error) => void) | undefined
@@ -101,6 +106,15 @@ class OrtClient implements Model {
     return `onnxruntime-node/${this.options.provider}, ${this.way}`
   }
 
+  get work(): ModelWork {
+    const { workBefore: before, workOfWorker: now } = this
+    return {
+      runs: before.runs + now.runs,
+      places: before.places + now.places,
+      placesInVain: before.placesInVain + now.placesInVain,
+    }
+  }
+
   get isDead(): boolean {
     return this.death !== undefined
   }
@@ -119,6 +133,8 @@ class OrtClient implements Model {
       execArgv: [],
     })
     this.worker = worker
+    this.workBefore = this.work
+    this.workOfWorker = noWork
     this.isLoaded = false
     const answered = this.wait(0)
     worker.on("message", (answer: Answer) => this.receive(answer))
@@ -161,6 +177,7 @@ class OrtClient implements Model {
     if (answer.kind !== "logits") throw new Error(`internal: answer ${answer.kind} to a batch`)
     // The logits are read before the next question is asked, which carries their buffer back.
     this.reuse = answer.buffer
+    this.workOfWorker = answer.work
     this.answeredAt = performance.now() - Number(process.hrtime.bigint() - answer.at) / 1e6
     return new Float32Array(answer.buffer, 0, answer.length)
   }

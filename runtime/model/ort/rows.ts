@@ -7,9 +7,9 @@
  * copied to position n. Attention does not care about the order of its keys: positions are in the keys already. Graphs of
  * grouped-query attention count each row's tokens themselves, by its attention mask, and put the new ones at position n.
  *
- * C is a power of two that depends on the row's own length only, and rows of one C lie in one arena and run as one
- * batch: so a row's logits have the same bits whoever runs beside it. (Padding to the longest neighbour would change the
- * order of the sums in the softmax.)
+ * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the row's own length only, so that a
+ * row's logits have the same bits whoever runs beside it: room for the longest neighbour would change the order of the sums in the
+ * softmax. Where a trial shows that it does not, as grouped-query attention looks at no gap, all rows share the room of the longest.
  *
  * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
  * off it: a row goes back only to where its states were kept (`states.ts`).
@@ -111,29 +111,41 @@ export class CacheRows {
   }
 
   /**
-   * Brings the rows of `slots` (all of one capacity) to the front of their arena and returns how many rows must run:
-   * rows in between that `mayStay` are left where they are, since moving them there and back costs more.
+   * Brings the rows of `slots` (all of one capacity) together in their arena and returns the rows that must run: from the first to the
+   * last of them. Rows in between that `mayStay` are left where they are, since moving them there and back costs more.
    */
-  gather(capacity: number, slots: readonly number[], mayStay: (slot: number) => boolean): number {
+  gather(
+    capacity: number,
+    slots: readonly number[],
+    mayStay: (slot: number) => boolean,
+  ): { first: number; end: number } {
     const arena = this.arenas.get(capacity)!
     const wanted = new Set(slots)
-    let front = 0
-    let last = -1
-    for (const [row, slot] of arena.slots.entries()) if (wanted.has(slot)) last = row
-    while (front < last) {
-      const slot = arena.slots[front]
-      if (!wanted.has(slot) && !mayStay(slot)) {
-        this.swap(arena, front, last)
-        while (last > front && !wanted.has(arena.slots[last])) last--
-      }
-      front++
+    const isWanted = (slot: number) => wanted.has(slot)
+    const first = arena.slots.findIndex(isWanted)
+    let last = arena.slots.findLastIndex(isWanted)
+    for (let row = first; row < last; row++) {
+      const slot = arena.slots[row]
+      if (isWanted(slot) || mayStay(slot)) continue
+      this.swap(arena, row, last)
+      while (!isWanted(arena.slots[last])) last--
     }
-    return last + 1
+    return { first, end: last + 1 }
   }
 
   /** Row → slot of the arena. */
   slotsOf(capacity: number): readonly number[] {
     return this.arenas.get(capacity)?.slots ?? []
+  }
+
+  /** Of the arena that the slot's row lies in; 0: it has none. */
+  capacity(slot: number): number {
+    return this.capacities[slot]
+  }
+
+  /** Moves the slot's row to the arena of a capacity that has room for it. */
+  place(slot: number, capacity: number): void {
+    this.move(slot, capacity)
   }
 
   row(slot: number): number {
@@ -171,7 +183,7 @@ export class CacheRows {
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
-    this.move(slot, capacityOf(start + count, this.contextLength))
+    this.move(slot, Math.max(this.capacities[slot], capacityOf(start + count, this.contextLength)))
     this.lengths[slot] = start + count
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!

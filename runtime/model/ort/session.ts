@@ -7,7 +7,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
-import type { Feed } from "../model.ts"
+import type { Feed, ModelWork } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
 import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
@@ -37,6 +37,9 @@ const trialSteps = 6
 /** How a few tokens are cut for trial. */
 const trialPieces = [2, 2, 1]
 
+/** Steps behind which a row that ran in none of them counts no more where rows share the room of the longest. */
+const lingering = 16
+
 /** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
 const maxGrouped = 32
 
@@ -49,6 +52,7 @@ export class OrtSession {
   readonly signature: Signature
   /** Marks of a slot; 0: there are no states, or no room for them. */
   readonly marks: number
+  readonly work: { -readonly [key in keyof ModelWork]: number } = { runs: 0, places: 0, placesInVain: 0 }
   private readonly graph: Graph
   private readonly options: SessionOptions
   private readonly alone: AloneSlots
@@ -66,6 +70,10 @@ export class OrtSession {
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
   private stepCount = 0
+  /** Whether a row has the same bits in more room than it needs: then all that run share that of the longest. */
+  sharesRoom = false
+  /** The least room that rows share, for trial. */
+  private leastRoom = 0
 
   constructor(graph: Graph, options: SessionOptions) {
     this.graph = graph
@@ -147,7 +155,9 @@ export class OrtSession {
       if (judged?.dependence === 0 || (judged && batching === "fast")) this.use(judged.layout)
       else this.dependence = judged?.dependence
       this.cutsFreely = await this.keepsBits()
+      this.sharesRoom = await this.keepsBitsInRoom()
       this.readsSteps = (readsAhead && this.readsSeveral) || (await this.keepsSteps())
+      Object.assign(this.work, { runs: 0, places: 0, placesInVain: 0 })
     } catch (cause) {
       if (cause instanceof ModelError) throw cause
       throw new ModelError(`the graph does not run: ${(cause as Error).message}`, { cause })
@@ -213,6 +223,29 @@ export class OrtSession {
       if (last.some((value, i) => value !== first?.[i])) return false
     }
     return true
+  }
+
+  /** Whether a row says the same, to the last bit, in more room than it needs. */
+  private async keepsBitsInRoom(): Promise<boolean> {
+    const { contextLength } = this.options
+    if (!this.isBatched || this.layout !== "aligned" || contextLength <= 2 * trialLength) return false
+    const tokens = Array.from({ length: trialLength }, (_, i) => (5 * i) % this.signature.width)
+    const begun = tokens.slice(0, -trialSteps)
+    const said: Float32Array[] = []
+    this.sharesRoom = true
+    for (const room of [0, longTrialLength]) {
+      this.leastRoom = room
+      this.forget(0)
+      await this.forward([{ slot: 0, start: 0, tokens: begun, logitsCount: 0 }])
+      for (let at = begun.length; at < trialLength; at++) {
+        const logits = await this.forward([{ slot: 0, start: at, tokens: [tokens[at]], logitsCount: 1 }])
+        said.push(logits.slice())
+      }
+    }
+    this.leastRoom = 0
+    this.forget(0)
+    const more = said.splice(trialSteps)
+    return said.every((logits, step) => logits.every((value, id) => value === more[step][id]))
   }
 
   /** Whether tokens that are read one after the other in one run say what they say in runs of their own, each of them to the last bit. */
@@ -286,6 +319,7 @@ export class OrtSession {
         if (this.rows) await this.forwardRows(this.rows, batch, keep)
         else
           for (const piece of batch) {
+            this.count(1, piece.tokens.length)
             keep(piece, await this.alone.forward(piece), 0)
             if (this.isMarked(piece)) this.alone.mark(piece.slot)
           }
@@ -323,31 +357,37 @@ export class OrtSession {
   }
 
   private async forwardRows(rows: CacheRows, feeds: readonly Feed[], keep: Keep): Promise<void> {
-    const groups = new Map<string, { capacity: number; group: Feed[] }>()
+    const groups = new Map<string, Feed[]>()
     const single: Feed[] = []
     for (const feed of feeds) {
       this.usedAt[feed.slot] = this.stepCount
       if (feed.copyFrom !== undefined) rows.copy(feed.copyFrom, feed.slot, feed.start)
       rows.truncate(feed.slot, feed.start)
-      const capacity = capacityOf(feed.start, this.options.contextLength)
+    }
+    const room = this.sharesRoom ? this.sharedRoom(rows) : 0
+    for (const feed of feeds) {
       const count = feed.tokens.length
       const isStepwise = this.isStepwise(feed)
-      const key = `${capacity} ${count} ${isStepwise}`
-      const isSingle = count > (isStepwise || this.layout !== "aligned" ? maxGrouped : 1) || capacity === 0
-      if (isSingle) single.push(feed)
-      else groups.set(key, { capacity, group: [...(groups.get(key)?.group ?? []), feed] })
+      if (feed.start === 0 || count > (isStepwise || this.layout !== "aligned" ? maxGrouped : 1)) {
+        single.push(feed)
+        continue
+      }
+      if (room > 0) rows.place(feed.slot, room)
+      const key = `${rows.capacity(feed.slot)} ${count} ${isStepwise}`
+      groups.set(key, [...(groups.get(key) ?? []), feed])
     }
-    // A row that pauses for a step or two stays where it is and is computed in vain.
-    const mayStay = (slot: number): boolean => this.stepCount - this.usedAt[slot] <= 2
     // All rows of a capacity and a number of new tokens run as one batch. On a small graph the run alone is then slower a row than single rows once a
     // cache tensor outgrows the second-level cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33 against
     // 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0), but runs cut to fit it lost a fifth of the engine's
     // tokens a second at 350 tokens a row (384 against 295, machine shared): each run costs more than it saves.
-    for (const { capacity, group } of groups.values()) {
+    for (const group of groups.values()) {
+      const capacity = rows.capacity(group[0].slot)
       const newCount = group[0].tokens.length
       const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
-      const count = rows.gather(capacity, [...feedOf.keys()], mayStay)
-      const slots = rows.slotsOf(capacity).slice(0, count)
+      // A row that pauses for a step or two stays where it is and is computed in vain, unless that costs several tokens.
+      const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
+      const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
+      const slots = rows.slotsOf(capacity).slice(first, end)
       const run: Run = {
         tokens: slots.map((slot) => feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0)),
         // A row in vain begins at 0: behind its tokens there may be no position left.
@@ -358,7 +398,8 @@ export class OrtSession {
         wanted: slots.map((slot) => feedOf.get(slot)?.logitsCount ?? 0),
         isStepwise: this.isStepwise(group[0]),
       }
-      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, 0, count))
+      this.work.placesInVain += newCount * (slots.length - group.length)
+      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, first, end))
       for (const [row, slot] of slots.entries()) {
         const feed = feedOf.get(slot)
         if (!feed) continue
@@ -368,7 +409,7 @@ export class OrtSession {
       }
     }
     for (const feed of single) {
-      const capacity = capacityOf(feed.start, this.options.contextLength)
+      const capacity = rows.capacity(feed.slot)
       // A slot without tokens has no row yet.
       const row = Math.max(0, rows.row(feed.slot))
       const run: Run = {
@@ -393,6 +434,14 @@ export class OrtSession {
     }
   }
 
+  /** The room that the longest of the rows needs which ran lately. */
+  private sharedRoom(rows: CacheRows): number {
+    let longest = this.leastRoom
+    for (const [slot, usedAt] of this.usedAt.entries())
+      if (this.stepCount - usedAt <= lingering) longest = Math.max(longest, rows.length(slot))
+    return capacityOf(longest, this.options.contextLength)
+  }
+
   private isMarked({ isMarked }: Feed): boolean {
     return isMarked === true && this.marks > 0
   }
@@ -401,7 +450,13 @@ export class OrtSession {
     return isStepwise === true && tokens.length > 1 && this.signature.takesSteps
   }
 
+  private count(rows: number, tokens: number): void {
+    this.work.runs++
+    this.work.places += rows * tokens
+  }
+
   private run(run: Run, past: (cache: number) => CacheArray): Promise<Outputs> {
+    this.count(run.tokens.length, run.tokens[0].length)
     const pasts = this.signature.caches.map((shape, cache) =>
       this.graph.tensor(shape, past(cache), run.tokens.length, run.pastLength),
     )

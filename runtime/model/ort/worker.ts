@@ -70,6 +70,7 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
         buffer,
         length: logits.length,
         at: process.hrtime.bigint(),
+        work: session.work,
       },
       [buffer],
     )

@@ -164,6 +164,50 @@ describe.each(batched)("rows of the batch: %s", (_name, graph) => {
   })
 })
 
+describe("rows of all lengths in one run, where room does not change their bits", () => {
+  const begin = async (session: Awaited<ReturnType<typeof open>>, lengths: readonly number[]) => {
+    for (const [slot, length] of lengths.entries())
+      await session.forward([feed(slot, 0, randomTokens(generator(slot + 1), length))])
+    const { runs, places, placesInVain } = session.work
+    return () => ({
+      runs: session.work.runs - runs,
+      places: session.work.places - places,
+      inVain: session.work.placesInVain - placesInVain,
+    })
+  }
+
+  test.each(batched)("%s", async (_name, graph) => {
+    const session = await open(graph)
+    const isCounted = graph.isGrouped === true
+    expect(session.sharesRoom).toBe(isCounted)
+    const spent = await begin(session, [10, 100, 300])
+    await session.forward([feed(0, 10, [1]), feed(1, 100, [2]), feed(2, 300, [3])])
+    expect(spent()).toEqual({ runs: isCounted ? 1 : 3, places: 3, inVain: 0 })
+  })
+
+  test("a long row that has ended leaves the others their own room again", async () => {
+    const session = await open({ isGrouped: true, hasPositions: false })
+    await begin(session, [10, 300])
+    const alone = await open({ isGrouped: true, hasPositions: false })
+    await begin(alone, [10])
+    for (let at = 10; at < 40; at++) {
+      const others = at < 12 ? [feed(1, 290 + at, [7])] : []
+      const logits = await session.forward([feed(0, at, [at]), ...others])
+      expect(logits.subarray(0, session.signature.width)).toEqual(await alone.forward([feed(0, at, [at])]))
+    }
+  })
+
+  test("rows before the first and behind the last wanted one do not run, nor rows between them where tokens are several", async () => {
+    const session = await open({})
+    const spent = await begin(session, [10, 11, 12, 13, 14])
+    await session.forward([10, 11, 12, 13, 14].map((length, slot) => feed(slot, length, [1])))
+    await session.forward([feed(1, 12, [1]), feed(3, 14, [1])])
+    expect(spent()).toEqual({ runs: 2, places: 8, inVain: 1 })
+    await session.forward([feed(0, 11, [1, 2, 3]), feed(4, 15, [1, 2, 3])])
+    expect(spent()).toEqual({ runs: 3, places: 14, inVain: 1 })
+  })
+})
+
 describe("graphs that rows cannot serve run alone", () => {
   test.each([
     ["positions counted by the graph", { hasPositions: false }],
