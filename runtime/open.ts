@@ -144,7 +144,7 @@ const openAliases = {
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
   const slotCount = atLeast("slots", options.slots ?? 8, 1)
-  const threads = atLeast("threads", options.threads ?? Math.max(1, availableParallelism() - 1), 1)
+  const threads = options.threads === undefined ? undefined : atLeast("threads", options.threads, 1)
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? Number.POSITIVE_INFINITY, 0)
   const { promptMs = defaultPromptMs, ...limits } = readLimits(options.limits)
   const seed = readSeed(options.seed)

@@ -19,7 +19,8 @@ export interface LoadOptions {
   /** The graph that makes `inputs_embeds`, for one that takes them. */
   embeddingPath?: string | undefined
   provider: "cpu" | "webgpu"
-  threads: number
+  /** undefined: as many as run a small graph fastest, and for a large one all cores but one. */
+  threads: number | undefined
   slotCount: number
   contextLength: number
   batching: "exact" | "fast"
@@ -44,6 +45,7 @@ export type Answer =
       readsSteps: boolean
       /** How it runs, and why not otherwise. */
       description: string
+      threads: number
     }
   /** `at` is process.hrtime: threads do not share the origin of performance.now(). */
   | { kind: "logits"; id: number; buffer: ArrayBuffer; length: number; at: bigint; work: ModelWork }
@@ -75,6 +77,7 @@ class OrtClient implements Model {
   joinsFeeds = true
   readsSteps = false
   private way = ""
+  private threads = 0
   answeredAt = 0
   /** Of the workers before this one. */
   private workBefore: ModelWork = noWork
@@ -103,7 +106,8 @@ class OrtClient implements Model {
   }
 
   get description(): string {
-    return `onnxruntime-node/${this.options.provider}, ${this.way}`
+    const threads = this.options.provider === "cpu" ? `, threads: ${this.threads}` : ""
+    return `onnxruntime-node/${this.options.provider}, ${this.way}${threads}`
   }
 
   get work(): ModelWork {
@@ -157,6 +161,7 @@ class OrtClient implements Model {
     this.joinsFeeds = answer.joinsFeeds
     this.readsSteps = answer.readsSteps
     this.way = answer.description
+    this.threads = answer.threads
     this.isLoaded = true
   }
 

@@ -45,7 +45,8 @@ export interface Outputs {
 
 export class Graph {
   readonly signature: Signature
-  private readonly session: InferenceSession
+  /** May be exchanged for another one of the same graph, between runs. */
+  session: InferenceSession
   private readonly embedding: InferenceSession | undefined
   private readonly Tensor: TensorConstructor
 

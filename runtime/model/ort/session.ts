@@ -9,7 +9,7 @@
 import { ModelError } from "../../errors.ts"
 import type { Feed, ModelWork } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
-import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
+import { type CacheArray, type Graph, makeArray, type Outputs, type Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
 import { CacheRows, capacityOf } from "./rows.ts"
 import type { Signature } from "./signature.ts"
@@ -53,7 +53,7 @@ export class OrtSession {
   /** Marks of a slot; 0: there are no states, or no room for them. */
   readonly marks: number
   readonly work: { -readonly [key in keyof ModelWork]: number } = { runs: 0, places: 0, placesInVain: 0 }
-  private readonly graph: Graph
+  readonly graph: Graph
   private readonly options: SessionOptions
   private readonly alone: AloneSlots
   private readonly kept: KeptStates
@@ -330,6 +330,21 @@ export class OrtSession {
       throw cause
     }
     return logits
+  }
+
+  /** The logits of a token behind a short past that no slot holds. Shape [V]. */
+  async tryStep(): Promise<Float32Array> {
+    const { contextLength } = this.options
+    const pastLength = Math.min(8, contextLength - 1)
+    const run: Run = {
+      ...{ tokens: [[0]], lengths: [pastLength], pastLength, contextLength, wanted: [1] },
+      layout: this.isBatched ? this.layout : "gapped",
+    }
+    const outputs = await this.run(run, (cache) => {
+      const { state, heads, dim, type } = this.signature.caches[cache]
+      return makeArray(type, state ? dim : heads * pastLength * dim)
+    })
+    return outputs.logitsOf(0).slice()
   }
 
   async close(): Promise<void> {

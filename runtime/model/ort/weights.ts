@@ -10,7 +10,7 @@
  * `snapshots` in which it lies.
  */
 
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs"
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs"
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { ModelError } from "../../errors.ts"
 import { fieldsOf, message } from "./onnx.ts"
@@ -131,6 +131,19 @@ export function dataFilesOf(model: Uint8Array): string[] {
     return file
   })
   return [...files]
+}
+
+/** Bytes of a graph and of the files in which it keeps weights, as far as they are found. */
+export function weightBytes(path: string): number {
+  const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const own = sizeOf(path)
+  // A graph that has its weights in other files is small itself.
+  if (own > 64 << 20) return own
+  try {
+    return dataFilesOf(readFileSync(path)).reduce((sum, file) => sum + sizeOf(join(dirname(path), file)), own)
+  } catch {
+    return own
+  }
 }
 
 /** The model with other names of these files. */

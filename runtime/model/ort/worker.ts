@@ -6,6 +6,7 @@
  */
 
 import { readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import type { Answer, LoadOptions, Question } from "./client.ts"
@@ -16,7 +17,8 @@ import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
 import { readSignature, type ValueInfo } from "./signature.ts"
 import { slimmed } from "./slim.ts"
-import { type PlacedGraph, placeGraph } from "./weights.ts"
+import { type Candidate, fastest, StepWatch, threadCounts } from "./threads.ts"
+import { type PlacedGraph, placeGraph, weightBytes } from "./weights.ts"
 
 interface Ort {
   InferenceSession: {
@@ -35,16 +37,35 @@ function closePort(): void {
 const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
 const gate = new Gate(cells)
 
+/** Graphs with at most so many bytes of weights are small: to open one several times costs little. */
+const SmallWeights = 256 << 20
+
+/** A model that is open. */
+interface Opened {
+  readonly session: OrtSession
+  threads: number
+  /** The same graph once more, with so many threads; undefined where their number is given. */
+  readonly again: ((threads: number) => Promise<InferenceSession>) | undefined
+}
+
 function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer)
 }
 
 try {
-  const session = await load()
+  const opened = await load()
+  const watch = new StepWatch(performance.now())
   // One after the other: a run gives this thread back between its parts, and nothing may come in between.
   let last = Promise.resolve()
   port.on("message", (question: Question) => {
-    last = last.then(() => serve(session, question))
+    last = last.then(async () => {
+      const start = performance.now()
+      await serve(opened.session, question)
+      const now = performance.now()
+      if (opened.again === undefined || question.kind !== "forward") return
+      const isStep = question.feeds.every(({ tokens }) => tokens.length === 1)
+      if (isStep && watch.note(question.feeds.length, now - start, now)) await chooseThreads(opened, true)
+    })
   })
 } catch (error) {
   answer({ kind: "failed", id: 0, message: (error as Error).message })
@@ -85,18 +106,61 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
   }
 }
 
-async function load(): Promise<OrtSession> {
+async function load(): Promise<Opened> {
   const ort = await importOrt()
   const placed = placeGraph(options.graphPath)
   const opened = (await openSlim(ort, placed)) ?? (await openGraph(ort, placed))
-  const { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, signature } = opened
+  await chooseThreads(opened, false)
+  const { session, threads } = opened
+  const { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, signature } = session
   const { width } = signature
-  answer({ kind: "loaded", id: 0, width, canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description })
+  const way = { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, threads }
+  answer({ kind: "loaded", id: 0, width, ...way })
   return opened
 }
 
+/** Lets the graph run on the number of threads that is fastest. `keepsBits`: only on one that gives the same logits. */
+async function chooseThreads(opened: Opened, keepsBits: boolean): Promise<void> {
+  const { session, again } = opened
+  if (again === undefined) return
+  const { graph } = session
+  const current = graph.session
+  const candidate = async (threads: number): Promise<Candidate & { run: InferenceSession }> => {
+    const run = threads === opened.threads ? current : await again(threads)
+    const step = async (): Promise<number> => {
+      graph.session = run
+      const start = performance.now()
+      await session.tryStep()
+      return performance.now() - start
+    }
+    return { threads, run, step }
+  }
+  const release = async (run: InferenceSession): Promise<void> => {
+    if (run !== current) await run.release()
+  }
+  gate.enter()
+  try {
+    const said = await session.tryStep()
+    const best = await fastest(threadCounts(availableParallelism()), candidate, ({ run }) => release(run))
+    graph.session = best.run
+    if (best.run === current) return
+    if (keepsBits && (await session.tryStep()).some((value, id) => value !== said[id])) {
+      graph.session = current
+      await best.run.release()
+    } else {
+      opened.threads = best.threads
+      await current.release()
+    }
+  } catch {
+    // What runs is not changed by a trial that fails.
+    graph.session = current
+  } finally {
+    gate.leave()
+  }
+}
+
 /** Undefined where it does not run so: the graph as it is says better why. */
-async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<OrtSession | undefined> {
+async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opened | undefined> {
   if (options.provider === "webgpu") return undefined
   for (const hasSteps of [true, false]) {
     try {
@@ -111,12 +175,14 @@ async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<OrtSe
   return undefined
 }
 
-async function openGraph(ort: Ort, placed: PlacedGraph): Promise<OrtSession> {
+async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
   const isGpu = options.provider === "webgpu"
   const { graphPath, embeddingPath, slotCount, contextLength, batching, readsAhead, config } = options
+  const isSmall = weightBytes(graphPath) <= SmallWeights
+  const threads = options.threads ?? (isSmall ? 1 : Math.max(1, availableParallelism() - 1))
   const common: InferenceSession.SessionOptions = {
     executionProviders: [options.provider],
-    intraOpNumThreads: options.threads,
+    intraOpNumThreads: threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
     logSeverityLevel: 4,
@@ -161,7 +227,10 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<OrtSession> {
     isCacheOpaque: isGpu,
   })
   await opened.prepare()
-  return opened
+  const isTried = options.threads === undefined && isSmall && !isGpu && contextLength > 1
+  const again = (count: number): Promise<InferenceSession> =>
+    create(ort, placed, { ...common, intraOpNumThreads: count })
+  return { session: opened, threads, again: isTried ? again : undefined }
 }
 
 async function importOrt(): Promise<Ort> {

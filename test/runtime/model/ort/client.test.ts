@@ -34,6 +34,21 @@ describe("the model in its thread", () => {
     await model.close()
   })
 
+  test("the number of threads of a small graph is chosen by trial, and answers are those of one thread", async () => {
+    const options = loadOptions()
+    const models = [await openOrtModel(options), await openOrtModel({ ...options, threads: undefined })]
+    expect(models.map(({ description }) => description)).toEqual([
+      expect.stringMatching(/, threads: 1$/),
+      expect.stringMatching(/, threads: [1-9]\d*$/),
+    ])
+    const feed = { slot: 0, start: 0, tokens: [1, 2, 3], logitsCount: 1 }
+    const [one, chosen] = await Promise.all(
+      models.map(async (model) => (await model.forward([feed])).slice()),
+    )
+    expect(chosen).toEqual(one)
+    for (const model of models) await model.close()
+  })
+
   test("this thread's timers go on while the model runs", async () => {
     const model = await openOrtModel(loadOptions({ width: 60_000 }))
     let lateMs = 0

@@ -1,0 +1,93 @@
+/**
+ * How many threads run a graph fastest on this machine as it is now, found by trying.
+ *
+ * The threads of onnxruntime wait for each other in every operator, and spin while they wait. A small graph gains little by a second
+ * one, and on a busy machine it loses: a thread that has no core keeps all the others waiting (embedded model on two cores that
+ * others used as well: 340 tokens a second with two threads, 759 with one). So more threads must earn their keep.
+ */
+
+/** Steps that are timed at a time, and how often each number of threads has its turn. */
+const Steps = 6
+const Turns = 3
+/** More threads must take at most this part of the time that fewer take. */
+const Gain = 0.9
+/** A step that takes so many times as long as behind the last trial, or so much less, was timed on another machine. */
+const Change = 1.6
+/** Steps that make a mean, and the least time between two trials in milliseconds. */
+const MeanSteps = 200
+const RestMs = 60_000
+
+/** A way to run the graph, ready to be timed. */
+export interface Candidate {
+  readonly threads: number
+  /** Milliseconds of one step. */
+  step(): Promise<number>
+}
+
+/** The numbers of threads that are tried on so many cores, ascending. */
+export function threadCounts(cores: number): number[] {
+  const counts: number[] = []
+  for (let count = 1; count < cores; count *= 2) counts.push(count)
+  return [...counts, cores]
+}
+
+/**
+ * The fastest of `counts`, ascending, as far as it is worth to look: once more threads bring nothing, still more are not tried.
+ * `open` makes a candidate, `close` gets those that were not chosen.
+ */
+export async function fastest<Of extends Candidate>(
+  counts: readonly number[],
+  open: (threads: number) => Promise<Of>,
+  close: (candidate: Of) => Promise<void>,
+): Promise<Of> {
+  let best = await open(counts[0])
+  for (const count of counts.slice(1)) {
+    const next = await open(count)
+    const times = [best, next].map((candidate) => ({ candidate, ms: [] as number[] }))
+    // In turn, so that what else the machine does meets both.
+    for (let turn = 0; turn < Turns; turn++)
+      for (const { candidate, ms } of times)
+        for (let step = 0; step < Steps; step++) ms.push(await candidate.step())
+    const [fewer, more] = times.map(({ ms }) => middle(ms))
+    const isBetter = more <= Gain * fewer
+    await close(isBetter ? best : next)
+    if (!isBetter) break
+    best = next
+  }
+  return best
+}
+
+/** Notices that steps take another time than they did: another trial may then find another number. */
+export class StepWatch {
+  /** By the number of rows: the mean behind the last trial, and what is being added up. */
+  private readonly known = new Map<number, number>()
+  private readonly sums = new Map<number, { count: number; ms: number }>()
+  private restsUntil: number
+
+  constructor(now: number) {
+    this.restsUntil = now + RestMs
+  }
+
+  /** Notes a step of decoding. True: the machine has changed, and the watch begins anew. */
+  note(rows: number, ms: number, now: number): boolean {
+    const sum = this.sums.get(rows) ?? { count: 0, ms: 0 }
+    this.sums.set(rows, sum)
+    sum.count++
+    sum.ms += ms
+    if (sum.count < MeanSteps) return false
+    const mean = sum.ms / sum.count
+    this.sums.delete(rows)
+    const before = this.known.get(rows)
+    if (before === undefined) this.known.set(rows, mean)
+    if (before === undefined || now < this.restsUntil) return false
+    if (mean < Change * before && mean > before / Change) return false
+    this.known.clear()
+    this.sums.clear()
+    this.restsUntil = now + RestMs
+    return true
+  }
+}
+
+function middle(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1]
+}
