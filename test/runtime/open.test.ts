@@ -17,7 +17,11 @@ test("an engine knows its model, and one line says what was chosen", async () =>
   expect(engine.model).toMatchObject({ contextLength: 100, width: 261, tokenCount: 259, endIds: [258] })
   expect(engine.model.createdAt).toBeGreaterThan(1.6e9)
   expect(engine.load()).toEqual({ running: 0, waiting: 0, slots: 3 })
-  expect(lines).toEqual([`model ${engine.model.id} on onnxruntime-node/cpu, batched, sampler cpu`])
+  expect(lines).toEqual([
+    expect.stringMatching(
+      `^model ${engine.model.id} on onnxruntime-node/cpu, batched, threads: \\d+, sampler cpu$`,
+    ),
+  ])
   await engine.close()
 })
 

@@ -55,7 +55,7 @@ test.each(named)(
   async (name) => {
     const { prompts, answers } = expectedOf(name)
     const { alone, together, log } = await read(join(folder, name), prompts)
-    expect(log).toContain(`onnxruntime-node/cpu, ${ways[name] ?? "batched"}, sampler`)
+    expect(log).toContain(`onnxruntime-node/cpu, ${ways[name] ?? "batched"}, threads: `)
     expect(alone).toEqual(answers)
     expect(together).toEqual(answers)
   },
