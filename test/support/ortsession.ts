@@ -25,7 +25,7 @@ export async function openTiny(options: TinyOptions = {}, how: How = {}): Promis
 /** Throws where no slim graph can be made of it and one is asked for. */
 export async function openGraph(
   model: string,
-  { slotCount = 8, isCacheOpaque = false, batching = "exact", isSlim = true }: How = {},
+  { slotCount = 8, isCacheOpaque = false, batching = "exact", isSlim = true, weightBytes = 1e9 }: How = {},
 ): Promise<OrtSession> {
   const { graphPath, embeddingPath, config } = await readModelDirectory(model)
   const load = (graph: string | Uint8Array) =>
@@ -54,6 +54,7 @@ export async function openGraph(
     slotCount,
     contextLength: 512,
     batching,
+    weightBytes,
     isCacheOpaque,
   })
   await session.prepare()

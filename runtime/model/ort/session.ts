@@ -22,6 +22,8 @@ export interface SessionOptions {
   batching: "exact" | "fast"
   /** Whether answered tokens may be read several at once where that keeps their law alone. Default: only where it keeps their bits. */
   readsAhead?: boolean
+  /** Bytes of the graph's weights. */
+  weightBytes: number
   /** The cache stays on the device: rows cannot be cut out of it. */
   isCacheOpaque: boolean
 }
@@ -37,7 +39,7 @@ const trialSteps = 6
 /** How a few tokens are cut for trial. */
 const trialPieces = [2, 2, 1]
 
-/** Steps behind which a row that ran in none of them counts no more where rows share the room of the longest. */
+/** Steps behind which a row that ran in none of them counts no more where rows share room. */
 const lingering = 16
 
 /** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
@@ -70,10 +72,12 @@ export class OrtSession {
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
   private stepCount = 0
-  /** Whether a row has the same bits in more room than it needs: then all that run share that of the longest. */
+  /** Whether a row has the same bits in more room than it needs: then rows of other lengths may run with it. */
   sharesRoom = false
   /** The least room that rows share, for trial. */
   private leastRoom = 0
+  /** Bytes of the keys and values of a token. */
+  private readonly placeBytes: number
 
   constructor(graph: Graph, options: SessionOptions) {
     this.graph = graph
@@ -84,6 +88,10 @@ export class OrtSession {
     this.kept = new KeptStates(slotCount, this.marks)
     this.alone = new AloneSlots(graph, { slotCount, canRead: !isCacheOpaque, kept: this.kept })
     this.usedAt = Array.from({ length: options.slotCount }, () => -1)
+    this.placeBytes = graph.signature.caches.reduce(
+      (sum, { state, heads, dim, type }) => sum + (state ? 0 : heads * dim * (type === "float16" ? 2 : 4)),
+      0,
+    )
   }
 
   /** Whether rows of several slots run together. */
@@ -379,7 +387,7 @@ export class OrtSession {
       if (feed.copyFrom !== undefined) rows.copy(feed.copyFrom, feed.slot, feed.start)
       rows.truncate(feed.slot, feed.start)
     }
-    const room = this.sharesRoom ? this.sharedRoom(rows) : 0
+    const roomOf = this.sharesRoom ? this.sharedRooms(rows) : null
     for (const feed of feeds) {
       const count = feed.tokens.length
       const isStepwise = this.isStepwise(feed)
@@ -387,7 +395,7 @@ export class OrtSession {
         single.push(feed)
         continue
       }
-      if (room > 0) rows.place(feed.slot, room)
+      if (roomOf !== null) rows.place(feed.slot, roomOf(feed.start))
       const key = `${rows.capacity(feed.slot)} ${count} ${isStepwise}`
       groups.set(key, [...(groups.get(key) ?? []), feed])
     }
@@ -449,12 +457,25 @@ export class OrtSession {
     }
   }
 
-  /** The room that the longest of the rows needs which ran lately. */
-  private sharedRoom(rows: CacheRows): number {
-    let longest = this.leastRoom
-    for (const [slot, usedAt] of this.usedAt.entries())
-      if (this.stepCount - usedAt <= lingering) longest = Math.max(longest, rows.length(slot))
-    return capacityOf(longest, this.options.contextLength)
+  /**
+   * By the length of a row, the room in which it runs: that of longer rows where they ran lately and one run less is worth it. A run reads
+   * all weights, and a place of room, which the operator clears and copies, has the bytes of its keys and values.
+   */
+  private sharedRooms(rows: CacheRows): (length: number) => number {
+    const { contextLength, weightBytes } = this.options
+    const needed = (length: number): number => Math.max(this.leastRoom, capacityOf(length, contextLength))
+    const counts = new Map<number, number>()
+    for (const [slot, usedAt] of this.usedAt.entries()) {
+      const need = needed(rows.length(slot))
+      if (this.stepCount - usedAt <= lingering) counts.set(need, (counts.get(need) ?? 0) + 1)
+    }
+    const rooms = new Map<number, number>()
+    let room = 0
+    for (const [need, count] of [...counts].sort(([a], [b]) => b - a)) {
+      if (count * (room - need) * this.placeBytes > weightBytes || room === 0) room = need
+      rooms.set(need, room)
+    }
+    return (length) => rooms.get(needed(length))!
   }
 
   private isMarked({ isMarked }: Feed): boolean {

@@ -178,7 +178,8 @@ async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opene
 async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
   const isGpu = options.provider === "webgpu"
   const { graphPath, embeddingPath, slotCount, contextLength, batching, readsAhead, config } = options
-  const isSmall = weightBytes(graphPath) <= SmallWeights
+  const bytesOfWeights = weightBytes(graphPath)
+  const isSmall = bytesOfWeights <= SmallWeights
   const threads = options.threads ?? (isSmall ? 1 : Math.max(1, availableParallelism() - 1))
   const common: InferenceSession.SessionOptions = {
     executionProviders: [options.provider],
@@ -224,6 +225,7 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
     contextLength,
     batching,
     readsAhead,
+    weightBytes: bytesOfWeights,
     isCacheOpaque: isGpu,
   })
   await opened.prepare()

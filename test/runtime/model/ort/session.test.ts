@@ -185,6 +185,14 @@ describe("rows of all lengths in one run, where room does not change their bits"
     expect(spent()).toEqual({ runs: isCounted ? 1 : 3, places: 3, inVain: 0 })
   })
 
+  test("room that costs more than to read the weights once more is not shared", async () => {
+    const graph = { isGrouped: true, hasPositions: false }
+    const session = await open(graph, { weightBytes: 0 })
+    const spent = await begin(session, [10, 100, 300])
+    await session.forward([feed(0, 10, [1]), feed(1, 100, [2]), feed(2, 300, [3])])
+    expect(spent()).toEqual({ runs: 3, places: 3, inVain: 0 })
+  })
+
   test("a long row that has ended leaves the others their own room again", async () => {
     const session = await open({ isGrouped: true, hasPositions: false })
     await begin(session, [10, 300])
