@@ -66,6 +66,7 @@ export { type FieldEvent, type FieldKind, FieldReader } from "./fields/reader.ts
 export type { DeepPartial } from "./fields/value.ts"
 export { packageFile } from "./files.ts"
 export { Detokenizer } from "./model/detokenizer.ts"
+export type { ModelProgress } from "./model/hub/pull.ts"
 export type { ModelWork } from "./model/model.ts"
 export type { Message, TemplateOptions } from "./model/template.ts"
 export { type OpenOptions, open } from "./open.ts"
