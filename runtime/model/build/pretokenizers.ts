@@ -66,6 +66,7 @@ const deepSeekLetters = [
   "\u{10c80}-\u{10cb2}\u{10cc0}-\u{10cf2}\u{118a0}-\u{118df}\u{1e900}-\u{1e943}",
 ].join("")
 
+const qwen2 = [words("\\p{N}"), byteLevel(false)]
 const llama3 = [words("\\p{N}{1,3}"), byteLevel(false)]
 const tokensAlone = { normalizer: null, ignoresMerges: true, addsBos: true }
 const merged = { normalizer: null, ignoresMerges: false, addsBos: false }
@@ -80,10 +81,13 @@ export const pretokenizers: ReadonlyMap<string, Pretokenizer> = new Map<string, 
   ["llama-bpe", { ...tokensAlone, steps: llama3 }],
   ["llama-v3", { ...tokensAlone, steps: llama3 }],
   ["llama3", { ...tokensAlone, steps: llama3 }],
+  // Llama 3's tokenizer without its BOS token. llama.cpp merges the parts of 588 of its tokens, from which they do not come.
+  ["smaug-bpe", { ...merged, steps: llama3, ignoresMerges: true }],
   ["dbrx", { ...merged, steps: llama3 }],
-  ["chatglm-bpe", { ...merged, steps: llama3 }],
+  ["chatglm-bpe", { ...merged, steps: llama3, ignoresMerges: true }],
   ["glm4", { ...merged, steps: llama3, ignoresMerges: true }],
-  ["qwen2", { ...merged, steps: [words("\\p{N}"), byteLevel(false)], normalizer: nfc }],
+  ["qwen2", { ...merged, steps: qwen2, normalizer: nfc }],
+  ["deepseek-r1-qwen", { ...merged, steps: qwen2, normalizer: nfc }],
   [
     "qwen35",
     {

@@ -55,6 +55,14 @@ test.each(cases)("$name: ids are llama.cpp's, and their bytes are the text", ({ 
   }
 })
 
+test.each(cases)("$name: accents are composed only where its tokenizer does so", ({ metadata }) => {
+  const normalizes = pretokenizers.get(String(metadata["tokenizer.ggml.pre"]))?.normalizer
+  const tokenizer = open(metadata)
+  const [composed, apart] = ["\u00e9", "e\u0301"].map((text) => tokenizer.encode(text))
+  if (normalizes) expect(apart).toEqual(composed)
+  else expect(apart).not.toEqual(composed)
+})
+
 test("every name is held to texts, or cuts as one that is", () => {
   const held = cases.map(({ metadata }) =>
     JSON.stringify(pretokenizers.get(String(metadata["tokenizer.ggml.pre"]))?.steps),
