@@ -6,6 +6,7 @@
  */
 import "./platform.ts"
 
+export type { LogitBias } from "./bias.ts"
 export { TokenCounts } from "./counts.ts"
 export { createGpuSampler, type GpuSampler, type GpuSamplerStats, type LogitsLayout } from "./gpu/sampler.ts"
 export { type HalfFormat, widenHalf } from "./half.ts"

@@ -5,6 +5,7 @@
  * first token and returns `SamplingParams`, where a stage that is off has its off value and lists are typed arrays. What
  * is out of range is refused by its wire name, never clamped: a clamped parameter is a silent lie about the law.
  */
+import { biasBounds, type LogitBias, readBias } from "./bias.ts"
 import { isStageOrder, llamacppOrder, type StageName, vllmOrder } from "./order.ts"
 import { atMost, below, finite, integer, oneOf, positive, range, SamplingError, shown } from "./ranges.ts"
 
@@ -62,8 +63,8 @@ export interface SamplingOptions {
   /** The same as token sequences, for callers without a tokenizer. */
   drySequenceBreakerIds?: readonly (readonly number[])[] | null
   noRepeatNgramSize?: number | null
-  /** Added to the logit of each id. */
-  logitBias?: Readonly<Record<string, number>> | ReadonlyMap<number, number> | null
+  /** Added to the logit of each id; in pairs a text stands for each of its tokens, and false bans. */
+  logitBias?: LogitBias | null
   allowedTokenIds?: readonly number[] | null
   badWords?: readonly string[] | null
   /** The same as token sequences. */
@@ -147,13 +148,15 @@ export interface ParamsContext {
   readonly seed?: bigint
   /** Token sequences that spell a bad word: bare and after a space. */
   readonly encodeBadWord?: (text: string) => readonly (readonly number[])[]
+  /** Tokens of a text as it stands, for biases. */
+  readonly encodeText?: (text: string) => readonly number[]
   /** Token sequences that break DRY's repetitions at this string. */
   readonly encodeBreaker?: (text: string) => readonly (readonly number[])[]
 }
 
 /** What the lists of one request may hold. It is checked before a tokenizer sees any of their strings. */
 export const listBounds = {
-  biasCount: 1_024,
+  ...biasBounds,
   idCount: 128,
   badWordCount: 128,
   badWordUnits: 8_192,
@@ -175,6 +178,7 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
   const topK = integer("top_k", options.topK ?? 0, -1, Number.MAX_SAFE_INTEGER)
   const isWindowed = options.samplerOrder === "llamacpp"
   const window = options.penaltyWindow ?? (isWindowed ? 64 : null)
+  const { biasIds, biasValues, bannedIds } = readBias(options.logitBias, context)
   const params: SamplingParams = {
     temperature: range("temperature", options.temperature ?? 1, 0, MaxTemperature),
     topK: topK === 1 || (topK > 0 && topK < width) ? topK : 0,
@@ -221,9 +225,10 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
       0,
       Number.MAX_SAFE_INTEGER,
     ),
-    ...readBias(options.logitBias, width),
+    biasIds,
+    biasValues,
     allowed: readAllowed(options.allowedTokenIds, width),
-    badWords: readBadWords(options, context),
+    badWords: [...readBadWords(options, context), ...bannedIds.map((id) => [id])],
     minTokens: integer("min_tokens", options.minTokens ?? 0, 0, Number.MAX_SAFE_INTEGER),
     endIds: [
       ...new Set([
@@ -290,25 +295,6 @@ function refuseFilters(params: SamplingParams): void {
       value,
       `${value} has no effect with mirostat ${params.mirostat}: leave one out`,
     )
-  }
-}
-
-function readBias(
-  bias: SamplingOptions["logitBias"],
-  width: number,
-): { biasIds: Int32Array; biasValues: Float32Array } {
-  const count = bias instanceof Map ? bias.size : Object.keys(bias ?? {}).length
-  atMost("logit_bias", count, listBounds.biasCount, " ids")
-  const entries: [number, number][] =
-    bias instanceof Map ? [...bias] : Object.entries(bias ?? {}).map(([id, value]) => [Number(id), value])
-  for (const [id, value] of entries) {
-    integer("logit_bias", id, 0, width - 1)
-    range("logit_bias", value, -100, 100)
-  }
-  entries.sort((a, b) => a[0] - b[0])
-  return {
-    biasIds: Int32Array.from(entries, ([id]) => id),
-    biasValues: Float32Array.from(entries, ([, value]) => value),
   }
 }
 

@@ -81,11 +81,11 @@ test("replies", () => {
 })
 
 test("the engine", () => {
-  const { biasCount, idCount, badWordCount, badWordUnits, badWordTokens, ...breakers } = listBounds
+  const { biasCount, biasUnits, idCount, badWordCount, badWordUnits, badWordTokens, ...breakers } = listBounds
   expect(rows("The engine").map((row) => row[2])).toEqual(
     [
       ...[maxStops, maxStopUnits, maxPatterns, maxPatternUnits, maxPattern],
-      ...[biasCount, idCount, badWordCount, badWordUnits, badWordTokens],
+      ...[biasCount, biasUnits, idCount, badWordCount, badWordUnits, badWordTokens],
       ...[breakers.breakerCount, breakers.breakerUnits, breakers.breakerTokens],
     ].map(number),
   )

@@ -185,6 +185,7 @@ export async function readRequest(
     endIds,
     seed,
     encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
+    encodeText: encode,
     encodeBreaker: (text) => [encode(text)],
   })
   if (params.contrastive) {

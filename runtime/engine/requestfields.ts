@@ -22,7 +22,7 @@ const samplingFields = {
   },
   ...{ dryMultiplier: "number", dryBase: "number", dryAllowedLength: "number", dryLastN: "number" },
   ...{ drySequenceBreakers: "texts", drySequenceBreakerIds: "list", noRepeatNgramSize: "number" },
-  ...{ logitBias: "object", allowedTokenIds: "list", badWords: "texts", badWordIds: "list" },
+  ...{ logitBias: "any", allowedTokenIds: "list", badWords: "texts", badWordIds: "list" },
   ...{ minTokens: "number", stopTokenIds: "list", seed: "any", logprobs: "number", logprobTokenIds: "list" },
   ...{
     logprobsMode: "text",

@@ -42,6 +42,26 @@ describe("S0-15, S2-26, S4-05, S4-T12: refused by name", () => {
     ["no_repeat_ngram_size", { noRepeatNgramSize: -1 }, "no_repeat_ngram_size: -1"],
     ["logit_bias", { logitBias: { 100: 1 } }, "logit_bias: 100 is not an integer from 0 to 99"],
     ["logit_bias", { logitBias: { 1: 101 } }, "logit_bias: 101 is outside -100 to 100"],
+    ["logit_bias", { logitBias: [[100, 1]] }, "logit_bias: 100 is not an integer from 0 to 99"],
+    ["logit_bias", { logitBias: [[1, true]] as never }, "a member of the list is not a pair of a token"],
+    ["logit_bias", { logitBias: [1, 2] as never }, "a member of the list is not a pair of a token"],
+    [
+      "logit_bias",
+      { logitBias: "x" as never },
+      "neither an object of biases by token id nor a list of pairs",
+    ],
+    ["logit_bias", { logitBias: [["", 1]] }, "an empty text has no token"],
+    ["logit_bias", { logitBias: [["a", 1]] }, "there is no tokenizer here: name tokens by their ids"],
+    [
+      "logit_bias",
+      {
+        logitBias: [
+          [1, 60],
+          [1, 60],
+        ],
+      },
+      "logit_bias: 120 is outside -100 to 100",
+    ],
     ["allowed_token_ids", { allowedTokenIds: [] }, "an empty list allows nothing"],
     ["allowed_token_ids", { allowedTokenIds: [-1] }, "allowed_token_ids: -1"],
     ["bad_words", { badWords: [""] }, "an empty string would ban everything: leave it out"],
@@ -120,6 +140,27 @@ describe("S0-15, S2-26, S4-05, S4-T12: refused by name", () => {
     const words = ids.slice(0, 129).map(String)
     expect(() => resolveParams({ badWords: words }, { width })).toThrow(/129 are more than 128/)
   })
+})
+
+test("pairs of a bias: ids, texts for each of their tokens, and false, which bans", () => {
+  const encodeText = (text: string) => [...text].map((letter) => letter.charCodeAt(0) - 97)
+  const { biasIds, biasValues, badWords } = resolveParams(
+    {
+      logitBias: [
+        [7, 2],
+        ["ab", -1],
+        [1, 3],
+        ["c", false],
+        [9, false],
+      ],
+    },
+    { width, encodeText },
+  )
+  expect([[...biasIds], [...biasValues], badWords]).toEqual([
+    [0, 1, 7],
+    [-1, 2, 2],
+    [[2], [9]],
+  ])
 })
 
 describe("off values and defaults", () => {

@@ -122,7 +122,8 @@ export const generationFields = {
   ...samplingFields,
   ...stopFields,
   model: z.string().min(1),
-  logit_bias: z.record(z.string(), z.number()).nullish(),
+  // The sampler reads the pairs of a list.
+  logit_bias: z.union([z.record(z.string(), z.number()), z.array(z.unknown())]).nullish(),
   // Read from the text of the body.
   seed: z.unknown().optional(),
   n: z.int().min(1).max(128).nullish(),
@@ -182,7 +183,7 @@ export function generationRequest(
     model: fields.model,
     options: defined<GenerateOptions>({
       ...samplingOptions(fields),
-      logitBias: fields.logit_bias && biasById(fields.logit_bias),
+      logitBias: fields.logit_bias && readBias(fields.logit_bias),
       seed,
       n: fields.n,
       useBeamSearch: fields.use_beam_search,
@@ -232,7 +233,8 @@ function samplingOptions(fields: GenerationFields): Partial<GenerateOptions> {
   return Object.fromEntries(names.map((name) => [camel(name), fields[name]]))
 }
 
-function biasById(bias: Record<string, number>): Record<number, number> {
+function readBias(bias: Record<string, number> | unknown[]): GenerateOptions["logitBias"] {
+  if (Array.isArray(bias)) return bias as GenerateOptions["logitBias"] & unknown[]
   for (const id of Object.keys(bias)) {
     if (!/^\d+$/.test(id)) {
       throw new Refusal("invalid_value", `logit_bias: ${quote(id)} is not a token id`, {

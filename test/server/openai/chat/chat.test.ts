@@ -467,6 +467,23 @@ describe("parameters of the sampler", () => {
     expect(content(bound)).toMatch(/^aab*$/)
   })
 
+  test("logit_bias as llama.cpp's list of pairs: ids and texts, and false for never", async () => {
+    const [a] = engine.tokenizer.encode("a", { addSpecialTokens: false })
+    const choice = { structured_outputs: { choice: ["a", "b", "c"] }, temperature: 2 }
+    const never = {
+      logit_bias: [
+        [a, false],
+        ["b", false],
+      ],
+    }
+    for (const seed of [1, 2, 3, 4]) expect(content(await reply({ ...choice, ...never, seed }))).toBe("c")
+    expect(content(await reply({ ...choice, logit_bias: [["b", 100]] }))).toBe("b")
+    const response = await post({ logit_bias: [[a, "1"]] })
+    const { error } = await response.json()
+    expect([response.status, error.param]).toEqual([400, "logit_bias"])
+    expect(error.message).toMatch(/^logit_bias: a member of the list is not a pair/)
+  })
+
   test("allowed_token_ids narrow a constraint, forced tokens too", async () => {
     const [a] = engine.tokenizer.encode("a", { addSpecialTokens: false })
     const [b] = engine.tokenizer.encode("b", { addSpecialTokens: false })
