@@ -61,3 +61,8 @@ function allHalves(): Float32Array {
 export function half(bytes: DataView, at: number): number {
   return halves[bytes.getUint16(at, true)]
 }
+
+/** The half of these 16 bits. */
+export function halfOf(bits: number): number {
+  return halves[bits]
+}

@@ -7,6 +7,7 @@
 
 import { ModelError } from "../../errors.ts"
 import { type BlockType, half, type Layout } from "./block.ts"
+import { gridTypes } from "./grids.ts"
 import { plainTypes } from "./plain.ts"
 import { quantize } from "./quantize.ts"
 import { blockSizes } from "./sizes.ts"
@@ -33,6 +34,7 @@ const blockTypes: Readonly<Record<string, BlockType>> = {
   ...superblockTypes,
   ...tableTypes,
   ...ternaryTypes,
+  ...gridTypes,
 }
 
 const floatTypes: readonly string[] = ["F32", "F16", "BF16"]

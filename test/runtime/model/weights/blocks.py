@@ -20,6 +20,7 @@ HALVES = {
     "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0],
     "Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208],
     "IQ4_NL": [0], "IQ4_XS": [0], "MXFP4": [], "TQ1_0": [52], "TQ2_0": [64],
+    "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ1_S": [0], "IQ1_M": [],
 }
 # Zeros, smallest, largest subnormal, smallest normal and largest halves of both signs, 1 and −1.
 EDGES = [0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF, 0x3C00, 0xBC00]
@@ -40,6 +41,10 @@ def blocks_of(name, count, rng):
     if name == "MXFP4":
         blocks[:, 0] = rng.integers(0, 253, count)
         blocks[WITH_VALUES : WITH_VALUES + len(EXPONENTS), 0] = EXPONENTS
+    if name == "IQ1_M":
+        # The half lies in the upper 4 bits of four words; without this bit it is finite.
+        blocks[:, 55] &= 0xBF
+        blocks[:WITH_VALUES, 55] = 0x20
     return blocks
 
 
