@@ -1,4 +1,7 @@
-/** Values of GGUF metadata by key, each of the type that is expected of it. All functions throw ModelError naming the key. */
+/**
+ * Values of GGUF metadata by key, each of the type that is expected of it. All functions throw ModelError naming the key; the caller
+ * names the file.
+ */
 
 import { ModelError } from "../../errors.ts"
 import type { Metadata, MetadataValue } from "../weights/gguf.ts"
@@ -14,13 +17,14 @@ export const damaged = "The file is damaged: download it again"
 const maxCharacters = 2 ** 25
 
 export function fail(key: string, problem: string): never {
-  throw new ModelError(`metadata "${key}" of this GGUF file ${problem}`)
+  throw new ModelError(`metadata "${key}" ${problem}`)
 }
 
 /** A value in a message of one line. */
-export function shown(value: unknown): string {
-  const json = typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? String(value))
-  return json.length > 80 ? `${json.slice(0, 77)}…` : json
+export function shown(value: MetadataValue): string {
+  if (isList(value)) return "a list"
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
 export function textOf(metadata: Metadata, key: string): string {

@@ -62,13 +62,11 @@ export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
     ["tokenizer_config.json", JSON.stringify(tokenizerConfig(metadata, tokens, kind))],
     ...chatTemplates(metadata),
   ])
-  for (const [path, { length }] of files) {
+  for (const [path, text] of files) {
+    const bytes = Buffer.byteLength(text)
     const most = maxBytesOf(path)
-    if (length > most) {
-      throw new ModelError(
-        `${path} of this GGUF file would have ${length} characters, and ${most} are the most that are read`,
-      )
-    }
+    if (bytes > most)
+      throw new ModelError(`${path} would have ${bytes} bytes, and ${most} are the most that are read`)
   }
   return { files, endIds: [...tokens.ends].sort((a, b) => a - b), width: tokens.texts.length }
 }

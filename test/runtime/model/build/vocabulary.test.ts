@@ -203,99 +203,66 @@ test("a vocabulary without a template refuses messages", () => {
 const names = [...pretokenizers.keys()].join(", ")
 const again = "The file is damaged: download it again"
 test.each<[message: string, Values]>([
-  [`"tokenizer.ggml.model" of this GGUF file is missing. ${again}`, without(gpt2, "model")],
+  [`"tokenizer.ggml.model" is missing. ${again}`, without(gpt2, "model")],
+  ['"tokenizer.ggml.model" is "bert", and only "gpt2" and "llama" are served', set(gpt2, "model", "bert")],
+  ['"tokenizer.ggml.model" is "toString", and only', set(gpt2, "model", "toString")],
+  [`"tokenizer.ggml.model" is a number, not a string. ${again}`, set(gpt2, "model", 1)],
   [
-    '"tokenizer.ggml.model" of this GGUF file is "bert", and only "gpt2" and "llama" are served',
-    set(gpt2, "model", "bert"),
-  ],
-  ['"tokenizer.ggml.model" of this GGUF file is "toString", and only', set(gpt2, "model", "toString")],
-  [`"tokenizer.ggml.model" of this GGUF file is a number, not a string. ${again}`, set(gpt2, "model", 1)],
-  [
-    `"tokenizer.ggml.pre" of this GGUF file is missing, so it is not known how texts are cut; served are ${names}. `,
+    `"tokenizer.ggml.pre" is missing, so it is not known how texts are cut; served are ${names}. `,
     without(gpt2, "pre"),
   ],
-  ['"tokenizer.ggml.pre" of this GGUF file is "default", so it is not known', set(gpt2, "pre", "default")],
-  ['"tokenizer.ggml.tokens" of this GGUF file is missing.', without(gpt2, "tokens")],
-  ['"tokenizer.ggml.tokens" of this GGUF file is a string, not a list.', set(gpt2, "tokens", "a")],
+  ['"tokenizer.ggml.pre" is "default", so it is not known', set(gpt2, "pre", "default")],
+  ['"tokenizer.ggml.tokens" is missing.', without(gpt2, "tokens")],
+  ['"tokenizer.ggml.tokens" is a string, not a list.', set(gpt2, "tokens", "a")],
+  ['"tokenizer.ggml.tokens" has 0 values, and 1 to 1048576 are read.', set(gpt2, "tokens", [])],
+  ['"tokenizer.ggml.tokens[1]" is a number, not a string.', put(gpt2, "tokens", 1, 5)],
+  ['"tokenizer.ggml.tokens[1]" is "a", as is token 0.', put(gpt2, "tokens", 1, "a")],
+  ['"tokenizer.ggml.tokens[6]" is "", which cannot begin or end a text.', put(gpt2, "tokens", 6, "")],
+  ['"tokenizer.ggml.token_type" has 3 values for 11 tokens.', set(gpt2, "token_type", [1, 1, 1])],
+  ['"tokenizer.ggml.token_type[2]" is 7, and types are 1 to 6.', put(gpt2, "token_type", 2, 7)],
+  ['"tokenizer.ggml.merges" is missing.', without(gpt2, "merges")],
+  ['"tokenizer.ggml.merges[0]" is "ab", which does not name two tokens', put(gpt2, "merges", 0, "ab")],
   [
-    '"tokenizer.ggml.tokens" of this GGUF file has 0 values, and 1 to 1048576 are read.',
-    set(gpt2, "tokens", []),
-  ],
-  ['"tokenizer.ggml.tokens[1]" of this GGUF file is a number, not a string.', put(gpt2, "tokens", 1, 5)],
-  ['"tokenizer.ggml.tokens[1]" of this GGUF file is "a", as is token 0.', put(gpt2, "tokens", 1, "a")],
-  [
-    '"tokenizer.ggml.tokens[6]" of this GGUF file is "", which cannot begin or end a text.',
-    put(gpt2, "tokens", 6, ""),
-  ],
-  [
-    '"tokenizer.ggml.token_type" of this GGUF file has 3 values for 11 tokens.',
-    set(gpt2, "token_type", [1, 1, 1]),
-  ],
-  [
-    '"tokenizer.ggml.token_type[2]" of this GGUF file is 7, and types are 1 to 6.',
-    put(gpt2, "token_type", 2, 7),
-  ],
-  ['"tokenizer.ggml.merges" of this GGUF file is missing.', without(gpt2, "merges")],
-  [
-    '"tokenizer.ggml.merges[0]" of this GGUF file is "ab", which does not name two tokens',
-    put(gpt2, "merges", 0, "ab"),
-  ],
-  [
-    '"tokenizer.ggml.merges[0]" of this GGUF file is "a c", which does not name two tokens that make a third.',
+    '"tokenizer.ggml.merges[0]" is "a c", which does not name two tokens that make a third.',
     put(gpt2, "merges", 0, "a c"),
   ],
+  ['"tokenizer.ggml.merges[1]" is "a b", as one before it.', set(gpt2, "merges", ["a b", "a b"])],
+  ['"tokenizer.ggml.eos_token_id" is 11, and ids of tokens are 0 to 10.', set(gpt2, "eos_token_id", 11)],
   [
-    '"tokenizer.ggml.merges[1]" of this GGUF file is "a b", as one before it.',
-    set(gpt2, "merges", ["a b", "a b"]),
-  ],
-  [
-    '"tokenizer.ggml.eos_token_id" of this GGUF file is 11, and ids of tokens are 0 to 10.',
-    set(gpt2, "eos_token_id", 11),
-  ],
-  [
-    '"tokenizer.ggml.eos_token_id" of this GGUF file is 18446744073709551615, and ids',
+    '"tokenizer.ggml.eos_token_id" is 18446744073709551615, and ids',
     set(gpt2, "eos_token_id", 2n ** 64n - 1n),
   ],
   [
-    '"tokenizer.ggml.eos_token_id" of this GGUF file is missing, so that no answer could end.',
+    '"tokenizer.ggml.eos_token_id" is missing, so that no answer could end.',
     put(without(gpt2, "eos_token_id"), "tokens", 6, "<|x|>"),
   ],
   [
-    '"tokenizer.ggml.bos_token_id" of this GGUF file is missing, and texts are to have this token.',
+    '"tokenizer.ggml.bos_token_id" is missing, and texts are to have this token.',
     set(without(gpt2, "bos_token_id"), "add_bos_token", true),
   ],
+  ['"tokenizer.ggml.add_bos_token" is 1, not true or false.', set(gpt2, "add_bos_token", 1)],
   [
-    '"tokenizer.ggml.add_bos_token" of this GGUF file is 1, not true or false.',
-    set(gpt2, "add_bos_token", 1),
-  ],
-  [
-    '"tokenizer.ggml.remove_extra_whitespaces" of this GGUF file is true, which is not served.',
+    '"tokenizer.ggml.remove_extra_whitespaces" is true, which is not served.',
     set(llama, "remove_extra_whitespaces", true),
   ],
-  ['"tokenizer.ggml.scores" of this GGUF file is missing.', without(llama, "scores")],
-  ['"tokenizer.ggml.scores" of this GGUF file has 1 values for 265 tokens.', set(llama, "scores", [1])],
+  ['"tokenizer.ggml.scores" is missing.', without(llama, "scores")],
+  ['"tokenizer.ggml.scores" has 1 values for 265 tokens.', set(llama, "scores", [1])],
+  ['"tokenizer.ggml.scores[3]" is NaN, not a finite number.', put(llama, "scores", 3, Number.NaN)],
   [
-    '"tokenizer.ggml.scores[3]" of this GGUF file is NaN, not a finite number.',
-    put(llama, "scores", 3, Number.NaN),
-  ],
-  [
-    '"tokenizer.ggml.scores" of this GGUF file gives no order in which tokens are merged.',
+    '"tokenizer.ggml.scores" gives no order in which tokens are merged.',
     set(llama, "scores", same(265, -1000)),
   ],
   [
-    '"tokenizer.ggml.tokens" of this GGUF file has no token "<0x41>" of type 6 for a byte.',
+    '"tokenizer.ggml.tokens" has no token "<0x41>" of type 6 for a byte.',
     put(llama, "token_type", 3 + 0x41, 1),
   ],
   [
-    '"tokenizer.ggml.tokens[263]" of this GGUF file has 300 characters, and 256 are read.',
+    '"tokenizer.ggml.tokens[263]" has 300 characters, and 256 are read.',
     put(llama, "tokens", 263, "a".repeat(300)),
   ],
+  ['"tokenizer.chat_template" is a number, not a string.', { ...gpt2, "tokenizer.chat_template": 1 }],
   [
-    '"tokenizer.chat_template" of this GGUF file is a number, not a string.',
-    { ...gpt2, "tokenizer.chat_template": 1 },
-  ],
-  [
-    '"tokenizer.chat_template.../x" of this GGUF file is a chat template whose name',
+    '"tokenizer.chat_template.../x" is a chat template whose name',
     { ...gpt2, "tokenizer.chat_template.../x": "a" },
   ],
 ])("refused: metadata %s", (message, values) => {
@@ -308,4 +275,48 @@ test.each<[message: string, Values]>([
     throw new Error("not refused in one line")
   }
   expect(refused).toThrow(`metadata ${message}`)
+})
+
+test("a template of more bytes than are read is refused", () => {
+  const values = { ...gpt2, "tokenizer.chat_template": "é".repeat(2 ** 20) }
+  expect(() => built(values)).toThrow(
+    "chat_template.jinja would have 2097152 bytes, and 1048576 are the most",
+  )
+})
+
+const odd: readonly MetadataValue[] = [
+  ...[0, 1, -1, 1.5, Number.NaN, 2n ** 64n, true, "", "x", "\n", "__proto__"],
+  ...[[], [1], [2n ** 64n], ["a"], [true], ["a b", "a b"], ["__proto__", "constructor", "0"]],
+]
+
+test.each([
+  ["gpt2", gpt2],
+  ["llama", llama],
+])("%s: any value of any key makes a tokenizer that opens, or is refused in one line", (_, values) => {
+  const keys = [
+    ...Object.keys(values),
+    "tokenizer.ggml.add_eos_token",
+    "tokenizer.ggml.eot_token_id",
+    "tokenizer.chat_template",
+  ]
+  const made = (changed: Values): string => {
+    try {
+      return open(changed).encode("ab").length >= 0 ? "opens" : ""
+    } catch (error) {
+      return error instanceof ModelError ? error.message : String(error)
+    }
+  }
+  for (const key of keys) {
+    for (const value of odd) {
+      expect(made({ ...values, [key]: value }), `${key} = ${String(value)}`).toMatch(
+        /^(opens$|metadata ".*$)/,
+      )
+    }
+    const list = values[key]
+    if (!Array.isArray(list)) continue
+    for (const value of odd) {
+      const changed = { ...values, [key]: list.with(list.length - 2, value as string) }
+      expect(made(changed), `${key} holds ${String(value)}`).toMatch(/^(opens$|metadata ".*$)/)
+    }
+  }
 })
