@@ -139,9 +139,11 @@ export function withoutNodes(bytes: Uint8Array, nodes: readonly OnnxNode[]): Uin
 }
 
 /** What a node is told beside its inputs; bytes are an attribute of another node. */
-type OnnxAttribute =
+export type OnnxAttribute =
   | { readonly name: string; readonly int: number }
   | { readonly name: string; readonly ints: readonly number[] }
+  | { readonly name: string; readonly float: number }
+  | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly graph: OnnxAddition }
   | Uint8Array
 
@@ -162,11 +164,37 @@ interface OnnxConstant {
   readonly values: readonly number[]
 }
 
+/** A tensor whose bytes lie in another file, named from the model's folder. */
+export interface OnnxExternal {
+  readonly name: string
+  readonly type: number
+  readonly dims: readonly number[]
+  readonly location: string
+  readonly offset: number
+  /** In bytes. */
+  readonly length: number
+}
+
 export interface OnnxAddition {
   readonly nodes: readonly OnnxNewNode[]
   readonly constants?: readonly OnnxConstant[]
+  readonly externals?: readonly OnnxExternal[]
   readonly inputs: readonly OnnxValue[]
   readonly outputs: readonly OnnxValue[]
+}
+
+/** A whole model. `opsets` has the version of each domain; "" is the standard's own. */
+export function writeModel(
+  graph: OnnxAddition & { readonly name: string },
+  opsets: Readonly<Record<string, number>>,
+  producer: string,
+): Uint8Array {
+  return Buffer.concat([
+    number(1, 10), // version of the file format; it came with opset 21
+    text(2, producer),
+    message(7, [...graphParts(graph), text(2, graph.name)]),
+    ...Object.entries(opsets).map(([domain, version]) => message(8, [text(1, domain), number(2, version)])),
+  ])
 }
 
 /** A graph that only adds to the one before it: behind the bytes of a model both are one. */
@@ -174,7 +202,13 @@ export function writeGraph(added: OnnxAddition): Uint8Array {
   return message(7, graphParts(added))
 }
 
-function graphParts({ nodes, constants = [], inputs, outputs }: OnnxAddition): Uint8Array[] {
+function graphParts({
+  nodes,
+  constants = [],
+  externals = [],
+  inputs,
+  outputs,
+}: OnnxAddition): Uint8Array[] {
   return [
     ...nodes.map(({ op, domain, inputs, outputs, attributes = [] }) =>
       message(1, [
@@ -194,6 +228,15 @@ function graphParts({ nodes, constants = [], inputs, outputs }: OnnxAddition): U
         text(8, name),
       ]),
     ),
+    ...externals.map(({ name, type, dims, ...place }) =>
+      message(5, [
+        ...dims.map((size) => number(1, size)),
+        number(2, type),
+        text(8, name),
+        ...Object.entries(place).map(([key, value]) => message(13, [text(1, key), text(2, String(value))])),
+        number(14, 1),
+      ]),
+    ),
     ...inputs.map((value) => message(11, valueInfo(value))),
     ...outputs.map((value) => message(12, valueInfo(value))),
   ]
@@ -202,6 +245,12 @@ function graphParts({ nodes, constants = [], inputs, outputs }: OnnxAddition): U
 function attributeParts(attribute: Exclude<OnnxAttribute, Uint8Array>): Uint8Array[] {
   const name = text(1, attribute.name)
   if ("int" in attribute) return [name, number(3, attribute.int), number(20, 2)]
+  if ("float" in attribute) {
+    const bytes = Buffer.alloc(4)
+    bytes.writeFloatLE(attribute.float)
+    return [name, Buffer.concat([varint(8 * 2 + 5), bytes]), number(20, 1)]
+  }
+  if ("text" in attribute) return [name, text(4, attribute.text), number(20, 3)]
   if ("ints" in attribute) return [name, ...attribute.ints.map((each) => number(8, each)), number(20, 7)]
   return [name, message(6, [text(2, attribute.name), ...graphParts(attribute.graph)]), number(20, 5)]
 }
@@ -226,9 +275,10 @@ export function message(field: number, parts: readonly Uint8Array[]): Uint8Array
   return Buffer.concat([varint(8 * field + 2), varint(inside.length), inside])
 }
 
+/** A negative number has ten bytes, those of its complement in 64 bits. */
 function varint(value: number): Uint8Array {
   const bytes: number[] = []
-  let rest = value
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128)
-  return Uint8Array.of(...bytes, rest)
+  let rest = BigInt.asUintN(64, BigInt(value))
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128)
+  return Uint8Array.of(...bytes, Number(rest))
 }

@@ -35,6 +35,9 @@ export function placesName(heads: number): string {
 /** The input that names the tokens whose logits are wanted, each by its row and its place there. Shape [n, 1, 2], int64. */
 export const keptName = "kept_tokens"
 
+/** The input of the last product in the graphs that `build/graph.ts` writes. Other products may read it beside that one. */
+export const headInput = "hidden_states"
+
 /** The output that has the keys or values of `past` and the new ones; also that of a state. */
 export function presentName(past: string): string {
   return past.replace(/^past_key_values/, "present").replace(/^past/, "present")
@@ -81,7 +84,7 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
     outputs.push({ name: freshName(present.name), type: present.type, dims: [0, dims[1], 0, dims[3]] })
   }
   const inputs = [...heads].map((count) => ({ name: placesName(count), type: Int64, dims: [0, count, 0, 1] }))
-  const product = lastProduct(graph)
+  const product = graph.nodes.find(({ op, outputs }) => op === "Identity" && outputs[0] === headInput) ?? lastProduct(graph)
   if (product) {
     const [{ name, start }] = product.inputs
     const kept = `#${name.slice(1)}`
