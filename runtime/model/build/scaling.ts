@@ -1,0 +1,210 @@
+/**
+ * Which angles the layers of a model turn by, read from its parameters: GGUF's `rope.*` keys and tensors of factors, and
+ * `rope_scaling` or `rope_parameters` of a config.json.
+ */
+
+import { floats } from "../weights/blocks.ts"
+import type { Weights } from "../weights/weights.ts"
+import type { Architecture } from "./architectures.ts"
+import type { Parameters } from "./parameters.ts"
+import { type Rope, ropeFrequencies, type Stretch, yarnMagnitude } from "./rope.ts"
+
+/** Ropes of a model's layers; null: positions are not turned into queries and keys there. */
+export interface Ropes {
+  readonly local: Rope | null
+  readonly global: Rope | null
+  /** How many positions the model has so. */
+  readonly context: number
+  /** Tensors of factors that are in the angles, or for another length of texts. */
+  readonly tensors: readonly string[]
+}
+
+const maxContext = 2 ** 20
+
+/** Angles of one kind of layers, before it is known whether they are those of all. */
+interface Turning {
+  readonly base: number
+  readonly stretch: Stretch
+  readonly magnitude: number
+  /** Of a model that is stretched by one of two lists: the positions that the first is for. */
+  readonly context?: number
+  /** Factors by which pairs are slowed down beside the stretch. */
+  readonly factors?: ArrayLike<number>
+  readonly tensors?: readonly string[]
+}
+
+/** Reads all parameters of positions. Throws ModelError naming a kind of stretching that is not known. */
+export function readRopes(
+  architecture: Architecture,
+  parameters: Parameters,
+  weights: Weights,
+  headDim: number,
+): Ropes {
+  const longest = parameters.integer("context", 1, maxContext)
+  const dims = rotaryDims(parameters, headDim)
+  const isGguf = parameters.format === "gguf"
+  const read = (kind: string): Turning =>
+    isGguf ? ggufTurning(parameters, weights, longest, dims) : configTurning(parameters, kind, longest, dims)
+  const ropeOf = ({ base, stretch, magnitude, factors }: Turning): Rope => ({
+    frequencies: ropeFrequencies(dims, base, stretch).map((angle, pair) => angle / (factors?.[pair] ?? 1)),
+    magnitude,
+    isInterleaved: architecture.isInterleaved[parameters.format],
+  })
+  const turning = read("full_attention")
+  const rope = ropeOf(turning)
+  const tensors = turning.tensors ?? []
+  const common = { context: Math.min(longest, turning.context ?? longest), tensors }
+  switch (architecture.globalLayers) {
+    case "same":
+      return { local: rope, global: rope, ...common }
+    case "noRope":
+      return { local: rope, global: null, ...common }
+    case "ownRope":
+      return { local: ropeOf(localTurning(parameters, longest, dims)), global: rope, ...common }
+    default:
+      return architecture.globalLayers satisfies never
+  }
+}
+
+function rotaryDims(parameters: Parameters, headDim: number): number {
+  const parts = ropeObject(parameters, "full_attention")
+  const partial = parts?.partial_rotary_factor ?? parameters.value("partialRotary") ?? 1
+  const share = parameters.checked("partial_rotary_factor", partial)
+  const dims = parameters.integer("ropeDims", 2, headDim, Math.trunc(share * headDim))
+  if (dims % 16 !== 0)
+    parameters.refuse(parameters.spelt("ropeDims"), `makes ${dims} turned numbers a head, no multiple of 16`)
+  return dims
+}
+
+function localTurning(parameters: Parameters, longest: number, dims: number): Turning {
+  const own = parameters.format === "config" ? ropeObject(parameters, "sliding_attention") : undefined
+  if (own?.rope_theta !== undefined) return configTurning(parameters, "sliding_attention", longest, dims)
+  const base = parameters.number("localRopeBase", 10_000)
+  return { base, stretch: { kind: "none" }, magnitude: 1 }
+}
+
+function ggufTurning(parameters: Parameters, weights: Weights, longest: number, dims: number): Turning {
+  const number = (key: string, fallback: number): number =>
+    parameters.checked(key, parameters.raw(key), fallback)
+  const base = parameters.number("ropeBase", 10_000)
+  const factor = number("rope.scaling.factor", number("rope.scale_linear", 1))
+  const kind = parameters.raw("rope.scaling.type") ?? "linear"
+  const original = number("rope.scaling.original_context_length", longest)
+  const magnitude = number("rope.scaling.attn_factor", 1)
+  if (!(factor > 0)) parameters.refuse("rope.scaling.factor", `is ${factor}, and must be greater than 0`)
+  const plain = { base, magnitude, ...factorsOf(weights, ["rope_freqs.weight"], parameters, dims) }
+  switch (kind) {
+    case "none":
+      return { ...plain, stretch: { kind: "none" } }
+    case "linear":
+      return { ...plain, stretch: { kind: "linear", factor } }
+    case "yarn": {
+      const fast = number("rope.scaling.yarn_beta_fast", 32)
+      const slow = number("rope.scaling.yarn_beta_slow", 1)
+      const stretch = { kind: "yarn", factor, original, fast, slow, isTruncated: true } as const
+      return { ...plain, stretch, magnitude: magnitude * yarnMagnitude(factor) }
+    }
+    case "longrope": {
+      const names = ["rope_factors_short.weight", "rope_factors_long.weight"]
+      const short = factorsOf(weights, names, parameters, dims)
+      if (short.factors === undefined)
+        parameters.refuse("rope.scaling.type", "is longrope, and its factors are missing")
+      return { base, magnitude, ...short, stretch: { kind: "none" }, context: original }
+    }
+    default:
+      return parameters.refuse("rope.scaling.type", `is ${JSON.stringify(kind)}, which is not served`)
+  }
+}
+
+/** The factors of the first of these tensors; empty if it is not there. */
+function factorsOf(
+  weights: Weights,
+  tensors: readonly string[],
+  parameters: Parameters,
+  dims: number,
+): Pick<Turning, "factors" | "tensors"> {
+  const [name] = tensors
+  const tensor = weights.tensors.get(name)
+  if (tensor === undefined) return {}
+  if (tensor.shape.length !== 1 || tensor.shape[0] !== dims / 2)
+    parameters.refuse(name, `has the shape ${tensor.shape.join(" × ")}, not ${dims / 2}`)
+  return { factors: floats(tensor.type, weights.rows(name, 0, 1)), tensors }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What a config.json says of positions, of the layers of a kind where it tells them apart. */
+function ropeObject(parameters: Parameters, kind: string): JsonObject | undefined {
+  if (parameters.format === "gguf") return undefined
+  const found = parameters.raw("rope_parameters") ?? parameters.raw("rope_scaling")
+  if (found === undefined) return undefined
+  if (typeof found !== "object" || Array.isArray(found)) parameters.refuse("rope_scaling", "is no object")
+  const all = found as JsonObject
+  return kind in all ? (all[kind] as JsonObject) : all
+}
+
+/** Keys of each kind of stretching. */
+const ropeKeys: Readonly<Record<string, readonly string[]>> = {
+  default: [],
+  linear: ["factor"],
+  llama3: ["factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"],
+  yarn: [
+    ...["factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow"],
+    ...["mscale", "mscale_all_dim", "truncate"],
+  ],
+  longrope: ["short_factor", "long_factor", "factor", "attention_factor", "original_max_position_embeddings"],
+}
+const commonRopeKeys = ["type", "rope_type", "rope_theta", "partial_rotary_factor"]
+
+function configTurning(parameters: Parameters, kind: string, longest: number, dims: number): Turning {
+  const parts = ropeObject(parameters, kind) ?? {}
+  const number = (key: string, fallback?: number): number => parameters.checked(key, parts[key], fallback)
+  const named = String(parts.rope_type ?? parts.type ?? "default")
+  const type = named === "su" ? "longrope" : named
+  if (!Object.hasOwn(ropeKeys, type))
+    parameters.refuse("rope_scaling", `has the type ${JSON.stringify(type)}, which is not served`)
+  for (const [key, value] of Object.entries(parts)) {
+    if (value !== null && ![...ropeKeys[type], ...commonRopeKeys].includes(key))
+      parameters.refuse("rope_scaling", `has the key ${key}, which is not known for the type ${type}`)
+  }
+  const base = parts.rope_theta === undefined ? parameters.number("ropeBase", 10_000) : number("rope_theta")
+  const original = number(
+    "original_max_position_embeddings",
+    parameters.checked(
+      "original_max_position_embeddings",
+      parameters.raw("original_max_position_embeddings"),
+      longest,
+    ),
+  )
+  switch (type) {
+    case "linear":
+      return { base, magnitude: 1, stretch: { kind: type, factor: number("factor") } }
+    case "llama3": {
+      const [low, high] = [number("low_freq_factor"), number("high_freq_factor")]
+      return { base, magnitude: 1, stretch: { kind: type, factor: number("factor"), low, high, original } }
+    }
+    case "yarn": {
+      const factor = number("factor")
+      const [one, all] = [number("mscale", 0), number("mscale_all_dim", 0)]
+      const usual =
+        one !== 0 && all !== 0
+          ? yarnMagnitude(factor, one) / yarnMagnitude(factor, all)
+          : yarnMagnitude(factor)
+      const [fast, slow] = [number("beta_fast", 32), number("beta_slow", 1)]
+      const isTruncated = parts.truncate !== false
+      const stretch = { kind: type, factor, original, fast, slow, isTruncated } as const
+      return { base, stretch, magnitude: number("attention_factor", usual) }
+    }
+    case "longrope": {
+      const factors = parts.short_factor
+      if (!Array.isArray(factors) || factors.length !== dims / 2 || !factors.every((each) => each > 0))
+        return parameters.refuse("rope_scaling.short_factor", `is no list of ${dims / 2} numbers above 0`)
+      const times = number("factor", longest / original)
+      const usual = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(original))
+      const stretch = { kind: "factors", factors: factors as number[] } as const
+      return { base, stretch, magnitude: number("attention_factor", usual), context: original }
+    }
+    default:
+      return { base, magnitude: 1, stretch: { kind: "none" } }
+  }
+}
