@@ -25,7 +25,7 @@ export async function openTiny(options: TinyOptions = {}, how: How = {}): Promis
 /** Throws where no slim graph can be made of it and one is asked for. */
 export async function openGraph(
   model: string,
-  { slotCount = 8, isCacheOpaque = false, batching = "exact", isSlim = true, weightBytes = 1e9 }: How = {},
+  { slotCount = 8, isCacheOpaque = false, isSlim = true, ...how }: How = {},
 ): Promise<OrtSession> {
   const { graphPath, embeddingPath, config } = await readModelDirectory(model)
   const load = (graph: string | Uint8Array) =>
@@ -51,10 +51,11 @@ export async function openGraph(
   )
   const Tensor = ort.Tensor as unknown as TensorConstructor
   const session = new OrtSession(new Graph(graph, Tensor, signature, embedding), {
-    slotCount,
     contextLength: 512,
-    batching,
-    weightBytes,
+    batching: "exact",
+    weightBytes: 1e9,
+    ...how,
+    slotCount,
     isCacheOpaque,
   })
   await session.prepare()

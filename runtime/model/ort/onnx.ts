@@ -202,13 +202,7 @@ export function writeGraph(added: OnnxAddition): Uint8Array {
   return message(7, graphParts(added))
 }
 
-function graphParts({
-  nodes,
-  constants = [],
-  externals = [],
-  inputs,
-  outputs,
-}: OnnxAddition): Uint8Array[] {
+function graphParts({ nodes, constants = [], externals = [], inputs, outputs }: OnnxAddition): Uint8Array[] {
   return [
     ...nodes.map(({ op, domain, inputs, outputs, attributes = [] }) =>
       message(1, [

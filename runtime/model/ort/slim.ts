@@ -84,7 +84,8 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
     outputs.push({ name: freshName(present.name), type: present.type, dims: [0, dims[1], 0, dims[3]] })
   }
   const inputs = [...heads].map((count) => ({ name: placesName(count), type: Int64, dims: [0, count, 0, 1] }))
-  const product = graph.nodes.find(({ op, outputs }) => op === "Identity" && outputs[0] === headInput) ?? lastProduct(graph)
+  const product =
+    graph.nodes.find(({ op, outputs }) => op === "Identity" && outputs[0] === headInput) ?? lastProduct(graph)
   if (product) {
     const [{ name, start }] = product.inputs
     const kept = `#${name.slice(1)}`
