@@ -27,7 +27,7 @@ import { blockSizes } from "../weights/sizes.ts"
 import type { Tensor, Weights } from "../weights/weights.ts"
 
 export const Float32 = 1
-export const Uint8 = 2
+const Uint8 = 2
 export const Int32 = 6
 export const Int64 = 7
 export const microsoft = "com.microsoft"
