@@ -210,7 +210,7 @@ def phi3():
     """Fused tensors, factors for short and long texts, and half of each head is turned."""
     m = decoder(
         "phi3", heads=1, kv=1, dim=32, inner=64, types="4484", fused_qkv=True, fused_up=True, tied=False, context_length=512,
-        rope__dimension_count=16, rope__scaling__type="longrope", rope__scaling__original_context_length=256, rope__scaling__attn_factor=1.0690449676,
+        rope__dimension_count=16, rope__scaling__original_context_length=256, rope__scaling__attn_factor=1.0690449676,
     )
     m.writer.add_tensor("rope_factors_long.weight", np.array([1, 2, 3, 4, 5, 6, 7, 8], np.float32))
     m.writer.add_tensor("rope_factors_short.weight", np.array([1, 1.1, 1.2, 1.3, 1.5, 1.8, 2, 3], np.float32))

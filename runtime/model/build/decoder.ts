@@ -210,6 +210,8 @@ class DecoderReader {
       unneeded: (tensor) =>
         ropes.tensors.includes(tensor) ||
         /(^|\.)(rotary_emb\.inv_freq|attn_rot_embd\.weight)$/.test(tensor) ||
+        // The part that sees, in a file that has both: text does not pass through it.
+        /^(v|mm)\./.test(tensor) ||
         (isTied && tensor === this.nameOf("head", null)),
     }
     if (!(vocabulary <= maxVocabulary))
@@ -223,11 +225,13 @@ class DecoderReader {
   private localLayers(count: number): boolean[] {
     const { architecture, parameters } = this
     const types = parameters.value("layerTypes")
-    if (Array.isArray(types) && architecture.period !== 0) {
+    if (Array.isArray(types) && architecture.parameters.includes("window")) {
       if (types.length !== count)
         parameters.refuse("layer_types", `has ${types.length} entries for ${count} layers`)
       return types.map((type) => type === "sliding_attention")
     }
+    if (Array.isArray(types) && types.includes("sliding_attention"))
+      parameters.refuse("layer_types", "has sliding attention, which is not known for this architecture")
     const turned = architecture.parameters.includes("turnedLayers")
       ? parameters.value("turnedLayers")
       : undefined
@@ -299,12 +303,13 @@ class DecoderReader {
     }
   }
 
+  /** In a config.json; GGUF gives such a layer no heads of keys. */
   private isConvolution(layer: number): boolean {
     const { parameters, architecture } = this
-    const types = architecture.parameters.includes("convolutionWidth")
-      ? parameters.value("layerTypes")
-      : undefined
-    return Array.isArray(types) && types[layer] === "conv"
+    if (!architecture.parameters.includes("convolutionWidth")) return false
+    const [types, attentions] = [parameters.value("layerTypes"), parameters.value("attentionLayers")]
+    if (Array.isArray(types)) return types[layer] === "conv"
+    return Array.isArray(attentions) && !attentions.includes(layer)
   }
 
   private convolution(layer: number, hidden: number): Convolution {

@@ -35,43 +35,51 @@ const keys = {
   attentionSoftcap: ["attn_logit_softcapping", "attn_logit_softcapping"],
   logitSoftcap: ["final_logit_softcapping", "final_logit_softcapping"],
   convolutionWidth: ["shortconv.l_cache", "conv_L_cache"],
+  attentionLayers: [null, "full_attn_idxs"],
 } as const satisfies Readonly<Record<string, readonly [string | null, string | null, string?]>>
 
 export type ParameterName = keyof typeof keys
 
 /** Keys that say nothing about the graph, or what the shapes of the tensors say too. */
 const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
-  gguf: ["vocab_size", "feed_forward_length", "attention.causal", "rope.scaling.finetuned"],
+  gguf: ["vocab_size", "feed_forward_length", "rope.scaling.finetuned", "tensor_data_layout"],
   config: [
-    ...["architectures", "attention_dropout", "auto_map", "bos_token_id", "cache_implementation", "dtype"],
-    ...["eos_token_id", "hidden_dropout_prob", "initializer_range", "intermediate_size", "model_type"],
-    ...["pad_token_id", "pretraining_tp", "tie_word_embeddings", "torch_dtype", "transformers_version"],
-    ...["use_cache", "vocab_size", "embd_pdrop", "resid_pdrop", "residual_dropout", "embedding_dropout"],
+    // What the file is, and how it was trained and is run elsewhere.
+    ...["architectures", "auto_map", "cache_implementation", "dtype", "id2label", "label2id", "model_type"],
+    ...["name_or_path", "output_attentions", "output_hidden_states", "pretraining_tp", "torch_dtype"],
+    ...["transformers_version", "unsloth_fixed", "unsloth_version", "use_cache", "initializer_range"],
+    ...["attention_dropout", "embd_pdrop", "embedding_dropout", "hidden_dropout_prob", "resid_pdrop"],
+    ...["residual_dropout", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init"],
+    ...["conv_use_xavier_init", "bos_token_id", "eos_token_id", "pad_token_id"],
+    // What the tensors say, or what is read by other means.
+    ...["attention_bias", "intermediate_size", "mlp_bias", "tie_word_embeddings", "use_bias", "vocab_size"],
+    ...["block_auto_adjust_ff_dim", "block_dim", "block_ff_dim", "block_ffn_dim_multiplier"],
+    ...["block_multiple_of", "block_norm_eps", "conv_dim", "conv_dim_out", "num_heads", "hidden_act"],
     ...[
-      "attention_bias",
-      "mlp_bias",
-      "use_bias",
-      "max_window_layers",
+      "hidden_activation",
       "rope_scaling",
       "rope_parameters",
-      "id2label",
-    ],
-    ...["label2id", "unsloth_fixed", "unsloth_version", "name_or_path", "hidden_act", "hidden_activation"],
-    ...[
-      "use_bidirectional_attention",
-      "use_sliding_window",
+      "max_window_layers",
       "no_rope_layer_interval",
-      "output_hidden_states",
-      "output_attentions",
     ],
+    ...["layer_switch", "use_embedding_sharing", "use_parallel_embedding"],
   ],
 }
 
-/** Values of keys in `idle` that a graph as it is written here has; another one is refused. */
+/** Keys with the values that a graph has as it is written here. */
 const fixed: Readonly<Record<string, readonly unknown[]>> = {
   "attention.causal": [true],
-  use_bidirectional_attention: [false, null],
-  use_sliding_window: [false, null],
+  use_bidirectional_attention: [false],
+  use_sliding_window: [false, true],
+  block_use_swiglu: [true],
+  use_pos_enc: [true],
+  norm_type: ["layer_norm"],
+  mlp_type: ["default"],
+  position_embedding_type: ["rope_gptj"],
+  use_gated_activation: [true],
+  use_parallel_block: [true],
+  rotary_pct: [1],
+  order_of_interleaved_layers: ["local_attn_first"],
 }
 
 export class Parameters {
@@ -155,11 +163,10 @@ export class Parameters {
     for (const [key, value] of this.values) {
       if (!key.startsWith(this.prefix) || this.read.has(key)) continue
       const own = key.slice(this.prefix.length)
-      const isOff = value === null || value === false || value === undefined
-      const isIdle = idle[this.format].includes(own) || own.startsWith("_")
-      const allowed = Object.hasOwn(fixed, own) ? fixed[own] : undefined
-      if (allowed === undefined ? isIdle || (isOff && this.format === "config") : allowed.includes(value))
-        continue
+      if (idle[this.format].includes(own) || own.startsWith("_")) continue
+      if (Object.hasOwn(fixed, own) && fixed[own].includes(value)) continue
+      const isOff = value === null || value === false
+      if (this.format === "config" && isOff && !fixed[own]?.includes(true)) continue
       this.refuse(
         key,
         `is ${JSON.stringify(String(value)).slice(0, 80)}, and what it changes is not known here. Choose another model`,

@@ -88,7 +88,9 @@ function ggufTurning(parameters: Parameters, weights: Weights, longest: number, 
     parameters.checked(key, parameters.raw(key), fallback)
   const base = parameters.number("ropeBase", 10_000)
   const factor = number("rope.scaling.factor", number("rope.scale_linear", 1))
-  const kind = parameters.raw("rope.scaling.type") ?? "linear"
+  // Converters write the two lists of longrope without naming it.
+  const hasLists = weights.tensors.has("rope_factors_short.weight")
+  const kind = parameters.raw("rope.scaling.type") ?? (hasLists ? "longrope" : "linear")
   const original = number("rope.scaling.original_context_length", longest)
   const magnitude = number("rope.scaling.attn_factor", 1)
   if (!(factor > 0)) parameters.refuse("rope.scaling.factor", `is ${factor}, and must be greater than 0`)

@@ -1,6 +1,20 @@
 /** Decoders that a config.json describes, with tensors named as transformers names them. */
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as ort from "onnxruntime-node"
 import { expect, test } from "vitest"
-import { decoderOfConfig } from "../../../../runtime/model/build/decoder.ts"
+import {
+  type Decoder,
+  decoderOfConfig,
+  decoderOfGguf,
+  writeDecoder,
+} from "../../../../runtime/model/build/decoder.ts"
+import { distance } from "../../../../runtime/model/ort/layout.ts"
+import { openGguf } from "../../../../runtime/model/weights/gguf.ts"
+import type { Weights } from "../../../../runtime/model/weights/weights.ts"
+import { ggufPath } from "../../../support/builtmodels.ts"
+import { asFloats, asTransformers, spellings } from "../../../support/renamed.ts"
 
 const noWeights = { tensors: new Map(), rows: () => new Uint8Array(), close: () => {} }
 
@@ -18,4 +32,37 @@ test.each([
   ],
 ])("%j is refused", (config, message) => {
   expect(() => decoderOfConfig(config, noWeights)).toThrow(message)
+})
+
+const prompt = Array.from({ length: 24 }, (_, at) => (at * 37 + 11) % 284)
+
+/** The logits of each token of the prompt. */
+async function logitsOf(decoder: Decoder, weights: Weights): Promise<Float32Array> {
+  const folder = mkdtempSync(join(tmpdir(), "built-"))
+  await writeDecoder(decoder, weights, folder, { dtype: "fp32", provider: "cpu", endIds: [285] })
+  const session = await ort.InferenceSession.create(join(folder, "model.onnx"), { intraOpNumThreads: 1 })
+  const int64 = (values: number[]) =>
+    new ort.Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length])
+  const feeds: Record<string, ort.Tensor> = {
+    input_ids: int64(prompt),
+    attention_mask: int64(prompt.map(() => 1)),
+  }
+  for (const info of session.inputMetadata) {
+    if (!info.isTensor || !info.name.startsWith("past")) continue
+    const dims = info.shape.map((size, at) => (typeof size === "number" ? size : at === 0 ? 1 : 0))
+    const count = dims.reduce((product, size) => product * size, 1)
+    feeds[info.name] = new ort.Tensor("float32", new Float32Array(count), dims)
+  }
+  const { logits } = await session.run(feeds, ["logits"])
+  await session.release()
+  return logits.data as Float32Array
+}
+
+test.each(Object.keys(spellings))("%s: the same model under the names of transformers", async (name) => {
+  const gguf = asFloats(await openGguf(ggufPath(name)))
+  const { config, weights } = asTransformers(gguf, name)
+  const expected = await logitsOf(decoderOfGguf(gguf), gguf)
+  const logits = await logitsOf(decoderOfConfig(config, weights), weights)
+  gguf.close()
+  expect(distance(expected, logits)).toBeLessThan(1e-4)
 })
