@@ -40,6 +40,8 @@ export interface BuildTask {
   readonly source: ModelSource
   readonly dtype: Dtype
   readonly provider: Provider
+  /** Where `folder` is to be. */
+  readonly disk: Disk
   /** It is made once nothing can be refused any more. */
   readonly folder: string
 }
@@ -126,7 +128,10 @@ export class BuiltModels {
         left = progress.allBytes - progress.doneBytes
         options.onProgress?.(progress)
       }
-      await runThread({ source, dtype, provider, folder }, { ...options, onProgress })
+      await runThread(
+        { source, dtype, provider, disk: diskOf(this.root), folder },
+        { ...options, onProgress },
+      )
       await writeInfo(folder, info)
       await syncFiles(folder)
       await rm(path, { recursive: true, force: true })

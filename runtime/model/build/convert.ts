@@ -1,12 +1,31 @@
 /** Weights → a model directory: what they are is read and refused first, then the directory is written. */
+import { mkdir, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { checkRoom } from "../room.ts"
 import type { BuildTask } from "./cache.ts"
-import { inspect } from "./prepare.ts"
+import { writeDecoder } from "./decoder.ts"
+import { prepare } from "./prepare.ts"
+
+/** Bytes of a graph and of config.json, at most. */
+const graphBytes = 2 ** 22
 
 /** Writes the model directory of `source` into `folder`. Throws ModelError, and what the file system says. */
 export async function convert(
-  { source }: BuildTask,
+  { source, dtype, provider, disk, folder }: BuildTask,
   onProgress: (doneBytes: number, allBytes: number) => void,
 ): Promise<void> {
-  onProgress(0, 0)
-  await inspect(source)
+  const { decoder, dataBytes, weights, texts, endIds } = await prepare(source, dtype)
+  try {
+    const textBytes = [...texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    await checkRoom(`${source.path}: its converted copy`, disk, dataBytes + textBytes + graphBytes)
+    await mkdir(folder)
+    await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
+    // Last, so that a directory without them is none.
+    for (const [file, text] of texts) {
+      await mkdir(dirname(join(folder, file)), { recursive: true })
+      await writeFile(join(folder, file), text)
+    }
+  } finally {
+    weights.close()
+  }
 }

@@ -70,6 +70,19 @@ export interface WriteOptions extends SaveOptions {
   readonly endIds: readonly number[]
 }
 
+/** Everything that is written of a decoder but its bytes. Throws ModelError naming a tensor of the file that no node reads. */
+export function planDecoder(decoder: Decoder, weights: Weights, dtype: Dtype): GraphWriter {
+  const graph = new GraphWriter(weights, dtype)
+  writeGraph(decoder, graph)
+  for (const name of weights.tensors.keys()) {
+    if (graph.usedTensors.has(name) || decoder.unneeded(name)) continue
+    throw new ModelError(
+      `tensor ${JSON.stringify(name)} is no part of a ${decoder.architecture} model as it is known here. Choose another model`,
+    )
+  }
+  return graph
+}
+
 /**
  * Writes model.onnx, model.onnx.data and config.json into `folder`. Memory is bounded by a few MiB of rows. Throws ModelError
  * naming a tensor of the file that no node reads, before anything is written.
@@ -80,14 +93,7 @@ export async function writeDecoder(
   folder: string,
   { dtype, endIds, onProgress, signal }: WriteOptions,
 ): Promise<void> {
-  const graph = new GraphWriter(weights, dtype)
-  writeGraph(decoder, graph)
-  for (const name of weights.tensors.keys()) {
-    if (graph.usedTensors.has(name) || decoder.unneeded(name)) continue
-    throw new ModelError(
-      `tensor ${JSON.stringify(name)} is no part of a ${decoder.architecture} model as it is known here. Choose another model`,
-    )
-  }
+  const graph = planDecoder(decoder, weights, dtype)
   await graph.save(folder, { ...(onProgress && { onProgress }), ...(signal && { signal }) })
   writeFileSync(join(folder, "config.json"), `${JSON.stringify(configOf(decoder, endIds), null, 2)}\n`)
 }

@@ -1,16 +1,131 @@
-/** Weights → what a model directory is built of, from headers alone. All that can be refused is refused here. */
+/**
+ * Weights → what a model directory is built of, from headers alone: the decoder, its vocabulary, and the texts beside them. All that can
+ * be refused is refused here, before anything is written.
+ */
+import { readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
-import type { ModelSource } from "../hub/source.ts"
+import { findEndIds, maxBytesOf } from "../directory.ts"
+import { filesIn, type ModelSource } from "../hub/source.ts"
+import type { Dtype } from "../weights/blocks.ts"
 import { openGguf } from "../weights/gguf.ts"
+import { openSafetensors } from "../weights/safetensors.ts"
+import type { Weights } from "../weights/weights.ts"
+import { type Decoder, decoderOfConfig, decoderOfGguf, planDecoder } from "./decoder.ts"
+import { buildVocabulary } from "./vocabulary.ts"
+
+export interface Prepared {
+  readonly decoder: Decoder
+  /** Bytes of the weights as they are written. */
+  readonly dataBytes: number
+  readonly weights: Weights
+  /** Files of the model directory beside the graph and config.json, by name. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly endIds: readonly number[]
+}
+
+/** Files of a model directory that are taken as they are. */
+const textFiles =
+  /^(tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|chat_template\.(jinja|json)|additional_chat_templates\/[^/]+\.jinja)$/
+
+/** The caller closes the weights. Throws ModelError that names the file and what is not served. */
+export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepared> {
+  return source.kind === "gguf" ? prepareGguf(source.path, dtype) : prepareFolder(source.path, dtype)
+}
 
 /** Throws ModelError where the weights are refused. */
-export async function inspect({ kind, path }: ModelSource): Promise<void> {
-  if (kind === "safetensors")
-    throw new ModelError(`${path}: safetensors are not served. Choose an ONNX export`)
+export async function inspect(source: ModelSource): Promise<void> {
+  const { weights } = await prepare(source, "q8")
+  weights.close()
+}
+
+async function prepareGguf(path: string, dtype: Dtype): Promise<Prepared> {
   const gguf = await openGguf(path)
-  const { metadata } = gguf
-  gguf.close()
+  try {
+    const decoder = decoderOfGguf(gguf)
+    const { files, endIds, width } = buildVocabulary(gguf.metadata)
+    if (width > decoder.vocabulary)
+      throw new ModelError(
+        `tokenizer.ggml.tokens has ${width} tokens, and the model has logits for ${decoder.vocabulary}. Choose another file`,
+      )
+    checkDtype(gguf, dtype)
+    return {
+      decoder,
+      dataBytes: planDecoder(decoder, gguf, dtype).bytes,
+      weights: gguf,
+      texts: files,
+      endIds,
+    }
+  } catch (error) {
+    gguf.close()
+    throw inFile(path, error)
+  }
+}
+
+/** Weights that a file holds quantised are not quantised again. Throws ModelError on another type of weights. */
+function checkDtype(weights: Weights, dtype: Dtype): void {
+  const matrices = [...weights.tensors.values()].filter(({ shape }) => shape.length > 1)
+  const types = [...new Set(matrices.map(({ type }) => type))]
+  if (dtype === "q8" || types.some((type) => ["F32", "F16", "BF16"].includes(type))) return
   throw new ModelError(
-    `${path}: architecture ${JSON.stringify(metadata.get("general.architecture"))} is not served. Choose an ONNX export`,
+    `its weights are quantised as ${types.join(", ")}, and stay so: dtype ${dtype} is for float weights. Leave it out, or choose a file of F16 or BF16`,
   )
+}
+
+async function prepareFolder(folder: string, dtype: Dtype): Promise<Prepared> {
+  const texts = new Map<string, string>()
+  for (const file of (await filesIn(folder)).filter((each) => textFiles.test(each)))
+    texts.set(file, await readText(join(folder, file)))
+  const json = (name: string): Record<string, unknown> =>
+    parseObject(join(folder, name), texts.get(name) ?? "{}")
+  const read = async (name: string) => parseObject(join(folder, name), await readText(join(folder, name)))
+  if (!texts.has("tokenizer.json"))
+    throw new ModelError(`${folder} has no tokenizer.json, so nothing tells its tokens. Choose another model`)
+  const config = await read("config.json")
+  const generation = await read("generation_config.json").catch(() => ({}))
+  const configs = [generation, isObject(config.text_config) ? config.text_config : {}, config]
+  const endIds = findEndIds(folder, configs, json("tokenizer_config.json"), json("tokenizer.json"))
+  const weights = await openSafetensors(folder)
+  try {
+    const decoder = decoderOfConfig(config, weights)
+    return { decoder, dataBytes: planDecoder(decoder, weights, dtype).bytes, weights, texts, endIds }
+  } catch (error) {
+    weights.close()
+    throw inFile(folder, error)
+  }
+}
+
+/** Throws ModelError for a file that is missing or larger than models have it. */
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = await stat(path)
+    const most = maxBytesOf(path)
+    if (size > most)
+      throw new Error(`${size} bytes, and ${most} are the most that are read. Is it that file?`)
+    return await readFile(path, "utf8")
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+    throw new ModelError(`${path}: ${isMissing ? "is missing" : (cause as Error).message}`, { cause })
+  }
+}
+
+function parseObject(path: string, text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new ModelError(`${path}: not JSON: ${(cause as Error).message}`, { cause })
+  }
+  if (isObject(value)) return value
+  throw new ModelError(`${path}: must hold a JSON object`)
+}
+
+/** The refusal with the file's name in front. */
+function inFile(path: string, error: unknown): unknown {
+  if (!(error instanceof ModelError) || error.message.startsWith(path)) return error
+  return new ModelError(`${path}: ${error.message}`, { cause: error })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
