@@ -1,7 +1,7 @@
 /** `tokenrail models`: the models that are on this machine, whoever brought them, and whether they can be opened. */
 import type { Command } from "commander"
 import { inspect } from "../../runtime/model/build/prepare.ts"
-import { findModels } from "../../runtime/model/hub/inventory.ts"
+import { closedFolders, findModels } from "../../runtime/model/hub/inventory.ts"
 import { readPlaces } from "../../runtime/model/hub/places.ts"
 import { Exit, type Io } from "./exit.ts"
 
@@ -11,7 +11,8 @@ export function modelsCommand(program: Command, io: Io, done: (code: number) => 
     .description("list the models on this machine: of the hub, Ollama, LM Studio and llama.cpp")
     .option("--json", "print one JSON object a model")
     .action(async ({ json }: { json?: boolean }) => {
-      for (const { refusal, ...model } of await findModels(readPlaces(io.env), inspect)) {
+      const places = readPlaces(io.env)
+      for (const { refusal, ...model } of await findModels(places, inspect)) {
         io.signal.throwIfAborted()
         if (json) {
           const why = refusal === undefined ? {} : { why: refusal }
@@ -20,9 +21,10 @@ export function modelsCommand(program: Command, io: Io, done: (code: number) => 
         }
         const { name, kind, dtypes = [], bytes, path } = model
         const what = [kind, ...dtypes].join(" ")
-        const why = refusal === undefined ? "" : `  cannot be opened: ${refusal}`
+        const why = refusal === undefined ? "" : `  refused: ${refusal}`
         io.out(`${printable(`${name}  ${what}  ${megabytes(bytes)} MB  ${path}${why}`)}\n`)
       }
+      for (const line of await closedFolders(places)) io.err(`tokenrail: ${printable(line)}\n`)
       done(Exit.Ok)
     })
 }

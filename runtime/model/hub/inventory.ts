@@ -6,9 +6,9 @@ import { graphsAmong } from "../directory.ts"
 import { type CachedModel, HubCache } from "./cache.ts"
 import { type GgufModel, ggufModels, labelOf } from "./label.ts"
 import { listLmStudio } from "./lmstudio.ts"
-import { listOllama } from "./ollama.ts"
+import { listOllama, manifestPaths } from "./ollama.ts"
 import type { Places } from "./places.ts"
-import { filesIn, ggufSource, isSafetensors, type ModelSource } from "./source.ts"
+import { filesIn, ggufSource, isSafetensors, type ModelSource, unreadable } from "./source.ts"
 
 export interface FoundModel {
   /** As `open({ model })` and `--model` take it. */
@@ -42,6 +42,11 @@ export async function findModels(places: Places, inspect: Inspect): Promise<Foun
   for (const model of ggufModels(await filesIn(places.llamaCpp, 1)))
     found.push(await ofGguf(join(places.llamaCpp, model.first), places.llamaCpp, model, inspect))
   return found
+}
+
+/** Folders of models that this user may not read, each with the reason. */
+export function closedFolders({ hub, ollama, lmStudio, llamaCpp }: Places): Promise<string[]> {
+  return unreadable([hub, ...ollama.flatMap(manifestPaths), ...lmStudio, llamaCpp])
 }
 
 async function ofHub(model: CachedModel, inspect: Inspect): Promise<FoundModel[]> {

@@ -8,6 +8,7 @@
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
+import { unreadable } from "./source.ts"
 
 export interface OllamaName {
   readonly host: string
@@ -62,9 +63,9 @@ export function spellOllamaName({ host, namespace, model, tag }: OllamaName): st
 export async function locateOllama(name: OllamaName, folders: readonly string[]): Promise<string> {
   const hosts = ownHosts.includes(name.host) ? ownHosts : [name.host]
   for (const folder of folders) {
-    for (const manifests of manifestFolders) {
+    for (const manifests of manifestPaths(folder)) {
       for (const host of hosts) {
-        const path = join(folder, manifests, host, name.namespace, name.model, name.tag)
+        const path = join(manifests, host, name.namespace, name.model, name.tag)
         if (await isFile(path)) return (await readModel(spellOllamaName(name), folder, path)).path
       }
     }
@@ -72,8 +73,9 @@ export async function locateOllama(name: OllamaName, folders: readonly string[])
   const spelt = spellOllamaName(name)
   const known = (await listOllama(folders)).map((model) => `ollama:${model.name}`)
   const there = known.length === 0 ? "no model is there" : `there is ${known.slice(0, 24).join(", ")}`
+  const closed = (await unreadable(folders.flatMap(manifestPaths))).map((each) => `, and ${each}`)
   throw new ModelError(
-    `ollama:${spelt} is not in ${folders.join(" or ")}: ${there}. Run \`ollama pull ${spelt}\`, or set OLLAMA_MODELS`,
+    `ollama:${spelt} is not in ${folders.join(" or ")}: ${there}${closed.join("")}. Run \`ollama pull ${spelt}\`, or set OLLAMA_MODELS`,
   )
 }
 
@@ -81,11 +83,11 @@ export async function locateOllama(name: OllamaName, folders: readonly string[])
 export async function listOllama(folders: readonly string[]): Promise<OllamaModel[]> {
   const models = new Map<string, OllamaModel>()
   for (const folder of folders) {
-    for (const manifests of manifestFolders) {
-      for (const [host, namespace, model, tag] of await wordsBelow(join(folder, manifests), 4)) {
+    for (const manifests of manifestPaths(folder)) {
+      for (const [host, namespace, model, tag] of await wordsBelow(manifests, 4)) {
         const name = spellOllamaName({ host, namespace, model, tag })
         if (models.has(name)) continue
-        const path = join(folder, manifests, host, namespace, model, tag)
+        const path = join(manifests, host, namespace, model, tag)
         models.set(
           name,
           await readModel(name, folder, path).catch((error: Error) => ({
@@ -97,6 +99,11 @@ export async function listOllama(folders: readonly string[]): Promise<OllamaMode
     }
   }
   return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Where the manifests of a folder of Ollama's may be. */
+export function manifestPaths(folder: string): string[] {
+  return manifestFolders.map((each) => join(folder, each))
 }
 
 /** What the manifest at `path` names as the model. Throws ModelError. */

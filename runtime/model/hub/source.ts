@@ -62,3 +62,16 @@ export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   }
   return files
 }
+
+/** Those of the folders that are there and cannot be read, each with the reason. */
+export async function unreadable(folders: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const folder of folders) {
+    const error = await readdir(folder).then(
+      () => undefined,
+      ({ code }: NodeJS.ErrnoException) => code,
+    )
+    if (error !== undefined && error !== "ENOENT") found.push(`${folder} cannot be read (${error})`)
+  }
+  return found
+}

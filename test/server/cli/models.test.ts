@@ -1,21 +1,46 @@
-/** `tokenrail models` and `cache` as a user runs them. */
+/** `tokenrail models` and `cache`: what they print. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { beforeEach, expect, test } from "vitest"
+import { Command } from "commander"
+import { beforeEach, expect, test, vi } from "vitest"
 import { BuiltModels } from "../../../runtime/model/build/cache.ts"
-import { printable } from "../../../server/cli/models.ts"
+import { cacheCommand } from "../../../server/cli/cache.ts"
+import { exitCode } from "../../../server/cli/exit.ts"
+import { modelsCommand, printable } from "../../../server/cli/models.ts"
 import { writeBuildProgram } from "../../support/buildprogram.ts"
+import { ioOf } from "../../support/io.ts"
 import { writeOllamaModel } from "../../support/modelfolders.ts"
-import { outcome, start } from "../../support/program.ts"
 
 let home: string
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "home-"))
-  return () => rmSync(home, { recursive: true })
+  vi.stubEnv("HOME", home)
+  return () => {
+    vi.unstubAllEnvs()
+    rmSync(home, { recursive: true })
+  }
 })
-const run = (...args: string[]) =>
-  outcome(start(args, { HOME: home, XDG_CACHE_HOME: join(home, "cache"), HF_HUB_CACHE: join(home, "hub") }))
+
+/** The command's code, and what it prints. */
+async function run(...args: string[]) {
+  const ended = { code: -1, out: "", err: "" }
+  const env = { XDG_CACHE_HOME: join(home, "cache"), HF_HUB_CACHE: join(home, "hub") }
+  const out = (text: string) => {
+    ended.out += text
+  }
+  const err = (text: string) => {
+    ended.err += text
+  }
+  const io = { ...ioOf({ env }), out, err }
+  const done = (code: number) => {
+    ended.code = code
+  }
+  const program = new Command().exitOverride()
+  for (const add of [modelsCommand, cacheCommand]) add(program, io, done)
+  await program.parseAsync(args, { from: "user" }).catch((error: unknown) => done(exitCode(error, io)))
+  return ended
+}
 
 test("what lies there, and why it does not open, one line a model", async () => {
   expect((await run("models")).out).toBe("")
@@ -29,10 +54,10 @@ test("what lies there, and why it does not open, one line a model", async () => 
   const { code, out } = await run("models")
   expect(code).toBe(0)
   const [ollama, studio] = out.split("\n")
-  expect(ollama).toMatch(/^ollama:odd:1b {2}gguf {2}0\.0 MB {2}\/.*sha256-[0-9a-f]{64} {2}cannot be opened: /)
-  expect(studio).toMatch(
-    /^lmstudio:acme\/tiny:Q4_0 {2}gguf {2}0\.0 MB .*tiny-Q4_0\.gguf {2}cannot be opened: /,
-  )
+  expect(ollama).toMatch(/^ollama:odd:1b {2}gguf {2}0\.0 MB {2}\/.*sha256-[0-9a-f]{64} {2}refused: /)
+  expect(studio).toMatch(/^lmstudio:acme\/tiny:Q4_0 {2}gguf {2}0\.0 MB .*tiny-Q4_0\.gguf {2}refused: /)
+  writeFileSync(join(home, "hub"), "in the way")
+  expect((await run("models")).err).toBe(`tokenrail: ${join(home, "hub")} cannot be read (ENOTDIR)\n`)
   const [first] = (await run("models", "--json")).out.split("\n")
   expect(JSON.parse(first)).toEqual({
     ...{ name: "ollama:odd:1b", kind: "gguf", path: expect.any(String), bytes: 14 },
