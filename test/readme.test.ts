@@ -27,15 +27,10 @@ const folder = "dist/readme"
 
 let engine: Engine
 let server: RunningServer
-/** The embedded model, by the name that the README has a model of the hub by. */
+/** A tiny model, by the name that the README has one of the hub by. */
 const hub = new HubServer(
-  ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"].map(
-    (path) => ({
-      path: path.replace("model.onnx", "model_q4.onnx"),
-      content: readFileSync(`runtime/embedded/${path}`),
-    }),
-  ),
-  "HuggingFaceTB/SmolLM2-135M-Instruct",
+  [{ path: "SmolLM2-135M-Instruct-Q4_K_M.gguf", content: readFileSync("test/decoders/llama.gguf") }],
+  "bartowski/SmolLM2-135M-Instruct-GGUF",
 )
 const cache = mkdtempSync(join(tmpdir(), "hub-"))
 beforeAll(async () => {
@@ -134,11 +129,11 @@ test.each(programs.map((block, index) => [index, block] as const))(
 
 /** Of each command after the first two: its exit code and what it prints. */
 const expected: [begins: string, code: number, check: (out: string) => void][] = [
-  ["npx tokenrail pull", 0, (out) => expect(out).toContain("models--HuggingFaceTB--SmolLM2-135M-Instruct")],
+  ["npx tokenrail pull", 0, (out) => expect(out).toMatch(/SmolLM2-135M-Instruct-Q4_K_M\.gguf\n$/)],
   [
     "npx tokenrail models",
     0,
-    (out) => expect(out).toMatch(/^HuggingFaceTB\/SmolLM2-135M-Instruct {2}main {2}q4 /),
+    (out) => expect(out).toMatch(/^bartowski\/SmolLM2-135M-Instruct-GGUF:Q4_K_M {2}gguf .*\.gguf\n/),
   ],
   ["npx tokenrail generate", 0, (out) => expect(out).toMatch(/^(red|green|blue)\n$/)],
   [
@@ -194,7 +189,7 @@ test.each(expected.map((row, index) => [index, row] as const))(
     expect(command.startsWith(begins), command).toBe(true)
     const { code, out, err } = await shell(
       here(command).replace("npx tokenrail", "node dist/server/main.js"),
-      { HF_ENDPOINT: hub.url, HF_HUB_CACHE: cache },
+      { HF_ENDPOINT: hub.url, HF_HUB_CACHE: cache, XDG_CACHE_HOME: cache },
     )
     expect(code, err).toBe(exitCode)
     check(out)
