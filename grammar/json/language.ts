@@ -55,6 +55,9 @@ export class JsonLanguage implements Values, Containers {
   private madeFinite: FiniteValues | null = null
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
+  private readonly objects = new Map<number, readonly ObjectLanguage[]>()
+  /** Conjunctions whose keys were found to leave few readings open. */
+  private readonly checkedKeys = new Set<number>()
 
   /** `isBlind`: prove everything, see `plain.ts`. */
   constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits, isBlind = false) {
@@ -208,8 +211,8 @@ export class JsonLanguage implements Values, Containers {
   private makeSteps(conjunction: number, types: number): Step[] {
     const steps: Step[] = []
     const isProductive = (part: number) => this.isProductive(part)
-    for (const spec of (types & Types.object) === 0 ? noSpecs : this.objectsOf(conjunction)) {
-      const start = new ObjectLanguage(spec, this, this.all.pathOf(conjunction), isProductive).start()
+    for (const object of (types & Types.object) === 0 ? noSpecs : this.objectLanguages(conjunction)) {
+      const start = object.start()
       if (start !== null) steps.push({ lexeme: this.tokens.openObject, frames: [start] })
     }
     for (const spec of (types & Types.array) === 0 ? noSpecs : this.arraysOf(conjunction)) {
@@ -218,6 +221,18 @@ export class JsonLanguage implements Values, Containers {
     }
     for (const lexeme of this.scalars.lexemes(conjunction, types)) steps.push({ lexeme, frames: noFrames })
     return steps
+  }
+
+  /** The objects of `conjunction`, one for each spec. */
+  private objectLanguages(conjunction: number): readonly ObjectLanguage[] {
+    let objects = this.objects.get(conjunction)
+    if (objects === undefined) {
+      const isProductive = (part: number) => this.isProductive(part)
+      const path = this.all.pathOf(conjunction)
+      objects = this.objectsOf(conjunction).map((spec) => new ObjectLanguage(spec, this, path, isProductive))
+      this.objects.set(conjunction, objects)
+    }
+    return objects
   }
 
   /** Throws `limit` where objects of `conjunction` have more alternatives than may be open. */
@@ -231,13 +246,13 @@ export class JsonLanguage implements Values, Containers {
 
   /** Throws `limit` where the first key of an object of `conjunction` would leave more readings open than may be. */
   checkKeys(conjunction: number): void {
-    const specs = this.objectsOf(conjunction)
-    if (!mayLeaveMany(specs, this.limits)) return
-    const isProductive = (part: number) => this.isProductive(part)
-    const rules = specs.map((spec) => this.rulesOf(spec, isProductive))
+    if (this.checkedKeys.has(conjunction)) return
+    this.checkedKeys.add(conjunction)
+    if (!mayLeaveMany(this.objectsOf(conjunction), this.limits)) return
+    const rules = this.objectLanguages(conjunction).map((object) => object.rules)
     const possible = rules.filter((each) => each.isPossible())
     try {
-      checkKeyReadings(possible, (value) => this.scalars.lexemes(value, AllTypes), this.limits)
+      checkKeyReadings(possible, this.scalars, this.limits)
     } catch (error) {
       throw placed(error, this.all.pathOf(conjunction))
     }

@@ -11,11 +11,11 @@ import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { choices, type Partial, type ValueTest } from "./choices.ts"
-import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
+import { type Alternative, type Conjunctions, Infinite, namesKey, Types } from "./conjunction.ts"
 import { type Expansion, exactlyOne, expandFact } from "./expand.ts"
 import { KeyClauses } from "./keyclauses.ts"
 import { ComparisonWork, Known } from "./known.ts"
-import { type Obligation, obligationOf } from "./obligations.ts"
+import { type Event, type Obligation, obligationOf } from "./obligations.ts"
 import { areDisjoint } from "./oneof.ts"
 import { commonOrder, leavesOf, type Verdict, Verdicts } from "./verdicts.ts"
 
@@ -491,9 +491,14 @@ export class Branches {
   }
 }
 
+/** The name of which something is asked, or the names. */
+function askedOf(event: Exclude<Event, { kind: "absent" }>): string {
+  return event.kind === "value" ? `=${event.name}` : namesKey(event.names)
+}
+
 /** What obligations ask: by name or names the facts that meet something there, but for those that are little to ask. */
 class Asked {
-  private readonly facts = new Map<string | number, Set<number>>()
+  private readonly facts = new Map<string, Set<number>>()
   private readonly isLittle: (fact: number) => boolean
   private most = 0
 
@@ -507,7 +512,7 @@ class Asked {
     let { most } = this
     for (const event of obligations.flat()) {
       if (event.kind === "absent" || this.isLittle(event.fact)) continue
-      const known = this.facts.get(event.kind === "value" ? event.name : event.names)
+      const known = this.facts.get(askedOf(event))
       if (known?.has(event.fact) !== true) most = Math.max(most, (known?.size ?? 0) + 1)
     }
     return most
@@ -516,7 +521,7 @@ class Asked {
   add(obligations: readonly Obligation[]): void {
     for (const event of obligations.flat()) {
       if (event.kind === "absent" || this.isLittle(event.fact)) continue
-      const what = event.kind === "value" ? event.name : event.names
+      const what = askedOf(event)
       const known = this.facts.get(what)
       if (known === undefined) this.facts.set(what, new Set([event.fact]))
       else known.add(event.fact)

@@ -21,16 +21,8 @@ export type Fact =
   | { readonly kind: "present" | "absent"; readonly name: string }
   /** Objects: if the property is there, its value satisfies `fact`. */
   | { readonly kind: "property"; readonly name: string; readonly fact: number }
-  /**
-   * Objects: some property whose name is in the language `names` has a value that satisfies `fact`. `except`: where it is told, the
-   * language is all names but these.
-   */
-  | {
-      readonly kind: "some"
-      readonly names: ExprId
-      readonly fact: number
-      readonly except?: ReadonlySet<string>
-    }
+  /** Objects: some property whose name is one of `names` has a value that satisfies `fact`. */
+  | { readonly kind: "some"; readonly names: Names; readonly fact: number }
   /** Objects and arrays: number of members. */
   | { readonly kind: "size"; readonly min: number; readonly max: number }
   /** Arrays: the item at `index`, if there is one, satisfies `fact`. */
@@ -51,6 +43,9 @@ export type Fact =
   | { readonly kind: "uncounted"; readonly node: SchemaNode }
   /** Nothing satisfies it. */
   | { readonly kind: "never" }
+
+/** A language of names, or all names but these. */
+export type Names = ExprId | ReadonlySet<string>
 
 /** One way to satisfy a clause: facts that must all hold. */
 export type Alternative = readonly number[]
@@ -251,7 +246,7 @@ function factKey(fact: Told): string {
     case "property":
       return `p${fact.fact} ${fact.name}`
     case "some":
-      return `e${fact.fact} ${fact.names}`
+      return `e${fact.fact} ${namesKey(fact.names)}`
     case "item":
       return `i${fact.fact} ${fact.index}`
     case "size":
@@ -269,6 +264,11 @@ function factKey(fact: Told): string {
     default:
       return fact satisfies never
   }
+}
+
+/** Equal names have equal keys. */
+export function namesKey(names: Names): string {
+  return typeof names === "number" ? `${names}` : JSON.stringify([...names].sort())
 }
 
 /** Bits of the JSON types. */

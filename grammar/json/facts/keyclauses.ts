@@ -14,7 +14,7 @@ import type { Keywords } from "../read/keywords.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Expansion, exactlyOne } from "./expand.ts"
-import { joinEvents, type Obligation } from "./obligations.ts"
+import { distinctEvents, type Event, type Obligation } from "./obligations.ts"
 
 /** One clause becomes at most so many obligations. */
 const MaxObligations = 8
@@ -43,16 +43,19 @@ export class KeyClauses {
 
   /** Obligations that together say what `clause` says, or null. */
   of(clause: readonly Alternative[]): Formula {
-    let result: readonly Obligation[] = never
+    const before: Event[] = []
+    const after: Event[] = []
+    /** The one alternative that asks for several things, or for nothing. */
+    let several: readonly Obligation[] | null = null
     for (const alternative of clause) {
       const formula = this.ofMore(alternative, clause) ?? this.ofAll(alternative)
-      if (formula === null || (formula.length > 1 && result.length > 1)) return null
-      const both: Obligation[] = []
-      for (const left of result) for (const right of formula) both.push(joinEvents(left, right))
-      if (both.length > MaxObligations) return null
-      result = both
+      if (formula === null || formula.length > MaxObligations) return null
+      if (formula.length === 1)
+        for (const event of formula[0]) (several === null ? before : after).push(event)
+      else if (several === null || formula.length === 0) several = formula
+      else if (several.length > 0) return null
     }
-    return result
+    return (several ?? never).map((obligation) => distinctEvents([...before, ...obligation, ...after]))
   }
 
   /**

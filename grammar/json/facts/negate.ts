@@ -4,21 +4,18 @@
  * required ↔ a name absent · every property of a class satisfies S ↔ some property of that class does not · bounds on
  * counts ↔ the strict opposite bound · items ↔ an item that does not · contains ↔ too few or too many · unique ↔ equal items.
  */
-import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { exprs } from "../../lexeme/expr/expr.ts"
 import type { Keywords } from "../read/keywords.ts"
 import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { type Alternative, type Conjunctions, Infinite, typeBit } from "./conjunction.ts"
+import { type Alternative, type Conjunctions, Infinite, type Names, typeBit } from "./conjunction.ts"
 
-/** The language of names that `properties` does not declare and `patternProperties` does not match. */
-function restNames(keywords: Keywords): ExprId {
-  const declared = [...keywords.properties.keys()].filter((name) => name.isWellFormed()).map(nameExpr)
-  const matched = keywords.patternProperties.map(({ expr }) => expr)
-  return exprs.not(exprs.or([...declared, ...matched]))
-}
-
-function nameExpr(name: string): ExprId {
-  return exprs.literal(name)
+/** The names that `properties` does not declare and `patternProperties` does not match. */
+function restNames({ properties, patternProperties }: Keywords): Names {
+  if (patternProperties.length === 0) return new Set(properties.keys())
+  const declared = [...properties.keys()].filter((name) => name.isWellFormed())
+  const matched = patternProperties.map(({ expr }) => expr)
+  return exprs.not(exprs.or([...declared.map((name) => exprs.literal(name)), ...matched]))
 }
 
 function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
@@ -44,11 +41,8 @@ function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   for (const { expr, node } of keywords.patternProperties)
     alternatives.push([all.fact({ kind: "some", names: expr, fact: wrong(node) })])
   if (keywords.additional !== null) {
-    const { properties, patternProperties } = keywords
-    const except = patternProperties.length === 0 ? { except: new Set(properties.keys()) } : {}
-    alternatives.push([
-      all.fact({ kind: "some", names: restNames(keywords), fact: wrong(keywords.additional), ...except }),
-    ])
+    const names = restNames(keywords)
+    alternatives.push([all.fact({ kind: "some", names, fact: wrong(keywords.additional) })])
   }
   if (keywords.propertyNames !== null) {
     const names = exprs.not(keywords.namesOf(keywords.propertyNames))

@@ -5,20 +5,13 @@
  * value satisfies a fact, or some property of a class has such a value. The object frame keeps the set of those that are
  * not met yet. So `not` over many properties, `oneOf` over overlapping objects and the like cost one bit a clause.
  */
-import type { ExprId } from "../../lexeme/expr/expr.ts"
-import type { Alternative, Conjunctions } from "./conjunction.ts"
+import { type Alternative, type Conjunctions, type Names, namesKey } from "./conjunction.ts"
 
 /** How one key can meet an obligation. */
-type Event =
+export type Event =
   | { readonly kind: "absent"; readonly name: string }
   | { readonly kind: "value"; readonly name: string; readonly fact: number }
-  | {
-      readonly kind: "some"
-      readonly names: ExprId
-      readonly fact: number
-      /** Where it is told, `names` are all names but these. */
-      readonly except?: ReadonlySet<string>
-    }
+  | { readonly kind: "some"; readonly names: Names; readonly fact: number }
 
 /** Any one of these meets it. */
 export type Obligation = readonly Event[]
@@ -47,15 +40,15 @@ export function obligationOf(all: Conjunctions, clause: readonly Alternative[]):
   return events
 }
 
-/** The events of both. */
-export function joinEvents(left: Obligation, right: Obligation): Obligation {
-  if (left.length === 0) return right
-  const events = new Map<string, Event>()
-  for (const event of [...left, ...right]) events.set(keyOf(event), event)
-  return [...events.values()]
+/** Each of the events once. */
+export function distinctEvents(events: Obligation): Obligation {
+  if (events.length < 2) return events
+  const distinct = new Map<string, Event>()
+  for (const event of events) distinct.set(keyOf(event), event)
+  return distinct.size === events.length ? events : [...distinct.values()]
 }
 
 function keyOf(event: Event): string {
   if (event.kind === "absent") return `- ${event.name}`
-  return event.kind === "value" ? `=${event.fact} ${event.name}` : `e${event.fact} ${event.names}`
+  return event.kind === "value" ? `=${event.fact} ${event.name}` : `e${event.fact} ${namesKey(event.names)}`
 }

@@ -7,23 +7,20 @@
  */
 import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
 import { valueKey } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
-import { Types, typeBit } from "./conjunction.ts"
+import { AllTypes, Types, typeBit } from "./conjunction.ts"
 
 /** What a schema says in any case, its `allOf` and `$ref` included. */
 interface Profile {
   types: number
   /** Keys of the values that it allows, or null. */
-  values: Set<string> | null
-  required: Set<string>
-  properties: Map<string, SchemaNode[]>
-  /** Names allowed by each closed object schema among the parts. */
-  closed: Set<string>[]
-  /** Of each list some schema holds. */
-  alternatives: (readonly SchemaNode[])[]
+  values: ReadonlySet<string> | null
+  /** The schema itself, and those that hold with it. */
+  readonly parts: readonly Keywords[]
   /** What is known of its alternatives beside another schema: those of both meet again and again. By schema, bits of types. */
-  proofs: Map<SchemaNode, { asked: number; proven: number }>
+  proofs: Map<SchemaNode, { asked: number; proven: number }> | null
 }
 
 /** Proofs look so many levels down, through properties and alternatives. */
@@ -46,11 +43,13 @@ export function areDisjoint(
     [left, right],
     [right, left],
   ]) {
-    for (const name of one.required) {
-      if (other.closed.some((names) => !names.has(name))) return true
-      for (const mine of one.properties.get(name) ?? []) {
-        for (const theirs of other.properties.get(name) ?? []) {
-          if (depth < MaxDepth && excludeEachOther(reader, mine, theirs, depth + 1)) return true
+    for (const { required } of one.parts) {
+      for (const name of required) {
+        if (other.parts.some((part) => isClosedTo(part, name))) return true
+        for (const mine of valuesOf(one, name)) {
+          for (const theirs of valuesOf(other, name)) {
+            if (depth < MaxDepth && excludeEachOther(reader, mine, theirs, depth + 1)) return true
+          }
         }
       }
     }
@@ -69,16 +68,19 @@ function excludeEach(
   type: number,
   depth: number,
 ): boolean {
-  const { alternatives, proofs } = profileOf(reader, a)
-  if (alternatives.length === 0) return false
-  const known = proofs.get(b) ?? { asked: 0, proven: 0 }
+  const profile = profileOf(reader, a)
+  if (!profile.parts.some(({ any, one }) => any.length + one.length > 0)) return false
+  profile.proofs ??= new Map()
+  const known = profile.proofs.get(b) ?? { asked: 0, proven: 0 }
   if ((known.asked & type) === 0) {
     checkTime()
-    proofs.set(b, known)
+    profile.proofs.set(b, known)
     // Before it is answered: what leads back to the same question proves nothing.
     known.asked |= type
     try {
-      if (alternatives.some((nodes) => nodes.every((node) => areDisjoint(reader, node, b, type, depth))))
+      const excludeAll = (nodes: readonly SchemaNode[]) =>
+        nodes.every((node) => areDisjoint(reader, node, b, type, depth))
+      if (profile.parts.some(({ any, one }) => any.some(excludeAll) || one.some(excludeAll)))
         known.proven |= type
     } catch (error) {
       known.asked &= ~type
@@ -102,40 +104,55 @@ export function typesOf(reader: KeywordReader, node: SchemaNode): number {
   return profileOf(reader, node).types
 }
 
-function isDisjoint(a: Set<string>, b: Set<string>): boolean {
+function isDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   for (const value of a) if (b.has(value)) return false
   return true
 }
 
-const profiles = new WeakMap<SchemaNode, Profile>()
+/** Whether a closed object schema does not know `name`. */
+function isClosedTo({ additional, patternProperties, properties }: Keywords, name: string): boolean {
+  return additional?.value.kind === "false" && patternProperties.length === 0 && !properties.has(name)
+}
+
+/** The schemas of the property `name`. */
+function* valuesOf({ parts }: Profile, name: string): Generator<SchemaNode> {
+  for (const { properties } of parts) {
+    const node = properties.get(name)
+    if (node !== undefined) yield node
+  }
+}
+
+/** By node id. */
+const profiles = new WeakMap<KeywordReader, (Profile | undefined)[]>()
 
 function profileOf(reader: KeywordReader, root: SchemaNode): Profile {
-  const known = profiles.get(root)
-  if (known !== undefined) return known
-  const profile: Profile = {
-    ...{ types: 63, values: null, required: new Set(), properties: new Map(), closed: [] },
-    ...{ alternatives: [], proofs: new Map() },
+  let known = profiles.get(reader)
+  if (known === undefined) {
+    known = []
+    profiles.set(reader, known)
   }
-  const seen = new Set<SchemaNode>([root])
-  for (const node of seen) {
-    const keywords = reader.of(node)
+  known[root.id] ??= makeProfile(reader, root)
+  return known[root.id] as Profile
+}
+
+function makeProfile(reader: KeywordReader, root: SchemaNode): Profile {
+  const profile: Profile = { types: AllTypes, values: null, parts: partsOf(reader, root), proofs: null }
+  for (const keywords of profile.parts) {
     profile.types &= keywords.types
-    if (keywords.enum !== null) {
-      const keys = new Set(keywords.enum.map(valueKey))
-      const before: Set<string> | null = profile.values
-      profile.values = before === null ? keys : new Set([...before].filter((key) => keys.has(key)))
-      profile.types &= keywords.enum.reduce((types, value) => types | typeBit(value), 0)
-    }
-    for (const name of keywords.required) profile.required.add(name)
-    for (const [name, child] of keywords.properties) {
-      profile.properties.set(name, [...(profile.properties.get(name) ?? []), child])
-    }
-    if (keywords.additional?.value.kind === "false" && keywords.patternProperties.length === 0) {
-      profile.closed.push(new Set(keywords.properties.keys()))
-    }
-    profile.alternatives.push(...keywords.any, ...keywords.one)
-    for (const other of keywords.all) seen.add(other)
+    if (keywords.enum === null) continue
+    const keys = new Set(keywords.enum.map(valueKey))
+    const before: ReadonlySet<string> | null = profile.values
+    profile.values = before === null ? keys : new Set([...before].filter((key) => keys.has(key)))
+    profile.types &= keywords.enum.reduce((types, value) => types | typeBit(value), 0)
   }
-  profiles.set(root, profile)
   return profile
+}
+
+/** What `root` says, and what its `allOf` and `$ref` add to it. */
+function partsOf(reader: KeywordReader, root: SchemaNode): readonly Keywords[] {
+  const own = reader.of(root)
+  if (own.all.length === 0) return [own]
+  const seen = new Set([root])
+  for (const node of seen) for (const other of reader.of(node).all) seen.add(other)
+  return [...seen].map((node) => reader.of(node))
 }

@@ -101,6 +101,8 @@ export class PlainSchemas {
         return unknown
       case "never":
         return nothing
+      case "either":
+        return fact.positive ? this.anyOf(fact.facts.map((id) => this.ofFact(this.all.facts[id]))) : unknown
       default:
         return unknown
     }
@@ -128,7 +130,7 @@ export class PlainSchemas {
     let result = keywords.enum === null ? this.own(keywords) : this.values(keywords, keywords.enum)
     if (!keywords.isCombined) return result
     for (const node of keywords.all) result = both(result, this.of(node))
-    for (const nodes of keywords.any) result = both(result, this.any(nodes))
+    for (const nodes of keywords.any) result = both(result, this.anyOf(nodes.map((node) => this.of(node))))
     for (const nodes of keywords.one) result = both(result, this.one(nodes))
     for (const node of keywords.not) result = both(result, this.not(node))
     if (keywords.conditional !== null) {
@@ -166,10 +168,9 @@ export class PlainSchemas {
     return { all: all & single, some: (some & single) | (isObject ? object : 0), possible: once }
   }
 
-  private any(nodes: readonly SchemaNode[]): Plain {
+  private anyOf(parts: readonly Plain[]): Plain {
     let [all, some, possible] = [0, 0, 0]
-    for (const node of nodes) {
-      const plain = this.of(node)
+    for (const plain of parts) {
       all |= plain.all
       some |= plain.some
       possible |= plain.possible

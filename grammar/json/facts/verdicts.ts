@@ -13,7 +13,7 @@ import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Types } from "./conjunction.ts"
 import type { KeyClauses } from "./keyclauses.ts"
 import { negateContainer } from "./negate.ts"
-import { joinEvents, type Obligation } from "./obligations.ts"
+import { distinctEvents, type Event, type Obligation, obligationOf } from "./obligations.ts"
 
 /** How many parts of a verdict must hold. */
 export type Quantity = "one" | "some" | "all"
@@ -98,7 +98,9 @@ export class Verdicts {
 
   /** What the schema itself says of keys. */
   private ofOwn(keywords: Keywords): Verdict | null {
-    const wrong = this.keyClauses.of(negateContainer.object(this.all, keywords))
+    const clause = negateContainer.object(this.all, keywords)
+    const single = obligationOf(this.all, clause)
+    const wrong = single === null ? this.keyClauses.of(clause) : [single]
     if (wrong === null) return null
     const names = [...keywords.properties.keys()]
     const parts = wrong.map((obligation): Verdict => ({ kind: "unmet", obligation, names }))
@@ -123,7 +125,7 @@ function someOf(a: Verdict | null, b: Verdict | null): Verdict | null {
 /** All of `parts`; those that say something of keys alone are one. */
 function allOf(parts: readonly Verdict[]): Verdict {
   const rest: Verdict[] = []
-  let obligation: Obligation = []
+  const events: Event[] = []
   const names: string[] = []
   for (const part of parts) {
     if (part.kind !== "unmet") {
@@ -131,11 +133,11 @@ function allOf(parts: readonly Verdict[]): Verdict {
       rest.push(part)
       continue
     }
-    obligation = joinEvents(obligation, part.obligation)
+    for (const event of part.obligation) events.push(event)
     names.push(...part.names)
   }
-  if (obligation.length > 0 || names.length > 0)
-    rest.unshift({ kind: "unmet", obligation, names: [...new Set(names)] })
+  if (events.length > 0 || names.length > 0)
+    rest.unshift({ kind: "unmet", obligation: distinctEvents(events), names: [...new Set(names)] })
   if (rest.length === 0) return holds
   return rest.length === 1 ? rest[0] : { kind: "all", isNegated: false, parts: rest }
 }

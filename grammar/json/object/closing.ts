@@ -7,7 +7,7 @@
  */
 import { matchesText } from "../../lexeme/expr/finite.ts"
 import type { Branch } from "../facts/branches.ts"
-import type { Conjunctions } from "../facts/conjunction.ts"
+import type { Conjunctions, Names } from "../facts/conjunction.ts"
 import type { Obligation } from "../facts/obligations.ts"
 import { declaredInForce } from "../facts/openobjects.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -50,6 +50,10 @@ function obligationsOf(all: Conjunctions, branch: Branch): Obligation[] {
   return obligations
 }
 
+function isOneOf(names: Names, name: string): boolean {
+  return typeof names === "number" ? matchesText(names, name) : !names.has(name)
+}
+
 /** The spec with these names alone; none if it needs others. */
 function withNames(
   all: Conjunctions,
@@ -60,7 +64,7 @@ function withNames(
   const usable = spec.names.filter(({ name, value }) => kept.has(name) && !all.isFalse(value))
   const canBeMet = (obligation: Obligation) =>
     obligation.some((event) => {
-      if (event.kind === "some") return usable.some(({ name }) => matchesText(event.names, name))
+      if (event.kind === "some") return usable.some(({ name }) => isOneOf(event.names, name))
       return event.kind === "absent" || kept.has(event.name)
     })
   if (spec.names.some(({ name, isRequired }) => isRequired && !kept.has(name))) return []

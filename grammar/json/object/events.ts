@@ -30,9 +30,9 @@ class Events {
       for (const event of obligation) {
         if (event.kind === "absent") add(this.absences, event.name, bit)
         else if (event.kind === "value") add(inner(this.values, event.name), event.fact, bit)
-        else if (event.except === undefined) add(inner(this.patterns, event.names), event.fact, bit)
+        else if (typeof event.names === "number") add(inner(this.patterns, event.names), event.fact, bit)
         else {
-          const { except, fact } = event
+          const { names: except, fact } = event
           const before = excepted.get(fact)
           excepted.set(
             fact,

@@ -5,6 +5,7 @@
  * objects that ask different things of one name can have more readings behind that name than may be open.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
+import type { Scalars } from "../scalar/scalars.ts"
 import type { KeyWay, ObjectRules } from "./objectrules.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
@@ -28,24 +29,43 @@ export function mayLeaveMany(specs: readonly ObjectSpec[], { threads }: Limits):
   return [...most.values()].some((count) => count > threads)
 }
 
+/** The readings of one key. */
+interface Readings {
+  ways: number
+  /** Lexemes that values begin with, and values whose lexemes are not made yet: while they are surely few, none is made. */
+  readonly lexemes: Set<number>
+  pending: number[]
+  mostPending: number
+}
+
 /**
- * Throws `limit` where the first key would leave too many open: in ways to read it, or in lexemes of scalars that `lexemesOf` a
- * conjunction begins with. Reads each name in each alternative.
+ * Throws `limit` where the first key would leave too many open: in ways to read it, or in lexemes that its scalars begin with.
+ * Reads each name in each alternative.
  */
 export function checkKeyReadings(
   alternatives: readonly ObjectRules[],
-  lexemesOf: (conjunction: number) => readonly number[],
+  scalars: Scalars,
   limits: Limits,
 ): void {
-  const readings = new Map<string | null, { ways: number; lexemes: Set<number> }>()
-  const add = (name: string | null, ways: readonly KeyWay[]) => {
-    const all = readings.get(name) ?? { ways: 0, lexemes: new Set() }
-    readings.set(name, all)
-    all.ways += ways.length
-    for (const { value } of ways) for (const lexeme of lexemesOf(value)) all.lexemes.add(lexeme)
-    const count = Math.max(all.ways, all.lexemes.size)
+  const readings = new Map<string | null, Readings>()
+  const check = (count: number) => {
     const what = "readings of one key in all alternatives of an object"
     checkLimit(limits, "threads", count, "", what, "simplify the not or oneOf around it")
+  }
+  const add = (name: string | null, ways: readonly KeyWay[]) => {
+    const all = readings.get(name) ?? { ways: 0, lexemes: new Set(), pending: [], mostPending: 0 }
+    readings.set(name, all)
+    all.ways += ways.length
+    check(all.ways)
+    for (const { value } of ways) {
+      all.pending.push(value)
+      all.mostPending += scalars.mostLexemes(value)
+    }
+    if (all.lexemes.size + all.mostPending <= limits.threads) return
+    for (const value of all.pending) for (const lexeme of scalars.lexemes(value)) all.lexemes.add(lexeme)
+    all.pending = []
+    all.mostPending = 0
+    check(all.lexemes.size)
   }
   for (const rules of alternatives) {
     const { start, spec } = rules

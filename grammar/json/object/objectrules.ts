@@ -156,12 +156,31 @@ export class ObjectRules {
     const { names } = this.spec
     const available: number[] = []
     const isRoomy = this.isRoomy(progress)
+    /** Names from there on cannot come, since one before them would be given up; known once a name cannot come. */
+    let end = -1
     for (let i = progress.next; i < names.length && available.length < most; i++) {
       if (this.isSeen(progress, i)) continue
-      if (this.isOffered[i] && (isRoomy || this.nameWays(progress, i, 1).length > 0)) available.push(i)
-      if (i < this.ordered && names[i].isRequired) break
+      if (this.isOffered[i]) {
+        if (isRoomy || this.nameWays(progress, i, 1).length > 0) available.push(i)
+        else if (end < 0) end = this.endAfter(progress, i)
+      }
+      if (i === end || (i < this.ordered && names[i].isRequired)) break
     }
     return available
+  }
+
+  /** The first name from `index` on that cannot be given up; the number of names where there is none. */
+  private endAfter(progress: Progress, index: number): number {
+    const canGiveUp = (end: number) => this.canFinish({ ...this.passed(progress, end), next: end })
+    if (index >= this.ordered || canGiveUp(this.ordered)) return this.spec.names.length
+    // What is given up stays so: no name behind one that cannot be given up can come.
+    let [low, high] = [index, this.ordered - 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (canGiveUp(middle + 1)) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
@@ -181,6 +200,7 @@ export class ObjectRules {
   nameWays(before: Progress, index: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const progress = this.passed(before, index)
     const { value, chances, isRequired } = this.spec.names[index]
+    const absent = isRequired ? progress.absent : this.absentWithout(progress, index)
     return this.ways(progress, value, chances, most, (met) => {
       const unmet = progress.unmet & ~met
       return {
@@ -190,7 +210,7 @@ export class ObjectRules {
         unmet,
         next: Math.min(index + 1, this.ordered),
         requiredCount: progress.requiredCount - (isRequired ? 1 : 0),
-        absent: isRequired ? progress.absent : this.absentWithout(progress, index),
+        absent,
       }
     })
   }

@@ -237,7 +237,7 @@ function addNames(
   for (const obligation of parts.obligations) {
     for (const event of obligation) {
       if (event.kind !== "some") parts.names.add(event.name)
-      else for (const name of event.except ?? []) parts.names.add(name)
+      else if (typeof event.names !== "number") for (const name of event.names) parts.names.add(name)
     }
   }
 }
@@ -409,7 +409,7 @@ function patternsOf(parts: Parts): ReadonlySet<ExprId> {
     for (const { expr } of patternProperties) patterns.add(expr)
   // Names that are told apart from all others by being listed are declared.
   for (const event of parts.obligations.flat())
-    if (event.kind === "some" && event.except === undefined) patterns.add(event.names)
+    if (event.kind === "some" && typeof event.names === "number") patterns.add(event.names)
   patterns.delete(exprs.anyText)
   for (const pattern of patterns) {
     const texts = fewTexts(pattern)

@@ -110,6 +110,13 @@ export class Scalars {
     return lexemesOf
   }
 
+  /** How many lexemes `conjunction` has at most, told without making any. */
+  mostLexemes(conjunction: number): number {
+    const { possible } = this.plain.ofConjunction(conjunction)
+    const words = (possible & (Types.boolean | Types.null)) === 0 ? 0 : 1
+    return words + ((possible & Types.string) === 0 ? 0 : 1) + ((possible & Types.number) === 0 ? 0 : 1)
+  }
+
   /** The lexeme of the numbers of `conjunction`; `Dead` if there are none. */
   numberLexeme(conjunction: number): number {
     if ((this.plain.ofConjunction(conjunction).all & Types.number) === 0)

@@ -38,6 +38,13 @@ export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [str
         `has ${text.length} characters, and ${maxUnits} are read. ${damaged}`,
       )
     }
+    const single = [...text].find((char) => !pieces.has(char))
+    if (single !== undefined && types[id] === TokenType.Normal) {
+      fail(
+        `tokenizer.ggml.tokens[${id}]`,
+        `is ${shown(text)}, and ${shown(single)} is no token, so that no merges make it. Take another model`,
+      )
+    }
     for (let end = 1; end < text.length; end++) {
       const left = text.slice(0, end)
       if (!pieces.has(left)) continue

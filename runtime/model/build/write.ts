@@ -161,7 +161,7 @@ export class GraphWriter {
     const weights = this.weights
     return this.values(name, dims, function* () {
       for (const { tensor, first, count } of rows) {
-        const values = floats(weights.tensors.get(tensor)!.type, weights.rows(tensor, first, count))
+        const values = floats(weights.tensors.get(tensor)!.type, weights.rows(tensor, first, count), tensor)
         yield plus === 0 ? values : values.map((value) => value + plus)
       }
     })
@@ -317,14 +317,14 @@ export class GraphWriter {
     this.fills.push({
       length: codesLength + scalesLength + restsLength,
       *chunks() {
-        for (const { row, rowCount, type, bytes } of source()) {
+        for (const { row, rowCount, tensor, type, bytes } of source()) {
           if (layout === null) {
-            const values = floats(type, bytes)
+            const values = floats(type, bytes, tensor)
             if (isTransposed) yield* columnsOf(values, columns, row, count, codes)
             else yield { at: codes + 4 * row * columns, bytes: bytesOf(values) }
             continue
           }
-          const packed = pack(type, dtype, bytes, columns)
+          const packed = pack(type, dtype, bytes, columns, tensor)
           yield { at: codes + (row * columns * layout.bits) / 8, bytes: packed.codes }
           yield { at: scales + (4 * row * columns) / layout.block, bytes: bytesOf(packed.scales) }
           if (layout.rest !== 0) yield* columnsOf(packed.rests, columns / layout.rest, row, count, rests)
@@ -339,7 +339,7 @@ export class GraphWriter {
   private *read(
     rows: readonly Rows[],
     columns: number,
-  ): Generator<{ row: number; rowCount: number; type: string; bytes: Uint8Array }> {
+  ): Generator<{ row: number; rowCount: number; tensor: string; type: string; bytes: Uint8Array }> {
     let row = 0
     for (const { tensor, first, count } of rows) {
       const { type } = this.tensor(tensor)
@@ -347,7 +347,7 @@ export class GraphWriter {
       const step = Math.max(1, Math.floor(chunkBytes / ((columns / values) * bytes)))
       for (let done = 0; done < count; done += step) {
         const rowCount = Math.min(step, count - done)
-        yield { row, rowCount, type, bytes: this.weights.rows(tensor, first + done, rowCount) }
+        yield { row, rowCount, tensor, type, bytes: this.weights.rows(tensor, first + done, rowCount) }
         row += rowCount
       }
     }

@@ -11,6 +11,7 @@ import { gridTypes } from "./grids.ts"
 import { plainTypes } from "./plain.ts"
 import { quantize } from "./quantize.ts"
 import { blockSizes } from "./sizes.ts"
+import { damaged, quoted } from "./storage.ts"
 import { superblockTypes } from "./superblocks.ts"
 import { tableTypes } from "./tables.ts"
 import { ternaryTypes } from "./ternary.ts"
@@ -65,9 +66,9 @@ function blockTypeOf(type: string): BlockType {
 /**
  * Rewrites whole rows of `columns` weights for the kernel. Throws ModelError for a type that is not read or
  * not packed, for a number of bytes that makes no whole rows, and for a scale or a weight that is infinite or
- * not a number.
+ * not a number; messages name the tensor by `name`.
  */
-export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: number): Packed {
+export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: number, name = ""): Packed {
   const layout = layoutOf(type, dtype)
   if (layout === null || columns % layout.block !== 0) {
     throw new ModelError(
@@ -82,11 +83,16 @@ export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: num
     )
   }
   if (floatTypes.includes(type))
-    return { ...quantize(floats(type, bytes), layout), rests: new Float32Array(0) }
-  return packBlocks(type, blockTypes[type], bytes)
+    return { ...quantize(floats(type, bytes, name), layout), rests: new Float32Array(0) }
+  return packBlocks(type, blockTypes[type], bytes, name)
 }
 
-function packBlocks(type: string, { layout, centre, unpack }: BlockType, bytes: Uint8Array): Packed {
+function packBlocks(
+  type: string,
+  { layout, centre, unpack }: BlockType,
+  bytes: Uint8Array,
+  name: string,
+): Packed {
   const { values, bytes: blockBytes } = blockSizes.get(type)!
   const count = bytes.length / blockBytes
   const subCount = values / layout.block
@@ -110,7 +116,7 @@ function packBlocks(type: string, { layout, centre, unpack }: BlockType, bytes: 
   for (let sub = 0; sub < scales.length; sub++) {
     const rest = rests.length === 0 ? 0 : rests[sub] + centre * scales[sub]
     // 0 for numbers, not a number for the others.
-    if ((scales[sub] + rest) * 0 !== 0) throw notFinite(type, Math.floor(sub / subCount))
+    if ((scales[sub] + rest) * 0 !== 0) throw notFinite(type, name)
     if (rests.length > 0) rests[sub] = rest
   }
   return { codes: new Uint8Array(codes.buffer), scales, rests }
@@ -124,14 +130,14 @@ function paired(word: number): number {
 
 /**
  * The values of whole blocks, exactly: the definition that `pack` is held to. Throws ModelError for a type
- * that is not read and for values that are infinite or not a number.
+ * that is not read and for values that are infinite or not a number; messages name the tensor by `name`.
  */
-export function floats(type: string, bytes: Uint8Array): Float32Array {
+export function floats(type: string, bytes: Uint8Array, name = ""): Float32Array {
   const size = blockSizes.get(type)
   if (size === undefined || bytes.length % size.bytes !== 0) {
     throw new ModelError(`${bytes.length} bytes are not whole blocks of type ${type}. Pass whole rows`)
   }
-  if (floatTypes.includes(type)) return storedFloats(type, bytes)
+  if (floatTypes.includes(type)) return storedFloats(type, bytes, name)
   const { layout, centre, unpack } = blockTypeOf(type)
   const count = bytes.length / size.bytes
   const subCount = size.values / layout.block
@@ -149,14 +155,14 @@ export function floats(type: string, bytes: Uint8Array): Float32Array {
       const sub = Math.floor(at / layout.block)
       const product = Math.fround((codes[at] - zero) * scales[sub])
       const value = layout.rest === 0 ? product : product + minima[sub]
-      if (value * 0 !== 0) throw notFinite(type, i)
+      if (value * 0 !== 0) throw notFinite(type, name)
       out[i * size.values + at] = value
     }
   }
   return out
 }
 
-function storedFloats(type: string, bytes: Uint8Array): Float32Array {
+function storedFloats(type: string, bytes: Uint8Array, name: string): Float32Array {
   const out = new Float32Array(bytes.length / blockSizes.get(type)!.bytes)
   if (type === "F32") {
     new Uint8Array(out.buffer).set(bytes)
@@ -168,12 +174,12 @@ function storedFloats(type: string, bytes: Uint8Array): Float32Array {
     else for (let i = 0; i < out.length; i++) out[i] = half(view, 2 * i)
   }
   // hot
-  for (let i = 0; i < out.length; i++) if (out[i] * 0 !== 0) throw notFinite(type, i)
+  for (let i = 0; i < out.length; i++) if (out[i] * 0 !== 0) throw notFinite(type, name)
   return out
 }
 
-function notFinite(type: string, block: number): ModelError {
+function notFinite(type: string, name: string): ModelError {
   return new ModelError(
-    `block ${block} of weights of type ${type} is infinite or not a number. The file is damaged: download it again`,
+    `tensor ${quoted(name)}: a weight of type ${type} is infinite or not a number. ${damaged}`,
   )
 }

@@ -12,6 +12,9 @@ import type { Tensor, Weights } from "./weights.ts"
 /** Bytes that one system call reads at most: Linux ends at 2 GiB. */
 const maxReadBytes = 2 ** 30
 
+/** Bytes that rows which are read at once may have. */
+const maxRowsBytes = 2 ** 31
+
 export const damaged = "The file is damaged or was cut off: download it again"
 
 /** A name from a file as a message may hold it: quoted, on one line, at most 80 characters. */
@@ -51,6 +54,7 @@ export class WeightsFile {
 
   /** Fills `target` with the bytes from `offset` on. Throws ModelError past the end of the file. */
   read(target: Uint8Array, offset: number): void {
+    if (!this.#isOpen) throw new ModelError(`${this.path}: was closed. Open it again`)
     for (let done = 0; done < target.length; ) {
       const length = Math.min(target.length - done, maxReadBytes)
       let count = 0
@@ -127,6 +131,12 @@ export class StoredWeights implements Weights {
       )
     }
     const rowBytes = rowCount === 0 ? 0 : bytesOf(tensor) / rowCount
+    if (count * rowBytes > maxRowsBytes) {
+      throw new ModelError(
+        `${tensor.file.path}: ${count} rows of tensor ${quoted(name)} have ${count * rowBytes} bytes, ` +
+          `above ${maxRowsBytes}. Read fewer rows at once`,
+      )
+    }
     const bytes = new Uint8Array(count * rowBytes)
     tensor.file.read(bytes, tensor.offset + first * rowBytes)
     return bytes

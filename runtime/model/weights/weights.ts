@@ -19,7 +19,7 @@ export interface Weights {
   /**
    * Returns the stored bytes of `count` rows of a tensor from row `first` on; all outer dimensions count as
    * rows, and [n] is one row. The array is new and starts at offset 0 of its buffer. Throws ModelError for an
-   * unknown name, for rows past the end, and if the file cannot be read.
+   * unknown name, for rows past the end or more than 2 GiB of them, and if the file cannot be read.
    */
   rows(name: string, first: number, count: number): Uint8Array
   close(): void

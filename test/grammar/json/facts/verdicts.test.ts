@@ -287,6 +287,32 @@ const families: Family[] = [
     () => [{}, { kind: "k0" }, { v1: "x", kind: "k1" }],
   ],
   [
+    "a discriminator that is required",
+    (count) => ({ oneOf: numbered(count).map((i) => kindOf(i, { required: ["kind"] })) }),
+    (last) => [
+      { kind: "k3", v: 1 },
+      { v: 1, x: 2, kind: `k${last}` },
+    ],
+    () => [{}, { kind: "zz" }, { v: 1 }, { kind: "k1", v: "x" }],
+  ],
+  [
+    "the same through references, closed, with members of their own",
+    (count) => ({
+      oneOf: numbered(count).map((i) => ({ $ref: `#/$defs/d${i}` })),
+      $defs: Object.fromEntries(
+        numbered(count).map((i) => [
+          `d${i}`,
+          {
+            ...{ type: "object", properties: { kind: { const: `k${i}` }, [`v${i}`]: integer } },
+            ...{ required: ["kind"], additionalProperties: false },
+          },
+        ]),
+      ),
+    }),
+    (last) => [{ kind: "k3", v3: 1 }, { kind: `k${last}` }, { [`v${last}`]: 1, kind: `k${last}` }],
+    () => [{}, { v1: 1 }, { kind: "k1", v2: 1 }, { kind: "k1", v1: "x" }],
+  ],
+  [
     "conditions on names of their own",
     (count) => ({
       ...{ type: "object", properties: integers(count) },

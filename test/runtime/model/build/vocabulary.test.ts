@@ -260,6 +260,10 @@ test.each<[message: string, Values]>([
     '"tokenizer.ggml.tokens[263]" has 300 characters, and 256 are read.',
     put(llama, "tokens", 263, "a".repeat(300)),
   ],
+  [
+    '"tokenizer.ggml.tokens[264]" is "c\\n", and "c" is no token, so that no merges make it.',
+    put(llama, "tokens", 264, "c\n"),
+  ],
   ['"tokenizer.chat_template" is a number, not a string.', { ...gpt2, "tokenizer.chat_template": 1 }],
   [
     '"tokenizer.chat_template.../x" is a chat template whose name',

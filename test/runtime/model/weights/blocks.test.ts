@@ -87,9 +87,11 @@ test("infinite scales, and those that are no number, are refused", () => {
     // Every scale and minimum of the last block is beyond the largest number.
     const size = bytes.length / 20
     bytes.fill(255, bytes.length - size)
-    const message = `block 19 of weights of type ${type} is infinite or not a number`
-    expect(() => floats(type, bytes), type).toThrow(message)
-    expect(() => pack(type, "q8", bytes, floats(type, bytesOf(blocks)).length), type).toThrow(message)
+    const message = `tensor "a.weight": a weight of type ${type} is infinite or not a number`
+    expect(() => floats(type, bytes, "a.weight"), type).toThrow(message)
+    expect(() => pack(type, "q8", bytes, floats(type, bytesOf(blocks)).length, "a.weight"), type).toThrow(
+      message,
+    )
   }
 })
 
@@ -100,5 +102,5 @@ test("what is not read is refused by name", () => {
   expect(() => pack("F16", "q8", new Uint8Array(60), 30)).toThrow("rows of 30 weights")
   expect(() => pack("Q4_0", "q8", new Uint8Array(17), 32)).toThrow("whole rows")
   expect(() => floats("Q4_0", new Uint8Array(17))).toThrow("whole blocks")
-  expect(() => floats("F16", Uint8Array.of(0, 0x7c))).toThrow("block 0 of weights of type F16 is infinite")
+  expect(() => floats("F16", Uint8Array.of(0, 0x7c))).toThrow("a weight of type F16 is infinite")
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -198,6 +198,35 @@ test.each(wrong)("%s is refused", async (name, parts, message) => {
   expect(error).toBeInstanceOf(ModelError)
   expect((error as Error).message).toContain(message)
   expect((error as Error).message).toMatch(/^[^\n]*\.gguf: [^\n]{1,400}$/)
+})
+
+test("a file that was closed is not read", async () => {
+  const gguf = await openGguf(write("closed.gguf", { tensors: [vector] }))
+  gguf.close()
+  gguf.close()
+  expect(() => gguf.rows("b", 0, 1)).toThrow("was closed")
+})
+
+test("tensors behind 4 GiB are read, and not more than 2 GiB of them at once", async () => {
+  const path = join(folder, "large.gguf")
+  const large = 2 ** 32 + 128
+  const file = ggufFile({
+    tensors: [
+      { name: "large", shape: [2, large / 16], type: 27, bytes: new Uint8Array(0) },
+      { ...vector, offset: large },
+    ],
+  })
+  // A file with a hole, which takes no room on the disk.
+  const handle = openSync(path, "w")
+  const head = file.length - 32
+  writeSync(handle, file, 0, head, 0)
+  writeSync(handle, file, head, 32, head + large)
+  closeSync(handle)
+  await using(path, (gguf) => {
+    expect(gguf.rows("b", 0, 1)).toEqual(floats(7, 8))
+    expect(() => gguf.rows("large", 0, 1)).toThrow("above 2147483648. Read fewer rows at once")
+  })
+  rmSync(path)
 })
 
 test("a folder and a missing file are refused", async () => {
