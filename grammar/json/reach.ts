@@ -14,8 +14,8 @@ import type { JsonLanguage } from "./language.ts"
 import type { Keywords } from "./read/keywords.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
-/** So much work is spent on it, in the weight of `checkTime`: some tens of milliseconds. */
-const MostWork = 25_000
+/** So much work is spent on it, in the weight of `checkTime`: some milliseconds, and more where one part alone takes more. */
+const MostWork = 4_000
 
 /** Ways to combine the alternatives of one value that are surely few. */
 const FewBranches = 128

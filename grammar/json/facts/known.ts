@@ -27,7 +27,8 @@ export class Known {
   private readonly members: ((name: string) => number) | null
   private readonly values = new Map<string, number>()
   private readonly statuses = new Map<number, Status>()
-  private said: { readonly right: Set<SchemaNode>; readonly wrong: Set<SchemaNode> } | null = null
+  /** The schemas that hold, and those that do not, each as the first one that is written like it. */
+  private readonly said: { right?: Set<SchemaNode>; wrong?: Set<SchemaNode> } = {}
 
   constructor(
     all: Conjunctions,
@@ -75,7 +76,7 @@ export class Known {
       case "never":
         return "fails"
       case "schema":
-        return this.schemas(!fact.positive).has(this.all.first(fact.node)) ? "fails" : "open"
+        return this.isSaid(fact.node, !fact.positive) ? "fails" : "open"
       case "present":
         if (this.present.has(fact.name)) return "holds"
         return this.isImpossible(fact.name) ? "fails" : "open"
@@ -95,18 +96,21 @@ export class Known {
     }
   }
 
-  /** The schemas that hold, or those that do not, each as the first one that is written like it. */
-  private schemas(hold: boolean): ReadonlySet<SchemaNode> {
-    if (this.said === null) {
+  /** Whether a schema is written like one of those that hold, or that do not. */
+  private isSaid(node: SchemaNode, hold: boolean): boolean {
+    const known = hold ? "right" : "wrong"
+    let nodes = this.said[known]
+    if (nodes === undefined) {
       this.spend(ComparisonWork)
-      this.said = { right: new Set(), wrong: new Set() }
+      nodes = new Set()
       for (const id of this.facts) {
         const fact = this.all.facts[id]
-        if (fact.kind === "schema")
-          this.said[fact.positive ? "right" : "wrong"].add(this.all.first(fact.node))
+        if (fact.kind === "schema" && fact.positive === hold) nodes.add(this.all.first(fact.node))
       }
+      this.said[known] = nodes
     }
-    return hold ? this.said.right : this.said.wrong
+    // Mostly nothing is denied, and then nothing is compared.
+    return nodes.size > 0 && nodes.has(this.all.first(node))
   }
 
   private isImpossible(name: string): boolean {
