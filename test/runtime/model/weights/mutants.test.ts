@@ -16,7 +16,7 @@ import { generator } from "../../../support/onnx.ts"
 import { ggufFile, safetensorsFile } from "../../../support/weightsfiles.ts"
 
 const seed = Number(process.env.MUTANTS_SEED ?? 1)
-const count = Number(process.env.MUTANTS_COUNT ?? 1_500)
+const count = Number(process.env.MUTANTS_COUNT ?? 1_000)
 
 const random = generator(seed)
 const below = (bound: number): number => Math.floor(random() * bound)
