@@ -377,12 +377,13 @@ class PlanSearch {
       for (const i of bitsOf(pending)) {
         const bit = 1n << BigInt(i)
         if ((draft.left & ~draft.absent & bit) === 0n) continue
-        const found = this.services(draft, bit, i, fewest?.length ?? Number.POSITIVE_INFINITY)
+        const most = fewest?.length ?? Number.POSITIVE_INFINITY
+        const found = this.services(draft, bit, i, most)
         if (found.length === 0) return null
         const ways = byWeight(found, pending)
         // Who meets most of what is pending is read, without a look at the rest.
         if (ways.length > 1 && 2 * weightOf(ways[0].met & pending) > weightOf(pending))
-          return this.tryEach(ways)
+          return this.tryEach(ways.length < most ? ways : byWeight(this.services(draft, bit, i), pending))
         if (ways.length === 1) {
           const next = ways[0].next()
           if (next === null) return null
