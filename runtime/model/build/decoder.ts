@@ -15,6 +15,7 @@ import { type Architecture, architectures, type Role } from "./architectures.ts"
 import type { Attention, Convolution, Decoder, Layer, Linear, Mlp, Norm } from "./blueprint.ts"
 import { writeGraph } from "./graph.ts"
 import { Parameters } from "./parameters.ts"
+import type { Provider } from "./providers.ts"
 import { readRopes } from "./scaling.ts"
 import { GraphWriter, type Rows, type SaveOptions } from "./write.ts"
 
@@ -66,14 +67,20 @@ export function decoderOfConfig(config: Readonly<Record<string, unknown>>, weigh
 export interface WriteOptions extends SaveOptions {
   /** How weights that are stored as floats are written. */
   readonly dtype: Dtype
-  readonly provider: "cpu" | "web" | "cuda"
+  /** What will run the graph. */
+  readonly provider: Provider
   readonly endIds: readonly number[]
 }
 
 /** Everything that is written of a decoder but its bytes. Throws ModelError naming a tensor of the file that no node reads. */
-export function planDecoder(decoder: Decoder, weights: Weights, dtype: Dtype): GraphWriter {
+export function planDecoder(
+  decoder: Decoder,
+  weights: Weights,
+  dtype: Dtype,
+  provider: Provider = "cpu",
+): GraphWriter {
   const graph = new GraphWriter(weights, dtype)
-  writeGraph(decoder, graph)
+  writeGraph(decoder, graph, provider)
   for (const name of weights.tensors.keys()) {
     if (graph.usedTensors.has(name) || decoder.unneeded(name)) continue
     throw new ModelError(
@@ -91,9 +98,9 @@ export async function writeDecoder(
   decoder: Decoder,
   weights: Weights,
   folder: string,
-  { dtype, endIds, onProgress, signal }: WriteOptions,
+  { dtype, provider, endIds, onProgress, signal }: WriteOptions,
 ): Promise<void> {
-  const graph = planDecoder(decoder, weights, dtype)
+  const graph = planDecoder(decoder, weights, dtype, provider)
   await graph.save(folder, { ...(onProgress && { onProgress }), ...(signal && { signal }) })
   writeFileSync(join(folder, "config.json"), `${JSON.stringify(configOf(decoder, endIds), null, 2)}\n`)
 }

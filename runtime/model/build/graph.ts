@@ -9,12 +9,13 @@
 import type { OnnxAttribute } from "../ort/onnx.ts"
 import { headInput } from "../ort/slim.ts"
 import type { Activation, Attention, Convolution, Decoder, Linear, Mlp, Norm } from "./blueprint.ts"
+import { attentionTypes, type Provider } from "./providers.ts"
 import { type Rope, ropeTable } from "./rope.ts"
 import { Float32, type GraphWriter, Int32, Int64, microsoft } from "./write.ts"
 
 /** Adds all nodes of a decoder. */
-export function writeGraph(decoder: Decoder, graph: GraphWriter): void {
-  new DecoderGraph(decoder, graph).write()
+export function writeGraph(decoder: Decoder, graph: GraphWriter, provider: Provider): void {
+  new DecoderGraph(decoder, graph, provider).write()
 }
 
 /** A residual stream: `sum` once `added` is added to it. */
@@ -27,12 +28,14 @@ class DecoderGraph {
   private readonly decoder: Decoder
   private readonly graph: GraphWriter
   private readonly tables = new Map<string, readonly [string, string]>()
+  private readonly attentionType: number
   private lengths = ""
   private total = ""
 
-  constructor(decoder: Decoder, graph: GraphWriter) {
+  constructor(decoder: Decoder, graph: GraphWriter, provider: Provider) {
     this.decoder = decoder
     this.graph = graph
+    this.attentionType = attentionTypes[provider]
   }
 
   write(): void {
@@ -157,9 +160,11 @@ class DecoderGraph {
   private attend(name: string, index: number, x: string, attention: Attention): string {
     const { graph } = this
     const { heads, kvHeads, headDim, rope, window, sinks } = attention
+    const type = this.attentionType
+    const dims = [0, kvHeads, 0, headDim]
     const past = ["key", "value"].map((part) => {
-      graph.output(`present.${index}.${part}`, Float32, [0, kvHeads, 0, headDim])
-      return graph.input(`past_key_values.${index}.${part}`, Float32, [0, kvHeads, 0, headDim])
+      graph.output(`present.${index}.${part}`, type, dims)
+      return graph.input(`past_key_values.${index}.${part}`, type, dims)
     })
     const angles = rope === null ? ["", ""] : this.anglesOf(rope)
     const attributes: OnnxAttribute[] = [
@@ -173,12 +178,14 @@ class DecoderGraph {
     if (window !== 0 && window < this.decoder.context)
       attributes.push({ name: "local_window_size", int: window })
     const head =
-      sinks === null ? [] : [graph.vector(`${name}.sinks`, [{ tensor: sinks, first: 0, count: 1 }], [heads])]
+      sinks === null
+        ? []
+        : [this.cast(graph.vector(`${name}.sinks`, [{ tensor: sinks, first: 0, count: 1 }], [heads]), type)]
     graph.node(
       `${name}.heads`,
       "GroupQueryAttention",
       [
-        ...this.queries(name, x, attention),
+        ...this.queries(name, x, attention).map((part) => this.cast(part, type)),
         ...past,
         this.lengths,
         this.total,
@@ -191,7 +198,13 @@ class DecoderGraph {
         outputs: [`${name}.heads`, `present.${index}.key`, `present.${index}.value`],
       },
     )
-    return this.linear(`${name}.out`, `${name}.heads`, attention.out)
+    return this.linear(`${name}.out`, this.cast(`${name}.heads`, Float32, type), attention.out)
+  }
+
+  /** `x`, which has the type `from`, in another; an absent input stays absent. */
+  private cast(x: string, to: number, from = Float32): string {
+    if (x === "" || to === from) return x
+    return this.graph.node(`${x}.cast`, "Cast", [x], [{ name: "to", int: to }])
   }
 
   /** Queries, keys and values: of one product if their weights can be one matrix and nothing happens to one of them alone. */
@@ -246,8 +259,9 @@ class DecoderGraph {
         ropeTable(rope, part, context),
       ),
     )
-    this.tables.set(key, [cos, sin])
-    return [cos, sin]
+    const tables = [this.cast(cos, this.attentionType), this.cast(sin, this.attentionType)] as const
+    this.tables.set(key, tables)
+    return tables
   }
 
   private convolve(name: string, index: number, x: string, convolution: Convolution): string {

@@ -45,11 +45,17 @@ export function readRopes(
   const isGguf = parameters.format === "gguf"
   const read = (kind: string): Turning =>
     isGguf ? ggufTurning(parameters, weights, longest, dims) : configTurning(parameters, kind, longest, dims)
-  const ropeOf = ({ base, stretch, magnitude, factors }: Turning): Rope => ({
-    frequencies: ropeFrequencies(dims, base, stretch).map((angle, pair) => angle / (factors?.[pair] ?? 1)),
-    magnitude,
-    isInterleaved: architecture.isInterleaved[parameters.format],
-  })
+  const ropeOf = ({ base, stretch, magnitude, factors }: Turning): Rope => {
+    const frequencies = ropeFrequencies(dims, base, stretch).map(
+      (angle, pair) => angle / (factors?.[pair] ?? 1),
+    )
+    if (!frequencies.every((angle) => angle > 0 && angle <= 1e6))
+      parameters.refuse(
+        parameters.spelt("ropeBase"),
+        `is ${base}, which with its scaling turns by no usable angles`,
+      )
+    return { frequencies, magnitude, isInterleaved: architecture.isInterleaved[parameters.format] }
+  }
   const turning = read("full_attention")
   const rope = ropeOf(turning)
   const tensors = turning.tensors ?? []

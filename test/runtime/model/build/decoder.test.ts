@@ -1,8 +1,9 @@
 /** Graphs that are built of tiny GGUF files (`test/decoders/make.py`), opened as any model: they answer what llama.cpp answers. */
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { decoderOfGguf } from "../../../../runtime/model/build/decoder.ts"
+import { type Decoder, decoderOfGguf, writeDecoder } from "../../../../runtime/model/build/decoder.ts"
 import { type OnnxNode, readGraph } from "../../../../runtime/model/ort/onnx.ts"
 import { openGguf } from "../../../../runtime/model/weights/gguf.ts"
 import { buildTiny, expectedAnswers, ggufPath } from "../../../support/builtmodels.ts"
@@ -17,6 +18,34 @@ function intOf({ attributes }: OnnxNode, name: string): number | undefined {
   return undefined
 }
 
+/** Opens a built model and has it answer each prompt greedily. */
+async function expectAnswers(
+  folder: string,
+  decoder: Decoder,
+  rows: (typeof expectedAnswers)[string],
+): Promise<void> {
+  const session = await openGraph(folder, { slotCount: 2, contextLength: decoder.context })
+  expect(session.isBatched).toBe(true)
+  for (const { prompt, tokens, logits } of rows) {
+    const made: number[] = []
+    let start = 0
+    let feed = prompt
+    while (made.length < tokens.length) {
+      const row = await session.forward([{ slot: 0, start, tokens: feed, logitsCount: 1 }])
+      const [least, most] = [Math.min(...row), Math.max(...row)]
+      // Both round activations to 8 bits, and differently.
+      if (made.length === 0) {
+        for (const [id, logit] of logits)
+          expect(Math.abs(row[id] - logit) / (most - least), `logit ${id}`).toBeLessThan(0.02)
+      }
+      made.push(row.indexOf(most))
+      start += feed.length
+      feed = made.slice(-1)
+    }
+    expect(made).toEqual(tokens)
+  }
+}
+
 describe.each(Object.entries(expectedAnswers))("%s", (name, rows) => {
   test("answers the tokens of llama.cpp, by fast kernels alone", async () => {
     const { folder, decoder } = await buildTiny(name)
@@ -29,26 +58,7 @@ describe.each(Object.entries(expectedAnswers))("%s", (name, rows) => {
       expect([16, 32]).toContain(intOf(node, "block_size"))
       expect(node.inputs.length, "no zero points").toBe(3)
     }
-    const session = await openGraph(folder, { slotCount: 2, contextLength: decoder.context })
-    expect(session.isBatched).toBe(true)
-    for (const { prompt, tokens, logits } of rows) {
-      const made: number[] = []
-      let start = 0
-      let feed = prompt
-      while (made.length < tokens.length) {
-        const row = await session.forward([{ slot: 0, start, tokens: feed, logitsCount: 1 }])
-        const [least, most] = [Math.min(...row), Math.max(...row)]
-        // Both round activations to 8 bits, and differently.
-        if (made.length === 0) {
-          for (const [id, logit] of logits)
-            expect(Math.abs(row[id] - logit) / (most - least), `logit ${id}`).toBeLessThan(0.02)
-        }
-        made.push(row.indexOf(most))
-        start += feed.length
-        feed = made.slice(-1)
-      }
-      expect(made).toEqual(tokens)
-    }
+    await expectAnswers(folder, decoder, rows)
   })
 })
 
@@ -58,5 +68,51 @@ test.each(Object.keys(expectedAnswers))("%s: every parameter and tensor is accou
   expect(() => decoderOfGguf({ ...gguf, metadata: withKey })).toThrow(
     `${name}.attention.unheard_of is "1", and what it changes is not known here`,
   )
+  gguf.close()
+})
+
+test.each(["qwen2", "gemma2", "gemma3", "command-r"])(
+  "%s: attention in halves, as CUDA has it",
+  async (name) => {
+    const { folder, decoder } = await buildTiny(name, { provider: "cuda" })
+    const graph = readGraph(readFileSync(join(folder, "model.onnx")))
+    const caches = graph.inputs.filter((input) => input.name.startsWith("past"))
+    expect(new Set(caches.map(({ type }) => type))).toEqual(new Set([10]))
+    await expectAnswers(folder, decoder, expectedAnswers[name])
+  },
+)
+
+test.each([
+  ["rope.freq_base", 0, "llama.rope.freq_base is 0, which with its scaling turns by no usable angles"],
+  ["rope.freq_base", Number.NaN, 'llama.rope.freq_base is "NaN", not a number'],
+  ["rope.scaling.type", "dynamic", 'rope.scaling.type is "dynamic", which is not served'],
+  [
+    "rope.dimension_count",
+    12,
+    "llama.rope.dimension_count makes 12 turned numbers a head, no multiple of 16",
+  ],
+  [
+    "context_length",
+    2 ** 40,
+    "llama.context_length is 1099511627776, and must be an integer from 1 to 1048576",
+  ],
+  ["block_count", 3, "tensor blk.2.attn_q.weight is missing"],
+  ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is no part of a llama model'],
+  [
+    "attention.head_count",
+    1,
+    "tensor blk.0.attn_k.weight has the shape 16 × 32, and by the parameters it must have 32 × 32",
+  ],
+  ["attention.causal", false, 'llama.attention.causal is "false", and what it changes is not known here'],
+  ["embedding_length", [32], 'llama.embedding_length is "32", not a number'],
+])("llama.%s = %j is refused before anything is written", async (key, value, message) => {
+  const gguf = await openGguf(ggufPath("llama"))
+  const folder = mkdtempSync(join(tmpdir(), "built-"))
+  const metadata = new Map([...gguf.metadata, [`llama.${key}`, value] as const])
+  const changed = { ...gguf, metadata }
+  const write = async () =>
+    writeDecoder(decoderOfGguf(changed), changed, folder, { dtype: "q8", provider: "cpu", endIds: [285] })
+  await expect(write()).rejects.toThrow(message)
+  expect(readdirSync(folder)).toEqual([])
   gguf.close()
 })
