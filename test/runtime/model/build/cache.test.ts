@@ -1,5 +1,5 @@
 /** Model directories that are built once: keys, locks, killed and doubled conversions, full disks, aborts. */
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import {
   cpSync,
   existsSync,
@@ -22,6 +22,7 @@ import { type BuildOptions, BuiltModels } from "../../../../runtime/model/build/
 import type { ModelProgress } from "../../../../runtime/model/hub/pull.ts"
 import type { ModelSource } from "../../../../runtime/model/hub/source.ts"
 import { type BuildProgram, writeBuildProgram } from "../../../support/buildprogram.ts"
+import { withSmallDisk } from "../../../support/smalldisk.ts"
 
 let folder: string
 let root: string
@@ -144,27 +145,17 @@ test.skipIf(process.platform !== "linux")("a disk that is full is one line", asy
   expect(there()).toEqual([])
 })
 
-/** A disk of 1 MB, where this process may make one; null: it may not. */
-function smallDisk(): string | null {
-  const path = join(folder, "disk")
-  mkdirSync(path)
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", path])
-  return status === 0 ? path : null
-}
-
 test("a small disk that fills up is one line, and is empty afterwards (needs the right to mount)", async (context) => {
-  const disk = smallDisk()
-  if (disk === null) return context.skip("no right to mount a tmpfs")
-  try {
+  const disk = join(folder, "disk")
+  const isMounted = await withSmallDisk(disk, 2 ** 20, async () => {
     built = new BuiltModels(join(disk, "models"))
     expect(await refusal({ ends: "fills" })).toMatch(
       /ENOSPC: .* has 0\.0 MB left, .*Make room, or set XDG_CACHE_HOME/,
     )
     expect(readdirSync(join(disk, "models"))).toEqual([])
     await build()
-  } finally {
-    spawnSync("umount", [disk])
-  }
+  })
+  if (!isMounted) context.skip("no right to mount a tmpfs")
 })
 
 test("a place where nothing can be written is one line", async () => {

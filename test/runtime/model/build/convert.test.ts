@@ -23,6 +23,7 @@ import { checkRoom } from "../../../../runtime/model/room.ts"
 import { openGguf } from "../../../../runtime/model/weights/gguf.ts"
 import { HubServer } from "../../../support/hubserver.ts"
 import { writeOllamaModel } from "../../../support/modelfolders.ts"
+import { withSmallDisk } from "../../../support/smalldisk.ts"
 import { safetensorsFile } from "../../../support/weightsfiles.ts"
 
 const fixture = "test/decoders/llama.gguf"
@@ -190,4 +191,15 @@ test("a disk without room is refused before anything is written", async () => {
   )
   await checkRoom("x", disk, 1)
   await inspect(ggufSource(fixture))
+})
+
+test("a small disk is refused before anything is written (needs the right to mount)", async (context) => {
+  const isMounted = await withSmallDisk(at("cache"), 2 ** 20, async () => {
+    copyFileSync(fixture, at("tiny.gguf"))
+    await expect(write(at("tiny.gguf"))).rejects.toThrow(
+      /^.*tiny\.gguf: its converted copy takes \d\.\d MB, and .* has 1\.0 MB left\. Make room, or set XDG_CACHE_HOME to another place$/,
+    )
+    expect(readdirSync(root())).toEqual([])
+  })
+  if (!isMounted) context.skip("no right to mount a tmpfs")
 })
