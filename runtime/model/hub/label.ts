@@ -123,7 +123,9 @@ function ambiguous(
       : chosen.length > 0
         ? `${chosen.length} GGUF models have ${label} in their names`
         : `no GGUF model has ${label} in its name`
-  return new ModelError(`${owner}: ${what}. Name one, behind a colon: ${names.join(", ")}${more}`)
+  return new ModelError(
+    `${owner}: ${what}. Name one by its label behind a colon, or by its path: ${names.join(", ")}${more}`,
+  )
 }
 
 function baseOf(path: string): string {

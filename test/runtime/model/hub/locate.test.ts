@@ -98,7 +98,9 @@ describe("paths", () => {
 
   test("a folder of several models, and files that are parts of a model, are refused with the way out", async () => {
     write("several/a.gguf", "several/b.gguf", "m/model.onnx", "m/model.safetensors")
-    expect(await refusal(at("several"))).toMatch(/there are 2 GGUF models.*Name one, behind a colon: a, b$/)
+    expect(await refusal(at("several"))).toMatch(
+      /there are 2 GGUF models.*Name one by its label behind a colon, or by its path: a, b$/,
+    )
     expect(await refusal(at("m/model.safetensors"))).toContain(`Name its folder, ${at("m")}`)
     expect(await refusal(at("m/model.onnx"))).toContain(`Name its folder, ${at("m")}`)
   })
@@ -152,7 +154,7 @@ describe("the hub", () => {
   test("several or none are listed, and nothing is brought", async () => {
     files("a-Q5_0.gguf", "b-Q5_0.gguf")
     expect(await refusal("acme/tiny:Q5_0")).toBe(
-      "acme/tiny: 2 GGUF models have Q5_0 in their names. Name one, behind a colon: a-Q5_0, b-Q5_0",
+      "acme/tiny: 2 GGUF models have Q5_0 in their names. Name one by its label behind a colon, or by its path: a-Q5_0, b-Q5_0",
     )
     expect(await refusal("acme/tiny:Q4_0")).toContain("no GGUF model has Q4_0 in its name")
     files(split[0])
