@@ -17,8 +17,8 @@ import type { SchemaNode } from "./refs/refs.ts"
 /** So much work is spent on it, in the weight of `checkTime`: some milliseconds, and more where one part alone takes more. */
 const MostWork = 4_000
 
-/** Ways to combine the alternatives of one value that are surely few. */
-const FewBranches = 128
+/** So many ways to combine the alternatives of one value are surely few, as a part of the threads that a state may have. */
+const FewBranches = 1 / 8
 /** The same for patterns of names that overlap, and for names that ask for others. */
 const FewPatterns = 4
 const FewDependents = 8
@@ -36,7 +36,7 @@ export interface Reach {
 /** Throws `limit` where some value that a text may come to cannot be made. */
 export function checkReach({ language, value: root, nodes }: Reach): void {
   const keywordsOf = (node: SchemaNode) => language.reader.of(node)
-  const isRelevant = leadsToRisk(nodes, keywordsOf)
+  const isRelevant = leadsToRisk(nodes, keywordsOf, FewBranches * language.limits.threads)
   if (isRelevant === null) return
   const { all } = language
   const seen = new Set([root])
@@ -114,6 +114,7 @@ function* partsOf({ types, properties, additional, prefix, rest }: Keywords): Ge
 function leadsToRisk(
   nodes: readonly SchemaNode[],
   keywordsOf: (node: SchemaNode) => Keywords,
+  fewBranches: number,
 ): readonly boolean[] | null {
   /** By node id; 1 while they are counted, for schemas that are around themselves. */
   const branches: number[] = []
@@ -124,17 +125,17 @@ function leadsToRisk(
     branches[node.id] = 1
     const keywords = keywordsOf(node)
     if (!keywords.isCombined) {
-      branches[node.id] = ownBranches(keywords)
+      branches[node.id] = ownBranches(keywords, fewBranches)
       return branches[node.id]
     }
     // What lies deeper is looked at.
-    if (nesting === MaxNesting) return FewBranches + 1
+    if (nesting === MaxNesting) return fewBranches + 1
     nesting++
     branches[node.id] = countBranches(keywords, branchesOf)
     nesting--
     return branches[node.id]
   }
-  const risky = nodes.filter((node) => isRisky(keywordsOf(node), branchesOf))
+  const risky = nodes.filter((node) => isRisky(keywordsOf(node), branchesOf, fewBranches))
   if (risky.length === 0) return null
   const above: SchemaNode[][] = []
   for (const node of nodes) {
@@ -157,7 +158,7 @@ function leadsToRisk(
 }
 
 /** Whether making a value of a schema may take more than a bound allows. */
-function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number): boolean {
+function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number, fewBranches: number): boolean {
   const { patterns, patternProperties, dependentRequired, dependentSchemas } = keywords
   // What is searched or counted: rare, and told only by doing it.
   if (keywords.contains !== null || patterns.length > 1 || patterns.some(isSearched)) return true
@@ -165,8 +166,8 @@ function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number): 
   if (patternProperties.length > FewPatterns) return true
   if (dependentRequired.length + dependentSchemas.length > FewDependents) return true
   return (
-    containersOf(keywords) > FewBranches ||
-    (keywords.isCombined && countBranches(keywords, branchesOf) > FewBranches)
+    containersOf(keywords) > fewBranches ||
+    (keywords.isCombined && countBranches(keywords, branchesOf) > fewBranches)
   )
 }
 
@@ -192,9 +193,9 @@ function containersOf({ enum: values }: Keywords): number {
 }
 
 /** In how many ways a schema that is not combined of others can be met or missed, about. */
-function ownBranches(keywords: Keywords): number {
+function ownBranches(keywords: Keywords, fewBranches: number): number {
   const { properties, required, patternProperties, patterns } = keywords
-  const isDenied = properties.size + required.length + patternProperties.length > FewBranches
+  const isDenied = properties.size + required.length + patternProperties.length > fewBranches
   return Math.max(1, containersOf(keywords)) * (patterns.length > 0 ? 2 : 1) * (isDenied ? 2 : 1)
 }
 
