@@ -121,12 +121,7 @@ export class Branches {
   }
 
   private get keyClauses(): KeyClauses {
-    this.madeKeyClauses ??= new KeyClauses(
-      this.all,
-      this.reader,
-      (fact) => this.expand(fact, Types.object),
-      (fact) => this.test.isListed(fact),
-    )
+    this.madeKeyClauses ??= new KeyClauses(this.all, this.reader, (fact) => this.expand(fact, Types.object))
     return this.madeKeyClauses
   }
 
@@ -161,10 +156,8 @@ export class Branches {
     for (const id of facts) {
       const expansion = this.expand(id, Types.object)
       for (const implied of expansion.facts) facts.add(implied)
-      for (const clause of expansion.clauses) {
-        if (clause.length > MostBranches) return true
-        clauses += this.keyClauses.lengthOf(clause)
-      }
+      clauses += expansion.clauses.length
+      for (const clause of expansion.clauses) if (clause.length > MostBranches) return true
       for (const nodes of expansion.ones) {
         const count = this.alternativesOf(nodes, new Set())
         if (count > ManyBranches) return true

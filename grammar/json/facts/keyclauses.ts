@@ -15,7 +15,6 @@ import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Expansion, exactlyOne } from "./expand.ts"
 import { distinctEvents, type Event, type Obligation } from "./obligations.ts"
-import { excludeEachOther } from "./oneof.ts"
 
 /** One clause becomes at most so many obligations. */
 const MaxObligations = 8
@@ -32,122 +31,18 @@ export class KeyClauses {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
   private readonly expand: (fact: number) => Expansion
-  private readonly isListed: (fact: number) => boolean
   /** By fact; null while it is being looked at, too: what comes back to itself is not put so. */
   private readonly known = new Map<number, Formula>()
 
-  /** `expand` as for values of the type object; `isListed`: whether a fact is about a few scalars. */
-  constructor(
-    all: Conjunctions,
-    reader: KeywordReader,
-    expand: (fact: number) => Expansion,
-    isListed: (fact: number) => boolean,
-  ) {
+  /** `expand` as for values of the type object. */
+  constructor(all: Conjunctions, reader: KeywordReader, expand: (fact: number) => Expansion) {
     this.all = all
     this.reader = reader
     this.expand = expand
-    this.isListed = isListed
   }
 
   /** Obligations that together say what `clause` says, or null. */
   of(clause: readonly Alternative[]): Formula {
-    return this.ofCases(clause) ?? this.ofAlternatives(clause)
-  }
-
-  /**
-   * "A and X, or not A and Y" is "not A or X, and A or Y". Where Y only tells further cases apart, as in a chain of `else`, what it
-   * asks is asked of those that are none of the cases before. Null for other clauses.
-   */
-  private ofCases(clause: readonly Alternative[]): Formula {
-    const parts: Obligation[] = []
-    /** The cases before. */
-    let before: readonly Event[] = []
-    for (let rest: readonly Alternative[] | null = clause; rest !== null; ) {
-      const cases = this.casesOf(rest)
-      if (cases === null) return null
-      const { test, yes, no } = cases
-      const holds = this.ofAll([test])
-      const fails = this.ofAll([this.all.negation(test)])
-      const taken = this.ofAll(yes)
-      if (holds === null || fails === null || taken === null) return null
-      const left = eachOf(fails, taken)
-      if (left === null) return null
-      for (const obligation of left) parts.push(this.shortened([...before, ...obligation]))
-      rest = holds.length === 1 ? this.onlyClause(no) : null
-      if (rest !== null) {
-        before = [...before, ...holds[0]]
-        continue
-      }
-      const other = this.ofAll(no)
-      const right = other === null ? null : eachOf(holds, other)
-      if (right === null) return null
-      for (const obligation of right) parts.push(this.shortened([...before, ...obligation]))
-    }
-    return parts
-  }
-
-  /** How many clauses `clause` is where it tells cases apart one after the other. */
-  lengthOf(clause: readonly Alternative[]): number {
-    let length = 0
-    for (let rest: readonly Alternative[] | null = clause; rest !== null; length++) {
-      const cases = this.casesOf(rest)
-      rest = cases === null ? null : this.onlyClause(cases.no)
-    }
-    return length
-  }
-
-  /** What a clause with a case and its opposite says: the schema that tells them apart by listed values, and what holds besides. */
-  private casesOf(
-    clause: readonly Alternative[],
-  ): { test: number; yes: Alternative; no: Alternative } | null {
-    if (clause.length !== 2) return null
-    const [[test, ...yes], [other, ...no]] = clause
-    const fact = this.all.facts[test]
-    if (fact?.kind !== "schema" || !fact.positive || this.all.negation(test) !== other) return null
-    // Names that are there or not, in dozens of cases, are a puzzle for who plans which keys come.
-    const isListed = (id: number) => {
-      const events = this.ofAll([id])?.flat()
-      const values = events?.filter((event) => event.kind === "value") ?? []
-      return values.length > 0 && values.every((event) => this.isListed(event.fact))
-    }
-    const areTold = !this.reader.of(fact.node).isCounted && isListed(test) && isListed(other)
-    return areTold ? { test, yes, no } : null
-  }
-
-  /** The clause that is all that these facts say; null where they say more or less. */
-  private onlyClause([id, ...others]: Alternative): readonly Alternative[] | null {
-    const fact = this.all.facts[id]
-    if (fact?.kind !== "schema" || !fact.positive || others.length > 0) return null
-    const keywords = this.reader.of(fact.node)
-    const { facts, clauses, ones } = this.expand(id)
-    const isAll =
-      facts.length + ones.length + keywords.properties.size + keywords.required.length === 0 &&
-      clauses.length === 1 &&
-      !saysMore(keywords)
-    return isAll ? clauses[0] : null
-  }
-
-  /** Each event once, without values that cannot be the one that another event excludes: "other than b" holds of a. */
-  private shortened(events: Obligation): Obligation {
-    const excluded = new Map<string, SchemaNode[]>()
-    for (const event of events) {
-      if (event.kind !== "value") continue
-      const fact = this.all.facts[event.fact]
-      if (fact.kind !== "schema" || fact.positive) continue
-      excluded.set(event.name, [...(excluded.get(event.name) ?? []), fact.node])
-    }
-    if (excluded.size === 0) return distinctEvents(events)
-    const isLeft = (event: Event): boolean => {
-      const others = event.kind === "value" ? excluded.get(event.name) : undefined
-      const fact = event.kind === "value" && others !== undefined ? this.all.facts[event.fact] : null
-      if (fact?.kind !== "schema" || !fact.positive) return true
-      return !others?.some((node) => excludeEachOther(this.reader, fact.node, node))
-    }
-    return distinctEvents(events.filter(isLeft))
-  }
-
-  /** One of the alternatives, by distribution. */
-  private ofAlternatives(clause: readonly Alternative[]): Formula {
     const before: Event[] = []
     const after: Event[] = []
     /** The one alternative that asks for several things, or for nothing. */
@@ -230,7 +125,15 @@ export class KeyClauses {
   }
 
   private ofKeywords(id: number, keywords: Keywords): Formula {
-    if (saysMore(keywords)) return null
+    const saysMore =
+      keywords.isObserved ||
+      saysSomething(keywords.unevaluatedProperties) ||
+      keywords.patternProperties.some(({ node }) => saysSomething(node)) ||
+      saysSomething(keywords.additional) ||
+      saysSomething(keywords.propertyNames) ||
+      keywords.minProperties > 0 ||
+      keywords.maxProperties !== Infinite
+    if (saysMore) return null
     const rest = this.ofExpansion(id)
     if (rest === null) return null
     const members: Obligation[] = []
@@ -258,25 +161,6 @@ export class KeyClauses {
     }
     return parts
   }
-}
-
-/** Each of `left` or each of `right`; null where these are many. */
-function eachOf(left: readonly Obligation[], right: readonly Obligation[]): readonly Obligation[] | null {
-  if (Math.min(left.length, right.length) > 1 && left.length * right.length > MaxObligations) return null
-  return left.flatMap((one) => right.map((other) => [...one, ...other]))
-}
-
-/** Whether a schema says of objects what is not said key by key. */
-function saysMore(keywords: Keywords): boolean {
-  return (
-    keywords.isObserved ||
-    saysSomething(keywords.unevaluatedProperties) ||
-    keywords.patternProperties.some(({ node }) => saysSomething(node)) ||
-    saysSomething(keywords.additional) ||
-    saysSomething(keywords.propertyNames) ||
-    keywords.minProperties > 0 ||
-    keywords.maxProperties !== Infinite
-  )
 }
 
 /** Whether a keyword is there and not `true`. */

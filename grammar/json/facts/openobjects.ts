@@ -58,7 +58,6 @@ export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[
     for (const { node, schemas } of choices) {
       const keywords = reader.of(node)
       keywords.counted = [...new Set([...keywords.counted, ...schemas])]
-      for (const schema of schemas) reader.of(schema).isCounted = true
       marked.push(...schemas)
     }
   }

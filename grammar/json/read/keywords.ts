@@ -70,8 +70,6 @@ export class Keywords {
   isObserved = false
   /** In-place schemas that may fail, and that `openObjects` needs to know of whether they hold (`openobjects.ts`). */
   counted: readonly SchemaNode[] = none
-  /** Whether this is one of them, for a schema around it. */
-  isCounted = false
   /** All schemas above that have a say, an `if` alone aside; may hold one twice. */
   below: readonly SchemaNode[] = none
   private readonly names: (node: SchemaNode) => ExprId

@@ -167,11 +167,6 @@ const kindOf = (i: number, more = {}) => ({
   ...{ type: "object", properties: { kind: { const: `k${i}` }, v: integer } },
   ...more,
 })
-const caseOf = (i: number, rest: string) => ({
-  if: { properties: { kind: { const: `k${i}` } }, required: ["kind"] },
-  then: { properties: { [`v${i}`]: integer }, required: [`v${i}`] },
-  else: { $ref: rest },
-})
 
 type Family = [
   name: string,
@@ -316,36 +311,6 @@ const families: Family[] = [
     }),
     (last) => [{ kind: "k3", v3: 1 }, { kind: `k${last}` }, { [`v${last}`]: 1, kind: `k${last}` }],
     () => [{}, { v1: 1 }, { kind: "k1", v2: 1 }, { kind: "k1", v1: "x" }],
-  ],
-  [
-    "conditions with both sides on one discriminator",
-    (count) => ({
-      ...{ type: "object", properties: { kind: { type: "string" } }, required: ["kind"] },
-      allOf: numbered(count).map((i) => ({
-        if: { properties: { kind: { const: `k${i}` } } },
-        then: { required: [`v${i}`] },
-        else: { properties: { [`v${i}`]: integer } },
-      })),
-    }),
-    (last) => [{ kind: "zz" }, { kind: "k1", v1: "x", v2: 1 }, { [`v${last}`]: "x", kind: `k${last}` }],
-    () => [{}, { kind: "k0" }, { kind: "k0", v0: 1, v1: "x" }, { v1: "x", kind: "zz" }],
-  ],
-  [
-    "a chain of else, two fifths as long",
-    (count) => ({
-      ...{ type: "object", $ref: "#/$defs/c0" },
-      $defs: Object.fromEntries([
-        ...numbered(0.4 * count).map((i) => [`c${i}`, caseOf(i, `#/$defs/c${i + 1}`)]),
-        [`c${0.4 * count}`, { required: ["other"] }],
-      ]),
-    }),
-    () => [
-      { other: 1 },
-      { kind: "zz", other: 1, v1: "x" },
-      { kind: "k1", v1: 1, v2: "x" },
-      { v15: 1, kind: "k15" },
-    ],
-    () => [{}, { kind: "zz" }, { kind: "k0", other: 1 }, { kind: "k15", v15: "x" }, { kind: "k3", v2: 1 }],
   ],
   [
     "conditions on names of their own",
