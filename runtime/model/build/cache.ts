@@ -66,6 +66,8 @@ export interface BuiltInfo {
   readonly dtype: Dtype
   readonly provider: Provider
   readonly version: number
+  /** Bytes of each file beside `built.json`, by its path in the directory. */
+  readonly files: Readonly<Record<string, number>>
 }
 
 const infoFile = "built.json"
@@ -115,7 +117,7 @@ export class BuiltModels {
   private async build(
     path: string,
     source: ModelSource,
-    info: BuiltInfo,
+    info: Omit<BuiltInfo, "files">,
     options: BuildOptions,
   ): Promise<void> {
     const folder = `${path}.${process.pid}`
@@ -132,7 +134,7 @@ export class BuiltModels {
         { source, dtype, provider, disk: diskOf(this.root), folder },
         { ...options, onProgress },
       )
-      await writeInfo(folder, info)
+      await writeInfo(folder, { ...info, files: await sizesIn(folder) })
       await syncFiles(folder)
       await rm(path, { recursive: true, force: true })
       await rename(folder, path)
@@ -161,12 +163,12 @@ export class BuiltModels {
     }
   }
 
-  /** All that are whole, the newest last. */
+  /** All that are there, damaged ones too, the newest last. */
   async list(): Promise<BuiltModel[]> {
     const found: BuiltModel[] = []
     for (const key of await readdir(this.root).catch(() => [])) {
       const path = join(this.root, key)
-      if (!keyPattern.test(key) || !(await isWhole(path))) continue
+      if (!keyPattern.test(key)) continue
       const info = await readInfo(path)
       const { mtimeMs } = await stat(path)
       const isStale = info === null || (await stat(info.source).catch(() => null)) === null
@@ -304,32 +306,38 @@ async function writeInfo(folder: string, info: BuiltInfo): Promise<void> {
 
 async function readInfo(path: string): Promise<BuiltInfo | null> {
   try {
-    const { name, kind, source, dtype, provider, version } = JSON.parse(
+    const { name, kind, source, dtype, provider, version, files } = JSON.parse(
       await readFile(join(path, infoFile), "utf8"),
     )
     const isText = [name, kind, source, dtype, provider].every((each) => typeof each === "string")
-    return isText ? { name, kind, source, dtype, provider, version } : null
+    const isWritten = isText && typeof files === "object" && files !== null
+    return isWritten ? { name, kind, source, dtype, provider, version, files } : null
   } catch {
     return null
   }
 }
 
-/** What was renamed was whole then; a part of it may have been removed since by hand. */
+/** What was renamed was whole then; a part of it may have been cut or removed since. What is not whole is built again. */
 async function isWhole(path: string): Promise<boolean> {
-  for (const file of [infoFile, "model.onnx", "config.json", "tokenizer.json"])
-    if (!((await stat(join(path, file)).catch(() => null))?.isFile() ?? false)) return false
-  return true
+  const info = await readInfo(path)
+  if (info === null) return false
+  const sizes = await sizesIn(path)
+  return Object.entries(info.files).every(([file, bytes]) => sizes[file] === bytes)
 }
 
 /** Bytes of all files of a folder. */
 async function bytesIn(folder: string): Promise<number> {
-  let bytes = 0
-  for (const file of await filesIn(folder))
-    bytes += await stat(join(folder, file)).then(
-      ({ size }) => size,
-      () => 0,
-    )
-  return bytes
+  return Object.values(await sizesIn(folder)).reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/** Bytes of each file of a folder, by its path in it. */
+async function sizesIn(folder: string): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = {}
+  for (const file of await filesIn(folder)) {
+    const found = await stat(join(folder, file)).catch(() => null)
+    if (found !== null) sizes[file] = found.size
+  }
+  return sizes
 }
 
 async function syncFiles(folder: string): Promise<void> {

@@ -9,7 +9,9 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs"
@@ -267,12 +269,22 @@ test("a lock of this process's number that nobody holds is nobody's", async () =
   expect(there().length).toBe(1)
 })
 
-test("a directory that was damaged by hand is built again", async () => {
+test("a directory that was damaged by hand is listed, so that it can be removed, and is built again", async () => {
   const path = await build()
-  rmSync(join(path, "model.onnx"))
-  expect(await built.list()).toEqual([])
-  expect(await build()).toBe(path)
-  expect([runs(), existsSync(join(path, "model.onnx"))]).toEqual([2, true])
+  const damages: (() => void)[] = [
+    () => rmSync(join(path, "model.onnx")),
+    () => truncateSync(join(path, "model.onnx.data"), 10),
+    () => writeFileSync(join(path, "tokenizer.json"), ""),
+    () => writeFileSync(join(path, "built.json"), "{"),
+  ]
+  const sizes = () => readdirSync(path).map((file) => [file, statSync(join(path, file)).size])
+  const whole = sizes()
+  for (const [count, damage] of damages.entries()) {
+    damage()
+    expect((await built.list()).map((model) => model.path)).toEqual([path])
+    expect(await build()).toBe(path)
+    expect([runs(), sizes()]).toEqual([count + 2, whole])
+  }
 })
 
 test("it lists and removes what was built", async () => {
