@@ -91,7 +91,8 @@ export class BuiltModels {
   async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
     const { signal, log } = options
     const dtype = checkBuiltDtype(source.path, options.dtype)
-    const key = await keyOf(source, `${dtype} ${options.provider} ${writerVersion}`)
+    const how = { dtype, provider: options.provider, version: writerVersion }
+    const key = await keyOf(source, how)
     const path = join(this.root, key)
     if (await isWhole(path)) return path
     try {
@@ -101,8 +102,7 @@ export class BuiltModels {
         if (await isWhole(path)) return
         await this.sweep(key)
         const { kind, name } = source
-        const from = { source: source.path, provider: options.provider, version: writerVersion }
-        await this.build(path, source, { name, kind, dtype, ...from }, options)
+        await this.build(path, source, { name, kind, source: source.path, ...how }, options)
       }
       const onWait = () => log?.(`another process converts ${source.path}: waiting for it`)
       await withLock(`${path}.lock`, signal, build, onWait)
@@ -134,6 +134,8 @@ export class BuiltModels {
         { source, dtype, provider, disk: diskOf(this.root), folder },
         { ...options, onProgress },
       )
+      if ((await keyOf(source, info)) !== basename(path))
+        throw new ModelError(`${source.path} changed while it was converted. Open it again`)
       await writeInfo(folder, { ...info, files: await sizesIn(folder) })
       await syncFiles(folder)
       await rm(path, { recursive: true, force: true })
@@ -218,8 +220,11 @@ function diskOf(folder: string): Disk {
  * A name of the files' content: a blob's name is its digest; any other file counts by its size, its time and its first MiB, which holds
  * the header. Throws ModelError for a file that cannot be read.
  */
-async function keyOf(source: ModelSource, how: string): Promise<string> {
-  const hash = createHash("sha256").update(`${source.kind} ${how}\n`)
+async function keyOf(
+  source: ModelSource,
+  { dtype, provider, version }: Pick<BuiltInfo, "dtype" | "provider" | "version">,
+): Promise<string> {
+  const hash = createHash("sha256").update(`${source.kind} ${dtype} ${provider} ${version}\n`)
   for (const path of await filesOf(source)) {
     try {
       // A GGUF file is the same model under any name.

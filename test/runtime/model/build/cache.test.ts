@@ -140,6 +140,14 @@ test("what fails leaves nothing, and says why in a line", async () => {
   expect(there().map((name) => join(root, name))).toEqual([path])
 })
 
+test("a file that is exchanged while it is converted is not kept as what it was", async () => {
+  const exchange = () => writeFileSync(source.path, "GGUG")
+  expect(await refusal({}, { onProgress: exchange })).toMatch(
+    /x\.gguf changed while it was converted\. Open it again$/,
+  )
+  expect(there()).toEqual([])
+})
+
 test.skipIf(process.platform !== "linux")("a disk that is full is one line", async () => {
   expect(await refusal({ ends: "full disk" })).toMatch(
     /x\.gguf: its converted copy cannot be written: ENOSPC: .* MB left, .* are to come\. Make room, or set XDG_CACHE_HOME/,
