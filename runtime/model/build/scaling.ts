@@ -82,6 +82,12 @@ function rotaryDims(parameters: Parameters, headDim: number): number {
   return dims
 }
 
+/** The tokens that a model was first trained on. Throws ModelError where they are no number of tokens. */
+function contextOf(parameters: Parameters, key: string, tokens: number): number {
+  if (Number.isInteger(tokens) && tokens >= 1) return tokens
+  return parameters.refuse(key, `is ${tokens}, and must be an integer of at least 1`)
+}
+
 function localTurning(parameters: Parameters, longest: number, dims: number): Turning {
   const own = parameters.format === "config" ? ropeObject(parameters, "sliding_attention") : undefined
   if (own?.rope_theta !== undefined) return configTurning(parameters, "sliding_attention", longest, dims)
@@ -97,7 +103,8 @@ function ggufTurning(parameters: Parameters, weights: Weights, longest: number, 
   // Converters write the two lists of longrope without naming it.
   const hasLists = weights.tensors.has("rope_factors_short.weight")
   const kind = parameters.raw("rope.scaling.type") ?? (hasLists ? "longrope" : "linear")
-  const original = number("rope.scaling.original_context_length", longest)
+  const key = "rope.scaling.original_context_length"
+  const original = contextOf(parameters, key, number(key, longest))
   const magnitude = number("rope.scaling.attn_factor", 1)
   if (!(factor > 0)) parameters.refuse("rope.scaling.factor", `is ${factor}, and must be greater than 0`)
   const plain = { base, magnitude, ...factorsOf(weights, ["rope_freqs.weight"], parameters, dims) }
@@ -176,14 +183,9 @@ function configTurning(parameters: Parameters, kind: string, longest: number, di
       parameters.refuse("rope_scaling", `has the key ${key}, which is not known for the type ${type}`)
   }
   const base = parts.rope_theta === undefined ? parameters.number("ropeBase", 10_000) : number("rope_theta")
-  const original = number(
-    "original_max_position_embeddings",
-    parameters.checked(
-      "original_max_position_embeddings",
-      parameters.raw("original_max_position_embeddings"),
-      longest,
-    ),
-  )
+  const key = "original_max_position_embeddings"
+  const outer = parameters.checked(key, parameters.raw(key), longest)
+  const original = contextOf(parameters, key, number(key, outer))
   switch (type) {
     case "linear":
       return { base, magnitude: 1, stretch: { kind: type, factor: number("factor") } }

@@ -96,6 +96,16 @@ test.each([
     2 ** 40,
     "llama.context_length is 1099511627776, and must be an integer from 1 to 1048576",
   ],
+  [
+    "rope.scaling.original_context_length",
+    100.5,
+    "rope.scaling.original_context_length is 100.5, and must be an integer of at least 1",
+  ],
+  [
+    "rope.scaling.original_context_length",
+    0,
+    "rope.scaling.original_context_length is 0, and must be an integer of at least 1",
+  ],
   ["block_count", 3, "tensor blk.2.attn_q.weight is missing"],
   ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is no part of a llama model'],
   [
