@@ -54,8 +54,9 @@ export interface OpenOptions {
   /** Ends the bringing and the conversion of a model. */
   signal?: AbortSignal
   /**
-   * Of a directory with ONNX graphs which one is opened: fp32 (default), fp16, int8, uint8, q8, q4, q4f16, bnb4. Of safetensors and GGUF
-   * how float weights are written: q8 (default), q4, fp32; weights that a GGUF file holds quantised stay as they are.
+   * The type of the weights. A directory with ONNX graphs may have one graph a type: fp32 (default), fp16, int8, uint8, q8, q4,
+   * q4f16, bnb4. Float weights of safetensors and GGUF are written as q8 (default), q4 or fp32. Quantised weights of a GGUF file stay
+   * as they are.
    */
   dtype?: string
   /**
@@ -72,7 +73,10 @@ export interface OpenOptions {
   batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */
   slots?: number
-  /** Threads of the model. Default: one less than there are cores, which fills the masks. */
+  /**
+   * Threads of the model. Default: for a graph of at most 256 MiB as many as a trial finds fastest, at the start and whenever its steps
+   * take another time; else one less than there are cores.
+   */
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
   context?: number

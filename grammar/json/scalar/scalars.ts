@@ -110,7 +110,7 @@ export class Scalars {
     return lexemesOf
   }
 
-  /** How many lexemes `conjunction` has at most, told without making any. */
+  /** An upper bound of the number of lexemes of `conjunction`. Makes none of them. */
   mostLexemes(conjunction: number): number {
     const { possible } = this.plain.ofConjunction(conjunction)
     const words = (possible & (Types.boolean | Types.null)) === 0 ? 0 : 1

@@ -17,7 +17,7 @@ export interface Pretokenizer {
   readonly addsBos: boolean
 }
 
-/** Matches are pieces of their own, and so is what lies between them. */
+/** Cuts a text at the ends of each match: a match is a piece, and so is the text between two matches. */
 function isolated(Regex: string): Step {
   return { type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false }
 }

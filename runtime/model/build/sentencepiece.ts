@@ -56,7 +56,7 @@ export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [str
   if (merges.length === 0 || (merges.length > 1 && merges.every(({ score }) => score === first.score))) {
     fail(key, `gives no order in which tokens are merged. Convert the model again, from its tokenizer.model`)
   }
-  // Of equal scores the longer left side first, then the longer right side: so converters of tokenizers have it.
+  // Merges of equal score are ordered as the converters of transformers order them: longer left side first, then longer right side.
   return merges
     .sort((a, b) => b.score - a.score || b.left.length - a.left.length || b.right.length - a.right.length)
     .map(({ left, right }) => [left, right])

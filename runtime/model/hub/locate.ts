@@ -8,7 +8,7 @@ import { type PullOptions, pullModel } from "./pull.ts"
 import { ggufSource, type ModelSource, sourceAt } from "./source.ts"
 
 export interface LocatedModel {
-  /** The model directory, or what lies there of weights. */
+  /** The model directory; where `source` is not null, the folder or the file of its weights. */
   readonly path: string
   /** The model's name on the wire; undefined: the directory says it. */
   readonly id: string | undefined

@@ -24,7 +24,7 @@ export async function withLock<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   for (let tries = 0; !(await take(path)); tries++) {
-    // The first try may only have found that a lock is nobody's.
+    // The first try may have removed a lock that a dead process had left: then there is nothing to wait for.
     if (tries === 1) onWait?.()
     await setTimeout(tries === 0 ? 0 : lookMs, undefined, { signal })
   }
