@@ -67,6 +67,8 @@ export class Group {
   opening: Opening | undefined
   /** Its compilation is not quick. */
   isSlow = false
+  /** When it began to wait for a thread of its own. */
+  delayedAt = 0
   /** Its first mask was found in time. */
   isProven = false
   /** Threads that ended while they worked for it. */

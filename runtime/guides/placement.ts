@@ -7,10 +7,11 @@
  * one, where their tokens are replayed. What outlives its bound is ended with its thread and fails alone.
  */
 import { GrammarError } from "../../grammar/index.ts"
-import { AbortError, ModelError } from "../errors.ts"
+import { AbortError, ModelError, RequestError } from "../errors.ts"
 import { Crowding } from "./crowding.ts"
 import type { Group } from "./group.ts"
 import type { Opening } from "./opening.ts"
+import { excused } from "./priority.ts"
 import {
   type FromThread,
   type PlainOpening,
@@ -66,6 +67,8 @@ const watchMs = 8
 const quietWatchMs = 5_000
 /** A home that keeps more is replaced by a fresh one. */
 const maxThreadBytes = 1_024 << 20
+/** A compilation that is not quick waits so long for a thread of its own; then it is refused. */
+const maxLineMs = 10_000
 /** A refusal for time is believed so long. */
 const refusalMs = 60_000
 const maxRefusals = 1_024
@@ -286,7 +289,17 @@ export class Placement {
   private delay(group: Group): void {
     group.thread = undefined
     group.isSlow = true
+    group.delayedAt = performance.now()
     this.slow.push(group)
+  }
+
+  /** Refuses those that have waited too long: whoever asked should hear of it before the connection is given up. */
+  private endWaits(now: number): void {
+    for (const group of this.slow) {
+      if (group.opening || now - group.delayedAt < maxLineMs) continue
+      const message = `other constraints that take long to compile are before this one, which has waited ${maxLineMs / 1_000} s: try again later`
+      this.handlers.onFailure(group, new RequestError("queue_full", message))
+    }
   }
 
   /** Gives threads of their own to those that wait for one. */
@@ -308,6 +321,7 @@ export class Placement {
       const work = thread.work(now)
       if (work && !thread.isDead) this.judge(thread, work, this.groupOf(work.owner, thread))
     }
+    this.endWaits(now)
     const hasKept = this.threads.endIdle(this.isIdle, now)
     if (this.groups.size > 0 || !this.threads.isQuiet(now)) return
     clearInterval(this.watch)
@@ -324,7 +338,7 @@ export class Placement {
     // Most work ends by its own clock; that takes a moment.
     if (!group) {
       if (work.age > factor * abandonedMs) this.stop(thread, undefined, undefined)
-    } else if (work.age > bound + slackMs && work.age > bound + slackMs + thread.waited)
+    } else if (work.age > bound + slackMs && work.age > bound + slackMs + excused(thread.waited, bound))
       this.stop(thread, group, tooLong(work.kind, Math.round(bound)))
     else if (this.hasOthers(group, thread) && work.age > factor * this.patienceOf(group, thread))
       this.isolate(thread, group, work)

@@ -39,3 +39,11 @@ export function waitedMs(thread: number): number {
     return 0
   }
 }
+
+/**
+ * How much longer work may take than its bound because its thread had no core: at most as long again. A thread that gives way
+ * to running answers might otherwise take a minute.
+ */
+export function excused(waited: number, bound: number): number {
+  return Math.min(waited, bound)
+}

@@ -14,7 +14,7 @@ import { readModelDirectory } from "../model/directory.ts"
 import { Tokenizer } from "../model/tokenizer.ts"
 import { Crowding } from "./crowding.ts"
 import { openWalks, type WalkRequest } from "./opening.ts"
-import { systemThread, waitedMs } from "./priority.ts"
+import { excused, systemThread, waitedMs } from "./priority.ts"
 import {
   Answered,
   Asked,
@@ -122,8 +122,10 @@ class WalkServer {
     try {
       this.mark(owner, "compile")
       const { constraint } = request
-      const bind = () => constraint && this.compiled.bind(plain(constraint), key, crowding.factor * compileMs)
-      const bound = excusingWaits(() => waitedMs(ownThread), bind)
+      const boundMs = crowding.factor * compileMs
+      const bind = () => constraint && this.compiled.bind(plain(constraint), key, boundMs)
+      const before = waitedMs(ownThread)
+      const bound = excusingWaits(() => excused(waitedMs(ownThread) - before, boundMs), bind)
       isCompiling = false
       const kind = request.closes || request.badWords.length > 0 ? "completion" : "mask"
       this.mark(owner, kind)
