@@ -68,7 +68,7 @@ const quietWatchMs = 5_000
 /** A home that keeps more is replaced by a fresh one. */
 const maxThreadBytes = 1_024 << 20
 /** A compilation that is not quick waits so long for a thread of its own; then it is refused. */
-const maxLineMs = 10_000
+const maxLineMs = 15_000
 /** A refusal for time is believed so long. */
 const refusalMs = 60_000
 const maxRefusals = 1_024
