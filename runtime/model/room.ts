@@ -1,11 +1,26 @@
 /** Room on a disk: asked for before many bytes are written, and named when it did not do. */
-import { statfs } from "node:fs/promises"
+import { mkdir, stat, statfs } from "node:fs/promises"
+import { dirname } from "node:path"
 import { ModelError } from "../errors.ts"
 
 /** Where something large is written, and how a user has it written elsewhere: "set HF_HUB_CACHE to another folder". */
 export interface Disk {
   readonly folder: string
   readonly way: string
+}
+
+/**
+ * Makes a folder and those above it. Throws what the file system says. Node's own `recursive` never returns where a folder
+ * that is there takes no other (`/proc/1`), and then the process does not end either.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const isThere = async (folder: string) => (await stat(folder).catch(() => null))?.isDirectory() ?? false
+  if (await isThere(path)) return
+  if (dirname(path) !== path) await makeFolder(dirname(path))
+  await mkdir(path).catch(async (error) => {
+    // Another may have made it meanwhile.
+    if (!(await isThere(path))) throw error
+  })
 }
 
 /** Throws ModelError where the disk has no room for so many bytes. `what` begins the sentence. */

@@ -6,7 +6,7 @@
  * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written, `<key>.lock` names who writes it.
  */
 import { createHash } from "node:crypto"
-import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
+import { open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { Worker } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
@@ -15,7 +15,7 @@ import { partsOf } from "../hub/label.ts"
 import { ifUnlocked, withLock } from "../hub/lock.ts"
 import type { ModelProgress } from "../hub/pull.ts"
 import { filesIn, type ModelSource } from "../hub/source.ts"
-import { type Disk, unwritten } from "../room.ts"
+import { type Disk, makeFolder, unwritten } from "../room.ts"
 import type { Dtype } from "../weights/blocks.ts"
 import { checkBuiltDtype } from "./dtype.ts"
 
@@ -96,7 +96,7 @@ export class BuiltModels {
     const path = join(this.root, key)
     if (await isWhole(path)) return path
     try {
-      await mkdir(this.root, { recursive: true })
+      await makeFolder(this.root)
       const build = async (): Promise<void> => {
         // Whoever held the lock before may have built it.
         if (await isWhole(path)) return
@@ -161,7 +161,8 @@ export class BuiltModels {
           if (name.startsWith(`${key}.`) && !name.endsWith(".lock"))
             await rm(join(this.root, name), { recursive: true, force: true })
       }
-      await (key === ownKey ? remove() : ifUnlocked(join(this.root, `${key}.lock`), remove))
+      // What others have left and cannot be removed is in nobody's way.
+      await (key === ownKey ? remove() : ifUnlocked(join(this.root, `${key}.lock`), remove).catch(() => {}))
     }
   }
 

@@ -1,7 +1,7 @@
 /** Weights → a model directory: what they are is read and refused first, then the directory is written. */
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { checkRoom } from "../room.ts"
+import { checkRoom, makeFolder } from "../room.ts"
 import type { BuildTask } from "./cache.ts"
 import { writeDecoder } from "./decoder.ts"
 import { prepare } from "./prepare.ts"
@@ -22,7 +22,7 @@ export async function convert(
     await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
     // Last, so that a directory without them is none.
     for (const [file, text] of texts) {
-      await mkdir(dirname(join(folder, file)), { recursive: true })
+      await makeFolder(dirname(join(folder, file)))
       await writeFile(join(folder, file), text)
     }
   } finally {

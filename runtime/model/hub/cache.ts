@@ -8,7 +8,6 @@ import {
   constants,
   copyFile,
   link,
-  mkdir,
   readdir,
   readFile,
   rename,
@@ -17,6 +16,7 @@ import {
   writeFile,
 } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
+import { makeFolder } from "../room.ts"
 import type { HubName } from "./name.ts"
 
 /** One commit of a model on this machine. */
@@ -52,7 +52,7 @@ export class HubCache {
   async setCommit({ name, revision }: HubName, commit: string): Promise<void> {
     if (revision === commit) return
     const path = this.ref(name, revision)
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     await writeFile(path, commit)
   }
 
@@ -85,7 +85,7 @@ export class HubCache {
     const folder = this.snapshot(name, commit)
     const path = join(folder, file)
     if (!path.startsWith(folder + sep)) throw new Error(`internal: ${path} is not in ${folder}`)
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     // In one step, so that whoever reads meanwhile finds it whole or not at all.
     const fresh = `${path}.${randomUUID()}`
     await symlink(relative(dirname(path), blob), fresh)

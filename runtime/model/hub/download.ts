@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
-import { mkdir, rename, rm, stat } from "node:fs/promises"
+import { rename, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -12,6 +12,7 @@ import type { ReadableStream } from "node:stream/web"
 import { setTimeout as setTimer } from "node:timers"
 import { setTimeout } from "node:timers/promises"
 import { ModelError } from "../../errors.ts"
+import { makeFolder } from "../room.ts"
 import { withLock } from "./lock.ts"
 
 export interface Source {
@@ -63,7 +64,7 @@ export class StatusError extends Error {
 
 /** Throws StatusError, ModelError for a file that is not what was promised, and what the file system says. */
 export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolder(dirname(path))
   await withLock(`${path}.lock`, options.signal, async () => {
     // Whoever held the lock before may have brought it.
     if ((await sizeOf(path)) !== source.bytes) await bringFile(source, path, options)

@@ -2,9 +2,10 @@
  * One process brings a file at a time: two would write into the same half of it. A lock is a file that names its holder, who touches it
  * while he lives; one whose process is gone, or that nobody has touched for a minute, is nobody's.
  */
-import { open, readFile, rm, stat, utimes } from "node:fs/promises"
+import { lstat, open, readFile, rm, utimes } from "node:fs/promises"
 import { hostname } from "node:os"
 import { setTimeout } from "node:timers/promises"
+import { ModelError } from "../../errors.ts"
 
 const touchMs = 10_000
 const staleMs = 60_000
@@ -15,7 +16,7 @@ const held = new Set<string>()
 
 /**
  * Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes, and calls `onWait` when it has to. Throws what
- * the file system says.
+ * the file system says, and ModelError where something else lies there.
  */
 export async function withLock<Result>(
   path: string,
@@ -70,7 +71,10 @@ async function take(path: string): Promise<boolean> {
 
 async function isNobodys(path: string): Promise<boolean> {
   try {
-    if (Date.now() - (await stat(path)).mtimeMs > staleMs) return true
+    const found = await lstat(path)
+    // A folder is no one's to remove, and a pipe would never be read to its end.
+    if (!found.isFile()) throw new ModelError(`${path} is no file, and a lock is to be there. Remove it`)
+    if (Date.now() - found.mtimeMs > staleMs) return true
     const [host, pid] = (await readFile(path, "utf8")).split(" ")
     // Its holder is about to write his name.
     if (pid === undefined || host !== hostname()) return false
@@ -78,6 +82,7 @@ async function isNobodys(path: string): Promise<boolean> {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
+    if (error instanceof ModelError) throw error
     return (error as NodeJS.ErrnoException).code === "ESRCH"
   }
 }

@@ -2,11 +2,11 @@
  * A model by its name on the hub → its directory on this machine: asks what the revision is today, and brings the files that the
  * chosen type of weights needs and that are not there yet.
  */
-import { mkdir, readFile, stat } from "node:fs/promises"
+import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
 import { dataFilesOf } from "../ort/weights.ts"
-import { checkRoom, type Disk, megabytes, unwritten } from "../room.ts"
+import { checkRoom, type Disk, makeFolder, megabytes, unwritten } from "../room.ts"
 import { HubCache } from "./cache.ts"
 import { choose, dataFiles } from "./choice.ts"
 import { download, reasonOf, StatusError } from "./download.ts"
@@ -122,7 +122,7 @@ async function bring(
   const missing: ListedFile[] = []
   for (const file of files) if (!(await cache.has(name, commit, file.path))) missing.push(file)
   const allBytes = missing.reduce((sum, { bytes }) => sum + bytes, 0)
-  await mkdir(disk.folder, { recursive: true }).catch(() => {})
+  await makeFolder(disk.folder).catch(() => {})
   await checkRoom(spellName(hubName), disk, allBytes)
   if (missing.length > 0) log?.(`bringing ${spellName(hubName)} from ${endpoint}: ${megabytes(allBytes)} MB`)
   let before = 0

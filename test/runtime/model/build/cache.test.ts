@@ -180,6 +180,26 @@ test("a place where nothing can be written is one line", async () => {
   expect(await refusal({}, {}, { ...source, path: join(folder, "folder.gguf") })).toContain("it is no file")
 })
 
+test.skipIf(process.platform !== "linux")("a place where no folder can be made is one line", async () => {
+  // Node's own recursive mkdir never returns there.
+  built = new BuiltModels("/proc/1/tokenrail/models")
+  expect(await refusal()).toMatch(
+    /x\.gguf: its converted copy cannot be written: E[A-Z]+: .*\/proc\/1\/tokenrail'\. See to it, or set XDG_CACHE_HOME/,
+  )
+})
+
+test("what is no file in the place of a lock is named; the lock of another model is in nobody's way", async () => {
+  const path = await build()
+  rmSync(path, { recursive: true })
+  mkdirSync(`${path}.lock`)
+  const message = `${path}.lock is no file, and a lock is to be there. Remove it`
+  expect(await refusal()).toBe(message)
+  utimesSync(`${path}.lock`, 1, 1)
+  expect(await refusal()).toBe(message)
+  writeFileSync(source.path, "another one")
+  await build()
+})
+
 test("a signal ends it, and the thread with it", async () => {
   const controller = new AbortController()
   const reason = new Error("enough")
