@@ -182,7 +182,9 @@ async function readJson(directory: string, name: string, needed: boolean): Promi
     if (cause instanceof ModelError) throw cause
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
     if (isMissing && !needed) return {}
-    const way = isMissing ? "is missing; a model directory needs it" : "cannot be read"
+    const way = isMissing
+      ? "is missing; a model directory needs it, unless a GGUF file or model.safetensors lies there"
+      : "cannot be read"
     throw new ModelError(`${path}: ${way}`, { cause })
   }
   try {

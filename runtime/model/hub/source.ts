@@ -1,6 +1,6 @@
 /** What lies at a path: a model directory that is opened as it is, or weights that are built into one before. */
-import { readdir, stat } from "node:fs/promises"
-import { basename, join, resolve } from "node:path"
+import { readdir, realpath, stat } from "node:fs/promises"
+import { basename, join, resolve, sep } from "node:path"
 import { ModelError } from "../../errors.ts"
 import { graphsAmong } from "../directory.ts"
 import { chooseGguf, ggufModels, stemOf } from "./label.ts"
@@ -50,13 +50,21 @@ export function isSafetensors(names: readonly string[]): boolean {
   return safetensorsFiles.some((each) => names.includes(each))
 }
 
-/** Files of a folder and of the folders in it, with slashes, behind their links. Ascending; what cannot be read is left out. */
+/**
+ * Files of a folder and of the folders in it, with slashes, behind their links. Ascending; what cannot be read is left out, and so is a
+ * link to the folder itself or to one in it, whose files would count twice.
+ */
 export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   const files: string[] = []
+  const real = await realpath(folder).catch(() => folder)
+  const isAlias = async (name: string) => {
+    const target = await realpath(join(folder, name)).catch(() => "")
+    return target !== join(real, name) && `${target}${sep}`.startsWith(`${real}${sep}`)
+  }
   for (const name of (await readdir(folder).catch(() => [])).sort()) {
     const found = await stat(join(folder, name)).catch(() => null)
     if (found?.isFile()) files.push(name)
-    else if (found?.isDirectory() && depth > 1)
+    else if (found?.isDirectory() && depth > 1 && !(await isAlias(name)))
       for (const below of await filesIn(join(folder, name), depth - 1)) files.push(`${name}/${below}`)
     if (files.length >= maxFiles) break
   }
