@@ -229,7 +229,6 @@ class DecoderReader {
     }
     if (!(vocabulary <= maxVocabulary))
       throw new ModelError(`${this.place}: the embedding has ${vocabulary} rows, more than ${maxVocabulary}`)
-    if (!Number.isFinite(decoder.logitScale)) parameters.refuse(parameters.spelt("logitDivisor"), "is 0")
     parameters.refuseUnread()
     return decoder
   }

@@ -6,6 +6,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
+import { damaged } from "./metadata.ts"
 
 /** [key in GGUF behind the architecture, key in config.json, other spellings there]; null: that format has no such key. */
 const keys = {
@@ -39,6 +40,32 @@ const keys = {
 } as const satisfies Readonly<Record<string, readonly [string | null, string | null, string?]>>
 
 export type ParameterName = keyof typeof keys
+
+/** The least and the greatest value of a number. */
+export type Bounds = readonly [least: number, most: number]
+
+const epsilons: Bounds = [1e-15, 0.01]
+export const ropeBases: Bounds = [10, 1e12]
+const scales: Bounds = [1e-4, 1e4]
+const softcaps: Bounds = [1, 1e4]
+
+/** Far around what is known of models: beyond it, onnxruntime refuses the graph, or the answers are noise. */
+const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
+  rmsEpsilon: epsilons,
+  layerEpsilon: epsilons,
+  ropeBase: ropeBases,
+  localRopeBase: ropeBases,
+  attentionScale: scales,
+  queryScalar: scales,
+  residualScale: scales,
+  embeddingScale: scales,
+  logitScale: scales,
+  logitDivisor: scales,
+  attentionSoftcap: softcaps,
+  logitSoftcap: softcaps,
+}
+
+const anyNumber: Bounds = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 /** Keys that say nothing about the graph, or what the shapes of the tensors say too. */
 const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
@@ -121,9 +148,9 @@ export class Parameters {
     return key === null ? undefined : this.raw(key)
   }
 
-  /** A finite number. Throws ModelError if it is another value, or absent without a fallback. */
+  /** A number within the bounds of the parameter. Throws ModelError if it is another value, or absent without a fallback. */
   number(name: ParameterName, fallback?: number): number {
-    return this.checked(this.keyOf(name) ?? name, this.value(name), fallback)
+    return this.checked(this.keyOf(name) ?? name, this.value(name), fallback, bounds[name])
   }
 
   /** An integer from `least` to `most`. */
@@ -149,13 +176,17 @@ export class Parameters {
     return value as number[]
   }
 
-  /** A finite number at a key of the format. */
-  checked(key: string, value: unknown, fallback?: number): number {
+  /** A finite number at a key of the format. The fallback may be written too, whatever the bounds. */
+  checked(key: string, value: unknown, fallback?: number, [least, most]: Bounds = anyNumber): number {
     const found = value ?? fallback
-    if (typeof found === "number" && Number.isFinite(found)) return found
-    const what =
-      found === undefined ? "is missing" : `is ${JSON.stringify(String(found)).slice(0, 80)}, not a number`
-    return this.refuse(this.prefix + key, what)
+    if (found === undefined) return this.refuse(this.prefix + key, "is missing")
+    if (typeof found !== "number" || !Number.isFinite(found))
+      return this.refuse(
+        this.prefix + key,
+        `is ${JSON.stringify(String(found)).slice(0, 80)}, not a number. ${damaged}`,
+      )
+    if (found === fallback || (found >= least && found <= most)) return found
+    return this.refuse(this.prefix + key, `is ${found}, and must be from ${least} to ${most}. ${damaged}`)
   }
 
   /** Throws ModelError naming a key that was not asked for and may change the result. */

@@ -4,9 +4,11 @@
  */
 
 import { floats } from "../weights/blocks.ts"
+import { bytesOf } from "../weights/storage.ts"
 import type { Weights } from "../weights/weights.ts"
 import type { Architecture } from "./architectures.ts"
-import type { Parameters } from "./parameters.ts"
+import { damaged } from "./metadata.ts"
+import { type Bounds, type Parameters, ropeBases } from "./parameters.ts"
 import { type Rope, ropeFrequencies, type Stretch, yarnMagnitude } from "./rope.ts"
 
 /** Ropes of a model's layers; null: positions are not turned into queries and keys there. */
@@ -20,6 +22,15 @@ export interface Ropes {
 }
 
 const maxContext = 2 ** 20
+/** Fewer leave no room for a prompt and an answer. */
+const minContext = 2
+/** Bytes that the tables of angles may take; a larger model's may take as many as its weights. */
+const leastTableBytes = 2 ** 26
+
+/** Far around what is known of models, as in `parameters.ts`. */
+const factorBounds: Bounds = [0.01, 1e4]
+const magnitudeBounds: Bounds = [0.01, 100]
+const turnBounds: Bounds = [1e-3, 1e4]
 
 /** Angles of one kind of layers, before it is known whether they are those of all. */
 interface Turning {
@@ -40,7 +51,7 @@ export function readRopes(
   weights: Weights,
   headDim: number,
 ): Ropes {
-  const longest = parameters.integer("context", 1, maxContext)
+  const longest = parameters.integer("context", minContext, maxContext)
   const dims = rotaryDims(parameters, headDim)
   const isGguf = parameters.format === "gguf"
   const read = (kind: string): Turning =>
@@ -49,7 +60,11 @@ export function readRopes(
     const frequencies = ropeFrequencies(dims, base, stretch).map(
       (angle, pair) => angle / (factors?.[pair] ?? 1),
     )
-    if (!frequencies.every((angle) => angle > 0 && angle <= 1e6))
+    const [least, most] = magnitudeBounds
+    if (
+      !frequencies.every((angle) => angle > 0 && angle <= 1e6) ||
+      !(magnitude >= least && magnitude <= most)
+    )
       parameters.refuse(
         parameters.spelt("ropeBase"),
         `is ${base}, which with its scaling turns by no usable angles`,
@@ -60,6 +75,8 @@ export function readRopes(
   const rope = ropeOf(turning)
   const tensors = turning.tensors ?? []
   const common = { context: Math.min(longest, turning.context ?? longest), tensors }
+  const tableCount = architecture.globalLayers === "ownRope" ? 2 : 1
+  checkTables(parameters, weights, common.context, 4 * dims * tableCount)
   switch (architecture.globalLayers) {
     case "same":
       return { local: rope, global: rope, ...common }
@@ -70,6 +87,18 @@ export function readRopes(
     default:
       return architecture.globalLayers satisfies never
   }
+}
+
+/** The tables have a row for each position, whose number a file of a few bytes may set to a million. */
+function checkTables(parameters: Parameters, weights: Weights, context: number, rowBytes: number): void {
+  const weightBytes = [...weights.tensors.values()].reduce((sum, tensor) => sum + (bytesOf(tensor) || 0), 0)
+  const most = Math.max(leastTableBytes, weightBytes)
+  if (context * rowBytes <= most) return
+  parameters.refuse(
+    parameters.spelt("context"),
+    `is ${context}, for which the tables of angles take ${context * rowBytes} bytes, more than ${most}. ` +
+      `Set it to at most ${Math.floor(most / rowBytes)}`,
+  )
 }
 
 function rotaryDims(parameters: Parameters, headDim: number): number {
@@ -84,8 +113,8 @@ function rotaryDims(parameters: Parameters, headDim: number): number {
 
 /** The tokens that a model was first trained on. Throws ModelError where they are no number of tokens. */
 function contextOf(parameters: Parameters, key: string, tokens: number): number {
-  if (Number.isInteger(tokens) && tokens >= 1) return tokens
-  return parameters.refuse(key, `is ${tokens}, and must be an integer of at least 1`)
+  if (Number.isInteger(tokens) && tokens >= minContext) return tokens
+  return parameters.refuse(key, `is ${tokens}, and must be an integer of at least ${minContext}`)
 }
 
 function localTurning(parameters: Parameters, longest: number, dims: number): Turning {
@@ -96,17 +125,16 @@ function localTurning(parameters: Parameters, longest: number, dims: number): Tu
 }
 
 function ggufTurning(parameters: Parameters, weights: Weights, longest: number, dims: number): Turning {
-  const number = (key: string, fallback: number): number =>
-    parameters.checked(key, parameters.raw(key), fallback)
+  const number = (key: string, fallback: number, bounds?: Bounds): number =>
+    parameters.checked(key, parameters.raw(key), fallback, bounds)
   const base = parameters.number("ropeBase", 10_000)
-  const factor = number("rope.scaling.factor", number("rope.scale_linear", 1))
+  const factor = number("rope.scaling.factor", number("rope.scale_linear", 1, factorBounds), factorBounds)
   // Converters write the two lists of longrope without naming it.
   const hasLists = weights.tensors.has("rope_factors_short.weight")
   const kind = parameters.raw("rope.scaling.type") ?? (hasLists ? "longrope" : "linear")
   const key = "rope.scaling.original_context_length"
   const original = contextOf(parameters, key, number(key, longest))
-  const magnitude = number("rope.scaling.attn_factor", 1)
-  if (!(factor > 0)) parameters.refuse("rope.scaling.factor", `is ${factor}, and must be greater than 0`)
+  const magnitude = number("rope.scaling.attn_factor", 1, magnitudeBounds)
   const plain = { base, magnitude, ...factorsOf(weights, ["rope_freqs.weight"], parameters, dims) }
   switch (kind) {
     case "none":
@@ -114,8 +142,8 @@ function ggufTurning(parameters: Parameters, weights: Weights, longest: number, 
     case "linear":
       return { ...plain, stretch: { kind: "linear", factor } }
     case "yarn": {
-      const fast = number("rope.scaling.yarn_beta_fast", 32)
-      const slow = number("rope.scaling.yarn_beta_slow", 1)
+      const fast = number("rope.scaling.yarn_beta_fast", 32, turnBounds)
+      const slow = number("rope.scaling.yarn_beta_slow", 1, turnBounds)
       const stretch = { kind: "yarn", factor, original, fast, slow, isTruncated: true } as const
       return { ...plain, stretch, magnitude: magnitude * yarnMagnitude(factor) }
     }
@@ -143,7 +171,18 @@ function factorsOf(
   if (tensor === undefined) return {}
   if (tensor.shape.length !== 1 || tensor.shape[0] !== dims / 2)
     parameters.refuse(name, `has the shape ${tensor.shape.join(" × ")}, not ${dims / 2}`)
-  return { factors: floats(tensor.type, weights.rows(name, 0, 1)), tensors }
+  const factors = floats(tensor.type, weights.rows(name, 0, 1), name)
+  checkFactors(parameters, name, factors)
+  return { factors, tensors }
+}
+
+function checkFactors(parameters: Parameters, name: string, factors: Iterable<unknown>): void {
+  const [least, most] = factorBounds
+  for (const factor of factors) {
+    if (typeof factor === "number" && factor >= least && factor <= most) continue
+    const shown = JSON.stringify(String(factor)).slice(0, 80)
+    parameters.refuse(name, `holds ${shown}, and must hold numbers from ${least} to ${most}. ${damaged}`)
+  }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -173,7 +212,9 @@ const commonRopeKeys = ["type", "rope_type", "rope_theta", "partial_rotary_facto
 
 function configTurning(parameters: Parameters, kind: string, longest: number, dims: number): Turning {
   const parts = ropeObject(parameters, kind) ?? {}
-  const number = (key: string, fallback?: number): number => parameters.checked(key, parts[key], fallback)
+  const number = (key: string, fallback?: number, bounds?: Bounds): number =>
+    parameters.checked(key, parts[key], fallback, bounds)
+  const factorOf = (): number => number("factor", undefined, factorBounds)
   const named = String(parts.rope_type ?? parts.type ?? "default")
   const type = named === "su" ? "longrope" : named
   if (!Object.hasOwn(ropeKeys, type))
@@ -182,37 +223,48 @@ function configTurning(parameters: Parameters, kind: string, longest: number, di
     if (value !== null && ![...ropeKeys[type], ...commonRopeKeys].includes(key))
       parameters.refuse("rope_scaling", `has the key ${key}, which is not known for the type ${type}`)
   }
-  const base = parts.rope_theta === undefined ? parameters.number("ropeBase", 10_000) : number("rope_theta")
+  const base =
+    parts.rope_theta === undefined
+      ? parameters.number("ropeBase", 10_000)
+      : number("rope_theta", undefined, ropeBases)
   const key = "original_max_position_embeddings"
   const outer = parameters.checked(key, parameters.raw(key), longest)
   const original = contextOf(parameters, key, number(key, outer))
   switch (type) {
     case "linear":
-      return { base, magnitude: 1, stretch: { kind: type, factor: number("factor") } }
+      return { base, magnitude: 1, stretch: { kind: type, factor: factorOf() } }
     case "llama3": {
-      const [low, high] = [number("low_freq_factor"), number("high_freq_factor")]
-      return { base, magnitude: 1, stretch: { kind: type, factor: number("factor"), low, high, original } }
+      const [low, high] = ["low_freq_factor", "high_freq_factor"].map((each) =>
+        number(each, undefined, turnBounds),
+      )
+      return { base, magnitude: 1, stretch: { kind: type, factor: factorOf(), low, high, original } }
     }
     case "yarn": {
-      const factor = number("factor")
+      const factor = factorOf()
       const [one, all] = [number("mscale", 0), number("mscale_all_dim", 0)]
       const usual =
         one !== 0 && all !== 0
           ? yarnMagnitude(factor, one) / yarnMagnitude(factor, all)
           : yarnMagnitude(factor)
-      const [fast, slow] = [number("beta_fast", 32), number("beta_slow", 1)]
+      const [fast, slow] = [number("beta_fast", 32, turnBounds), number("beta_slow", 1, turnBounds)]
       const isTruncated = parts.truncate !== false
       const stretch = { kind: type, factor, original, fast, slow, isTruncated } as const
-      return { base, stretch, magnitude: number("attention_factor", usual) }
+      return { base, stretch, magnitude: number("attention_factor", usual, magnitudeBounds) }
     }
     case "longrope": {
       const factors = parts.short_factor
-      if (!Array.isArray(factors) || factors.length !== dims / 2 || !factors.every((each) => each > 0))
-        return parameters.refuse("rope_scaling.short_factor", `is no list of ${dims / 2} numbers above 0`)
+      if (!Array.isArray(factors) || factors.length !== dims / 2)
+        return parameters.refuse("rope_scaling.short_factor", `is no list of ${dims / 2} numbers`)
+      checkFactors(parameters, "rope_scaling.short_factor", factors)
       const times = number("factor", longest / original)
       const usual = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(original))
       const stretch = { kind: "factors", factors: factors as number[] } as const
-      return { base, stretch, magnitude: number("attention_factor", usual), context: original }
+      return {
+        base,
+        stretch,
+        magnitude: number("attention_factor", usual, magnitudeBounds),
+        context: original,
+      }
     }
     default:
       return { base, magnitude: 1, stretch: { kind: "none" } }

@@ -83,7 +83,16 @@ test.each(["qwen2", "gemma2", "gemma3", "command-r"])(
 )
 
 test.each([
-  ["rope.freq_base", 0, "llama.rope.freq_base is 0, which with its scaling turns by no usable angles"],
+  ["rope.freq_base", 0, "llama.rope.freq_base is 0, and must be from 10 to 1000000000000"],
+  ["rope.freq_base", 1, "llama.rope.freq_base is 1, and must be from 10 to 1000000000000"],
+  ["rope.scaling.factor", 1e38, "llama.rope.scaling.factor is 1e+38, and must be from 0.01 to 10000"],
+  ["rope.scaling.attn_factor", 0, "llama.rope.scaling.attn_factor is 0, and must be from 0.01 to 100"],
+  [
+    "attention.layer_norm_rms_epsilon",
+    -1e-5,
+    "llama.attention.layer_norm_rms_epsilon is -0.00001, and must be from 1e-15 to 0.01",
+  ],
+  ["context_length", 1, "llama.context_length is 1, and must be an integer from 2 to 1048576"],
   ["rope.freq_base", Number.NaN, 'llama.rope.freq_base is "NaN", not a number'],
   ["rope.scaling.type", "dynamic", 'rope.scaling.type is "dynamic", which is not served'],
   [
@@ -94,17 +103,17 @@ test.each([
   [
     "context_length",
     2 ** 40,
-    "llama.context_length is 1099511627776, and must be an integer from 1 to 1048576",
+    "llama.context_length is 1099511627776, and must be an integer from 2 to 1048576",
   ],
   [
     "rope.scaling.original_context_length",
     100.5,
-    "rope.scaling.original_context_length is 100.5, and must be an integer of at least 1",
+    "rope.scaling.original_context_length is 100.5, and must be an integer of at least 2",
   ],
   [
     "rope.scaling.original_context_length",
     0,
-    "rope.scaling.original_context_length is 0, and must be an integer of at least 1",
+    "rope.scaling.original_context_length is 0, and must be an integer of at least 2",
   ],
   ["block_count", 3, "tensor blk.2.attn_q.weight is missing"],
   ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is no part of a llama model'],
@@ -124,5 +133,55 @@ test.each([
     writeDecoder(decoderOfGguf(changed), changed, folder, { dtype: "q8", provider: "cpu", endIds: [285] })
   await expect(write()).rejects.toThrow(message)
   expect(readdirSync(folder)).toEqual([])
+  gguf.close()
+})
+
+test.each([
+  ["granite", "logit_scale", 1e-40, "granite.logit_scale is 1e-40, and must be from 0.0001 to 10000"],
+  ["granite", "residual_scale", 0, "granite.residual_scale is 0, and must be from 0.0001 to 10000"],
+  [
+    "gemma2",
+    "final_logit_softcapping",
+    1e-3,
+    "final_logit_softcapping is 0.001, and must be from 1 to 10000",
+  ],
+  ["command-r", "attention.layer_norm_epsilon", 1, "layer_norm_epsilon is 1, and must be from 1e-15 to 0.01"],
+])("%s.%s = %j makes noise, and is refused with its bound", async (name, key, value, message) => {
+  const gguf = await openGguf(ggufPath(name))
+  const metadata = new Map([...gguf.metadata, [`${name}.${key}`, value] as const])
+  expect(() => decoderOfGguf({ ...gguf, metadata })).toThrow(message)
+  gguf.close()
+})
+
+test("tables of angles are no larger than 64 MiB, or than the weights", async () => {
+  const gguf = await openGguf(ggufPath("llama"))
+  const tensors = new Map(gguf.tensors)
+  const metadata = new Map([...gguf.metadata, ["llama.context_length", 2 ** 20] as const])
+  // 4 pairs a head.
+  expect(decoderOfGguf({ ...gguf, metadata }).context).toBe(2 ** 20)
+  const wide = (context: number, extra = 1) => {
+    const values: [string, number][] = [
+      ["context_length", context],
+      ["attention.key_length", 1_024],
+    ]
+    const shape = (rows: number, columns: number) => ({ type: "F32", shape: [rows, columns] })
+    for (const layer of [0, 1]) {
+      for (const [part, rows] of [
+        ["q", 4_096],
+        ["k", 2_048],
+        ["v", 2_048],
+      ] as const)
+        tensors.set(`blk.${layer}.attn_${part}.weight`, { name: part, ...shape(rows, 32) })
+      tensors.set(`blk.${layer}.attn_output.weight`, { name: "o", ...shape(32, 4_096) })
+    }
+    tensors.set("v.extra.weight", { name: "extra", ...shape(extra, 2 ** 20) })
+    const all = [...gguf.metadata, ...values.map(([key, value]) => [`llama.${key}`, value] as const)]
+    return decoderOfGguf({ ...gguf, tensors, metadata: new Map(all) })
+  }
+  expect(() => wide(2 ** 20)).toThrow(
+    /llama\.context_length is 1048576, for which the tables of angles take 4294967296 bytes, more than 67108864\. Set it to at most 16384$/,
+  )
+  wide(16_384)
+  wide(2 ** 20, 1_024)
   gguf.close()
 })
