@@ -15,7 +15,8 @@ import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
-import { BuiltModels, type Provider } from "./model/build/cache.ts"
+import { BuiltModels } from "./model/build/cache.ts"
+import type { Provider } from "./model/build/providers.ts"
 import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
 import { type LocatedModel, locateModel } from "./model/hub/locate.ts"
 import { readPlaces } from "./model/hub/places.ts"
@@ -165,9 +166,11 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   // The embedded model's files are the package's own.
   const isBounded = options.model !== undefined && isolates
   let trial: Trial | null = null
+  let refusalOf: OpenedDirectory["refusalOf"] = async (error) => error
   try {
     const provider = chosen.sampler.name === "gpu" ? "webgpu" : "cpu"
     const directory = await openDirectory(located, providers[provider], options)
+    refusalOf = directory.refusalOf
     const load: LoadOptions = {
       graphPath: directory.graphPath,
       embeddingPath: directory.embeddingPath,
@@ -191,6 +194,8 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     await trial?.done
     const vocabulary = read(() => readVocabulary(directory, opened))
     const tokenizer = read(() => new Tokenizer(directory, vocabulary))
+    // What fails from here on is not the directory's fault.
+    refusalOf = async (error) => error
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
         openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
@@ -239,7 +244,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
     await model?.close()
     await speculator?.drafter.close()
     chosen.sampler.close()
-    throw error
+    throw await refusalOf(error)
   }
 }
 
@@ -255,19 +260,29 @@ function locate(
   return locateModel(model, { dtype, log, offline, signal, onProgress })
 }
 
+interface OpenedDirectory extends ModelDirectory {
+  /** What to throw where the directory is refused behind its files; what was built just now is then not kept. */
+  readonly refusalOf: (error: unknown) => Promise<unknown>
+}
+
 /** What is in the model's directory, which is built first where there are weights alone. */
 async function openDirectory(
   { path, id, source }: LocatedModel,
   provider: Provider,
   { dtype, log, signal, onConvert: onProgress }: OpenOptions,
-): Promise<ModelDirectory> {
+): Promise<OpenedDirectory> {
   if (source === null) {
     const directory = await readModelDirectory(path, dtype)
-    return id === undefined ? directory : { ...directory, id }
+    return { ...directory, ...(id !== undefined && { id }), refusalOf: async (error) => error }
   }
   const built = new BuiltModels(readPlaces(process.env).built)
   const directory = await built.directoryOf(source, { dtype, provider, log, signal, onProgress })
-  return { ...(await readModelDirectory(directory)), id: source.name }
+  const refusalOf = (error: unknown) => built.refusalOf(error, source, directory)
+  try {
+    return { ...(await readModelDirectory(directory)), id: source.name, refusalOf }
+  } catch (error) {
+    throw await refusalOf(error)
+  }
 }
 
 /** The code for GPUs is loaded only when one is asked for. */
@@ -308,14 +323,17 @@ async function openDraftModel(
   const directory = await openDirectory(located, providers[load.provider], own)
   const contextLength = Math.min(load.contextLength, directory.contextLength ?? load.contextLength)
   const { graphPath, embeddingPath, config } = directory
-  const model = await loadModel({ ...load, graphPath, embeddingPath, config, contextLength }, located, own)
+  const ownLoad = { ...load, graphPath, embeddingPath, config, contextLength }
+  const model = await loadModel(ownLoad, located, own).catch(async (error) => {
+    throw await directory.refusalOf(error)
+  })
   try {
     checkSameVocabulary(parts.vocabulary, readVocabulary(directory, model))
     if (!model.canRewind) throw new RangeError(cannotRewind(model))
     return new ModelDrafter(model, parts.sampler, parts.vocabulary, directory.id)
   } catch (cause) {
     await model.close()
-    throw new ModelError(`draft model ${directory.path}: ${(cause as Error).message}`, { cause })
+    throw new ModelError(`draft model ${path}: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -160,7 +160,7 @@ function steps(step: unknown, list: string): unknown[] {
 }
 
 /** Byte of each code point of the byte-level alphabet; −1 outside it. Shape [324]. */
-const byteOfCodePoint = new Int16Array(324).fill(-1)
+export const byteOfCodePoint = new Int16Array(324).fill(-1)
 for (let byte = 0, next = 256; byte < 256; byte++) {
   const printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
   byteOfCodePoint[printable ? byte : next++] = byte

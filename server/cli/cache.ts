@@ -39,12 +39,12 @@ export function cacheCommand(program: Command, io: Io, done: (code: number) => v
 }
 
 function fields({ key, path, info, bytes, isStale }: BuiltModel) {
-  const { name, kind, source, dtype, provider } = info ?? {}
-  return { key, path, name, kind, source, dtype, provider, bytes, stale: isStale }
+  const { name, kind, source, dtype } = info ?? {}
+  return { key, path, name, kind, source, dtype, bytes, stale: isStale }
 }
 
 function describe({ key, info, bytes, isStale }: BuiltModel): string {
-  const what = info === null ? "unknown" : `${info.name}  ${info.kind} ${info.dtype} ${info.provider}`
+  const what = info === null ? "unknown" : `${info.name}  ${info.kind} ${info.dtype}`
   const from = info === null ? "" : `  ${info.source}`
   return `${what}  ${megabytes(bytes)} MB  ${key.slice(0, 12)}${from}${isStale ? ", which is gone" : ""}`
 }

@@ -6,8 +6,10 @@
  * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written, `<key>.lock` names who writes it.
  */
 import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
 import { open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
-import { basename, dirname, join, relative } from "node:path"
+import { basename, dirname, join, relative, sep } from "node:path"
+import { pipeline } from "node:stream/promises"
 import { Worker } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
 import { packageFile } from "../../files.ts"
@@ -18,12 +20,10 @@ import { filesIn, type ModelSource } from "../hub/source.ts"
 import { type Disk, makeFolder, unwritten } from "../room.ts"
 import type { Dtype } from "../weights/blocks.ts"
 import { checkBuiltDtype } from "./dtype.ts"
+import { attentionTypes, type Provider } from "./providers.ts"
 
 /** Raised when what is written changes: directories of other versions are built again. */
 const writerVersion = 1
-
-/** Where the graph is to run: providers know different operators. */
-export type Provider = "cpu" | "web" | "cuda"
 
 export interface BuildOptions {
   readonly dtype?: string | undefined
@@ -64,7 +64,6 @@ export interface BuiltInfo {
   /** The file or the folder of the weights. */
   readonly source: string
   readonly dtype: Dtype
-  readonly provider: Provider
   readonly version: number
   /** Bytes of each file beside `built.json`, by its path in the directory. */
   readonly files: Readonly<Record<string, number>>
@@ -79,6 +78,8 @@ const maxHeapMb = 2_048
 export class BuiltModels {
   /** The folder of all of them. */
   readonly root: string
+  /** What was built through this object, and is not known to open. */
+  private readonly fresh = new Set<string>()
 
   constructor(root: string) {
     this.root = root
@@ -91,8 +92,7 @@ export class BuiltModels {
   async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
     const { signal, log } = options
     const dtype = checkBuiltDtype(source.path, options.dtype)
-    const how = { dtype, provider: options.provider, version: writerVersion }
-    const key = await keyOf(source, how)
+    const key = await keyOf(source, dtype, options.provider)
     const path = join(this.root, key)
     if (await isWhole(path)) return path
     try {
@@ -102,7 +102,13 @@ export class BuiltModels {
         if (await isWhole(path)) return
         await this.sweep(key)
         const { kind, name } = source
-        await this.build(path, source, { name, kind, source: source.path, ...how }, options)
+        await this.build(
+          path,
+          source,
+          { name, kind, source: source.path, dtype, version: writerVersion },
+          options,
+        )
+        this.fresh.add(path)
       }
       const onWait = () => log?.(`another process converts ${source.path}: waiting for it`)
       await withLock(`${path}.lock`, signal, build, onWait)
@@ -112,6 +118,17 @@ export class BuiltModels {
       throw await unwritten(`${source.path}: its converted copy`, diskOf(this.root), 0, error as Error)
     }
     return path
+  }
+
+  /**
+   * What to throw where the directory at `path`, of `source`, does not open because of `error`. A ModelError then names the weights, and
+   * what was built just now is not kept.
+   */
+  async refusalOf(error: unknown, source: ModelSource, path: string): Promise<unknown> {
+    if (!(error instanceof ModelError)) return error
+    if (this.fresh.delete(path)) await this.remove({ key: basename(path), path }).catch(() => {})
+    const reason = error.message.replaceAll(path + sep, "").replaceAll(`${path}: `, "")
+    return new ModelError(`${source.path}: its converted copy does not open: ${reason}`, { cause: error })
   }
 
   private async build(
@@ -125,7 +142,8 @@ export class BuiltModels {
     const started = performance.now()
     options.log?.(`converting ${source.path} (${info.dtype}), once`)
     try {
-      const { dtype, provider } = info
+      const { dtype } = info
+      const { provider } = options
       const onProgress = (progress: ModelProgress) => {
         left = progress.allBytes - progress.doneBytes
         options.onProgress?.(progress)
@@ -134,7 +152,7 @@ export class BuiltModels {
         { source, dtype, provider, disk: diskOf(this.root), folder },
         { ...options, onProgress },
       )
-      if ((await keyOf(source, info)) !== basename(path))
+      if ((await keyOf(source, dtype, provider)) !== basename(path))
         throw new ModelError(`${source.path} changed while it was converted. Open it again`)
       await writeInfo(folder, { ...info, files: await sizesIn(folder) })
       await syncFiles(folder)
@@ -181,7 +199,7 @@ export class BuiltModels {
   }
 
   /** Removes one; on Windows what is open stays. Throws ModelError. */
-  async remove({ key, path }: BuiltModel): Promise<void> {
+  async remove({ key, path }: Pick<BuiltModel, "key" | "path">): Promise<void> {
     // First in one step out of sight, so that no half of it is opened.
     const rest = join(this.root, `${key}.${process.pid}`)
     try {
@@ -221,11 +239,10 @@ function diskOf(folder: string): Disk {
  * A name of the files' content: a blob's name is its digest; any other file counts by its size, its time and its first MiB, which holds
  * the header. Throws ModelError for a file that cannot be read.
  */
-async function keyOf(
-  source: ModelSource,
-  { dtype, provider, version }: Pick<BuiltInfo, "dtype" | "provider" | "version">,
-): Promise<string> {
-  const hash = createHash("sha256").update(`${source.kind} ${dtype} ${provider} ${version}\n`)
+async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Promise<string> {
+  // Of the provider only what makes it another graph.
+  const attention = attentionTypes[provider]
+  const hash = createHash("sha256").update(`${source.kind} ${dtype} ${attention} ${writerVersion}\n`)
   for (const path of await filesOf(source)) {
     try {
       // A GGUF file is the same model under any name.
@@ -246,14 +263,32 @@ async function describe(path: string): Promise<string> {
   const file = await open(real, "r")
   try {
     const { size, mtimeMs } = await file.stat()
-    const isBlob = basename(dirname(real)) === "blobs"
-    const digest = isBlob ? /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(real)) : null
-    if (digest !== null) return `${size} ${digest[1]}`
+    const digest = digestNamed(real)
+    if (digest !== null) return `${size} ${digest}`
     const first = Buffer.alloc(Math.min(size, 2 ** 20))
     await file.read(first, 0, first.length, 0)
     return `${size} ${mtimeMs} ${createHash("sha256").update(first).digest("hex")}`
   } finally {
     await file.close()
+  }
+}
+
+/** The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is none. */
+function digestNamed(realPath: string): string | null {
+  if (basename(dirname(realPath)) !== "blobs") return null
+  return /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(realPath))?.[1] ?? null
+}
+
+/** Throws ModelError for a blob that is not what its name says, by which its copy is known. */
+export async function checkDigests(source: ModelSource): Promise<void> {
+  for (const path of await filesOf(source)) {
+    const real = await realpath(path)
+    const digest = digestNamed(real)
+    if (digest === null) continue
+    const hash = createHash("sha256")
+    await pipeline(createReadStream(real, { highWaterMark: 2 ** 20 }), hash)
+    if (hash.digest("hex") !== digest)
+      throw new ModelError(`${path}: its content has not the digest that its name says. Bring it again`)
   }
 }
 
@@ -312,12 +347,12 @@ async function writeInfo(folder: string, info: BuiltInfo): Promise<void> {
 
 async function readInfo(path: string): Promise<BuiltInfo | null> {
   try {
-    const { name, kind, source, dtype, provider, version, files } = JSON.parse(
+    const { name, kind, source, dtype, version, files } = JSON.parse(
       await readFile(join(path, infoFile), "utf8"),
     )
-    const isText = [name, kind, source, dtype, provider].every((each) => typeof each === "string")
+    const isText = [name, kind, source, dtype].every((each) => typeof each === "string")
     const isWritten = isText && typeof files === "object" && files !== null
-    return isWritten ? { name, kind, source, dtype, provider, version, files } : null
+    return isWritten ? { name, kind, source, dtype, version, files } : null
   } catch {
     return null
   }

@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { checkRoom, makeFolder } from "../room.ts"
-import type { BuildTask } from "./cache.ts"
+import { type BuildTask, checkDigests } from "./cache.ts"
 import { writeDecoder } from "./decoder.ts"
-import { prepare } from "./prepare.ts"
+import { inFile, prepare } from "./prepare.ts"
 
 /** Bytes of a graph and of config.json, at most. */
 const graphBytes = 2 ** 22
@@ -18,6 +18,7 @@ export async function convert(
   try {
     const textBytes = [...texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
     await checkRoom(`${source.path}: its converted copy`, disk, dataBytes + textBytes + graphBytes)
+    await checkDigests(source)
     await mkdir(folder)
     await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
     // Last, so that a directory without them is none.
@@ -25,6 +26,8 @@ export async function convert(
       await makeFolder(dirname(join(folder, file)))
       await writeFile(join(folder, file), text)
     }
+  } catch (error) {
+    throw inFile(source.path, error)
   } finally {
     weights.close()
   }

@@ -8,11 +8,11 @@ import { ModelError } from "../../errors.ts"
 import { findEndIds, maxBytesOf } from "../directory.ts"
 import { filesIn, type ModelSource } from "../hub/source.ts"
 import type { Dtype } from "../weights/blocks.ts"
-import { openGguf } from "../weights/gguf.ts"
+import { type Gguf, openGguf } from "../weights/gguf.ts"
 import { openSafetensors } from "../weights/safetensors.ts"
 import type { Weights } from "../weights/weights.ts"
 import { type Decoder, decoderOfConfig, decoderOfGguf, planDecoder } from "./decoder.ts"
-import { buildVocabulary } from "./vocabulary.ts"
+import { buildVocabulary, checkKind } from "./vocabulary.ts"
 
 export interface Prepared {
   readonly decoder: Decoder
@@ -33,31 +33,61 @@ export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepar
   return source.kind === "gguf" ? prepareGguf(source.path, dtype) : prepareFolder(source.path, dtype)
 }
 
-/** Throws ModelError where the weights are refused. */
-export async function inspect(source: ModelSource): Promise<void> {
-  const { weights } = await prepare(source, "q8")
+/**
+ * Throws ModelError where the weights are refused, as far as headers say it: the tokens and merges of a vocabulary are not read, which
+ * take most of the time.
+ */
+export async function inspect({ kind, path }: ModelSource): Promise<void> {
+  const { weights } = kind === "gguf" ? await planGguf(path, "q8") : await planFolder(path, "q8")
   weights.close()
 }
 
 async function prepareGguf(path: string, dtype: Dtype): Promise<Prepared> {
-  const gguf = await openGguf(path)
+  const { decoder, weights, dataBytes } = await planGguf(path, dtype)
   try {
-    const decoder = decoderOfGguf(gguf)
-    const { files, endIds, width } = buildVocabulary(gguf.metadata)
+    const { files, endIds, width } = buildVocabulary(weights.metadata)
     if (width > decoder.vocabulary)
       throw new ModelError(
         `tokenizer.ggml.tokens has ${width} tokens, and the model has logits for ${decoder.vocabulary}. Choose another file`,
       )
-    checkDtype(gguf, dtype)
-    return {
-      decoder,
-      dataBytes: planDecoder(decoder, gguf, dtype).bytes,
-      weights: gguf,
-      texts: files,
-      endIds,
-    }
+    return { decoder, dataBytes, weights, texts: files, endIds }
   } catch (error) {
-    gguf.close()
+    weights.close()
+    throw inFile(path, error)
+  }
+}
+
+/** What is to be written of the weights; the caller closes them. */
+interface Plan<W extends Weights> {
+  readonly decoder: Decoder
+  readonly dataBytes: number
+  readonly weights: W
+}
+
+async function planGguf(path: string, dtype: Dtype): Promise<Plan<Gguf>> {
+  const gguf = await openGguf(path)
+  return planOf(path, gguf, dtype, () => {
+    const decoder = decoderOfGguf(gguf)
+    checkKind(gguf.metadata)
+    checkDtype(gguf, dtype)
+    return decoder
+  })
+}
+
+async function planFolder(folder: string, dtype: Dtype): Promise<Plan<Weights>> {
+  if (!(await filesIn(folder)).includes("tokenizer.json"))
+    throw new ModelError(`${folder} has no tokenizer.json, so nothing tells its tokens. Choose another model`)
+  const config = await readObject(folder, "config.json")
+  const weights = await openSafetensors(folder)
+  return planOf(folder, weights, dtype, () => decoderOfConfig(config, weights))
+}
+
+function planOf<W extends Weights>(path: string, weights: W, dtype: Dtype, read: () => Decoder): Plan<W> {
+  try {
+    const decoder = read()
+    return { decoder, dataBytes: planDecoder(decoder, weights, dtype).bytes, weights }
+  } catch (error) {
+    weights.close()
     throw inFile(path, error)
   }
 }
@@ -78,21 +108,21 @@ async function prepareFolder(folder: string, dtype: Dtype): Promise<Prepared> {
     texts.set(file, await readText(join(folder, file)))
   const json = (name: string): Record<string, unknown> =>
     parseObject(join(folder, name), texts.get(name) ?? "{}")
-  const read = async (name: string) => parseObject(join(folder, name), await readText(join(folder, name)))
-  if (!texts.has("tokenizer.json"))
-    throw new ModelError(`${folder} has no tokenizer.json, so nothing tells its tokens. Choose another model`)
-  const config = await read("config.json")
-  const generation = await read("generation_config.json").catch(() => ({}))
-  const configs = [generation, isObject(config.text_config) ? config.text_config : {}, config]
-  const endIds = findEndIds(folder, configs, json("tokenizer_config.json"), json("tokenizer.json"))
-  const weights = await openSafetensors(folder)
+  const plan = await planFolder(folder, dtype)
   try {
-    const decoder = decoderOfConfig(config, weights)
-    return { decoder, dataBytes: planDecoder(decoder, weights, dtype).bytes, weights, texts, endIds }
+    const config = await readObject(folder, "config.json")
+    const generation = await readObject(folder, "generation_config.json").catch(() => ({}))
+    const configs = [generation, isObject(config.text_config) ? config.text_config : {}, config]
+    const endIds = findEndIds(folder, configs, json("tokenizer_config.json"), json("tokenizer.json"))
+    return { ...plan, texts, endIds }
   } catch (error) {
-    weights.close()
-    throw inFile(folder, error)
+    plan.weights.close()
+    throw error
   }
+}
+
+async function readObject(folder: string, name: string): Promise<Record<string, unknown>> {
+  return parseObject(join(folder, name), await readText(join(folder, name)))
 }
 
 /** Throws ModelError for a file that is missing or larger than models have it. */
@@ -121,7 +151,7 @@ function parseObject(path: string, text: string): Record<string, unknown> {
 }
 
 /** The refusal with the file's name in front. */
-function inFile(path: string, error: unknown): unknown {
+export function inFile(path: string, error: unknown): unknown {
   if (!(error instanceof ModelError) || error.message.startsWith(path)) return error
   return new ModelError(`${path}: ${error.message}`, { cause: error })
 }

@@ -9,11 +9,12 @@
  * The metadata comes from a stranger: each count, type and id is checked before it is used.
  */
 
+import { byteOfCodePoint } from "../../../mask/tokenizers/tokenizerjson.ts"
 import { ModelError } from "../../errors.ts"
 import { maxBytesOf, maxTemplates, templatesFolder } from "../directory.ts"
 import type { Metadata } from "../weights/gguf.ts"
 import { damaged, fail, flag, listOf, shown, textOf } from "./metadata.ts"
-import { pretokenizers } from "./pretokenizers.ts"
+import { type Pretokenizer, pretokenizers } from "./pretokenizers.ts"
 import { scoredMerges } from "./sentencepiece.ts"
 import { readTokens, type Tokens, TokenType } from "./tokens.ts"
 
@@ -45,18 +46,16 @@ interface Kind {
 const maxMerges = 2 ** 21
 const templateKey = "tokenizer.chat_template"
 
+/** Throws ModelError for a kind of tokenizer that is not served, without reading its tokens. */
+export function checkKind(metadata: Metadata): void {
+  if (kindOf(metadata) === "gpt2") cutOf(metadata)
+}
+
 /** The files of the vocabulary that `metadata` describes. Throws ModelError naming the key, its value and what is served. */
 export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
-  const kinds = { gpt2: byteLevel, llama: sentencePiece }
-  const model = textOf(metadata, "tokenizer.ggml.model")
-  if (!Object.hasOwn(kinds, model)) {
-    fail(
-      "tokenizer.ggml.model",
-      `is ${shown(model)}, and only "gpt2" and "llama" are served. Take another model`,
-    )
-  }
+  const read = { gpt2: byteLevel, llama: sentencePiece }[kindOf(metadata)]
   const tokens = readTokens(metadata)
-  const kind = kinds[model as keyof typeof kinds](metadata, tokens)
+  const kind = read(metadata, tokens)
   const files = new Map([
     ["tokenizer.json", JSON.stringify(tokenizerJson(metadata, tokens, kind))],
     ["tokenizer_config.json", JSON.stringify(tokenizerConfig(metadata, tokens, kind))],
@@ -69,6 +68,15 @@ export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
       throw new ModelError(`${path} would have ${bytes} bytes, and ${most} are the most that are read`)
   }
   return { files, endIds: [...tokens.ends].sort((a, b) => a - b), width: tokens.texts.length }
+}
+
+function kindOf(metadata: Metadata): "gpt2" | "llama" {
+  const model = textOf(metadata, "tokenizer.ggml.model")
+  if (model === "gpt2" || model === "llama") return model
+  return fail(
+    "tokenizer.ggml.model",
+    `is ${shown(model)}, and only "gpt2" and "llama" are served. Take another model`,
+  )
 }
 
 function tokenizerJson(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
@@ -151,7 +159,8 @@ function tokenizerConfig(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
   }
 }
 
-function byteLevel(metadata: Metadata, { ids }: Tokens): Kind {
+/** How texts are cut. Throws ModelError for a name that is not known. */
+function cutOf(metadata: Metadata): Pretokenizer {
   const key = "tokenizer.ggml.pre"
   const name = metadata.has(key) ? textOf(metadata, key) : undefined
   const known = pretokenizers.get(name ?? "")
@@ -163,11 +172,48 @@ function byteLevel(metadata: Metadata, { ids }: Tokens): Kind {
       `${is}, so it is not known how texts are cut; served are ${names}. Take a model with one of them`,
     )
   }
+  return known
+}
+
+/**
+ * Bytes that texts are made of. Some published vocabularies lack tokens for control characters, and for the first bytes of rare planes
+ * and of no character at all.
+ */
+const textBytes: readonly (readonly [first: number, last: number])[] = [
+  [0x0a, 0x0a],
+  [0x20, 0x7e],
+  [0x80, 0xbf],
+  [0xc2, 0xef],
+]
+
+/** The text of each byte's token. */
+const byteTexts: string[] = []
+for (const [point, byte] of byteOfCodePoint.entries())
+  if (byte >= 0) byteTexts[byte] = String.fromCodePoint(point)
+
+/** A byte without a token would be left out of texts without a word. */
+function checkBytes({ texts, types, ids }: Tokens): void {
+  const isText = (type: number) => type === TokenType.Normal || type === TokenType.UserDefined
+  for (const [first, last] of textBytes) {
+    for (let byte = first; byte <= last; byte++) {
+      const id = ids.get(byteTexts[byte])
+      if (id !== undefined && isText(types[id])) continue
+      const key = "tokenizer.ggml.tokens"
+      const what = `token for byte ${byte.toString(16).padStart(2, "0")}, so that not every text could be written. ${damaged}`
+      if (id === undefined) fail(key, `has no ${what}`)
+      fail(`${key}[${id}]`, `is ${shown(texts[id])} of type ${types[id]} instead of 1, the only ${what}`)
+    }
+  }
+}
+
+function byteLevel(metadata: Metadata, tokens: Tokens): Kind {
+  const known = cutOf(metadata)
+  checkBytes(tokens)
   return {
     normalizer: known.normalizer,
     preTokenizer: { type: "Sequence", pretokenizers: known.steps },
     decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
-    model: { ignore_merges: known.ignoresMerges, merges: listedMerges(metadata, ids) },
+    model: { ignore_merges: known.ignoresMerges, merges: listedMerges(metadata, tokens.ids) },
     addsBos: known.addsBos,
     stripsBehind: () => false,
   }

@@ -77,9 +77,9 @@ test("the cache lists what was converted, and clears it by name or whole", async
   rmSync(join(home, "b.gguf"))
   const { out, err } = await run("cache")
   expect(out.split("\n").map((line) => line.replace(/[0-9a-f]{12}/, "key"))).toEqual([
-    `a  gguf q8 cpu  0.0 MB  key  ${home}/a.gguf`,
-    `b  gguf q8 cpu  0.0 MB  key  ${home}/b.gguf, which is gone`,
-    `c  gguf q8 cpu  0.0 MB  key  ${home}/c.gguf`,
+    `a  gguf q8  0.0 MB  key  ${home}/a.gguf`,
+    `b  gguf q8  0.0 MB  key  ${home}/b.gguf, which is gone`,
+    `c  gguf q8  0.0 MB  key  ${home}/c.gguf`,
     "",
   ])
   expect(err).toBe(`3 models, 0.0 MB, in ${root}\n`)

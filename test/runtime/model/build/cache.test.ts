@@ -73,17 +73,18 @@ test("it is built once, and says how far it is", async () => {
     path,
     bytes: expect.any(Number),
     isStale: false,
-    info: { name: "x", kind: "gguf", source: source.path, dtype: "q8", provider: "cpu" },
+    info: { name: "x", kind: "gguf", source: source.path, dtype: "q8" },
   })
 })
 
-test("the key is of the file's content, the type of weights and the provider, and not of its name", async () => {
+test("the key is of the file's content, the type of weights and the graph, and not of its name", async () => {
   const paths = [await build(), await build({}, { dtype: "q8" })]
   renameSync(source.path, join(folder, "y.gguf"))
   const renamed = { ...source, path: join(folder, "y.gguf") }
   paths.push(await build({}, {}, renamed))
   expect([new Set(paths).size, runs()]).toEqual([1, 1])
-  paths.push(await build({}, { dtype: "q4" }, renamed), await build({}, { provider: "web" }, renamed))
+  paths.push(await build({}, { dtype: "q4" }, renamed), await build({}, { provider: "cuda" }, renamed))
+  expect(await build({}, { provider: "web" }, renamed)).toBe(paths[0])
   utimesSync(renamed.path, 1, 1)
   paths.push(await build({}, {}, renamed))
   writeFileSync(renamed.path, "GGUF and more")
@@ -138,6 +139,18 @@ test("what fails leaves nothing, and says why in a line", async () => {
   expect(there()).toEqual([])
   const path = await build()
   expect(there().map((name) => join(root, name))).toEqual([path])
+})
+
+test("what was built just now and does not open is not kept; an older one is", async () => {
+  const path = await build()
+  const error = new ModelError(`${path}/model.onnx: Node (x) has a negative epsilon`)
+  const message = `${source.path}: its converted copy does not open: model.onnx: Node (x) has a negative epsilon`
+  expect(await new BuiltModels(root).refusalOf(error, source, path)).toEqual(new ModelError(message))
+  expect(there().length).toBe(1)
+  const other = new Error("not a function")
+  expect(await built.refusalOf(other, source, path)).toBe(other)
+  expect(await built.refusalOf(error, source, path)).toEqual(new ModelError(message))
+  expect(there()).toEqual([])
 })
 
 test("a file that is exchanged while it is converted is not kept as what it was", async () => {

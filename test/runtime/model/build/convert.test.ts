@@ -21,6 +21,7 @@ import { readPlaces } from "../../../../runtime/model/hub/places.ts"
 import { ggufSource } from "../../../../runtime/model/hub/source.ts"
 import { checkRoom } from "../../../../runtime/model/room.ts"
 import { openGguf } from "../../../../runtime/model/weights/gguf.ts"
+import type { PlacedTensor } from "../../../../runtime/model/weights/storage.ts"
 import { HubServer } from "../../../support/hubserver.ts"
 import { writeOllamaModel } from "../../../support/modelfolders.ts"
 import { withSmallDisk } from "../../../support/smalldisk.ts"
@@ -146,7 +147,14 @@ function tensorsOf(vocabulary: number): Uint8Array {
   return safetensorsFile(header, new Uint8Array(values.buffer))
 }
 
-test.each<[what: string, change: (bytes: Buffer) => Uint8Array, options: OpenOptions, message: string]>([
+test.each<
+  [
+    what: string,
+    change: (bytes: Buffer) => Uint8Array | Promise<Uint8Array>,
+    options: OpenOptions,
+    message: string,
+  ]
+>([
   ["no bytes", () => new Uint8Array(), {}, "x.gguf: "],
   ["no GGUF", () => Buffer.from("hello, this is no model at all"), {}, "x.gguf: "],
   ["a file that was cut off", (bytes) => bytes.subarray(0, bytes.length - 1000), {}, "x.gguf: "],
@@ -159,9 +167,27 @@ test.each<[what: string, change: (bytes: Buffer) => Uint8Array, options: OpenOpt
     { dtype: "q4" },
     "dtype q4 is for float weights. Leave it out",
   ],
+  [
+    "a norm that is not a number",
+    notNumber("output_norm.weight"),
+    {},
+    'x.gguf: tensor "output_norm.weight": a weight of type F32 is infinite or not a number',
+  ],
+  [
+    "an infinite scale of a block",
+    notNumber("blk.1.ffn_down.weight"),
+    {},
+    'x.gguf: tensor "blk.1.ffn_down.weight": a weight of type Q8_0 is infinite or not a number',
+  ],
+  [
+    "angles that are not numbers",
+    notNumber("rope_freqs.weight"),
+    {},
+    'x.gguf: tensor "rope_freqs.weight": a weight of type F32 is infinite or not a number',
+  ],
   ["a type of weights of graphs", (bytes) => bytes, { dtype: "q4f16" }, "dtype q4f16 is one of ONNX graphs"],
 ])("refused in one line, and nothing is written: %s", async (_, change, options, message) => {
-  writeFileSync(at("x.gguf"), change(Buffer.from(content)))
+  writeFileSync(at("x.gguf"), await change(Buffer.from(content)))
   const error = await open({ model: at("x.gguf"), device: "cpu", ...options }).then(
     String,
     (thrown: unknown) => thrown,
@@ -183,6 +209,55 @@ function named(name: string, other: string): (bytes: Buffer) => Uint8Array {
     return bytes
   }
 }
+
+/** Writes bytes that make the first block or number of a tensor no number. */
+function notNumber(tensor: string): (bytes: Buffer) => Promise<Uint8Array> {
+  return async (bytes) => {
+    const offset = await offsetOf(tensor)
+    return bytes.fill(0xff, offset, offset + 4)
+  }
+}
+
+/** Where a tensor lies in the file. */
+async function offsetOf(tensor: string): Promise<number> {
+  const gguf = await openGguf(fixture)
+  gguf.close()
+  return (gguf.tensors.get(tensor) as PlacedTensor).offset
+}
+
+test("a blob of Ollama's that is not what its name says is refused, and nothing is written", async () => {
+  const place = "registry.ollama.ai/library/tiny/1b"
+  writeOllamaModel(at("ollama"), place, [{ type: "model", content }])
+  const [{ path }] = await findModels(readPlaces(process.env, home), inspect)
+  const bytes = Buffer.from(content)
+  bytes[bytes.length - 1] ^= 1
+  writeFileSync(path, bytes)
+  await expect(write("ollama:tiny:1b")).rejects.toThrow(
+    `${path}: its content has not the digest that its name says. Bring it again`,
+  )
+  expect(readdirSync(root())).toEqual([])
+})
+
+test("what does not open once it is converted is named by its weights, and is not kept", async () => {
+  const bytes = Buffer.from(content)
+  bytes.writeFloatLE(1e38, await offsetOf("blk.0.attn_norm.weight"))
+  writeFileSync(at("x.gguf"), bytes)
+  await expect(write(at("x.gguf"))).rejects.toThrow(
+    `${at("x.gguf")}: its converted copy does not open: the graph does not run: its logits are not numbers`,
+  )
+  expect(readdirSync(root())).toEqual([])
+})
+
+test("the list of models reads no tokens and merges", async () => {
+  const bytes = Buffer.from(content)
+  const merges = Buffer.from("tokenizer.ggml.token_type")
+  bytes.write("tokenizer.ggml.token_typo", bytes.indexOf(merges))
+  writeFileSync(at("x.gguf"), bytes)
+  await inspect(ggufSource(at("x.gguf")))
+  await expect(write(at("x.gguf"))).rejects.toThrow(
+    `${at("x.gguf")}: metadata "tokenizer.ggml.token_type" is missing`,
+  )
+})
 
 test("a disk without room is refused before anything is written", async () => {
   const disk = { folder: home, way: "set XDG_CACHE_HOME to another place" }

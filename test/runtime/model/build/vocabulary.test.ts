@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs"
 import { gunzipSync } from "node:zlib"
 import { expect, test } from "vitest"
-import { parseVocabulary } from "../../../../mask/tokenizers/tokenizerjson.ts"
+import { byteOfCodePoint, parseVocabulary } from "../../../../mask/tokenizers/tokenizerjson.ts"
 import { ModelError } from "../../../../runtime/errors.ts"
 import { pretokenizers } from "../../../../runtime/model/build/pretokenizers.ts"
 import { buildVocabulary } from "../../../../runtime/model/build/vocabulary.ts"
@@ -76,12 +76,29 @@ const bytePieces = Array.from(
 )
 const same = (count: number, type: number): number[] => new Array(count).fill(type)
 
+/** The other bytes of a byte-level vocabulary that has tokens for "abc[", behind its first 11 tokens. */
+const byteTexts = [...byteOfCodePoint.entries()].flatMap(([point, byte]) => {
+  const text = String.fromCodePoint(point)
+  return byte < 0 || "abc[".includes(text) ? [] : [text]
+})
+const idOfByte = (byte: number) =>
+  11 + byteTexts.findIndex((text) => byteOfCodePoint[text.charCodeAt(0)] === byte)
+
 /** Byte-level: five letters and a piece, two control tokens, one of a user, padding as converters write it. */
 const gpt2: Values = {
   "tokenizer.ggml.model": "gpt2",
   "tokenizer.ggml.pre": "gpt-2",
-  "tokenizer.ggml.tokens": [..."abc[", "ab", "<|s|>", "<|im_end|>", "<tool>", "[PAD8]", "[PAD9]", "<|end|>"],
-  "tokenizer.ggml.token_type": [1, 1, 1, 1, 1, 3, 3, 4, 5, 4, 1],
+  "tokenizer.ggml.tokens": [
+    ..."abc[",
+    "ab",
+    "<|s|>",
+    "<|im_end|>",
+    "<tool>",
+    "[PAD8]",
+    "[PAD9]",
+    "<|end|>",
+  ].concat(byteTexts),
+  "tokenizer.ggml.token_type": [1, 1, 1, 1, 1, 3, 3, 4, 5, 4, 1, ...same(252, 1)],
   "tokenizer.ggml.merges": ["a b"],
   "tokenizer.ggml.bos_token_id": 5,
   "tokenizer.ggml.eos_token_id": 6,
@@ -121,8 +138,15 @@ test("control tokens are special, a user's are text, padding is neither", () => 
   ])
   expect(new TextDecoder().decode(vocabulary.bytes(7))).toBe("<tool>")
   expect([8, 9].map((id) => vocabulary.bytes(id).length)).toEqual([0, 0])
-  expect(vocabulary.width).toBe(11)
-  expect(tokenizer.encode("[PAD8]ab<tool>c<|im_end|>")).toEqual([3, 4, 7, 2, 6])
+  expect(vocabulary.width).toBe(263)
+  expect(tokenizer.encode("[PAD8]ab<tool>c<|im_end|>")).toEqual([
+    3,
+    ...[..."PAD8]"].map((each) => idOfByte(each.charCodeAt(0))),
+    4,
+    7,
+    2,
+    6,
+  ])
 })
 
 test.each<[string, Values, readonly number[]]>([
@@ -218,8 +242,17 @@ test.each<[message: string, Values]>([
   ['"tokenizer.ggml.tokens[1]" is a number, not a string.', put(gpt2, "tokens", 1, 5)],
   ['"tokenizer.ggml.tokens[1]" is "a", as is token 0.', put(gpt2, "tokens", 1, "a")],
   ['"tokenizer.ggml.tokens[6]" is "", which cannot begin or end a text.', put(gpt2, "tokens", 6, "")],
-  ['"tokenizer.ggml.token_type" has 3 values for 11 tokens.', set(gpt2, "token_type", [1, 1, 1])],
+  ['"tokenizer.ggml.token_type" has 3 values for 263 tokens.', set(gpt2, "token_type", [1, 1, 1])],
   ['"tokenizer.ggml.token_type[2]" is 7, and types are 1 to 6.', put(gpt2, "token_type", 2, 7)],
+  [
+    `"tokenizer.ggml.tokens" has no token for byte 0a, so that not every text could be written. ${again}`,
+    put(gpt2, "tokens", idOfByte(0x0a), "aa"),
+  ],
+  [
+    `"tokenizer.ggml.tokens[${idOfByte(0x41)}]" is "A" of type 3 instead of 1, the only token for byte 41, so`,
+    put(gpt2, "token_type", idOfByte(0x41), 3),
+  ],
+  ['"tokenizer.ggml.tokens" has no token for byte e9', put(gpt2, "token_type", idOfByte(0xe9), 5)],
   ['"tokenizer.ggml.merges" is missing.', without(gpt2, "merges")],
   ['"tokenizer.ggml.merges[0]" is "ab", which does not name two tokens', put(gpt2, "merges", 0, "ab")],
   [
@@ -227,7 +260,7 @@ test.each<[message: string, Values]>([
     put(gpt2, "merges", 0, "a c"),
   ],
   ['"tokenizer.ggml.merges[1]" is "a b", as one before it.', set(gpt2, "merges", ["a b", "a b"])],
-  ['"tokenizer.ggml.eos_token_id" is 11, and ids of tokens are 0 to 10.', set(gpt2, "eos_token_id", 11)],
+  ['"tokenizer.ggml.eos_token_id" is 263, and ids of tokens are 0 to 262.', set(gpt2, "eos_token_id", 263)],
   [
     '"tokenizer.ggml.eos_token_id" is 18446744073709551615, and ids',
     set(gpt2, "eos_token_id", 2n ** 64n - 1n),
