@@ -22,8 +22,8 @@ export interface Ropes {
 }
 
 const maxContext = 2 ** 20
-/** Fewer leave no room for a prompt and an answer. */
-const minContext = 2
+/** With fewer, what is tried of a graph when it opens has no room. */
+const minContext = 8
 /** Bytes that the tables of angles may take; a larger model's may take as many as its weights. */
 const leastTableBytes = 2 ** 26
 

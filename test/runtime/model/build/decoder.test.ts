@@ -92,7 +92,7 @@ test.each([
     -1e-5,
     "llama.attention.layer_norm_rms_epsilon is -0.00001, and must be from 1e-15 to 0.01",
   ],
-  ["context_length", 1, "llama.context_length is 1, and must be an integer from 2 to 1048576"],
+  ["context_length", 1, "llama.context_length is 1, and must be an integer from 8 to 1048576"],
   ["rope.freq_base", Number.NaN, 'llama.rope.freq_base is "NaN", not a number'],
   ["rope.scaling.type", "dynamic", 'rope.scaling.type is "dynamic", which is not served'],
   [
@@ -103,17 +103,17 @@ test.each([
   [
     "context_length",
     2 ** 40,
-    "llama.context_length is 1099511627776, and must be an integer from 2 to 1048576",
+    "llama.context_length is 1099511627776, and must be an integer from 8 to 1048576",
   ],
   [
     "rope.scaling.original_context_length",
     100.5,
-    "rope.scaling.original_context_length is 100.5, and must be an integer of at least 2",
+    "rope.scaling.original_context_length is 100.5, and must be an integer of at least 8",
   ],
   [
     "rope.scaling.original_context_length",
     0,
-    "rope.scaling.original_context_length is 0, and must be an integer of at least 2",
+    "rope.scaling.original_context_length is 0, and must be an integer of at least 8",
   ],
   ["block_count", 3, "tensor blk.2.attn_q.weight is missing"],
   ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is no part of a llama model'],
@@ -157,23 +157,25 @@ test("tables of angles are no larger than 64 MiB, or than the weights", async ()
   const gguf = await openGguf(ggufPath("llama"))
   const tensors = new Map(gguf.tensors)
   const metadata = new Map([...gguf.metadata, ["llama.context_length", 2 ** 20] as const])
-  // 4 pairs a head.
+  // 8 pairs a head.
   expect(decoderOfGguf({ ...gguf, metadata }).context).toBe(2 ** 20)
   const wide = (context: number, extra = 1) => {
     const values: [string, number][] = [
       ["context_length", context],
       ["attention.key_length", 1_024],
+      ["rope.dimension_count", 1_024],
     ]
     const shape = (rows: number, columns: number) => ({ type: "F32", shape: [rows, columns] })
     for (const layer of [0, 1]) {
       for (const [part, rows] of [
-        ["q", 4_096],
-        ["k", 2_048],
-        ["v", 2_048],
+        ["q", 2_048],
+        ["k", 1_024],
+        ["v", 1_024],
       ] as const)
         tensors.set(`blk.${layer}.attn_${part}.weight`, { name: part, ...shape(rows, 32) })
-      tensors.set(`blk.${layer}.attn_output.weight`, { name: "o", ...shape(32, 4_096) })
+      tensors.set(`blk.${layer}.attn_output.weight`, { name: "o", ...shape(32, 2_048) })
     }
+    tensors.delete("rope_freqs.weight")
     tensors.set("v.extra.weight", { name: "extra", ...shape(extra, 2 ** 20) })
     const all = [...gguf.metadata, ...values.map(([key, value]) => [`llama.${key}`, value] as const)]
     return decoderOfGguf({ ...gguf, tensors, metadata: new Map(all) })
