@@ -49,7 +49,7 @@ async function run(flags: Flags, io: Io): Promise<number> {
     readFileSync(packageFile("package.json"), "utf8"),
   )
   const parts: (() => Finding | Promise<Finding>)[] = [
-    () => lookAtNode(engines.node),
+    () => lookAtRuntime(engines.node, process.versions),
     () => lookAtPackages(dependencies, optionalDependencies),
     lookAtDevice,
     lookAtMemory,
@@ -71,18 +71,25 @@ async function run(flags: Flags, io: Io): Promise<number> {
   return ok ? Exit.Ok : Exit.Rejected
 }
 
-/** `range` is `>=` and a version. */
-function lookAtNode(range: string): Finding {
-  const { node } = process.versions
+/** What runs this, by its own name: Bun and Deno say of which Node they have the interface. `range` is `>=` and a version. */
+export function lookAtRuntime(
+  range: string,
+  versions: { readonly node: string; readonly [name: string]: string | undefined },
+): Finding {
+  const { node } = versions
+  const name = ["bun", "deno"].find((each) => versions[each] !== undefined) ?? "node"
+  const version = versions[name] ?? node
   const [here, least] = [node, range.replace(">=", "")].map((text) => text.split(".").map(Number))
   const ok = here[0] > least[0] || (here[0] === least[0] && here[1] >= (least[1] ?? 0))
   const cores = availableParallelism()
   return {
-    name: "node",
+    name,
     ok,
-    says: `${node}, ${process.platform} ${process.arch}, ${cores} cores`,
-    ...(!ok && { way: `Install Node ${range}` }),
-    facts: { version: node, needs: range, platform: process.platform, arch: process.arch, cores },
+    says: `${version}${name === "node" ? "" : ` as node ${node}`}, ${process.platform} ${process.arch}, ${cores} cores`,
+    ...(!ok && {
+      way: name === "node" ? `Install Node ${range}` : `Install a newer ${name}, or Node ${range}`,
+    }),
+    facts: { version, node, needs: range, platform: process.platform, arch: process.arch, cores },
   }
 }
 

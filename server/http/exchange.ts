@@ -97,7 +97,7 @@ export class Exchange {
       // Nobody reads what a client that has gone would have been told: that is no failure of the server.
       status: isAborted && status >= 500 ? clientGone : status,
       tokens: results.length > 0 ? sumOf(results) : null,
-      finish: [...new Set(results.flatMap(({ choices }) => choices.map((choice) => choice.finishReason)))],
+      finish: [...new Set(results.flatMap(({ choices }) => choices.map(finishOf)))],
       refusal: isAborted ? null : this.refusal,
       isAborted,
     }
@@ -139,4 +139,9 @@ function faultOf(error: unknown): string {
 function requestIdOf(request: Request): string {
   const given = request.headers.get("x-request-id") ?? ""
   return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
+}
+
+/** How an answer ended, as clients are told: one that ends in calls ends by `tool_calls`. */
+function finishOf({ finishReason, toolCalls }: GenerateResult["choices"][number]): string {
+  return finishReason === "stop" && toolCalls.length > 0 ? "tool_calls" : finishReason
 }

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { lookAtRuntime } from "../../../server/cli/doctor.ts"
 import { outcome, shell, start } from "../../support/program.ts"
 
 const root = mkdtempSync(join(tmpdir(), "doctor-"))
@@ -48,6 +49,14 @@ test("all is well here: a line a part, and ten tokens", async () => {
   expect(lines[6]).toMatch(
     /tokenrail-embedded opened in \d+ ms, 10 tokens within a pattern in \d+ ms: "([0-9][a-z])+[0-9]?"$/,
   )
+})
+
+test.each([
+  [{ node: "22.6.0", bun: "1.2.0" }, "bun", /^1\.2\.0 as node 22\.6\.0, /, true],
+  [{ node: "18.0.0", deno: "2.0.0" }, "deno", /^2\.0\.0 as node 18\.0\.0, /, false],
+  [{ node: "20.1.0" }, "node", /^20\.1\.0, /, true],
+])("what runs it has its own name: %j", (versions, name, says, ok) => {
+  expect(lookAtRuntime(">=20", versions)).toMatchObject({ name, says: expect.stringMatching(says), ok })
 })
 
 test("the size of the cache is that of its files, each once", async () => {

@@ -121,6 +121,14 @@ test("an exchange ends when what it began has ended", async () => {
   })
 })
 
+test("an answer that ends in calls is said to end so", async () => {
+  const exchange = exchangeOf()
+  const parameters = { type: "object", properties: { a: { enum: [1] } }, required: ["a"] }
+  const tools = [{ type: "function", function: { name: "f", parameters } }]
+  exchange.follow(await engine.start("?", { tools, toolChoice: "required" }))
+  expect((await exchange.ended(200)).finish).toEqual(["tool_calls"])
+})
+
 test("a client that has gone is no failure of the server", async () => {
   const controller = new AbortController()
   const exchange = exchangeOf(controller.signal)
