@@ -140,7 +140,9 @@ export class BuiltModels {
     const folder = `${path}.${process.pid}`
     let left = 0
     const started = performance.now()
-    options.log?.(`converting ${source.path} (${info.dtype}), once`)
+    // The weights of a GGUF file keep their types.
+    const types = source.kind === "gguf" ? "" : ` (${info.dtype})`
+    options.log?.(`converting ${source.path}${types}, once`)
     try {
       const { dtype } = info
       const { provider } = options

@@ -26,7 +26,7 @@ export interface Prepared {
 
 /** Files of a model directory that are taken as they are. */
 const textFiles =
-  /^(tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|chat_template\.(jinja|json)|additional_chat_templates\/[^/]+\.jinja)$/
+  /^(generation_config\.json|tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|chat_template\.(jinja|json)|additional_chat_templates\/[^/]+\.jinja)$/
 
 /** The caller closes the weights. Throws ModelError that names the file and what is not served. */
 export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepared> {

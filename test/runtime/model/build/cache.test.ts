@@ -65,7 +65,7 @@ test("it is built once, and says how far it is", async () => {
   )
   expect(seen.map(({ doneBytes }) => doneBytes)).toEqual([1000, 2000, 3000, 4000])
   expect(seen[0]).toEqual({ model: "x", file: source.path, fileBytes: 4000, doneBytes: 1000, allBytes: 4000 })
-  expect(lines[0]).toBe(`converting ${source.path} (q8), once`)
+  expect(lines[0]).toBe(`converting ${source.path}, once`)
   expect(await build()).toBe(path)
   expect([runs(), lines.length]).toEqual([1, 2])
   const [model] = await built.list()

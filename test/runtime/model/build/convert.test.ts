@@ -70,7 +70,7 @@ test("a GGUF file opens by each of its names, and is converted once", async () =
     onConvert: ({ doneBytes, allBytes }) => done.push(doneBytes / allBytes),
   })
   expect([first.id, done.at(-1)]).toEqual(["tiny", 1])
-  expect(first.lines[0]).toMatch(/^converting .*tiny\.gguf \(q8\), once$/)
+  expect(first.lines[0]).toMatch(/^converting .*tiny\.gguf, once$/)
   const again = await write(at("tiny.gguf"), { onConvert: () => done.push(2) })
   expect([again.text, again.lines.length, done.includes(2)]).toEqual([first.text, 1, false])
   mkdirSync(at(".lmstudio/models/acme/tiny"), { recursive: true })
@@ -99,11 +99,17 @@ test("a folder of safetensors opens like its GGUF file, as each type of weights"
   gguf.close()
   writeFileSync(at("tiny/config.json"), JSON.stringify(llama(vocabulary)))
   writeFileSync(at("tiny/model.safetensors"), tensorsOf(vocabulary))
+  const sampling = JSON.stringify({ do_sample: false, eos_token_id: vocabulary - 3 })
+  writeFileSync(at("tiny/generation_config.json"), sampling)
   for (const dtype of [undefined, "q4", "fp32"]) {
     const { id, lines } = await write(at("tiny"), dtype === undefined ? {} : { dtype })
     expect([id, lines[0]]).toEqual(["tiny", `converting ${at("tiny")} (${dtype ?? "q8"}), once`])
   }
-  expect((await new BuiltModels(root()).list()).length).toBe(3)
+  const copies = await new BuiltModels(root()).list()
+  expect(copies.length).toBe(3)
+  // How the model is meant to be drawn from comes along.
+  for (const { path } of copies)
+    expect(readFileSync(join(path, "generation_config.json"), "utf8")).toBe(sampling)
 }, 120_000)
 
 /** A configuration of one small layer. */
