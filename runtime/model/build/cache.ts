@@ -122,11 +122,12 @@ export class BuiltModels {
 
   /**
    * What to throw where the directory at `path`, of `source`, does not open because of `error`. A ModelError then names the weights, and
-   * what was built just now is not kept.
+   * what was built just now is not kept, unless only memory was missing.
    */
   async refusalOf(error: unknown, source: ModelSource, path: string): Promise<unknown> {
     if (!(error instanceof ModelError)) return error
-    if (this.fresh.delete(path)) await this.remove({ key: basename(path), path }).catch(() => {})
+    if (!/alloc|memory/i.test(error.message) && this.fresh.delete(path))
+      await this.remove({ key: basename(path), path }).catch(() => {})
     const reason = error.message.replaceAll(path + sep, "").replaceAll(`${path}: `, "")
     return new ModelError(`${source.path}: its converted copy does not open: ${reason}`, { cause: error })
   }

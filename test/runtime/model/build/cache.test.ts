@@ -149,6 +149,8 @@ test("what was built just now and does not open is not kept; an older one is", a
   expect(there().length).toBe(1)
   const other = new Error("not a function")
   expect(await built.refusalOf(other, source, path)).toBe(other)
+  await built.refusalOf(new ModelError("Failed to allocate memory for requested buffer"), source, path)
+  expect(there().length).toBe(1)
   expect(await built.refusalOf(error, source, path)).toEqual(new ModelError(message))
   expect(there()).toEqual([])
 })
