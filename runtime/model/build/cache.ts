@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
+import { lstat, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { Worker } from "node:worker_threads"
@@ -194,7 +194,7 @@ export class BuiltModels {
       const path = join(this.root, key)
       if (!keyPattern.test(key)) continue
       const info = await readInfo(path)
-      const { mtimeMs } = await stat(path)
+      const { mtimeMs } = await lstat(path)
       const isStale = info === null || (await stat(info.source).catch(() => null)) === null
       found.push({ key, path, info, bytes: await bytesIn(path), builtAt: mtimeMs, isStale })
     }

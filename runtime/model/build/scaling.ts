@@ -31,6 +31,7 @@ const leastTableBytes = 2 ** 26
 const factorBounds: Bounds = [0.01, 1e4]
 const magnitudeBounds: Bounds = [0.01, 100]
 const turnBounds: Bounds = [1e-3, 1e4]
+const shareBounds: Bounds = [0.01, 1]
 
 /** Angles of one kind of layers, before it is known whether they are those of all. */
 interface Turning {
@@ -104,7 +105,7 @@ function checkTables(parameters: Parameters, weights: Weights, context: number, 
 function rotaryDims(parameters: Parameters, headDim: number): number {
   const parts = ropeObject(parameters, "full_attention")
   const partial = parts?.partial_rotary_factor ?? parameters.value("partialRotary") ?? 1
-  const share = parameters.checked("partial_rotary_factor", partial)
+  const share = parameters.checked("partial_rotary_factor", partial, 1, shareBounds)
   const dims = parameters.integer("ropeDims", 2, headDim, Math.trunc(share * headDim))
   if (dims % 16 !== 0)
     parameters.refuse(parameters.spelt("ropeDims"), `makes ${dims} turned numbers a head, no multiple of 16`)

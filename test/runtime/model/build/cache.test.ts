@@ -333,6 +333,10 @@ test("a directory that was damaged by hand is listed, so that it can be removed,
 test("it lists and removes what was built", async () => {
   const paths = [await build(), await build({}, { dtype: "q4" })]
   mkdirSync(join(root, "something else"))
+  symlinkSync("nowhere", join(root, "f".repeat(40)))
+  const link = (await built.list()).find(({ key }) => /^f+$/.test(key))!
+  expect([link.info, link.bytes]).toEqual([null, 0])
+  await built.remove(link)
   writeFileSync(join(paths[1], "built.json"), "{")
   const models = await built.list()
   expect(models.map(({ path, info, isStale }) => [path, info?.dtype, isStale])).toEqual([

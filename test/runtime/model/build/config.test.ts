@@ -34,6 +34,32 @@ test.each([
   expect(() => decoderOfConfig(config, noWeights)).toThrow(message)
 })
 
+test.each([
+  [{ rms_norm_eps: 0 }, "rms_norm_eps is 0, and must be from 1e-15 to 0.01"],
+  [{ rms_norm_eps: "1e-5" }, 'rms_norm_eps is "1e-5", not a number'],
+  [{ rope_theta: 1 }, "rope_theta is 1, and must be from 10 to 1000000000000"],
+  [{ rope_parameters: { rope_theta: 1e38 } }, "rope_theta is 1e+38, and must be from 10 to 1000000000000"],
+  [{ partial_rotary_factor: 1e38 }, "partial_rotary_factor is 1e+38, and must be from 0.01 to 1"],
+  [{ rope_scaling: { type: "linear", factor: 1e38 } }, "factor is 1e+38, and must be from 0.01 to 10000"],
+  [
+    { rope_scaling: { type: "yarn", factor: 4, attention_factor: 0 } },
+    "attention_factor is 0, and must be from",
+  ],
+  [{ rope_scaling: { type: "yarn", factor: 4, mscale: 1, mscale_all_dim: -7.3 } }, "no usable angles"],
+  [
+    { rope_scaling: { type: "longrope", short_factor: [1, 1, 1, 1, 1, 1, 1, 1e38] } },
+    'rope_scaling.short_factor holds "1e+38", and must hold numbers from 0.01 to 10000',
+  ],
+  [{ max_position_embeddings: 1 }, "max_position_embeddings is 1, and must be an integer from 8 to 1048576"],
+])("llama with %j is refused with its bounds", (changes, message) => {
+  const config = {
+    ...{ model_type: "llama", hidden_size: 64, num_hidden_layers: 1, num_attention_heads: 4 },
+    ...{ rms_norm_eps: 1e-5, max_position_embeddings: 256, ...changes },
+  }
+  expect(() => decoderOfConfig(config, noWeights)).toThrow(message)
+  expect(() => decoderOfConfig(config, noWeights)).toThrow(/^config\.json: /)
+})
+
 const prompt = Array.from({ length: 24 }, (_, at) => (at * 37 + 11) % 284)
 
 /** The logits of each token of the prompt. */
