@@ -181,10 +181,7 @@ export class Parameters {
     const found = value ?? fallback
     if (found === undefined) return this.refuse(this.prefix + key, "is missing")
     if (typeof found !== "number" || !Number.isFinite(found))
-      return this.refuse(
-        this.prefix + key,
-        `is ${JSON.stringify(String(found)).slice(0, 80)}, not a number. ${damaged}`,
-      )
+      return this.refuse(this.prefix + key, `is ${spellValue(found)}, not a number. ${damaged}`)
     if (found === fallback || (found >= least && found <= most)) return found
     return this.refuse(this.prefix + key, `is ${found}, and must be from ${least} to ${most}. ${damaged}`)
   }
@@ -198,10 +195,7 @@ export class Parameters {
       if (Object.hasOwn(fixed, own) && fixed[own].includes(value)) continue
       const isOff = value === null || value === false
       if (this.format === "config" && isOff && !fixed[own]?.includes(true)) continue
-      this.refuse(
-        key,
-        `is ${JSON.stringify(String(value)).slice(0, 80)}, and what it changes is not known here. Choose another model`,
-      )
+      this.refuse(key, `is ${spellValue(value)}, and what it changes is not known here. Choose another model`)
     }
   }
 
@@ -215,4 +209,10 @@ export class Parameters {
     if (this.format === "gguf") return gguf
     return other !== undefined && config !== null && !this.values.has(config) ? other : config
   }
+}
+
+/** A value of either format in a message of one line, at most 80 characters. */
+export function spellValue(value: unknown): string {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value)
+  return JSON.stringify(isObject ? value : String(value)).slice(0, 80)
 }

@@ -8,7 +8,7 @@ import { bytesOf } from "../weights/storage.ts"
 import type { Weights } from "../weights/weights.ts"
 import type { Architecture } from "./architectures.ts"
 import { damaged } from "./metadata.ts"
-import { type Bounds, type Parameters, ropeBases } from "./parameters.ts"
+import { type Bounds, type Parameters, ropeBases, spellValue } from "./parameters.ts"
 import { type Rope, ropeFrequencies, type Stretch, yarnMagnitude } from "./rope.ts"
 
 /** Ropes of a model's layers; null: positions are not turned into queries and keys there. */
@@ -181,8 +181,10 @@ function checkFactors(parameters: Parameters, name: string, factors: Iterable<un
   const [least, most] = factorBounds
   for (const factor of factors) {
     if (typeof factor === "number" && factor >= least && factor <= most) continue
-    const shown = JSON.stringify(String(factor)).slice(0, 80)
-    parameters.refuse(name, `holds ${shown}, and must hold numbers from ${least} to ${most}. ${damaged}`)
+    parameters.refuse(
+      name,
+      `holds ${spellValue(factor)}, and must hold numbers from ${least} to ${most}. ${damaged}`,
+    )
   }
 }
 

@@ -50,6 +50,7 @@ test.each([
     { rope_scaling: { type: "longrope", short_factor: [1, 1, 1, 1, 1, 1, 1, 1e38] } },
     'rope_scaling.short_factor holds "1e+38", and must hold numbers from 0.01 to 10000',
   ],
+  [{ rms_norm_eps: { a: 1 } }, 'rms_norm_eps is {"a":1}, not a number'],
   [{ max_position_embeddings: 1 }, "max_position_embeddings is 1, and must be an integer from 8 to 1048576"],
 ])("llama with %j is refused with its bounds", (changes, message) => {
   const config = {
