@@ -24,7 +24,7 @@ import type { KeywordReader } from "./read/keywordreader.ts"
 import { type ListedParts, ListedValues } from "./scalar/listed.ts"
 import { Scalars } from "./scalar/scalars.ts"
 import { type Punctuation, punctuation, type SurfacePolicy } from "./spelling.ts"
-import { type ItemValues, NoPart, type Values } from "./values.ts"
+import { type Demands, type ItemValues, NoPart, type Values } from "./values.ts"
 import { type Containers, Witnesses } from "./witness.ts"
 
 /** Values of one property that alternatives are split by. */
@@ -248,7 +248,8 @@ export class JsonLanguage implements Values, Containers {
   checkKeys(conjunction: number): void {
     if (this.checkedKeys.has(conjunction)) return
     this.checkedKeys.add(conjunction)
-    if (!mayLeaveMany(this.objectsOf(conjunction), this.limits)) return
+    const listed: Demands["listedParts"] = (value, chances) => this.listedParts(value, chances)
+    if (!mayLeaveMany(this.objectsOf(conjunction), listed, this.scalars, this.limits)) return
     const rules = this.objectLanguages(conjunction).map((object) => object.rules)
     const possible = rules.filter((each) => each.isPossible())
     try {

@@ -6,6 +6,7 @@
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import type { Scalars } from "../scalar/scalars.ts"
+import type { Demands } from "../values.ts"
 import type { KeyWay, ObjectRules } from "./objectrules.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
@@ -15,16 +16,35 @@ const Others = null
 /** Beyond so many facts their sets are too many anyway. */
 const ManyChances = 30
 
-/** Whether there may be too many: only then is it worth the time to ask. */
-export function mayLeaveMany(specs: readonly ObjectSpec[], { threads }: Limits): boolean {
+/**
+ * Whether there may be too many: only then is it worth the time to ask. Values that lists tell apart are so many parts, each with a few
+ * lexemes; those that sets of facts tell apart are as many as there are sets.
+ */
+export function mayLeaveMany(
+  specs: readonly ObjectSpec[],
+  listedParts: Demands["listedParts"],
+  scalars: Scalars,
+  { threads }: Limits,
+): boolean {
   const most = new Map<string | null, number>()
   for (const { names, classes, anything } of specs) {
-    const add = (name: string | null, chances: readonly Chance[]) => {
-      const apart = chances.filter(({ fact }) => fact !== anything).length
-      most.set(name, (most.get(name) ?? 0) + 2 ** Math.min(apart, ManyChances))
+    const setsOf = (chances: readonly Chance[]) =>
+      2 ** Math.min(chances.filter(({ fact }) => fact !== anything).length, ManyChances)
+    const add = (name: string | null, value: number, chances: readonly Chance[]) => {
+      const before = most.get(name) ?? 0
+      const sets = setsOf(chances)
+      const listed = before + sets <= threads ? null : listedParts(value, chances)
+      if (listed === null) most.set(name, before + sets)
+      else {
+        const lexemes = listed.parts.reduce(
+          (sum, part) => sum + Math.max(1, scalars.mostLexemes(part.value)),
+          0,
+        )
+        most.set(name, before + setsOf(listed.open) * lexemes)
+      }
     }
-    for (const { name, chances } of names) add(name, chances)
-    for (const { chances } of classes) add(Others, chances)
+    for (const { name, value, chances } of names) add(name, value, chances)
+    for (const { value, chances } of classes) add(Others, value, chances)
   }
   return [...most.values()].some((count) => count > threads)
 }

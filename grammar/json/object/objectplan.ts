@@ -53,8 +53,18 @@ interface PlanKey {
   /** All that its values may meet. */
   readonly bits: bigint
   readonly isRequired: boolean
-  /** Obligations that are met as long as it is not there; none of a required one. */
-  readonly absence: readonly number[]
+  /** Set of the obligations that are met as long as it is not there. */
+  readonly absence: bigint
+  /** Those of `absences` that it belongs to, and a part of these so that each absence is watched by one of its names. */
+  readonly absences: readonly Absence[]
+  readonly watched: readonly Absence[]
+}
+
+/** Obligations that are met as long as one of the same names is not there; names that are required always are. */
+export interface Absence {
+  /** Those first that belong to few others. */
+  readonly names: readonly number[]
+  readonly bits: bigint
 }
 
 /** What there is to choose from in any plan for the objects of a spec. */
@@ -64,29 +74,97 @@ export interface PlanOptions {
   readonly keys: readonly PlanKey[]
   /** By obligation: names that meet it by not being there, those that are required too. */
   readonly absentees: readonly (readonly number[])[]
-  /** By obligation: keys that may meet it by their values. */
-  readonly servants: readonly (readonly PlanKey[])[]
+  /** The keys that may meet an obligation by their values. */
+  servants(obligation: number): readonly PlanKey[]
   /** Names that are required and may meet something. */
   readonly askedAndRequired: readonly PlanKey[]
 }
+
+const none: readonly never[] = []
+
+/** For so many obligations it is looked through all keys. */
+const FewServed = 16
 
 /** Made once a spec: linear in what its obligations say. */
 export function planOptions(spec: ObjectSpec): PlanOptions {
   const { names, classes, obligationCount } = spec
   const bitsOfAll = (chances: readonly Chance[]) => chances.reduce((bits, chance) => bits | chance.bits, 0n)
-  const keys: PlanKey[] = names.map(({ value, chances, isRequired, absence }, id) => {
-    return { id, value, chances, bits: bitsOfAll(chances), isRequired, absence: bitsOf(absence) }
-  })
-  for (const [c, { value, chances }] of classes.entries())
-    keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), isRequired: false, absence: [] })
   const absentees: number[][] = Array.from({ length: obligationCount }, () => [])
-  const servants: PlanKey[][] = Array.from({ length: obligationCount }, () => [])
-  for (const key of keys) {
-    for (const i of key.absence) absentees[i].push(key.id)
-    for (const i of bitsOf(key.bits)) servants[i].push(key)
+  for (const [id, { absence }] of names.entries()) for (const i of bitsOf(absence)) absentees[i].push(id)
+  const { absences, watched } = absencesOf(absentees, (id) => names[id].isRequired)
+  const keys: PlanKey[] = names.map(({ value, chances, isRequired, absence }, id) => {
+    const own = { absence, absences: absences[id] ?? none, watched: watched[id] ?? none }
+    return { id, value, chances, bits: bitsOfAll(chances), isRequired, ...own }
+  })
+  for (const [c, { value, chances }] of classes.entries()) {
+    const own = { isRequired: false, absence: 0n, absences: none, watched: none }
+    keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), ...own })
   }
   const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
-  return { spec, keys, absentees, servants, askedAndRequired }
+  /** In closed objects each name meets what most obligations ask: all servants are found once many are asked for. */
+  let servants: readonly (readonly PlanKey[])[] | null = null
+  const few = new Map<number, readonly PlanKey[]>()
+  const servantsOf = (obligation: number) => {
+    if (servants !== null) return servants[obligation]
+    let found = few.get(obligation)
+    if (found !== undefined) return found
+    if (few.size === FewServed) {
+      servants = byObligation(keys, obligationCount)
+      return servants[obligation]
+    }
+    const bit = 1n << BigInt(obligation)
+    found = keys.filter(({ bits }) => (bits & bit) !== 0n)
+    few.set(obligation, found)
+    return found
+  }
+  return { spec, keys, absentees, servants: servantsOf, askedAndRequired }
+}
+
+function byObligation(keys: readonly PlanKey[], obligationCount: number): PlanKey[][] {
+  const servants: PlanKey[][] = Array.from({ length: obligationCount }, () => [])
+  for (const key of keys) for (const i of bitsOf(key.bits)) servants[i].push(key)
+  return servants
+}
+
+/** By name: the absences that it belongs to, and those that it watches, the one among their names that belongs to the fewest. */
+function absencesOf(
+  absentees: readonly (readonly number[])[],
+  isRequired: (name: number) => boolean,
+): { absences: Absence[][]; watched: Absence[][] } {
+  const groups = new Map<string, { names: number[]; bits: bigint }>()
+  for (const [i, all] of absentees.entries()) {
+    const names = all.filter((name) => !isRequired(name))
+    if (names.length === 0) continue
+    const group = groups.get(names.join())
+    if (group === undefined) groups.set(names.join(), { names, bits: 1n << BigInt(i) })
+    else group.bits |= 1n << BigInt(i)
+  }
+  const absences: Absence[][] = []
+  const watched: Absence[][] = []
+  for (const group of groups.values()) {
+    for (const name of group.names) {
+      absences[name] ??= []
+      absences[name].push(group)
+    }
+  }
+  for (const group of groups.values()) {
+    group.names.sort((a, b) => absences[a].length - absences[b].length)
+    const [first] = group.names
+    watched[first] ??= []
+    watched[first].push(group)
+  }
+  return { absences, watched }
+}
+
+/** What is left of `absent` where names come: those of whose `absences` all names are there are lost. */
+export function withoutAbsences(
+  absent: bigint,
+  absences: readonly Absence[],
+  isThere: (name: number) => boolean,
+): bigint {
+  let left = absent
+  for (const { names, bits } of absences) if (names.every(isThere)) left &= ~bits
+  return left
 }
 
 /** The numbers of the bits in `bits`, ascending. */
@@ -168,9 +246,17 @@ class PlanSearch {
   /** Obligations that are not met where names stay away, and that no key can meet. */
   private findStuck(): bigint {
     const { options, unmet, absent } = this.problem
-    let stuck = 0n
-    for (const i of bitsOf(unmet & ~absent))
-      if (!options.servants[i].some((key) => this.isReadable(key))) stuck |= 1n << BigInt(i)
+    let stuck = unmet & ~absent
+    const pending = bitsOf(stuck)
+    if (pending.length > FewServed) {
+      for (const key of options.keys) {
+        if (stuck === 0n) break
+        if ((key.bits & stuck) !== 0n && this.isReadable(key)) stuck &= ~key.bits
+      }
+      return stuck
+    }
+    for (const i of pending)
+      if (options.servants(i).some((key) => this.isReadable(key))) stuck &= ~(1n << BigInt(i))
     return stuck
   }
 
@@ -360,10 +446,8 @@ class PlanSearch {
     draft.keys.push({ id: key.id, reading })
     if (key.isRequired) return true
     draft.room--
-    const { options } = this.problem
-    const isThere = (id: number) =>
-      options.keys[id].isRequired || this.problem.isSeen(id) || draft.keys.some((other) => other.id === id)
-    for (const i of key.absence) if (options.absentees[i].every(isThere)) draft.absent &= ~(1n << BigInt(i))
+    const isThere = (id: number) => this.problem.isSeen(id) || draft.keys.some((other) => other.id === id)
+    draft.absent = withoutAbsences(draft.absent, key.absences, isThere)
     return draft.room >= 0
   }
 
@@ -418,7 +502,7 @@ class PlanSearch {
   /** Ways to meet obligation `i` by the value of a key: all, or `most` of them. */
   private services(draft: Draft, bit: bigint, i: number, most = Number.POSITIVE_INFINITY): Way[] {
     const found: Way[] = []
-    for (const key of this.problem.options.servants[i]) {
+    for (const key of this.problem.options.servants(i)) {
       if (found.length >= most) break
       const { id } = key
       for (const [at, { id: other, reading }] of draft.keys.entries()) {
@@ -461,7 +545,7 @@ class PlanSearch {
         next: () => {
           const next = copyOf(draft)
           next.banned.add(id)
-          for (const other of options.keys[id].absence) next.left &= ~(1n << BigInt(other))
+          next.left &= ~options.keys[id].absence
           return next
         },
       }))

@@ -13,7 +13,14 @@ import type { Lookup } from "../facts/satisfiable.ts"
 import type { ListedPart } from "../scalar/listed.ts"
 import { type Demands, NoPart } from "../values.ts"
 import { judge } from "./conditions.ts"
-import { emptyPlan, findPlan, type Plan, type PlanOptions, planOptions } from "./objectplan.ts"
+import {
+  emptyPlan,
+  findPlan,
+  type Plan,
+  type PlanOptions,
+  planOptions,
+  withoutAbsences,
+} from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 
 /** What is known of the keys so far. */
@@ -68,7 +75,8 @@ export class ObjectRules {
   private readonly isProductive: Lookup
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
-  /** The one that was found last. */
+  /** The one that was found first, which asks for least, and the one that was found last. */
+  private firstPlan: Plan = emptyPlan
   private lastPlan: Plan = emptyPlan
   /** Once a plan has been asked for. */
   private madeOptions: PlanOptions | undefined
@@ -230,15 +238,9 @@ export class ObjectRules {
 
   /** What is met by names that do not come, where `index` comes. */
   private absentWithout(progress: Progress, index: number): bigint {
-    const { absence } = this.spec.names[index]
-    if (absence === 0n) return progress.absent
-    let { absent } = progress
-    for (const i of this.options.keys[index].absence) {
-      const isThere = (name: number) =>
-        name === index || this.spec.names[name].isRequired || this.isSeen(progress, name)
-      if (this.options.absentees[i].every(isThere)) absent &= ~(1n << BigInt(i))
-    }
-    return absent
+    if (this.spec.names[index].absence === 0n) return progress.absent
+    const isThere = (name: number) => name === index || this.isSeen(progress, name)
+    return withoutAbsences(progress.absent, this.options.keys[index].absences, isThere)
   }
 
   /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
@@ -340,7 +342,7 @@ export class ObjectRules {
   private plan(progress: Progress): Plan | null {
     const { unmet, count, requiredCount, absent } = progress
     if (this.isFree(unmet)) return null
-    const known = [emptyPlan, this.lastPlan].find((plan) => this.isPlanned(progress, plan))
+    const known = [emptyPlan, this.lastPlan, this.firstPlan].find((plan) => this.isPlanned(progress, plan))
     if (known !== undefined) return known
     const key = this.planKey(progress)
     let plan = this.plans.get(key)
@@ -359,7 +361,10 @@ export class ObjectRules {
       })
       if (this.plans.size < KeptPlans) this.plans.set(key, plan)
     }
-    if (plan !== null) this.lastPlan = plan
+    if (plan !== null) {
+      if (this.firstPlan === emptyPlan) this.firstPlan = plan
+      this.lastPlan = plan
+    }
     return plan
   }
 
@@ -370,7 +375,7 @@ export class ObjectRules {
   private isPlanned(progress: Progress, plan: Plan): boolean {
     const { count, requiredCount } = progress
     const { min, max, counted } = this.spec
-    let [unmet, absent, cost] = [progress.unmet, progress.absent, 0]
+    let [unmet, cost] = [progress.unmet, 0]
     /** What values that are not planned may meet, or may not. */
     let open = 0n
     const isPlannedName = (name: number) => plan.keys.some(({ id }) => id === name)
@@ -382,20 +387,14 @@ export class ObjectRules {
       }
       if (this.isSeen(progress, id)) continue
       if (!this.isOpen(progress, id)) return false
-      const { absence, isRequired } = this.spec.names[id]
-      const key = this.options.keys[id]
+      const { bits, isRequired } = this.options.keys[id]
       unmet &= ~met
-      open |= key.bits
-      if (isRequired) continue
-      cost++
-      if (absence === 0n) continue
-      const isThere = (name: number) =>
-        this.spec.names[name].isRequired || isPlannedName(name) || this.isSeen(progress, name)
-      for (const i of key.absence) if (this.options.absentees[i].every(isThere)) absent &= ~(1n << BigInt(i))
+      open |= bits
+      if (!isRequired) cost++
     }
     if (cost > max - count - requiredCount) return false
     if (count + requiredCount + cost < min && !this.hasFreeClass()) return false
-    unmet &= ~absent
+    unmet &= ~this.absentWith(progress, plan)
     if ((unmet & this.spec.owed) !== 0n) return false
     if (this.spec.conditions.length === 0) return true
     // A required name whose value is counted is part of a plan.
@@ -403,6 +402,24 @@ export class ObjectRules {
       if ((bits & counted & progress.unmet) !== 0n && !this.isSeen(progress, id) && !isPlannedName(id))
         return false
     return this.isSettled(unmet, counted & ~(unmet & open & ~plan.kept))
+  }
+
+  /** What is met by names that do not come, where those of `plan` come. An absence is looked at where the name that watches it comes. */
+  private absentWith(progress: Progress, { keys: planned }: Plan): bigint {
+    let { absent } = progress
+    if (absent === 0n || planned.length === 0) return absent
+    const { keys } = this.options
+    if (!planned.some(({ id }) => id >= 0 && keys[id].absences.length > 0)) return absent
+    const isThere = (name: number) => this.isSeen(progress, name) || planned.some(({ id }) => id === name)
+    const { seen } = progress
+    for (let i = 0; i < seen.length; i++) {
+      for (let left = seen[i]; left !== 0; left &= left - 1) {
+        const name = 32 * i + 31 - Math.clz32(left & -left)
+        absent = withoutAbsences(absent, keys[name].watched, isThere)
+      }
+    }
+    for (const { id } of planned) if (id >= 0) absent = withoutAbsences(absent, keys[id].watched, isThere)
+    return absent
   }
 
   /** Whether there is a class of whose keys nothing is counted: it gives as many as are wanted. */
@@ -422,7 +439,7 @@ export class ObjectRules {
     const isShort = this.classes.length === 0 && count + requiredCount < min
     const names = isShort ? seen : seen.map((word, i) => word & this.planned[i])
     const room = max === Infinite ? "" : max - count - requiredCount
-    return `${names} ${unmet.toString(36)} ${room} ${isShort ? count : ""} ${next}`
+    return `${names} ${unmet.toString(32)} ${room} ${isShort ? count : ""} ${next}`
   }
 
   /**
