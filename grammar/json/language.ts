@@ -77,7 +77,7 @@ export class JsonLanguage implements Values, Containers {
     this.satisfiability = new Satisfiability(
       limits,
       (conjunction, lookup) => this.evaluate(conjunction, lookup),
-      (conjunction) => this.plain.rankOf(conjunction),
+      (conjunction) => this.plain.rankOf(conjunction) ?? this.rankOfConstant(conjunction),
     )
     this.plain = new PlainSchemas(this.all, reader, this.satisfiability.nextRank, isBlind)
     this.scalars = new Scalars(this.all, reader, this.plain, policy)
@@ -276,6 +276,16 @@ export class JsonLanguage implements Values, Containers {
     } catch (error) {
       throw placed(error, this.all.pathOf(conjunction))
     }
+  }
+
+  /** A rank if `conjunction` is that a value equals a scalar, which satisfies the rest: that is told without a search. Else null. */
+  private rankOfConstant(conjunction: number): number | null {
+    const isConstant = this.all.factsOf(conjunction).some((id) => {
+      const fact = this.all.facts[id]
+      if (fact.kind !== "equals" || !fact.positive) return false
+      return fact.value.kind !== "object" && fact.value.kind !== "array"
+    })
+    return isConstant && this.scalars.hasValue(conjunction) ? this.satisfiability.nextRank() : null
   }
 
   private hasContainer(conjunction: number, lookup: Lookup): boolean {

@@ -167,14 +167,18 @@ export function withoutAbsences(
   return left
 }
 
+/** 64 bits of a set, as words, lower ones first: they are read eight times as fast as a large number is shifted. */
+const chunk = new BigUint64Array(1)
+const words = new Int32Array(chunk.buffer)
+
 /** The numbers of the bits in `bits`, ascending. */
 function bitsOf(bits: bigint): number[] {
   const numbers: number[] = []
-  for (let left = bits, at = 0; left !== 0n; left >>= 32n, at += 32) {
-    for (let word = Number(left & 0xffff_ffffn); word !== 0; ) {
-      const low = 31 - Math.clz32(word & -word)
-      numbers.push(at + low)
-      word = (word & ~(1 << low)) >>> 0
+  for (let left = bits, at = 0; left !== 0n; left >>= 64n, at += 64) {
+    chunk[0] = left
+    for (let half = 0; half < 2; half++) {
+      for (let word = words[half]; word !== 0; word &= word - 1)
+        numbers.push(at + 32 * half + 31 - Math.clz32(word & -word))
     }
   }
   return numbers
@@ -658,8 +662,9 @@ function byWeight<T extends { readonly met: bigint }>(ways: readonly T[], left: 
 /** How many bits are set. */
 function weightOf(bits: bigint): number {
   let weight = 0
-  for (let left = bits; left !== 0n; left >>= 32n) {
-    for (let word = Number(left & 0xffff_ffffn); word !== 0; word = (word & (word - 1)) >>> 0) weight++
+  for (let left = bits; left !== 0n; left >>= 64n) {
+    chunk[0] = left
+    for (let half = 0; half < 2; half++) for (let word = words[half]; word !== 0; word &= word - 1) weight++
   }
   return weight
 }

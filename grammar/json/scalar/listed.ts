@@ -5,7 +5,7 @@
  * Cutting a value by one fact after the other takes as many steps for each part as there are facts. Here a scalar is looked up in
  * the lists that hold it: linear in what the lists hold.
  */
-import { AllTypes, type Conjunctions, typeBit } from "../facts/conjunction.ts"
+import { type Conjunctions, typeBit } from "../facts/conjunction.ts"
 import type { PlainSchemas } from "../facts/plain.ts"
 import type { Chance } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -116,11 +116,15 @@ export class ListedValues {
       if (group === undefined) groups.set(key, { equals: [equals], lists })
       else group.equals.push(equals)
     }
-    const isAny = this.plain.ofConjunction(conjunction).all === AllTypes
+    const { all: taken } = this.plain.ofConjunction(conjunction)
+    const isTakenAnyway = (equals: number) => {
+      const fact = this.all.facts[equals]
+      return fact.kind === "equals" && (taken & typeBit(fact.value)) !== 0
+    }
     const parts: ListedPart[] = []
     for (const { equals, lists } of groups.values()) {
       const value = this.all.and(conjunction, [this.all.either(equals)])
-      if (isAny || this.scalars.hasValue(value)) parts.push({ value, met: metBy(lists) })
+      if (equals.some(isTakenAnyway) || this.scalars.hasValue(value)) parts.push({ value, met: metBy(lists) })
     }
     const differs = [...values.values()].map(({ equals }) => this.all.negation(equals))
     parts.push({ value: this.all.and(conjunction, differs), met: others })

@@ -6,7 +6,7 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import { toText } from "../../lexeme/number/decimal.ts"
 import { type NumberCell, numbers } from "../../lexeme/number/number.ts"
 import { exprLexeme, numberLexeme } from "../../lexeme/raw.ts"
-import { exprContent, NoContent } from "../../lexeme/string/content.ts"
+import { exprContent } from "../../lexeme/string/content.ts"
 import { stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead } from "../../lexeme/table.ts"
 import { AllTypes, type Conjunctions, Types } from "../facts/conjunction.ts"
@@ -64,7 +64,7 @@ export class Scalars {
   hasValue(conjunction: number): boolean {
     return (
       this.words(conjunction) !== 0 ||
-      this.strings.content(conjunction) !== NoContent ||
+      this.strings.hasText(conjunction) ||
       !numbers.isEmpty(this.numbers.of(conjunction))
     )
   }

@@ -25,6 +25,7 @@ import { buildNames, ExcludedTag, withName } from "../../lexeme/string/names.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Conjunctions, Types } from "../facts/conjunction.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
+import type { Keywords } from "../read/keywords.ts"
 import { compareNames } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type ScalarContext, ScalarFormula, ScalarType, searchableAlgebra, stringAlgebra } from "./scalar.ts"
@@ -32,8 +33,10 @@ import { type ScalarContext, ScalarFormula, ScalarType, searchableAlgebra, strin
 /** What the facts say of strings: every part must hold. */
 interface Parts {
   exprs: ExprId[]
-  enums: (readonly string[])[]
+  enums: ReadonlySet<string>[]
   excluded: Set<string>
+  /** Lists of which none may hold a text; beside `enums` alone, else they are in `exprs`. */
+  denied: ReadonlySet<string>[]
   min: number
   max: number
   isNever: boolean
@@ -45,7 +48,9 @@ export class StringValues extends ScalarType<ExprId> {
   /** As `formula`, for what is never negated. */
   private readonly searched: ScalarFormula<ExprId>
   private readonly contents = new Map<number, number>()
-  private readonly lists = new Map<SchemaNode, readonly string[]>()
+  private readonly lists = new Map<SchemaNode, ReadonlySet<string>>()
+  /** Whether there are strings, where no automaton was needed to tell. */
+  private readonly isListed = new Map<number, boolean>()
 
   constructor(context: ScalarContext) {
     super(stringAlgebra, context)
@@ -68,6 +73,24 @@ export class StringValues extends ScalarType<ExprId> {
     return content
   }
 
+  /** Whether there are strings in `conjunction`. No automaton is made of a list for it: a discriminator has a list for each value. */
+  hasText(conjunction: number): boolean {
+    const content = this.contents.get(conjunction)
+    if (content !== undefined) return content !== NoContent
+    let isListed = this.isListed.get(conjunction)
+    if (isListed === undefined) {
+      try {
+        const parts = this.partsOf(conjunction)
+        if (parts.enums.length === 0) return this.content(conjunction) !== NoContent
+        isListed = !parts.isNever && hasListed(parts, together(parts))
+      } catch (error) {
+        throw placed(error, this.all.pathOf(conjunction))
+      }
+      this.isListed.set(conjunction, isListed)
+    }
+    return isListed
+  }
+
   /** The strings of `conjunction`, or null when there are infinitely many or more than `cap`. */
   texts(conjunction: number, cap: number): string[] | null {
     const parts = this.partsOf(conjunction)
@@ -77,7 +100,7 @@ export class StringValues extends ScalarType<ExprId> {
       ...parts.exprs,
       exprs.not(exprs.or([...parts.excluded].map((text) => exprs.literal(text)))),
     ])
-    if (parts.enums.length > 0) return enumTexts(parts, expr)
+    if (parts.enums.length > 0) return [...enumTexts(parts, expr)]
     if (expr === exprs.anyText && parts.max > 2) return null
     return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
   }
@@ -125,34 +148,42 @@ export class StringValues extends ScalarType<ExprId> {
       exprs: allowedText === exprs.anyText ? [] : [allowedText],
       enums: [],
       excluded: new Set(),
+      denied: [],
       min: 0,
       max: Number.POSITIVE_INFINITY,
       isNever: false,
     }
     const seen = new Set<SchemaNode>()
+    const denied: SchemaNode[] = []
     for (const id of this.all.factsOf(conjunction)) {
       const fact = this.all.facts[id]
       if (fact.kind === "schema" && fact.positive) this.addSchema(parts, fact.node, seen)
-      else if (fact.kind === "schema") parts.exprs.push(exprs.not(this.formula.of(fact.node)))
+      else if (fact.kind === "schema") denied.push(fact.node)
       else if (fact.kind === "either") parts.exprs.push(this.ofFact(fact))
       else if (fact.kind === "never") parts.isNever = true
       else if (fact.kind === "equals") {
         const text = fact.value.kind === "string" && fact.value.value.isWellFormed() ? fact.value.value : null
-        if (fact.positive) parts.enums.push(text === null ? [] : [text])
+        if (fact.positive) parts.enums.push(new Set(text === null ? [] : [text]))
         else if (text !== null) parts.excluded.add(text)
       }
+    }
+    for (const node of denied) {
+      if (parts.enums.length > 0 && isPlainList(this.reader.of(node))) parts.denied.push(this.listed(node))
+      else parts.exprs.push(exprs.not(this.formula.of(node)))
     }
     return parts
   }
 
   /** The strings of an `enum`: many conjunctions ask for the thousands of one. */
-  private listed(node: SchemaNode): readonly string[] {
+  private listed(node: SchemaNode): ReadonlySet<string> {
     let texts = this.lists.get(node)
     if (texts === undefined) {
-      texts = this.reader
-        .of(node)
-        .enumOf(Types.string)
-        .flatMap((value) => (value.kind === "string" && value.value.isWellFormed() ? [value.value] : []))
+      const values = this.reader.of(node).enumOf(Types.string)
+      texts = new Set(
+        values.flatMap((value) =>
+          value.kind === "string" && value.value.isWellFormed() ? [value.value] : [],
+        ),
+      )
       this.lists.set(node, texts)
     }
     return texts
@@ -225,13 +256,24 @@ function trieOf(texts: Iterable<string>, tag: number): number {
 }
 
 /** Members of all enumerations that everything else allows. */
-function enumTexts(parts: Parts, expr: ExprId): string[] {
-  const [first, ...others] = parts.enums
-  const rest = others.map((values) => new Set(values))
-  const isBounded = parts.min > 0 || parts.max !== Number.POSITIVE_INFINITY
-  return first.filter((text) => {
+function* enumTexts({ enums, denied, min, max }: Parts, expr: ExprId): Generator<string> {
+  const shortest = enums.reduce((short, other) => (other.size < short.size ? other : short))
+  const isBounded = min > 0 || max !== Number.POSITIVE_INFINITY
+  for (const text of shortest) {
     const length = isBounded ? [...text].length : 0
-    if (length < parts.min || length > parts.max) return false
-    return rest.every((values) => values.has(text)) && (expr === exprs.anyText || matchesText(expr, text))
-  })
+    if (length < min || length > max) continue
+    if (!enums.every((texts) => texts.has(text)) || denied.some((texts) => texts.has(text))) continue
+    if (expr === exprs.anyText || matchesText(expr, text)) yield text
+  }
+}
+
+/** Whether a schema says nothing of strings but which ones there are. */
+function isPlainList({ enum: values, isCombined, types, patterns, minLength, maxLength }: Keywords): boolean {
+  if (values === null || isCombined || (types & Types.string) === 0) return false
+  return patterns.length === 0 && minLength === 0 && maxLength === Number.POSITIVE_INFINITY
+}
+
+function hasListed(parts: Parts, expr: ExprId): boolean {
+  for (const text of enumTexts(parts, expr)) if (!parts.excluded.has(text)) return true
+  return false
 }
