@@ -44,6 +44,8 @@ const StatusWork = 8
 const FewClauses = 24
 /** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
 const KeptClauses = 248
+/** Names whose values tell cases apart. */
+const MostDiscriminators = 2
 /** Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside other notations none are joined. */
 const Beginnings = 5
 /** Up to so many objects that overlap are not counted where no order of names suits each of them. */
@@ -121,7 +123,12 @@ export class Branches {
   }
 
   private get keyClauses(): KeyClauses {
-    this.madeKeyClauses ??= new KeyClauses(this.all, this.reader, (fact) => this.expand(fact, Types.object))
+    this.madeKeyClauses ??= new KeyClauses(
+      this.all,
+      this.reader,
+      (fact) => this.expand(fact, Types.object),
+      (fact) => this.test.isListed(fact),
+    )
     return this.madeKeyClauses
   }
 
@@ -156,8 +163,10 @@ export class Branches {
     for (const id of facts) {
       const expansion = this.expand(id, Types.object)
       for (const implied of expansion.facts) facts.add(implied)
-      clauses += expansion.clauses.length
-      for (const clause of expansion.clauses) if (clause.length > MostBranches) return true
+      for (const clause of expansion.clauses) {
+        if (clause.length > MostBranches) return true
+        clauses += this.keyClauses.lengthOf(clause)
+      }
       for (const nodes of expansion.ones) {
         const count = this.alternativesOf(nodes, new Set())
         if (count > ManyBranches) return true
@@ -313,11 +322,12 @@ export class Branches {
     const most = manner === "whole" ? fixedBounds.obligations : KeptClauses
     let count = 0
     const isLittle = (fact: number) => manner === "whole" && this.test.isListed(fact)
+    const areCases = manner === "whole" && this.areCases(clauses)
     /** What those that are kept ask, once there are more than a few. */
     let asked: Asked | null = null
     for (const clause of clauses) {
       const obligations =
-        type === Types.object && count < most ? this.obligations(clause, manner !== "chosen") : null
+        type === Types.object && count < most ? this.obligations(clause, manner, areCases) : null
       const after = count + (obligations?.length ?? 0)
       let isKept = obligations !== null && after <= most
       if (obligations !== null && isKept && after > FewClauses) {
@@ -345,10 +355,30 @@ export class Branches {
   }
 
   /** The clause as obligations, or null. */
-  private obligations(clause: readonly Alternative[], isWide: boolean): readonly Obligation[] | null {
+  private obligations(
+    clause: readonly Alternative[],
+    manner: Manner,
+    areCases: boolean,
+  ): readonly Obligation[] | null {
     const obligation = obligationOf(this.all, clause)
     if (obligation !== null) return [obligation]
-    return isWide ? this.keyClauses.of(clause) : null
+    if (manner === "chosen") return null
+    return this.keyClauses.of(clause) ?? (areCases ? this.keyClauses.ofCases(clause) : null)
+  }
+
+  /**
+   * Whether what tells cases apart are the values of one or two names, the same in all of `clauses`. Objects keep such cases: once a
+   * value is read few are left. Dozens of names with two cases each are a puzzle. Objects that are closed by the policy must know which
+   * case they are in.
+   */
+  private areCases(clauses: Partial["clauses"]): boolean {
+    if (this.reader.closesObjects) return false
+    const names = new Set<string>()
+    for (const clause of clauses) {
+      for (const name of this.keyClauses.discriminatorsOf(clause) ?? []) names.add(name)
+      if (names.size > MostDiscriminators) return false
+    }
+    return names.size > 0
   }
 
   /** `partial` with `facts` and all they imply, or null on a contradiction. */

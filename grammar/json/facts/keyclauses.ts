@@ -5,8 +5,8 @@
  * schema is a conjunction of obligations (`obligations.ts`), and so is each choice between them, by distribution: of
  * A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty conditions then cost an object twenty bits, where choosing for
  * each of them costs a million branches. Where two alternatives ask for several things each, the choice says more in fewer
- * words, and stays one. Schemas that speak of names by patterns, of counts, or of what others evaluate
- * are not put so.
+ * words, and stays one; but (A ∧ X) ∨ (¬A ∧ Y), as where `if` has both sides, is (¬A ∨ X) and (A ∨ Y). Schemas that speak of names by
+ * patterns, of counts, or of what others evaluate are not put so.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -15,6 +15,7 @@ import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite, Types } from "./conjunction.ts"
 import { type Expansion, exactlyOne } from "./expand.ts"
 import { distinctEvents, type Event, type Obligation } from "./obligations.ts"
+import { excludeEachOther } from "./oneof.ts"
 
 /** One clause becomes at most so many obligations. */
 const MaxObligations = 8
@@ -27,18 +28,144 @@ type Formula = readonly Obligation[] | null
 
 const never: readonly Obligation[] = [[]]
 
+/** A case and its opposite as obligations, and the names that they speak of. */
+interface Cases {
+  readonly holds: readonly Obligation[]
+  readonly fails: readonly Obligation[]
+  readonly yes: Alternative
+  readonly no: Alternative
+  readonly names: ReadonlySet<string>
+}
+
 export class KeyClauses {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
   private readonly expand: (fact: number) => Expansion
+  private readonly isListed: (fact: number) => boolean
   /** By fact; null while it is being looked at, too: what comes back to itself is not put so. */
   private readonly known = new Map<number, Formula>()
 
-  /** `expand` as for values of the type object. */
-  constructor(all: Conjunctions, reader: KeywordReader, expand: (fact: number) => Expansion) {
+  /** `expand` as for values of the type object; `isListed`: whether a fact is about a few scalars. */
+  constructor(
+    all: Conjunctions,
+    reader: KeywordReader,
+    expand: (fact: number) => Expansion,
+    isListed: (fact: number) => boolean,
+  ) {
     this.all = all
     this.reader = reader
     this.expand = expand
+    this.isListed = isListed
+  }
+
+  /**
+   * The names whose values tell the cases of `clause` apart: a schema that lists values and its opposite, each with what holds then,
+   * where the opposite may lead to further cases, as in a chain of `else`. Null for other clauses.
+   */
+  discriminatorsOf(clause: readonly Alternative[]): ReadonlySet<string> | null {
+    const names = new Set<string>()
+    for (let rest: readonly Alternative[] | null = clause; rest !== null; ) {
+      const cases = this.casesOf(rest)
+      if (cases === null) return names.size === 0 ? null : names
+      for (const name of cases.names) names.add(name)
+      rest = this.onlyClause(cases.no)
+    }
+    return names
+  }
+
+  /** How many clauses `clause` is where it tells cases apart one after the other. */
+  lengthOf(clause: readonly Alternative[]): number {
+    let length = 0
+    for (let rest: readonly Alternative[] | null = clause; rest !== null; length++) {
+      const cases = this.casesOf(rest)
+      rest = cases === null ? null : this.onlyClause(cases.no)
+    }
+    return length
+  }
+
+  /**
+   * Obligations that together say what a clause says that tells cases apart. What is asked of a later case is asked of those that are
+   * none of the cases before. Null where this cannot be put so.
+   */
+  ofCases(clause: readonly Alternative[]): Formula {
+    const parts: Obligation[] = []
+    /** The cases before. */
+    const before: Event[] = []
+    for (let rest: readonly Alternative[] | null = clause; rest !== null; ) {
+      const cases = this.casesOf(rest)
+      if (cases === null) return null
+      const { holds, fails, yes, no } = cases
+      const left = eachOf(fails, this.ofAll(yes))
+      if (left === null) return null
+      for (const obligation of left) parts.push(this.shortened([...before, ...obligation]))
+      rest = holds.length === 1 ? this.onlyClause(no) : null
+      if (rest !== null && this.casesOf(rest) !== null) {
+        before.push(...holds[0])
+        continue
+      }
+      const right = eachOf(holds, this.ofAll(no))
+      if (right === null) return null
+      for (const obligation of right) parts.push(this.shortened([...before, ...obligation]))
+      rest = null
+    }
+    return parts
+  }
+
+  /** The case that comes first in a clause that tells cases apart, its opposite, and what holds besides in each of them. */
+  private casesOf(clause: readonly Alternative[]): Cases | null {
+    if (clause.length !== 2) return null
+    const [[test, ...yes], [other, ...no]] = clause
+    const fact = this.all.facts[test]
+    if (fact?.kind !== "schema" || !fact.positive || this.all.negation(test) !== other) return null
+    const holds = this.ofAll([test])
+    const fails = this.ofAll([other])
+    if (holds === null || fails === null) return null
+    const names = new Set<string>()
+    for (const formula of [holds, fails]) {
+      let isTold = false
+      for (const event of formula.flat()) {
+        if (event.kind === "some") return null
+        names.add(event.name)
+        if (event.kind === "absent") continue
+        // Names that are there or not, in dozens of cases, are a puzzle for who plans which keys come.
+        if (event.fact !== this.all.anything && !this.isListed(event.fact)) return null
+        isTold ||= event.fact !== this.all.anything
+      }
+      if (!isTold) return null
+    }
+    return { holds, fails, yes, no, names }
+  }
+
+  /** The clause that is all that these facts say; null where they say more or less. */
+  private onlyClause([id, ...others]: Alternative): readonly Alternative[] | null {
+    const fact = this.all.facts[id]
+    if (fact?.kind !== "schema" || !fact.positive || others.length > 0) return null
+    const keywords = this.reader.of(fact.node)
+    const { facts, clauses, ones } = this.expand(id)
+    const isAll =
+      facts.length + ones.length + keywords.properties.size + keywords.required.length === 0 &&
+      clauses.length === 1 &&
+      !saysMore(keywords)
+    return isAll ? clauses[0] : null
+  }
+
+  /** Each event once, without values that another event holds of as well: "other than b" holds of a. */
+  private shortened(events: Obligation): Obligation {
+    const excluded = new Map<string, SchemaNode[]>()
+    for (const event of events) {
+      if (event.kind !== "value") continue
+      const fact = this.all.facts[event.fact]
+      if (fact.kind !== "schema" || fact.positive) continue
+      excluded.set(event.name, [...(excluded.get(event.name) ?? []), fact.node])
+    }
+    if (excluded.size === 0) return distinctEvents(events)
+    const isLeft = (event: Event): boolean => {
+      const others = event.kind === "value" ? excluded.get(event.name) : undefined
+      const fact = event.kind === "value" && others !== undefined ? this.all.facts[event.fact] : null
+      if (fact?.kind !== "schema" || !fact.positive) return true
+      return !others?.some((node) => excludeEachOther(this.reader, fact.node, node))
+    }
+    return distinctEvents(events.filter(isLeft))
   }
 
   /** Obligations that together say what `clause` says, or null. */
@@ -125,15 +252,7 @@ export class KeyClauses {
   }
 
   private ofKeywords(id: number, keywords: Keywords): Formula {
-    const saysMore =
-      keywords.isObserved ||
-      saysSomething(keywords.unevaluatedProperties) ||
-      keywords.patternProperties.some(({ node }) => saysSomething(node)) ||
-      saysSomething(keywords.additional) ||
-      saysSomething(keywords.propertyNames) ||
-      keywords.minProperties > 0 ||
-      keywords.maxProperties !== Infinite
-    if (saysMore) return null
+    if (saysMore(keywords)) return null
     const rest = this.ofExpansion(id)
     if (rest === null) return null
     const members: Obligation[] = []
@@ -161,6 +280,26 @@ export class KeyClauses {
     }
     return parts
   }
+}
+
+/** Each of `left` or each of `right`; null where one of them is, or where these are many. */
+function eachOf(left: readonly Obligation[], right: Formula): Formula {
+  if (right === null) return null
+  if (Math.min(left.length, right.length) > 1 && left.length * right.length > MaxObligations) return null
+  return left.flatMap((one) => right.map((other) => [...one, ...other]))
+}
+
+/** Whether a schema says of objects what is not said key by key. */
+function saysMore(keywords: Keywords): boolean {
+  return (
+    keywords.isObserved ||
+    saysSomething(keywords.unevaluatedProperties) ||
+    keywords.patternProperties.some(({ node }) => saysSomething(node)) ||
+    saysSomething(keywords.additional) ||
+    saysSomething(keywords.propertyNames) ||
+    keywords.minProperties > 0 ||
+    keywords.maxProperties !== Infinite
+  )
 }
 
 /** Whether a keyword is there and not `true`. */

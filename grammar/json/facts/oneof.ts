@@ -91,7 +91,7 @@ function excludeEach(
 }
 
 /** As `areDisjoint`, for values of any type. */
-function excludeEachOther(reader: KeywordReader, a: SchemaNode, b: SchemaNode, depth: number): boolean {
+export function excludeEachOther(reader: KeywordReader, a: SchemaNode, b: SchemaNode, depth = 0): boolean {
   const types = profileOf(reader, a).types & profileOf(reader, b).types
   for (const type of Object.values(Types)) {
     if ((types & type) !== 0 && !areDisjoint(reader, a, b, type, depth)) return false

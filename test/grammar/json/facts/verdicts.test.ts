@@ -167,6 +167,11 @@ const kindOf = (i: number, more = {}) => ({
   ...{ type: "object", properties: { kind: { const: `k${i}` }, v: integer } },
   ...more,
 })
+const caseOf = (i: number, rest: string) => ({
+  if: { properties: { kind: { const: `k${i}` } }, required: ["kind"] },
+  then: { properties: { [`v${i}`]: integer }, required: [`v${i}`] },
+  else: { $ref: rest },
+})
 
 type Family = [
   name: string,
@@ -313,6 +318,36 @@ const families: Family[] = [
     () => [{}, { v1: 1 }, { kind: "k1", v2: 1 }, { kind: "k1", v1: "x" }],
   ],
   [
+    "conditions with both sides on one discriminator",
+    (count) => ({
+      ...{ type: "object", properties: { kind: { type: "string" } }, required: ["kind"] },
+      allOf: numbered(count).map((i) => ({
+        if: { properties: { kind: { const: `k${i}` } } },
+        then: { required: [`v${i}`] },
+        else: { properties: { [`v${i}`]: integer } },
+      })),
+    }),
+    (last) => [{ kind: "zz" }, { kind: "k1", v1: "x", v2: 1 }, { [`v${last}`]: "x", kind: `k${last}` }],
+    () => [{}, { kind: "k0" }, { kind: "k0", v0: 1, v1: "x" }, { v1: "x", kind: "zz" }],
+  ],
+  [
+    "a chain of else, two fifths as long",
+    (count) => ({
+      ...{ type: "object", $ref: "#/$defs/c0" },
+      $defs: Object.fromEntries([
+        ...numbered(0.4 * count).map((i) => [`c${i}`, caseOf(i, `#/$defs/c${i + 1}`)]),
+        [`c${0.4 * count}`, { required: ["other"] }],
+      ]),
+    }),
+    () => [
+      { other: 1 },
+      { kind: "zz", other: 1, v1: "x" },
+      { kind: "k1", v1: 1, v2: "x" },
+      { v15: 1, kind: "k15" },
+    ],
+    () => [{}, { kind: "zz" }, { kind: "k0", other: 1 }, { kind: "k15", v15: "x" }, { kind: "k3", v2: 1 }],
+  ],
+  [
     "conditions on names of their own",
     (count) => ({
       ...{ type: "object", properties: integers(count) },
@@ -345,6 +380,81 @@ describe("unions of any size", () => {
       expect(reads(decoder.decode(new Completions(states).shortest(states.start)))).toBe(true)
     })
   }
+})
+
+describe("cases told apart by the values of one or two names", () => {
+  const asked = ["v0", "v1", "v2", "v3"]
+  const side = (random: Random): Schema | boolean => {
+    switch (below(random, 7)) {
+      case 0:
+        return { required: [pick(random, asked)] }
+      case 1:
+        return { properties: { [pick(random, asked)]: value(random) } }
+      case 2:
+        return { not: { required: [pick(random, asked)] } }
+      case 3:
+        return { properties: { kind: { not: { const: `k${below(random, 40)}` } } } }
+      case 4:
+        return { anyOf: [{ required: [pick(random, asked)] }, { required: [pick(random, asked)] }] }
+      default:
+        return random() < 0.1 ? false : {}
+    }
+  }
+  const caseTest = (random: Random, i: number, discriminators: readonly string[]): Schema => {
+    const name = pick(random, discriminators)
+    const told = random() < 0.8 ? { const: `k${i}` } : { enum: [`k${i}`, `k${below(random, 40)}`, i] }
+    return { properties: { [name]: told }, ...(random() < 0.6 ? { required: [name] } : {}) }
+  }
+
+  test("are read as the reference validator reads them, side by side and in chains of else", () => {
+    let [valid, completed] = [0, 0]
+    for (let seed = 1; seed <= 12; seed++) {
+      const random = randomOf(seed)
+      const discriminators = random() < 0.6 ? ["kind"] : ["kind", "mode"]
+      const chain = (i: number): Schema | boolean =>
+        i === 0
+          ? side(random)
+          : { if: caseTest(random, i, discriminators), then: side(random), else: chain(i - 1) }
+      const sideBySide = () =>
+        numbered(40).map((i) => ({
+          if: caseTest(random, i, discriminators),
+          then: side(random),
+          ...(random() < 0.8 ? { else: side(random) } : {}),
+        }))
+      const schema = { type: "object", allOf: seed % 2 === 0 ? sideBySide() : [chain(40)] }
+      const validator = new Validator(JSON.stringify(schema))
+      const { states, reads } = reader(schema, "any")
+      if (states.start === DeadState) continue
+      for (let i = 0; i < 30; i++) {
+        const names = [...asked, "kind", "mode"].filter(() => random() < 0.5).sort(() => random() - 0.5)
+        const member = (name: string) =>
+          asked.includes(name) ? pick(random, [1, 2, "x", null, {}]) : `k${below(random, 44)}`
+        const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, member(name)])))
+        const isValid = validator.accepts(text)
+        expect({ seed, text, isRead: reads(text) }).toEqual({ seed, text, isRead: isValid })
+        if (isValid) valid++
+        if (i % 10 > 0) continue
+        for (const whole of completionsOf(states, text)) {
+          expect({ seed, whole, isValid: validator.accepts(whole) }).toEqual({ seed, whole, isValid: true })
+          completed++
+        }
+      }
+    }
+    expect(valid).toBeGreaterThan(20)
+    expect(completed).toBeGreaterThan(50)
+  }, 240_000)
+
+  test("are a limit, and a quick one, where dozens of names tell two cases each", () => {
+    const schema = {
+      type: "object",
+      allOf: numbered(40).map((i) => ({
+        if: { properties: { [`a${i}`]: { const: 1 } } },
+        then: { required: [`b${i}`] },
+        else: { required: [`c${i}`] },
+      })),
+    }
+    expect(() => reader(schema, "any")).toThrow(/satSteps/)
+  })
 })
 
 test("an order of all names suits each list, or there is none", () => {
