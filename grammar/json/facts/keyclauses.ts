@@ -116,7 +116,8 @@ export class KeyClauses {
     if (clause.length !== 2) return null
     const [[test, ...yes], [other, ...no]] = clause
     const fact = this.all.facts[test]
-    if (fact?.kind !== "schema" || !fact.positive || this.all.negation(test) !== other) return null
+    if (fact?.kind !== "schema" || !fact.positive || yes.length === 0 || no.length === 0) return null
+    if (this.all.negation(test) !== other) return null
     const holds = this.ofAll([test])
     const fails = this.ofAll([other])
     if (holds === null || fails === null) return null

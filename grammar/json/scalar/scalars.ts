@@ -64,7 +64,7 @@ export class Scalars {
   hasValue(conjunction: number): boolean {
     return (
       this.words(conjunction) !== 0 ||
-      this.strings.hasText(conjunction) ||
+      (this.plain.isPossible(conjunction, Types.string) && this.strings.hasText(conjunction)) ||
       !numbers.isEmpty(this.numbers.of(conjunction))
     )
   }
