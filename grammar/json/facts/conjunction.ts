@@ -201,7 +201,14 @@ export class Conjunctions {
 
   /** `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number {
-    return this.of([...this.factsOf(conjunction), ...facts])
+    const before = this.factsOf(conjunction)
+    if (facts.length !== 1 || before.length === 0) return this.of([...before, ...facts])
+    const [fact] = facts
+    if (this.isTrivial(fact)) return conjunction
+    let place = before.length
+    while (place > 0 && before[place - 1] > fact) place--
+    if (place > 0 && before[place - 1] === fact) return conjunction
+    return this.internSet([...before.slice(0, place), fact, ...before.slice(place)])
   }
 
   factsOf(conjunction: number): readonly number[] {
