@@ -36,7 +36,10 @@ export interface Reach {
 /** Throws `limit` where some value that a text may come to cannot be made. */
 export function checkReach({ language, value: root, nodes }: Reach): void {
   const keywordsOf = (node: SchemaNode) => language.reader.of(node)
-  const isRelevant = leadsToRisk(nodes, keywordsOf, FewBranches * language.limits.threads)
+  const fewBranches = FewBranches * language.limits.threads
+  const suspects = nodes.filter((node) => isSuspect(keywordsOf(node), fewBranches))
+  if (suspects.length === 0) return
+  const isRelevant = leadsToRisk(nodes, suspects, keywordsOf, fewBranches)
   if (isRelevant === null) return
   const { all } = language
   const seen = new Set([root])
@@ -110,9 +113,20 @@ function* partsOf({ types, properties, additional, prefix, rest }: Keywords): Ge
   }
 }
 
-/** By node id: whether its values may hold some that combine many schemas; null where none do. */
+/** Whether a schema has anything by which it might be risky: most have nothing. */
+function isSuspect(keywords: Keywords, fewBranches: number): boolean {
+  return (
+    !saysItsParts(keywords) ||
+    keywords.patterns.length > 0 ||
+    keywords.dependentRequired.length > FewDependents ||
+    (keywords.enum !== null && keywords.enum.length > fewBranches)
+  )
+}
+
+/** By node id: whether its values may hold some that combine many schemas; null where none do. `suspects`: those that might. */
 function leadsToRisk(
   nodes: readonly SchemaNode[],
+  suspects: readonly SchemaNode[],
   keywordsOf: (node: SchemaNode) => Keywords,
   fewBranches: number,
 ): readonly boolean[] | null {
@@ -135,7 +149,7 @@ function leadsToRisk(
     nesting--
     return branches[node.id]
   }
-  const risky = nodes.filter((node) => isRisky(keywordsOf(node), branchesOf, fewBranches))
+  const risky = suspects.filter((node) => isRisky(keywordsOf(node), branchesOf, fewBranches))
   if (risky.length === 0) return null
   const above: SchemaNode[][] = []
   for (const node of nodes) {
@@ -174,12 +188,14 @@ function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number, f
 /** In how many ways the schemas that have a say in place can be combined, about. */
 function countBranches(keywords: Keywords, branchesOf: (node: SchemaNode) => number): number {
   const { any, one, all, not, conditional } = keywords
-  const cases = [conditional?.test, conditional?.yes, conditional?.no]
-  let branches = 1
-  for (const node of cases) if (node !== null && node !== undefined) branches *= 1 + branchesOf(node)
-  if (keywords.patterns.length > 0) branches *= 2
-  for (const lists of [any, one])
-    for (const list of lists) branches *= list.reduce((sum, node) => sum + branchesOf(node), 0)
+  let branches = keywords.patterns.length > 0 ? 2 : 1
+  if (conditional !== null) {
+    const { test, yes, no } = conditional
+    for (const node of [test, yes, no]) if (node !== null) branches *= 1 + branchesOf(node)
+  }
+  const sumOf = (nodes: readonly SchemaNode[]) => nodes.reduce((sum, node) => sum + branchesOf(node), 0)
+  for (const nodes of any) branches *= sumOf(nodes)
+  for (const nodes of one) branches *= sumOf(nodes)
   for (const node of all) branches *= branchesOf(node)
   for (const node of not) branches *= 1 + branchesOf(node)
   return branches
