@@ -67,11 +67,13 @@ const inputs: { readonly [Kind in Kinds]: InputFields<NamesOf<Extract<GrammarInp
   },
 }
 
+const kinds = Object.keys(inputs)
+
 /** Throws OptionError, which names the field. */
 export function checkInput(input: GrammarInput): void {
   if (typeof input !== "object" || input === null) throw new OptionError("input", `${input} is no constraint`)
   const { kind } = input
-  checkWord("kind", kind, Object.keys(inputs))
+  checkWord("kind", kind, kinds)
   const { fields, needs }: InputFields = inputs[kind]
   checkOptions(input, fields)
   const isThere = (name: string): boolean => (input as unknown as Record<string, unknown>)[name] !== undefined

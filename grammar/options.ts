@@ -66,9 +66,10 @@ export function checkOptions(
 ): void {
   if (!isObject(options))
     throw new OptionError(within || "options", `${shown(options)} is no object of options`)
-  for (const [name, value] of Object.entries(options)) {
+  for (const name of Object.keys(options)) {
     const path = within === "" ? name : `${within}.${name}`
     if (!Object.hasOwn(fields, name)) throw unknownOption(path, name, Object.keys(fields), aliases)
+    const value = (options as Readonly<Record<string, unknown>>)[name]
     if (value !== undefined && value !== null) checkValue(path, value, fields[name])
   }
 }

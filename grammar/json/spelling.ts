@@ -56,11 +56,11 @@ const known = new Map<string, Punctuation>()
 const MaxKnown = 256
 
 /** The same for all schemas: lexeme states last as long as the process. */
-export function punctuation({ whitespace, marks = {} }: SurfacePolicy): Punctuation {
-  const key = `${whitespace} ${marks.gap} ${marks.comma} ${marks.colon}`
+export function punctuation({ whitespace, marks }: SurfacePolicy): Punctuation {
+  const key = marks === undefined ? whitespace : `${whitespace} ${marks.gap} ${marks.comma} ${marks.colon}`
   let made = known.get(key)
   if (made === undefined) {
-    made = makePunctuation(whitespace, marks)
+    made = makePunctuation(whitespace, marks ?? {})
     if (known.size >= MaxKnown) known.clear()
     known.set(key, made)
   }

@@ -109,9 +109,12 @@ export class ObjectRules {
       if (absence !== 0n || chances.length > 0) this.planned[i >>> 5] |= 1 << (i & 31)
     }
     let requiredCount = 0
-    for (const { isRequired } of spec.names) if (isRequired) requiredCount++
-    const unmet = (1n << BigInt(spec.obligationCount)) - 1n
-    const absent = spec.names.reduce((bits, each) => (each.isRequired ? bits : bits | each.absence), 0n)
+    let absent = 0n
+    for (const { isRequired, absence } of spec.names) {
+      if (isRequired) requiredCount++
+      else if (absence !== 0n) absent |= absence
+    }
+    const unmet = spec.obligationCount === 0 ? 0n : (1n << BigInt(spec.obligationCount)) - 1n
     this.start = { seen: this.noneSeen, others: 0, count: 0, unmet, next: 0, requiredCount, absent }
   }
 

@@ -40,7 +40,7 @@ export class ListedValues {
   private readonly scalars: Scalars
   private readonly plain: PlainSchemas
   private readonly lists: (List | null | undefined)[] = []
-  private readonly known = new WeakMap<readonly Chance[], Map<number, ListedParts | null>>()
+  private readonly known = new Map<readonly Chance[], Map<number, ListedParts | null>>()
 
   constructor(all: Conjunctions, reader: KeywordReader, scalars: Scalars, plain: PlainSchemas) {
     this.all = all
