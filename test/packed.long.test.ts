@@ -14,10 +14,12 @@ const { name, exports, dependencies, optionalDependencies } = JSON.parse(readFil
 const folder = mkdtempSync(join(tmpdir(), "packed-"))
 const runtimesFolder = mkdtempSync(join(tmpdir(), "runtimes-"))
 let unreachable: string | undefined
+let packed: string[]
 
 beforeAll(() => {
   const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder]
-  const [{ filename }] = JSON.parse(execFileSync("npm", pack, { encoding: "utf8" }))
+  const [{ filename, files }] = JSON.parse(execFileSync("npm", pack, { encoding: "utf8" }))
+  packed = files.map(({ path }: { path: string }) => path)
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
   const reason = install(folder, ["--omit=optional", `./${filename}`])
   if (reason) unreachable = `${reason}, and npm's cache has not all of ${Object.keys(dependencies)}`
@@ -114,6 +116,19 @@ const runtimes: {
 ]
 
 const names = Object.keys(exports).map((path) => name + path.slice(1))
+
+test("the package holds what was built, the shipped model and its own pages alone", () => {
+  const top = new Set(packed.map((path) => path.replace(/\/.*/, "/")))
+  expect([...top].sort()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "dist/",
+    "package.json",
+    "runtime/",
+  ])
+  expect(packed.filter((path) => /^runtime\/(?!embedded\/(?!train))|^dist\/test/.test(path))).toEqual([])
+})
 
 describe("an installed package", () => {
   test("has what it needs, and nothing that is optional", (context) => {
