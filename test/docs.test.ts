@@ -60,22 +60,18 @@ test.each<[page: string, prints: RegExp]>([
 })
 
 const pages = readdirSync("docs").filter((name) => name.endsWith(".md"))
-test.each([...pages.map((name) => `docs/${name}`), "README.md", "CONTRIBUTING.md", "SECURITY.md"])(
-  "%s names files that are there",
-  (page) => {
-    const text = readFileSync(page, "utf8").replace(/^```.*?^```$/gms, "")
-    const named = [
-      ...text.matchAll(/`((?:grammar|mask|sampler|runtime|server|test|docs|examples)\/[\w./-]*)`/g),
-    ]
-    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) =>
-      join(dirname(page), path),
-    )
-    const missing = [...named.map(([, path]) => path), ...linked].filter(
-      (path) => !existsSync(path) && !existsSync(join("test", path)),
-    )
-    expect(missing).toEqual([])
-  },
-)
+const topPages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+test.each([...pages.map((name) => `docs/${name}`), ...topPages])("%s names files that are there", (page) => {
+  const text = readFileSync(page, "utf8").replace(/^```.*?^```$/gms, "")
+  const named = [
+    ...text.matchAll(/`((?:grammar|mask|sampler|runtime|server|test|docs|examples)\/[\w./-]*)`/g),
+  ]
+  const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(dirname(page), path))
+  const missing = [...named.map(([, path]) => path), ...linked].filter(
+    (path) => !existsSync(path) && !existsSync(join("test", path)),
+  )
+  expect(missing).toEqual([])
+})
 
 test("tool-styles.md lists every style", () => {
   const page = read("tool-styles.md")
