@@ -3,8 +3,9 @@
  * time, resident memory, tokens a second free and bound by a JSON schema with one row and with eight, the first token of 500 tokens, and
  * that of a second prompt with the same 1,000 tokens before it. Each in a process of its own, the measures in turn, medians of rounds.
  *
- * Usage: `node dist/test/bench/models.js --model DIR [--dtype q4] [--batching fast] [--threads 2] [--gguf FILE --llama DIR] [--rounds 3] [--json]`. DIR of
- * `--llama` has node-llama-cpp installed; without it and without `--gguf` the raw loop stands alone beside us.
+ * Usage: `node dist/test/bench/models.js --model NAME [--dtype q4] [--batching fast] [--threads 2] [--gguf FILE --llama DIR] [--without raw] [--rounds 3]
+ * [--json]`. NAME is one that `open` takes, and by default the GGUF file. DIR of `--llama` has node-llama-cpp installed; without it and without
+ * `--gguf` the raw loop stands alone beside us.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
@@ -12,6 +13,11 @@ import { readFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { parseArgs } from "node:util"
 import { quantile } from "../../runtime/engine/metrics.ts"
+import { BuiltModels } from "../../runtime/model/build/cache.ts"
+import { readModelDirectory } from "../../runtime/model/directory.ts"
+import { locateModel } from "../../runtime/model/hub/locate.ts"
+import { readPlaces } from "../../runtime/model/hub/places.ts"
+import { styleOfTemplate } from "../../runtime/turn/style.ts"
 import { readTokenizer } from "../../server/cli/vocabulary.ts"
 import { loadLlama } from "./models/llama.ts"
 import { loadRaw } from "./models/raw.ts"
@@ -27,15 +33,17 @@ const { values: flags } = parseArgs({
     context: { type: "string", default: "2048" },
     gguf: { type: "string" },
     llama: { type: "string" },
+    without: { type: "string", multiple: true, default: [] },
     rounds: { type: "string", default: "3" },
     tokens: { type: "string", default: "96" },
     subject: { type: "string" },
     json: { type: "boolean", default: false },
   },
 })
-if (flags.model === undefined) throw new Error("--model names the directory of an ONNX model")
+const model = flags.model ?? flags.gguf
+if (model === undefined) throw new Error("--model names a model, or --gguf a file")
 const settings = {
-  model: flags.model,
+  model,
   dtype: flags.dtype,
   batching: flags.batching as "exact" | "fast",
   threads: Number(flags.threads),
@@ -64,15 +72,30 @@ const schema = {
 
 const subjects = {
   tokenrail: () => loadTokenrail(settings),
-  raw: () => loadRaw(settings),
+  raw: async () => loadRaw({ ...settings, model: await directoryOf(settings.model) }),
   llama: () => loadLlama(settings),
 }
 
 if (flags.subject !== undefined) await serve(subjects[flags.subject as keyof typeof subjects])
 else await compare()
 
+/** Where the graph and the tokenizer of a model lie; what has weights alone is built. */
+async function directoryOf(name: string): Promise<string> {
+  const { path, source } = await locateModel(name, { dtype: flags.dtype })
+  if (source === null) return path
+  const built = new BuiltModels(readPlaces(process.env).built)
+  return built.directoryOf(source, { dtype: flags.dtype, provider: "cpu" })
+}
+
 async function compare(): Promise<void> {
-  const names = Object.keys(subjects).filter((name) => name !== "llama" || flags.gguf !== undefined)
+  // Before anything is timed: the first who opens the model converts it.
+  const folder = await directoryOf(settings.model)
+  const tokenizer = await readTokenizer(folder)
+  const { chatTemplates, tokenizerConfig } = await readModelDirectory(folder)
+  const templates = [...chatTemplates.values(), String(tokenizerConfig.chat_template)]
+  const names = Object.keys(subjects).filter(
+    (name) => !flags.without.includes(name) && (name !== "llama" || flags.gguf !== undefined),
+  )
   const processes: Record<string, ChildProcess> = {}
   const loaded: Record<string, Loaded> = {}
   for (const name of names) {
@@ -86,7 +109,6 @@ async function compare(): Promise<void> {
     const [answer] = await once(processes[name], "message")
     return answer as Answer | null
   }
-  const tokenizer = await readTokenizer(settings.model)
   const prose = tokenizer.encode(readFileSync("README.md", "utf8"))
   const prompts = [
     "Describe a person.",
@@ -132,7 +154,8 @@ async function compare(): Promise<void> {
   for (const child of Object.values(processes)) child.send({ kind: "close" } satisfies Task)
   const machine = `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${settings.threads} threads`
   if (flags.json) {
-    console.log(JSON.stringify({ machine, model: settings.model, dtype: settings.dtype, loaded, results }))
+    const style = styleOfTemplate(templates.join("\n"))
+    console.log(JSON.stringify({ machine, model, dtype: settings.dtype, style, loaded, results }))
     return
   }
   console.log(`${settings.model} ${settings.dtype ?? ""}; ${machine}; medians of ${flags.rounds}`)
