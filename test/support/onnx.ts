@@ -24,6 +24,8 @@ export interface TinyOptions {
   isQuantised?: boolean
   /** Attention by the operator GroupQueryAttention; without positions it also rotates by them. */
   isGrouped?: boolean
+  /** Beside that operator: a window of so many tokens, scores bounded softly by so much, a score a head that belongs to no token. */
+  grouped?: { window?: number; softcap?: number; hasSinks?: boolean }
   contextLength?: number
   /** Files beside the graph that hold its weights, in turn. Default: the graph holds them. */
   dataFiles?: readonly string[]
@@ -172,6 +174,15 @@ function tinyGraph(
     ints("one", [], [1]),
     ints("index1", [], [1]),
     ...(options.isGrouped ? [angles("cosines", Math.cos), angles("sines", Math.sin)] : []),
+    ...(options.grouped?.hasSinks
+      ? [
+          floats(
+            "sinks",
+            [heads],
+            Float32Array.from({ length: heads }, (_, head) => head + 0.5),
+          ),
+        ]
+      : []),
     floats("scale", [], Float32Array.of(dim ** -0.5)),
     floats("allow", [], Float32Array.of(0)),
     floats("deny", [], Float32Array.of(-1e9)),
@@ -203,6 +214,8 @@ function tinyGraph(
   const [pastKey, pastValue] = hasCache
     ? [wide("past_key_values.0.key"), wide("past_key_values.0.value")]
     : ["", ""]
+  // The operator gives out the caches as they are handed on, as in exports.
+  const isDirect = options.isGrouped && hasCache && !isHalf && !options.swapsCache
   if (options.isGrouped) {
     for (const name of ["q", "k", "v"]) add("MatMul", ["x", `w${name}`], `${name}0`)
     add("ReduceSum", ["attention_mask", "axis1"], "seen0", [intAttribute("keepdims", 0)])
@@ -215,7 +228,15 @@ function tinyGraph(
       inputs.push("cosines", "sines")
       attributes.push(intAttribute("do_rotary", 1))
     }
-    const outputs = ["mixed2", "key", "value"]
+    const { window, softcap, hasSinks = false } = options.grouped ?? {}
+    if (window !== undefined) attributes.push(intAttribute("local_window_size", window))
+    if (softcap !== undefined) attributes.push(floatAttribute("softcap", softcap))
+    if (hasSinks) {
+      while (inputs.length < 11) inputs.push("")
+      inputs.push("sinks")
+    }
+    const caches = isDirect ? ["present.0.key", "present.0.value"] : ["key", "value"]
+    const outputs = ["mixed2", ...caches]
     nodes.push(node("GroupQueryAttention", inputs, outputs, attributes, "com.microsoft"))
   } else {
     const q = split("q")
@@ -240,8 +261,10 @@ function tinyGraph(
     add("Transpose", ["mixed0"], "mixed1", [intsAttribute("perm", [0, 2, 1, 3])])
     add("Reshape", ["mixed1", "join"], "mixed2")
   }
-  narrow("key", options.swapsCache ? "present.0.value" : "present.0.key")
-  narrow("value", options.swapsCache ? "present.0.key" : "present.0.value")
+  if (!isDirect) {
+    narrow("key", options.swapsCache ? "present.0.value" : "present.0.key")
+    narrow("value", options.swapsCache ? "present.0.key" : "present.0.value")
+  }
   add("MatMul", ["mixed2", "wo"], "mixed3")
   add("Add", ["x", "mixed3"], "y")
   if (options.isQuantised) {
@@ -317,6 +340,12 @@ function node(op: string, inputs: string[], outputs: string[], attributes: Bytes
 
 function intAttribute(name: string, value: number): Bytes {
   return message([textField(1, name), intField(3, value), intField(20, 2)])
+}
+
+function floatAttribute(name: string, value: number): Bytes {
+  const bytes = Buffer.alloc(4)
+  bytes.writeFloatLE(value)
+  return message([textField(1, name), varint(BigInt((2 << 3) | 5)), bytes, intField(20, 1)])
 }
 
 function intsAttribute(name: string, values: number[]): Bytes {

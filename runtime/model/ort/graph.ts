@@ -66,7 +66,7 @@ export class Graph {
   /** `past` has a tensor for each cache. `isWhole`: whole presents are wanted in any case. */
   async run(run: Run, past: readonly Tensor[], isWhole = false): Promise<Outputs> {
     const { caches } = this.signature
-    const inputs = await this.inputs(run)
+    const inputs = await this.inputs(run, isWhole)
     for (const [cache, { past: name }] of caches.entries()) inputs[name] = past[cache]
     const wanted = caches.map(({ present, fresh }) => (isWhole ? present : (fresh ?? present)))
     const outputs = await this.session.run(inputs, ["logits", ...wanted])
@@ -104,7 +104,7 @@ export class Graph {
     await this.embedding?.release()
   }
 
-  private async inputs(run: Run): Promise<Record<string, Tensor>> {
+  private async inputs(run: Run, isWhole: boolean): Promise<Record<string, Tensor>> {
     const { caches, positionPlanes, logitsToKeep, namesKept, takesSteps, hasCacheBranch, embeds } =
       this.signature
     const rowCount = run.tokens.length
@@ -146,7 +146,9 @@ export class Graph {
     }
     if (namesKept) feeds[keptName] = this.kept(run)
     if (takesSteps) {
-      const count = run.isStepwise && newCount > 1 ? newCount : 0
+      // A single token is a step, unless the whole cache is asked for.
+      const isStep = newCount === 1 ? !isWhole && run.pastLength > 0 : run.isStepwise
+      const count = isStep ? newCount : 0
       feeds[stepsName] = new this.Tensor("int64", BigInt64Array.of(BigInt(count)), [])
     }
     for (const { fresh, heads } of caches)

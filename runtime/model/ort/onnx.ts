@@ -63,6 +63,8 @@ export interface OnnxGraph {
   readonly nodes: readonly OnnxNode[]
   readonly inputs: readonly OnnxValue[]
   readonly outputs: readonly OnnxValue[]
+  /** By the name of a tensor that the graph holds, its size. */
+  readonly sizes: ReadonlyMap<string, readonly number[]>
 }
 
 /** Throws RangeError where the bytes are no ONNX model. */
@@ -72,6 +74,7 @@ export function readGraph(bytes: Uint8Array): OnnxGraph {
   const nodes: OnnxNode[] = []
   const inputs: OnnxValue[] = []
   const outputs: OnnxValue[] = []
+  const sizes = new Map<string, readonly number[]>()
   let opset = 0
   const readNode = (field: Field): OnnxNode => {
     const fields = inside(field)
@@ -108,11 +111,52 @@ export function readGraph(bytes: Uint8Array): OnnxGraph {
     if (field.number !== 7) continue
     for (const part of fieldsOf(bytes, field.start, field.end)) {
       if (part.number === 1) nodes.push(readNode(part))
-      else if (part.number === 11) inputs.push(readValue(part))
+      else if (part.number === 5) {
+        const fields = inside(part)
+        const dims = fields.filter(({ number }) => number === 1).flatMap((each) => numbersOf(bytes, each))
+        sizes.set(
+          fields
+            .filter(({ number }) => number === 8)
+            .map(text)
+            .join(""),
+          dims,
+        )
+      } else if (part.number === 11) inputs.push(readValue(part))
       else if (part.number === 12) outputs.push(readValue(part))
     }
   }
-  return { opset, nodes, inputs, outputs }
+  return { opset, nodes, inputs, outputs, sizes }
+}
+
+/** The numbers of a field, one or several packed. */
+function numbersOf(bytes: Uint8Array, { start, end, value }: Field): number[] {
+  if (start === end) return [value]
+  const numbers: number[] = []
+  for (let at = start; at < end; ) {
+    let number = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++]
+      number += (byte & 127) * scale
+      if (byte < 128 || at === end) break
+    }
+    numbers.push(number)
+  }
+  return numbers
+}
+
+/** What an attribute says, where it is a number; undefined where it is none. Numbers of 64 bits lose their sign. */
+export function numberOf(attribute: Uint8Array): {
+  readonly name: string
+  readonly value: number | undefined
+} {
+  let name = ""
+  let value: number | undefined
+  for (const { number, start, end, value: int } of fieldsOf(attribute)) {
+    if (number === 1) name = Buffer.from(attribute.subarray(start, end)).toString()
+    if (number === 2) value = Buffer.from(attribute.subarray(start, end)).readFloatLE()
+    if (number === 3) value = int
+  }
+  return { name, value }
 }
 
 /** The model without some of its nodes, in parts. */
@@ -156,7 +200,7 @@ export interface OnnxNewNode {
   readonly attributes?: readonly OnnxAttribute[]
 }
 
-/** Numbers that a graph holds: of the type int64, or int32 or bool. */
+/** Numbers that a graph holds: of the type int64, int32, bool or float. */
 interface OnnxConstant {
   readonly name: string
   readonly type: number
@@ -218,7 +262,9 @@ function graphParts({ nodes, constants = [], externals = [], inputs, outputs }: 
       message(5, [
         ...dims.map((size) => number(1, size)),
         number(2, type),
-        ...values.map((value) => number(type === 7 ? 7 : 5, value)),
+        ...(type === 1
+          ? [message(9, [new Uint8Array(Float32Array.from(values).buffer)])]
+          : values.map((value) => number(type === 7 ? 7 : 5, value))),
         text(8, name),
       ]),
     ),

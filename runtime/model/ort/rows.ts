@@ -9,7 +9,7 @@
  *
  * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the row's own length only, so that a
  * row's logits have the same bits whoever runs beside it: room for the longest neighbour would change the order of the sums in the
- * softmax. Where a trial shows that it does not, as grouped-query attention looks at no gap, all rows share the room of the longest.
+ * softmax. Where a trial shows that it does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the longest.
  *
  * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
  * off it: a row goes back only to where its states were kept (`states.ts`).
@@ -23,12 +23,16 @@ import type { KeptStates } from "./states.ts"
 
 const smallestCapacity = 64
 
-/** Capacity of the arena for rows of this many tokens; 0 for none. */
+/**
+ * Capacity of the arena for rows of this many tokens, a multiple of the smallest one: sums over places are made in as many lanes, and
+ * so have the same bits in every room. 0 for none.
+ */
 export function capacityOf(length: number, contextLength: number): number {
   if (length === 0) return 0
   let capacity = smallestCapacity
   while (capacity < length) capacity *= 2
-  return Math.min(capacity, Math.max(contextLength, length))
+  const most = smallestCapacity * Math.ceil(Math.max(contextLength, length) / smallestCapacity)
+  return Math.min(capacity, most)
 }
 
 /** Rows of one capacity, packed. A row is found by its slot. */

@@ -241,8 +241,8 @@ export class OrtSession {
     const begun = tokens.slice(0, -trialSteps)
     const said: Float32Array[] = []
     this.sharesRoom = true
-    for (const room of [0, longTrialLength]) {
-      this.leastRoom = room
+    for (const length of [0, longTrialLength]) {
+      this.leastRoom = capacityOf(length, contextLength)
       this.forget(0)
       await this.forward([{ slot: 0, start: 0, tokens: begun, logitsCount: 0 }])
       for (let at = begun.length; at < trialLength; at++) {
@@ -459,7 +459,7 @@ export class OrtSession {
 
   /**
    * By the length of a row, the room in which it runs: that of longer rows where they ran lately and one run less is worth it. A run reads
-   * all weights, and a place of room, which the operator clears and copies, has the bytes of its keys and values.
+   * all weights, and of each place of room the bytes of its keys and values.
    */
   private sharedRooms(rows: CacheRows): (length: number) => number {
     const { contextLength, weightBytes } = this.options

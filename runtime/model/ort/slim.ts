@@ -68,6 +68,7 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
   }
   if (graph.opset < leastOpset) return null
   const outputOf = new Map(graph.outputs.map((output) => [output.name, output]))
+  const steps = hasSteps ? stepwise(graph) : null
   const nodes: OnnxNewNode[] = []
   const outputs: OnnxValue[] = []
   const heads = new Set<number>()
@@ -75,12 +76,13 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
     const present = outputOf.get(presentName(name))
     if (!isTokenwise(name) || !present || !(dims && dims[1] > 0)) continue
     heads.add(dims[1])
-    nodes.push({
-      op: "GatherND",
-      inputs: [present.name, placesName(dims[1])],
-      outputs: [freshName(present.name)],
-      attributes: [{ name: "batch_dims", int: 2 }],
-    })
+    if (!steps?.presents.has(present.name))
+      nodes.push({
+        op: "GatherND",
+        inputs: [present.name, placesName(dims[1])],
+        outputs: [freshName(present.name)],
+        attributes: [{ name: "batch_dims", int: 2 }],
+      })
     outputs.push({ name: freshName(present.name), type: present.type, dims: [0, dims[1], 0, dims[3]] })
   }
   const inputs = [...heads].map((count) => ({ name: placesName(count), type: Int64, dims: [0, count, 0, 1] }))
@@ -98,9 +100,8 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
     })
     inputs.push({ name: keptName, type: Int64, dims: [0, 1, 2] })
   }
-  if (nodes.length === 0) return null
+  if (nodes.length === 0 && !steps) return null
   const parts = [model, writeGraph({ nodes, inputs, outputs })]
-  const steps = hasSteps ? stepwise(graph) : null
   if (steps) parts.splice(0, 1, ...withoutNodes(model, steps.replaced), writeGraph(steps.added))
   return Buffer.concat(parts)
 }

@@ -1,147 +1,474 @@
 /**
- * Several tokens at once as if they came one by one, to the last bit, in graphs of GroupQueryAttention.
+ * Attention of tokens that are read one by one, in graphs of GroupQueryAttention, without a copy of the cache.
  *
- * That operator computes the sum over the values of a single new token by another way through the processor than that of several, which
- * moves the last bits; and behind it every layer that rounds its activations to 8 bits makes them a hundredth of a logit's range
- * (SmolLM2-135M, 4 bits: 0.6 of 26). It also takes several new tokens for one row only. All else of such a graph computes each token by
- * itself. So each attention is put into an `If`: as it was, or in a `Loop` that gives it the tokens one after the other. An input says how
- * many these are; 0: as it was. Everything else still runs once for all of them: six tokens cost 2.6 times what one costs, where the
- * operator by itself has 2.2 (SmolLM2-135M, 4 bits, one thread), and a single token costs what it did without the `If`.
+ * That operator copies the whole cache at each step, and it computes several new tokens otherwise than a single one, which moves the
+ * last bits; behind it every layer that rounds its activations to 8 bits makes them a hundredth of a logit's range (SmolLM2-135M, 4
+ * bits: 0.6 of 26). It also takes several new tokens for one row only. All else of such a graph computes each token by itself. So each
+ * attention is put into an `If`. Prompts take the operator as it was. A single token takes plain products over the cache, which is only
+ * read: softmax(q · Kᵀ) · V over the places of the cache, and over the new token behind them. Several tokens that are to have the bits
+ * of single ones take these products in a `Loop`, one after the other. An input says how many they are; 0: a prompt.
+ *
+ * Microseconds of one attention (9 heads of 64 numbers, 3 of keys and values, one thread, least of 25), operator and products: one row of
+ * 128 places 36 and 26, of 1,024 346 and 176; eight rows of 128 places 347 and 191, of 1,024 2,692 and 991.
  */
 
-import type { OnnxAddition, OnnxGraph, OnnxNewNode, OnnxNode, OnnxValue } from "./onnx.ts"
+import {
+  numberOf,
+  type OnnxAddition,
+  type OnnxAttribute,
+  type OnnxGraph,
+  type OnnxNewNode,
+  type OnnxNode,
+  type OnnxValue,
+} from "./onnx.ts"
+import { freshName, placesName, presentName } from "./slim.ts"
 
 /** The input that says how many tokens are read one after the other. Shape [], int64; 0: all at once. */
 export const stepsName = "read_steps"
 
-const [Unknown, Int32, Int64, Bool] = [0, 6, 7, 9]
-/** Places of its inputs. */
-const [PastKey, PastValue, Lengths, Total, Positions, Bias] = [3, 4, 5, 6, 9, 10]
+/** Sums over places are made in as many lanes: they have the same bits in every room that is a multiple of it. */
+const lanes = 64
 
-/** The attentions of a graph and what takes their place; null where there are none, or one of them has an input that is not known here. */
-export function stepwise({ nodes }: OnnxGraph): { replaced: OnnxNode[]; added: OnnxAddition } | null {
-  const replaced = nodes.filter(({ op, domain }) => op === "GroupQueryAttention" && domain !== "")
-  const ways: OnnxNewNode[] = []
-  for (const [index, node] of replaced.entries()) {
-    const names = node.inputs.map(({ name }) => name)
-    const isKnown =
-      names[PastKey] && names[PastValue] && names[Lengths] && names[Total] && node.outputs.length === 3
-    if (!isKnown || names[Positions] || names[Bias]) return null
-    ways.push(eitherWay(node, names, `step.${index}`))
-  }
-  if (replaced.length === 0) return null
-  const added: OnnxAddition = {
-    nodes: [
-      { op: "Equal", inputs: [stepsName, "step.none"], outputs: ["step.all_at_once"] },
-      { op: "Cast", inputs: [stepsName], outputs: ["step.count"], attributes: [{ name: "to", int: Int32 }] },
-      { op: "Sub", inputs: ["step.count", "step.one32"], outputs: ["step.last"] },
-      ...ways,
-    ],
-    constants: [
-      { name: "step.none", type: Int64, dims: [], values: [0] },
-      { name: "step.zero", type: Int64, dims: [1], values: [0] },
-      { name: "step.one", type: Int64, dims: [1], values: [1] },
-      { name: "step.one32", type: Int32, dims: [], values: [1] },
-      { name: "step.true", type: Bool, dims: [], values: [1] },
-    ],
-    inputs: [{ name: stepsName, type: Int64, dims: [] }],
-    outputs: [],
-  }
-  return { replaced, added }
+const [Unknown, Float32, Int32, Int64, Bool] = [0, 1, 6, 7, 9]
+const microsoft = "com.microsoft"
+/** Places of its inputs. */
+const [PastKey, PastValue, Lengths, Total, Cosines, Sines, Positions, Bias, Sinks] = [
+  3, 4, 5, 6, 7, 8, 9, 10, 11,
+]
+/** `Split` has its sizes as an input since then. */
+const leastOpset = 13
+/** Added to the score of a token that is not seen: its part is zero exactly. */
+const hidden = -1e9
+
+/** One attention of the graph. */
+interface Attention {
+  readonly node: OnnxNode
+  readonly names: readonly string[]
+  readonly heads: number
+  readonly kvHeads: number
+  readonly scale: number
+  /** 0: none. */
+  readonly softcap: number
+  /** How many tokens a token sees, itself among them; 0: all. */
+  readonly window: number
+  /** Numbers of a head that are turned by its position; 0: none. */
+  readonly turned: number
+  readonly isInterleaved: boolean
 }
 
-/** The attention as it is, or token by token. Its outputs have the names that they had. */
-function eitherWay(node: OnnxNode, names: readonly string[], prefix: string): OnnxNewNode {
-  const { op, domain, attributes, outputs } = node
-  const named = (what: string): string => `${prefix}.${what}`
-  const value = (name: string): OnnxValue => ({ name, type: Unknown })
-  const asItIs = ["whole", "whole_keys", "whole_values"].map(named)
-  const step = ["now", "keys", "values"].map(named)
-  // Queries, keys and values: one tensor of all three, or one each.
-  const given = [0, 1, 2].filter((at) => names[at])
-  const ofToken = (at: number): string => named(`token.${at}`)
-  const body: OnnxAddition = {
-    nodes: [
-      { op: "Unsqueeze", inputs: [named("index"), "step.zero"], outputs: [named("start")] },
-      { op: "Add", inputs: [named("start"), "step.one"], outputs: [named("end")] },
-      ...given.map((at) => ({
-        op: "Slice",
-        inputs: [names[at], named("start"), named("end"), "step.one"],
-        outputs: [ofToken(at)],
-      })),
-      // What the operator is told counts all new tokens: those behind this one are not there yet.
-      {
-        op: "Cast",
-        inputs: [named("index")],
-        outputs: [named("index32")],
-        attributes: [{ name: "to", int: Int32 }],
-      },
-      { op: "Sub", inputs: [named("index32"), "step.last"], outputs: [named("missing")] },
-      { op: "Add", inputs: [names[Lengths], named("missing")], outputs: [named("lengths")] },
-      { op: "Add", inputs: [names[Total], named("missing")], outputs: [named("total")] },
-      {
-        op,
-        domain,
-        attributes,
-        inputs: names.map((name, at) => {
-          if (given.includes(at)) return ofToken(at)
-          const own = {
-            [PastKey]: "past_keys",
-            [PastValue]: "past_values",
-            [Lengths]: "lengths",
-            [Total]: "total",
-          }
-          return own[at] === undefined ? name : named(own[at])
-        }),
-        outputs: step,
-      },
-      { op: "Squeeze", inputs: [step[0], "step.one"], outputs: [named("row")] },
-      { op: "Identity", inputs: [named("goes_on")], outputs: [named("still_goes_on")] },
-    ],
-    inputs: [
-      { name: named("index"), type: Int64, dims: [] },
-      { name: named("goes_on"), type: Bool, dims: [] },
-      value(named("past_keys")),
-      value(named("past_values")),
-    ],
-    outputs: [
-      { name: named("still_goes_on"), type: Bool, dims: [] },
-      value(step[1]),
-      value(step[2]),
-      value(named("row")),
-    ],
+/** Nodes and constants that are put together; names begin with `prefix`. */
+class Part {
+  readonly nodes: OnnxNewNode[] = []
+  private readonly prefix: string
+  private readonly constants: Map<string, NonNullable<OnnxAddition["constants"]>[number]>
+
+  constructor(prefix: string, constants: Part["constants"]) {
+    this.prefix = prefix
+    this.constants = constants
   }
-  const looped = ["last_keys", "last_values", "rows"].map(named)
-  const oneByOne: OnnxAddition = {
-    nodes: [
-      {
-        op: "Loop",
-        inputs: [stepsName, "step.true", names[PastKey], names[PastValue]],
-        outputs: looped,
-        attributes: [{ name: "body", graph: body }],
-      },
-      {
-        op: "Transpose",
-        inputs: [looped[2]],
-        outputs: [named("stepped")],
-        attributes: [{ name: "perm", ints: [1, 0, 2] }],
-      },
-    ],
-    inputs: [],
-    outputs: [value(named("stepped")), value(looped[0]), value(looped[1])],
+
+  named(name: string): string {
+    return `${this.prefix}.${name}`
   }
-  const whole: OnnxAddition = {
-    nodes: [{ op, domain, attributes, inputs: names, outputs: asItIs }],
-    inputs: [],
-    outputs: asItIs.map((name) => value(name)),
+
+  /** A node with one output, which is returned. */
+  add(
+    name: string,
+    op: string,
+    inputs: readonly string[],
+    attributes: readonly OnnxAttribute[] = [],
+    domain = "",
+  ): string {
+    return this.split([name], op, inputs, attributes, domain)[0]
+  }
+
+  /** A node with several outputs. */
+  split(
+    names: readonly string[],
+    op: string,
+    inputs: readonly string[],
+    attributes: readonly OnnxAttribute[] = [],
+    domain = "",
+  ): string[] {
+    const outputs = names.map((name) => this.named(name))
+    this.nodes.push({ op, inputs, outputs, attributes, domain })
+    return outputs
+  }
+
+  /** A constant of shape [values.length], or [] for a single number that is no list. */
+  constant(values: number | readonly number[], type = Int64): string {
+    const list = typeof values === "number" ? [values] : values
+    const name = `step.constant.${type}.${typeof values === "number" ? "" : "list."}${list.join(".")}`
+    this.constants.set(name, {
+      name,
+      type,
+      dims: typeof values === "number" ? [] : [list.length],
+      values: list,
+    })
+    return name
+  }
+}
+
+/**
+ * The attentions of a graph, what takes their place, and the caches whose new tokens come out of it; null where there are none, or one of
+ * them is told more than is known here.
+ */
+export function stepwise(
+  graph: OnnxGraph,
+): { replaced: OnnxNode[]; added: OnnxAddition; presents: ReadonlySet<string> } | null {
+  const replaced = graph.nodes.filter(({ op, domain }) => op === "GroupQueryAttention" && domain !== "")
+  const attentions = replaced.map((node) => readAttention(node, graph))
+  if (replaced.length === 0 || graph.opset < leastOpset) return null
+  if (!attentions.every((each) => each !== null)) return null
+  const constants: Part["constants"] = new Map()
+  const common = new Part("step", constants)
+  const zero = common.constant(0)
+  common.add("all_at_once", "Equal", [stepsName, zero])
+  common.add("is_single", "Equal", [stepsName, common.constant(1)])
+  common.add("last", "Sub", [
+    common.add("count", "Cast", [stepsName], [to(Int32)]),
+    common.constant(1, Int32),
+  ])
+  const filled = common.add("filled_lanes", "Add", [stepsName, common.constant(lanes - 1)])
+  const lanesOf = common.add("lanes", "Div", [filled, common.constant([lanes])])
+  common.add("new_places", "Mul", [lanesOf, common.constant([lanes])])
+  const [first] = attentions
+  const position = countPlaces(common, first.names[Lengths])
+  const places = placesOf(common, first.names[PastKey])
+  const biases = new Map<number, string>()
+  for (const { window } of attentions)
+    if (!biases.has(window)) biases.set(window, biasOf(common, `bias.${window}`, position, places, window))
+  for (const [index, attention] of attentions.entries()) {
+    const seen: Seen = { position, places, bias: biases.get(attention.window)! }
+    common.nodes.push(chosenWay(attention, `step.${index}`, constants, seen))
   }
   return {
-    op: "If",
-    inputs: ["step.all_at_once"],
-    outputs,
-    attributes: [
-      { name: "then_branch", graph: whole },
-      { name: "else_branch", graph: oneByOne },
+    replaced,
+    added: {
+      nodes: common.nodes,
+      constants: [...constants.values()],
+      inputs: [{ name: stepsName, type: Int64, dims: [] }],
+      outputs: [],
+    },
+    presents: new Set(attentions.flatMap(({ node }) => node.outputs.slice(1))),
+  }
+}
+
+/** Null: it is told something that is not known here, or its cache has another type than float32. */
+function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention | null {
+  const names = node.inputs.map(({ name }) => name)
+  const caches = [names[PastKey], names[PastValue]]
+  const isWhole =
+    names[Lengths] &&
+    names[Total] &&
+    caches.every((past, at) => past && node.outputs[at + 1] === presentName(past))
+  const cache = inputs.find(({ name }) => name === names[PastKey])
+  if (!isWhole || names[Positions] || names[Bias] || cache?.type !== Float32) return null
+  const values = new Map(
+    node.attributes.map((each) => numberOf(each as Uint8Array)).map((each) => [each.name, each.value]),
+  )
+  const value = (name: string, missing: number): number => {
+    const found = values.get(name) ?? missing
+    values.delete(name)
+    return found
+  }
+  const heads = value("num_heads", 0)
+  const kvHeads = value("kv_num_heads", 0)
+  // Exports may leave the size of a head open.
+  const scale = value("scale", 0) || (cache.dims?.[3] ?? 0) ** -0.5
+  const window = value("local_window_size", 0)
+  const isRotary = value("do_rotary", 0) !== 0
+  const half = sizes.get(names[Cosines])?.[1] ?? 0
+  const attention: Attention = {
+    ...{ node, names, heads, kvHeads, scale },
+    softcap: value("softcap", 0),
+    // A negative number is a large one here: no window.
+    window: window > 2 ** 31 ? 0 : window,
+    turned: isRotary ? 2 * half : 0,
+    isInterleaved: value("rotary_interleaved", 0) !== 0,
+  }
+  const isKnown = [...values.values()].every((left) => left === 0)
+  const hasSizes = scale < 1e9 && kvHeads > 0 && heads % kvHeads === 0 && (!isRotary || half > 0)
+  return isKnown && hasSizes ? attention : null
+}
+
+/** What a token sees: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and what is added to scores, [B, 1, 1, P + 1]. */
+interface Seen {
+  readonly position: string
+  readonly places: string
+  readonly bias: string
+}
+
+function countPlaces(part: Part, lengths: string): string {
+  const apart = part.add("lengths", "Reshape", [lengths, part.constant([-1, 1, 1, 1])])
+  return part.add("position", "Cast", [apart], [to(Int64)])
+}
+
+function placesOf(part: Part, cache: string): string {
+  return part.add("places", "Gather", [part.add("shape", "Shape", [cache]), part.constant(2)])
+}
+
+/** Numbers of a head, [1]. */
+function headSize(part: Part, cache: string): string {
+  return part.add("head_size", "Gather", [part.add("head_shape", "Shape", [cache]), part.constant([3])])
+}
+
+/** Zero for the places that are seen and for the new token behind them all, else a number that no score outweighs. */
+function biasOf(part: Part, name: string, position: string, places: string, window: number): string {
+  const one = part.constant(1)
+  const every = part.add(`${name}.all`, "Range", [
+    part.constant(0),
+    part.add(`${name}.end`, "Add", [places, one]),
+    one,
+  ])
+  let seen = part.add(`${name}.before`, "Less", [every, position])
+  if (window > 0) {
+    const first = part.add(`${name}.first`, "Sub", [position, part.constant(window)])
+    seen = part.add(`${name}.near`, "And", [seen, part.add(`${name}.behind`, "Greater", [every, first])])
+  }
+  const own = part.add(`${name}.own`, "Equal", [every, places])
+  const either = part.add(`${name}.either`, "Or", [seen, own])
+  return part.add(name, "Where", [either, part.constant(0, Float32), part.constant(hidden, Float32)])
+}
+
+/** The operator, the products for one token, or these in a loop. The outputs have the names that they had; those of new tokens are added. */
+function chosenWay(
+  attention: Attention,
+  prefix: string,
+  constants: Part["constants"],
+  seen: Seen,
+): OnnxNewNode {
+  const { node, names } = attention
+  const single = new Part(`${prefix}.single`, constants)
+  const given = [0, 1, 2].map((at) => names[at])
+  const cache = [names[PastKey], names[PastValue]] as const
+  const ways = [
+    graphOf(single, products(single, attention, given, cache, seen)),
+    oneByOne(attention, `${prefix}.loop`, constants, given, cache),
+  ]
+  const stepped = new Part(`${prefix}.stepped`, constants)
+  const [out, keys, values] = ["out", "keys", "values"].map((name) => stepped.named(name))
+  stepped.nodes.push(either("step.is_single", ways, [out, keys, values]))
+  // Nobody asks for the whole cache of steps.
+  const whole = ["whole_keys", "whole_values"].map((name, at) =>
+    stepped.add(name, "Identity", [[keys, values][at]]),
+  )
+  const fresh = node.outputs.slice(1).map(freshName)
+  const branches = [
+    atOnce(attention, `${prefix}.at_once`, constants),
+    graphOf(stepped, [out, ...whole, keys, values]),
+  ]
+  return either("step.all_at_once", branches, [...node.outputs, ...fresh])
+}
+
+/** The attention as it was, and the keys and values of the new tokens. */
+function atOnce(
+  { node, names, kvHeads }: Attention,
+  prefix: string,
+  constants: Part["constants"],
+): OnnxAddition {
+  const part = new Part(prefix, constants)
+  const { op, domain, attributes } = node
+  const whole = part.split(["out", "keys", "values"], op, names, attributes, domain)
+  const fresh = whole
+    .slice(1)
+    .map((name, at) =>
+      part.add(`fresh.${at}`, "GatherND", [name, placesName(kvHeads)], [{ name: "batch_dims", int: 2 }]),
+    )
+  return graphOf(part, [...whole, ...fresh])
+}
+
+/**
+ * Attention of one new token a row by products: its output [B, 1, H · D], its keys and its values [B, K, 1, D]. `given`: queries, keys and
+ * values, or all of them as the first. Scores are [B, K, G, P + 1], where G heads share keys and values.
+ */
+function products(
+  part: Part,
+  { heads, kvHeads, scale, softcap, turned, isInterleaved, names }: Attention,
+  given: readonly string[],
+  [pastKeys, pastValues]: readonly [string, string],
+  { position, places, bias }: Seen,
+): string[] {
+  const group = heads / kvHeads
+  const [whole, , loose] = given
+  const axis = (int: number): OnnxAttribute => ({ name: "axis", int })
+  const [query, key, value] = loose
+    ? given
+    : part.split(
+        ["query", "key", "value"],
+        "Split",
+        [
+          whole,
+          part.add("sizes", "Mul", [headSize(part, pastKeys), part.constant([heads, kvHeads, kvHeads])]),
+        ],
+        [axis(2)],
+      )
+  const rowPosition = part.add("row_position", "Reshape", [position, part.constant([-1, 1])])
+  const turn = (name: string, x: string, count: number): string =>
+    turned === 0
+      ? x
+      : part.add(
+          name,
+          "RotaryEmbedding",
+          [x, rowPosition, names[Cosines], names[Sines]],
+          [
+            { name: "interleaved", int: isInterleaved ? 1 : 0 },
+            { name: "num_heads", int: count },
+            { name: "rotary_embedding_dim", int: turned },
+          ],
+          microsoft,
+        )
+  const shaped = (name: string, x: string, rows: number): string =>
+    part.add(name, "Reshape", [x, part.constant([0, kvHeads, rows, -1])])
+  const queries = shaped("queries", turn("turned_query", query, heads), group)
+  const keys = shaped("keys", turn("turned_key", key, kvHeads), 1)
+  const values = shaped("values", value, 1)
+  const score = (name: string, to: string): string =>
+    part.add(
+      name,
+      "FusedMatMul",
+      [queries, to],
+      [
+        { name: "transB", int: 1 },
+        { name: "alpha", float: scale },
+      ],
+      microsoft,
+    )
+  let scores = part.add(
+    "scores",
+    "Concat",
+    [score("past_scores", pastKeys), score("own_score", keys)],
+    [axis(3)],
+  )
+  if (softcap !== 0) {
+    const small = part.add("scores_by_cap", "Div", [scores, part.constant(softcap, Float32)])
+    const bounded = part.add("bounded_scores", "Tanh", [small])
+    scores = part.add("capped_scores", "Mul", [bounded, part.constant(softcap, Float32)])
+  }
+  scores = part.add("seen_scores", "Add", [scores, bias])
+  const one = part.constant([1])
+  const sizes = [part.add("past_size", "Reshape", [places, one]), one]
+  const parts = ["past_parts", "own_part"]
+  if (names[Sinks]) {
+    // A score that belongs to no token.
+    const apart = part.add("sinks", "Reshape", [names[Sinks], part.constant([1, kvHeads, group, 1])])
+    const shape = part.add("own_shape", "Shape", [part.named("own_score")])
+    scores = part.add(
+      "sunk_scores",
+      "Concat",
+      [scores, part.add("every_sink", "Expand", [apart, shape])],
+      [axis(3)],
+    )
+    sizes.push(one)
+    parts.push("sunk_part")
+  }
+  const softmax = part.add("parts", "Softmax", [scores], [axis(-1)])
+  const [past, own] = part.split(
+    parts,
+    "Split",
+    [softmax, part.add("part_sizes", "Concat", sizes, [axis(0)])],
+    [axis(3)],
+  )
+  const sum = part.add("sum", "Add", [
+    part.add("past_sum", "MatMul", [past, pastValues]),
+    part.add("own_sum", "Mul", [own, values]),
+  ])
+  return [part.add("heads", "Reshape", [sum, part.constant([0, 1, -1])]), keys, values]
+}
+
+/** The products for one token after the other. Each is put into a copy of the cache, behind those before it. */
+function oneByOne(
+  attention: Attention,
+  prefix: string,
+  constants: Part["constants"],
+  given: readonly string[],
+  cache: readonly [string, string],
+): OnnxAddition {
+  const { names, kvHeads, window } = attention
+  const part = new Part(prefix, constants)
+  const [zero, one, two] = [[0], [1], [2]].map((values) => part.constant(values))
+  const rows = part.add("rows", "Gather", [part.add("cache_shape", "Shape", [cache[0]]), zero])
+  const room = [rows, part.constant([kvHeads]), "step.new_places", headSize(part, cache[0])]
+  const empty = part.add("room", "ConstantOfShape", [
+    part.add("room_shape", "Concat", room, [{ name: "axis", int: 0 }]),
+  ])
+  const wide = cache.map((name, at) =>
+    part.add(`wide.${at}`, "Concat", [name, empty], [{ name: "axis", int: 2 }]),
+  )
+  const body = new Part(`${prefix}.token`, constants)
+  const [index, goesOn, pastKeys, pastValues] = ["index", "goes_on", "past_keys", "past_values"].map((name) =>
+    body.named(name),
+  )
+  const start = body.add("start", "Unsqueeze", [index, zero])
+  const end = body.add("end", "Add", [start, one])
+  const own = given.map((name, at) =>
+    name ? body.add(`given.${at}`, "Slice", [name, start, end, one]) : name,
+  )
+  // The lengths count all new tokens but the last: those from this one on are not there yet.
+  const missing = body.add("missing", "Sub", [body.add("index32", "Cast", [index], [to(Int32)]), "step.last"])
+  const position = countPlaces(body, body.add("count", "Add", [names[Lengths], missing]))
+  const places = placesOf(body, pastKeys)
+  const seen = { position, places, bias: biasOf(body, "bias", position, places, window) }
+  const [out, keys, values] = products(body, attention, own, [pastKeys, pastValues], seen)
+  const at = body.add("at", "Expand", [position, body.add("token_shape", "Shape", [keys])])
+  const [nextKeys, nextValues] = [
+    [pastKeys, keys],
+    [pastValues, values],
+  ].map(([all, token], which) =>
+    body.add(`next.${which}`, "ScatterElements", [all, at, token], [{ name: "axis", int: 2 }]),
+  )
+  const said = [body.add("row", "Squeeze", [out, one])]
+  for (const [which, token] of [keys, values].entries())
+    said.push(body.add(`said.${which}`, "Squeeze", [token, two]))
+  const loop: OnnxAddition = {
+    nodes: [...body.nodes, { op: "Identity", inputs: [goesOn], outputs: [body.named("still")] }],
+    inputs: [
+      { name: index, type: Int64, dims: [] },
+      { name: goesOn, type: Bool, dims: [] },
+      ...[pastKeys, pastValues].map((name) => value(name)),
+    ],
+    outputs: [
+      { name: body.named("still"), type: Bool, dims: [] },
+      ...[nextKeys, nextValues, ...said].map((name) => value(name)),
     ],
   }
+  const looped = part.split(
+    ["last_keys", "last_values", "rows_out", "rows_keys", "rows_values"],
+    "Loop",
+    [stepsName, part.constant(1, Bool), ...wide],
+    [{ name: "body", graph: loop }],
+  )
+  const turned = (name: string, x: string, perm: readonly number[]): string =>
+    part.add(name, "Transpose", [x], [{ name: "perm", ints: perm }])
+  return graphOf(part, [
+    turned("out", looped[2], [1, 0, 2]),
+    turned("keys", looped[3], [1, 2, 0, 3]),
+    turned("values", looped[4], [1, 2, 0, 3]),
+  ])
+}
+
+function either(
+  condition: string,
+  [yes, no]: readonly OnnxAddition[],
+  outputs: readonly string[],
+): OnnxNewNode {
+  return {
+    ...{ op: "If", inputs: [condition], outputs },
+    attributes: [
+      { name: "then_branch", graph: yes },
+      { name: "else_branch", graph: no },
+    ],
+  }
+}
+
+function graphOf({ nodes }: Part, outputs: readonly string[]): OnnxAddition {
+  return { nodes, inputs: [], outputs: outputs.map(value) }
+}
+
+function value(name: string): OnnxValue {
+  return { name, type: Unknown }
+}
+
+function to(type: number): OnnxAttribute {
+  return { name: "to", int: type }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { distance } from "../../../../runtime/model/ort/layout.ts"
 import { readGraph } from "../../../../runtime/model/ort/onnx.ts"
 import type { OrtSession } from "../../../../runtime/model/ort/session.ts"
 import { slimmed } from "../../../../runtime/model/ort/slim.ts"
@@ -25,20 +26,35 @@ async function logitsOf(session: OrtSession): Promise<Float32Array[]> {
   return steps
 }
 
+/** Tokens read one by one are attended by products, whose sums have another order; elsewhere nothing is computed otherwise. */
+async function expectSame(slim: OrtSession, whole: OrtSession, bound: number): Promise<void> {
+  const [said, wanted] = [await logitsOf(slim), await logitsOf(whole)]
+  if (!slim.signature.takesSteps) expect(said).toEqual(wanted)
+  for (const [step, logits] of said.entries()) {
+    expect(logits.length).toBe(wanted[step].length)
+    expect(distance(logits, wanted[step])).toBeLessThan(bound)
+  }
+}
+
+const grouped = { isGrouped: true, hasPositions: false }
+
 const tiny: [string, TinyOptions][] = [
   ["keys behind a gap", {}],
   ["halves", { isHalf: true }],
-  ["grouped-query attention", { isGrouped: true, hasPositions: false }],
-  ["grouped-query attention of halves", { isGrouped: true, hasPositions: false, isHalf: true }],
+  ["grouped-query attention", grouped],
+  ["grouped-query attention with a window", { ...grouped, grouped: { window: 7 } }],
+  ["grouped-query attention with bounded scores", { ...grouped, grouped: { softcap: 0.5 } }],
+  ["grouped-query attention with sinks", { ...grouped, grouped: { hasSinks: true } }],
+  ["grouped-query attention of halves", { ...grouped, isHalf: true }],
   ["rows that depend on each other", { isQuantised: true }],
 ]
 
-test.each(tiny)("%s: a slim graph says what the whole one says, to the last bit", async (_name, options) => {
+test.each(tiny)("%s: a slim graph says what the whole one says", async (_name, options) => {
   const [whole, slim] = [await openTiny(options, { isSlim: false }), await openTiny(options)]
   expect(slim.description).toBe(whole.description)
   expect(slim.signature.caches.every(({ fresh }) => fresh !== undefined)).toBe(true)
   expect(whole.signature.caches.every(({ fresh }) => fresh === undefined)).toBe(true)
-  expect(await logitsOf(slim)).toEqual(await logitsOf(whole))
+  await expectSame(slim, whole, 1e-5)
 })
 
 test.each([
@@ -56,7 +72,8 @@ test.each([
   const model = `test/exports/${name}`
   const [whole, slim] = [await openGraph(model, { isSlim: false }), await openGraph(model)]
   expect(slim.description).toBe(whole.description)
-  expect(await logitsOf(slim)).toEqual(await logitsOf(whole))
+  // Some round their activations to 8 bits.
+  await expectSame(slim, whole, 0.02)
 })
 
 test("what is no model, or part of one, stays what it is", () => {

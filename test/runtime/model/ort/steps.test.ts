@@ -25,7 +25,7 @@ describe.each(graphs)("several tokens in one run, %s", (_name, open) => {
     const random = generator(31)
     const texts = [20, 41, 62].map((prompt) => ({
       prompt,
-      tokens: Array.from({ length: prompt + 40 }, () => Math.floor(random() * Math.min(256, width))),
+      tokens: Array.from({ length: prompt + 100 }, () => Math.floor(random() * Math.min(256, width))),
     }))
     const promptOf = (slot: number): Feed => {
       const { prompt, tokens } = texts[slot]
@@ -48,7 +48,10 @@ describe.each(graphs)("several tokens in one run, %s", (_name, open) => {
       let compared = 0
       for (;;) {
         const feeds = company.flatMap((slot): Feed[] => {
-          const tokens = texts[slot].tokens.slice(at[slot], at[slot] + 1 + Math.floor(9 * random()))
+          const tokens = texts[slot].tokens.slice(
+            at[slot],
+            at[slot] + 1 + Math.floor((company.length === 1 ? 90 : 9) * random()),
+          )
           return tokens.length === 0
             ? []
             : [{ slot, start: at[slot], tokens, logitsCount: tokens.length, isStepwise: true }]
@@ -65,7 +68,7 @@ describe.each(graphs)("several tokens in one run, %s", (_name, open) => {
           at[slot] += tokens.length
         }
       }
-      expect(compared).toBe(40 * company.length)
+      expect(compared).toBe(100 * company.length)
     }
   })
 })
@@ -77,23 +80,43 @@ test("a graph without the operator, and one that keeps less of a token than it c
   expect((await openTiny(grouped, { isSlim: false })).readsSteps).toBe(false)
 })
 
+/** Attributes as a file has them: a name and an integer each. */
+function attributesOf(values: Record<string, number>): Uint8Array[] {
+  return Object.entries(values).map(([name, value]) =>
+    Uint8Array.of(10, name.length, ...Buffer.from(name), 24, value, 160, 1, 2),
+  )
+}
+
 test("attention that is told more than is known here stays as it is", () => {
-  const inputs = ["qkv", "", "", "past.key", "past.value", "lengths", "total", "cosines", "sines"]
-  const node = (names: readonly string[]): OnnxNode => ({
+  const inputs = [
+    "qkv",
+    "",
+    "",
+    "past_key_values.0.key",
+    "past_key_values.0.value",
+    "lengths",
+    "total",
+    "cosines",
+    "sines",
+  ]
+  const node = (names: readonly string[], told: Record<string, number>): OnnxNode => ({
     at: 0,
     op: "GroupQueryAttention",
     domain: "com.microsoft",
     inputs: names.map((name) => ({ name, start: 0 })),
-    outputs: ["out", "present.key", "present.value"],
-    attributes: [],
+    outputs: ["out", "present.0.key", "present.0.value"],
+    attributes: attributesOf({ num_heads: 4, kv_num_heads: 2, do_rotary: 1, ...told }),
   })
-  const graphOf = (names: readonly string[]): OnnxGraph => ({
+  const graphOf = (names: readonly string[], told: Record<string, number> = {}): OnnxGraph => ({
     opset: 17,
-    nodes: [node(names)],
-    inputs: [],
+    nodes: [node(names, told)],
+    inputs: [{ name: "past_key_values.0.key", type: 1, dims: [0, 2, 0, 16] }],
     outputs: [],
+    sizes: new Map([["cosines", [64, 8]]]),
   })
   expect(stepwise(graphOf(inputs))?.replaced).toHaveLength(1)
   expect(stepwise(graphOf([...inputs, "positions"]))).toBeNull()
   expect(stepwise(graphOf([...inputs, "", "bias"]))).toBeNull()
+  expect(stepwise(graphOf(inputs, { qk_output: 0 }))?.replaced).toHaveLength(1)
+  expect(stepwise(graphOf(inputs, { qk_output: 1 }))).toBeNull()
 })

@@ -1,17 +1,17 @@
 /**
  * Writes docs/models.md: each model of models.json, with what was measured of those that lie on this machine.
  *
- * Usage: `node dist/test/bench/models/table.js [--at "NAME=FILE"…] [--llama DIR] [--rounds 3] [--threads 2]`. FILE is a GGUF file, or a name that `open`
- * takes; DIR has node-llama-cpp installed. What was measured before is kept in docs/models.json, so that models can be measured one by one.
+ * Usage: `node dist/test/bench/table.js [--at "NAME=FILE"…] [--llama DIR] [--rounds 3] [--threads 2]`. FILE is a GGUF file, or a name that `open`
+ * takes; DIR has node-llama-cpp installed. What was measured before is kept in test/bench/results/models.json, so that models can be measured one by one.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { availableParallelism, cpus } from "node:os"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { quantile } from "../../../runtime/engine/metrics.ts"
-import type { ModelStyle } from "../../../runtime/turn/style.ts"
-import type { Loaded } from "./subject.ts"
+import { quantile } from "../../runtime/engine/metrics.ts"
+import type { ModelStyle } from "../../runtime/turn/style.ts"
+import type { Loaded } from "./models/subject.ts"
 
 const { values: flags } = parseArgs({
   options: {
@@ -41,7 +41,7 @@ interface Measured {
 }
 
 const listFile = "test/bench/models/models.json"
-const measuredFile = "docs/models.json"
+const measuredFile = "test/bench/results/models.json"
 const pageFile = "docs/models.md"
 
 const models = JSON.parse(readFileSync(listFile, "utf8")) as Model[]
@@ -62,7 +62,7 @@ writeFileSync(pageFile, page())
 function measure(path: string): Measured {
   const isGguf = path.endsWith(".gguf")
   const args = [
-    fileURLToPath(new URL("../models.js", import.meta.url)),
+    fileURLToPath(new URL("./models.js", import.meta.url)),
     ...["--json", "--without", "raw", "--rounds", flags.rounds, "--threads", flags.threads],
     ...(isGguf && flags.llama !== undefined ? ["--gguf", path, "--llama", flags.llama] : ["--model", path]),
   ]
@@ -90,7 +90,7 @@ function page(): string {
   const machines = [...new Set(Object.values(known).map(({ machine }) => machine))]
   return `# Which model?
 
-This page is made by \`test/bench/models/table.ts\`. Speeds are tokens a second, medians; behind the slash stands node-llama-cpp on the same file, with
+This page is made by \`test/bench/table.ts\`. Speeds are tokens a second, medians; behind the slash stands node-llama-cpp on the same file, with
 its own grammar of the same schema. Memory is that of the process once the model is loaded. "First of 500" is the time to the first token behind a
 prompt of 500 tokens. A dash: not tried.
 
