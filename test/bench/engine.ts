@@ -4,7 +4,7 @@
  * process. Prints for each number of clients: tokens a second of both, the ratio of each pair and, beside it, the cores that other programs
  * took meanwhile; then runs of the model a token of one client, the share of places that were computed in vain, and the times of masks.
  *
- * Usage: `node dist/test/bench/engine.js [--model NAME] [--device cpu] [--rows 1,4,8,16] [--pairs 3] [--seconds 6] [--threads N] [--json]`.
+ * Usage: `node dist/test/bench/engine.js [--model NAME] [--device cpu] [--rows 1,4,8,16] [--pairs 3] [--seconds 10] [--threads N] [--json]`.
  */
 import { readFileSync } from "node:fs"
 import { availableParallelism, cpus } from "node:os"
@@ -18,7 +18,7 @@ const { values: flags } = parseArgs({
     device: { type: "string", default: "cpu" },
     rows: { type: "string", default: "1,4,8,16" },
     pairs: { type: "string", default: "3" },
-    seconds: { type: "string", default: "6" },
+    seconds: { type: "string", default: "10" },
     threads: { type: "string" },
     json: { type: "boolean", default: false },
   },
@@ -88,12 +88,15 @@ function ownMs(): number {
 
 const prose = readFileSync("README.md", "utf8").replaceAll(/[^\w\s.,;:]/g, "")
 
-/** Request number `turn`: free and bound answers have the same prompts and budgets. */
-function requestOf(turn: number): { prompt: string; maxTokens: number } {
-  const length = 40 + ((turn * 7_919) % 1_200)
+/**
+ * Request number `turn`: free and bound answers have the same prompts and budgets, but for the first word, so that none finds its prompt
+ * in the cache of another kind.
+ */
+function requestOf(kind: Kind, turn: number): { prompt: string; maxTokens: number } {
+  const length = 40 + ((turn * 7_919) % 400)
   const from = (turn * 104_729) % (prose.length - length)
   return {
-    prompt: `${prose.slice(from, from + length)}\nList some people, please.`,
+    prompt: `${kind} ${turn}: ${prose.slice(from, from + length)}\nList some people, please.`,
     maxTokens: 40 + ((turn * 31) % 160),
   }
 }
@@ -109,7 +112,7 @@ async function load(engine: Engine, count: number, kind: Kind, first: number): P
   const maskUs: number[] = []
   const client = async (index: number): Promise<void> => {
     for (let turn = first + index; performance.now() < until; turn += count) {
-      const { prompt, maxTokens } = requestOf(turn)
+      const { prompt, maxTokens } = requestOf(kind, turn)
       const options = {
         ...kinds[kind],
         maxTokens,
