@@ -9,6 +9,7 @@
 import { weighed } from "../deadline.ts"
 import type { ExprId } from "../lexeme/expr/expr.ts"
 import { flags, Searched } from "../lexeme/expr/nodes.ts"
+import { ArrayFrame } from "./array/arrayframe.ts"
 import { Types } from "./facts/conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
 import type { Keywords } from "./read/keywords.ts"
@@ -69,7 +70,9 @@ export function checkReach({ language, value: root, nodes }: Reach): void {
 /** Makes what a value of `conjunction` begins with, and adds the conjunctions of its parts. */
 function make(language: JsonLanguage, conjunction: number, add: (part: number) => void): void {
   if (!language.isProductive(conjunction)) return
-  language.valueSteps(conjunction)
+  // The first item of an array is told behind its bracket, by all that counts items.
+  for (const { frames } of language.valueSteps(conjunction))
+    for (const frame of frames) if (frame instanceof ArrayFrame) frame.follow(0, null)
   language.checkKeys(conjunction)
   for (const { names, classes } of language.objectsOf(conjunction)) {
     for (const { value } of names) add(value)
@@ -94,6 +97,7 @@ function saysItsParts(keywords: Keywords): boolean {
     keywords.patternProperties.length === 0 &&
     keywords.propertyNames === null &&
     keywords.dependentSchemas.length === 0 &&
+    keywords.dependentRequired.length <= FewDependents &&
     keywords.unevaluatedProperties === null &&
     keywords.unevaluatedItems === null &&
     keywords.contains === null &&
