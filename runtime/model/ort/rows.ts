@@ -22,6 +22,8 @@ import type { CacheShape } from "./signature.ts"
 import type { KeptStates } from "./states.ts"
 
 const smallestCapacity = 64
+/** The exponent of a half that is no finite number. */
+const halfInfinity = 0x7c00
 
 /**
  * Capacity of the arena for rows of this many tokens, a multiple of the smallest one: sums over places are made in as many lanes, and
@@ -55,6 +57,8 @@ export class CacheRows {
   private readonly lengths: Int32Array
   /** Capacity of the arena that the slot's row lies in; 0: none. Shape [slots]. */
   private readonly capacities: Int32Array
+  /** Slots that hold a token whose keys or values are no finite numbers. */
+  private readonly broken = new Set<number>()
   /** Shifted: rows with the gap in front, of the run in hand. */
   private readonly shifted: CacheArray[] = []
 
@@ -74,11 +78,17 @@ export class CacheRows {
     return this.lengths[slot]
   }
 
+  /** Whether the slot holds a token whose keys or values are no finite numbers: its text has no logits. */
+  isBroken(slot: number): boolean {
+    return this.broken.has(slot)
+  }
+
   /** Forgets what lies behind `length` tokens, and moves the row to the arena of that length. */
   truncate(slot: number, length: number): void {
     if (length > this.lengths[slot]) {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
     }
+    if (length === 0) this.broken.delete(slot)
     if (length === this.lengths[slot]) return
     const states = this.statesAt(slot, length)
     this.lengths[slot] = length
@@ -96,6 +106,8 @@ export class CacheRows {
     this.lengths[to] = 0
     this.move(to, capacityOf(length, this.contextLength))
     this.lengths[to] = length
+    if (this.isBroken(from)) this.broken.add(to)
+    else this.broken.delete(to)
     this.kept.share(from, to, length)
     if (length === 0) return
     const source = this.arenas.get(this.capacities[from])!
@@ -183,7 +195,8 @@ export class CacheRows {
 
   /**
    * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which are all there are, or lie from
-   * `freshAt` on in the whole present.
+   * `freshAt` on in the whole present. Keys and values that are no finite numbers are kept as zeros, and the slot is broken: in the gap of
+   * a row that comes later, an infinity times the zero of a hidden place would break that one too.
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
@@ -192,6 +205,11 @@ export class CacheRows {
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!
     const row = arena.slots.indexOf(slot)
+    // What is broken in one layer breaks all those above it.
+    const last = this.caches.findLastIndex(({ state }) => !state)
+    for (let cache = last; cache >= Math.max(0, last - 1); cache--)
+      if (!this.isFinite(cache, outputs[cache], outputRow, count, freshAt)) this.broken.add(slot)
+    const isBroken = this.isBroken(slot)
     for (const [cache, { heads, dim, state, fresh }] of this.caches.entries()) {
       const from = outputs[cache].data as CacheArray
       const to = arena.arrays[cache]
@@ -203,9 +221,32 @@ export class CacheRows {
       const first = fresh === undefined ? freshAt : 0
       for (let head = 0; head < heads; head++) {
         const at = ((outputRow * heads + head) * length + first) * dim
-        to.set(from.subarray(at, at + count * dim), ((row * heads + head) * capacity + start) * dim)
+        const place = ((row * heads + head) * capacity + start) * dim
+        if (isBroken) to.fill(0, place, place + count * dim)
+        else to.set(from.subarray(at, at + count * dim), place)
       }
     }
+  }
+
+  /** Whether the new places of a cache are finite numbers, in the row that `append` takes. */
+  private isFinite(
+    cache: number,
+    output: Tensor,
+    outputRow: number,
+    count: number,
+    freshAt: number,
+  ): boolean {
+    const { heads, dim, state, fresh } = this.caches[cache]
+    if (state) return true
+    const values = output.data as CacheArray
+    const length = output.dims[2]
+    const isHalf = values instanceof Uint16Array
+    for (let head = 0; head < heads; head++) {
+      const at = ((outputRow * heads + head) * length + (fresh === undefined ? freshAt : 0)) * dim
+      for (let i = at; i < at + count * dim; i++)
+        if (isHalf ? (values[i] & halfInfinity) === halfInfinity : !Number.isFinite(values[i])) return false
+    }
+    return true
   }
 
   /** What states were behind `length` tokens of a slot; null: as they are in its row, or there are none. */

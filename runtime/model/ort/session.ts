@@ -319,7 +319,10 @@ export class OrtSession {
     this.stepCount++
     try {
       const keep: Keep = (piece, outputs, row) => {
-        if (piece.logitsCount > 0) logits.set(outputs.logitsOf(row), placeOf.get(piece))
+        if (piece.logitsCount === 0) return
+        const place = placeOf.get(piece)!
+        if (this.rows?.isBroken(piece.slot)) logits.fill(Number.NaN, place, place + piece.logitsCount * width)
+        else logits.set(outputs.logitsOf(row), place)
       }
       const rounds = Math.max(...cut.map(({ length }) => length))
       for (let round = 0; round < rounds; round++) {
