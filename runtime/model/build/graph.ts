@@ -6,8 +6,8 @@
  * its own, by which `ort/slim.ts` finds where tokens without wanted logits can be left out.
  */
 
+import { headInput } from "../ort/names.ts"
 import type { OnnxAttribute } from "../ort/onnx.ts"
-import { headInput } from "../ort/slim.ts"
 import type { Activation, Attention, Convolution, Decoder, Linear, Mlp, Norm } from "./blueprint.ts"
 import { attentionTypes, type Provider } from "./providers.ts"
 import { type Rope, ropeTable } from "./rope.ts"

@@ -6,9 +6,8 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import { ModelError } from "../../errors.ts"
 import { freshAt, type Layout, seenAt } from "./layout.ts"
+import { keptName, placesName, stepsName } from "./names.ts"
 import type { CacheShape, FloatType, Signature } from "./signature.ts"
-import { keptName, placesName } from "./slim.ts"
-import { stepsName } from "./steps.ts"
 
 export type CacheArray = Float32Array | Uint16Array
 

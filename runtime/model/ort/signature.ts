@@ -9,8 +9,7 @@
  */
 
 import { ModelError } from "../../errors.ts"
-import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName } from "./slim.ts"
-import { stepsName } from "./steps.ts"
+import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName, stepsName } from "./names.ts"
 
 /** The part of onnxruntime's metadata that is read here; plain data, so that tests can write it down. */
 export interface ValueInfo {

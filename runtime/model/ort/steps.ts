@@ -12,6 +12,7 @@
  * 128 places 36 and 26, of 1,024 346 and 176; eight rows of 128 places 347 and 191, of 1,024 2,692 and 991.
  */
 
+import { freshName, placesName, presentName, stepsName } from "./names.ts"
 import {
   numberOf,
   type OnnxAddition,
@@ -21,10 +22,6 @@ import {
   type OnnxNode,
   type OnnxValue,
 } from "./onnx.ts"
-import { freshName, placesName, presentName } from "./slim.ts"
-
-/** The input that says how many tokens are read one after the other. Shape [], int64; 0: all at once. */
-export const stepsName = "read_steps"
 
 /** Sums over places are made in as many lanes: they have the same bits in every room that is a multiple of it. */
 const lanes = 64
