@@ -75,8 +75,8 @@ export interface OpenOptions {
   /** Sequences that run at once. Default 8. */
   slots?: number
   /**
-   * Threads of the model. Default: for a graph of at most 256 MiB as many as a trial finds fastest, at the start and whenever its steps
-   * take another time; else one less than there are cores.
+   * Threads of the model. Default: one less than there are cores; for a graph of at most 256 MiB fewer where a trial finds them faster,
+   * at the start and whenever its steps take another time.
    */
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
