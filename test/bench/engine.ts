@@ -120,15 +120,15 @@ async function load(engine: Engine, count: number, kind: Kind, first: number): P
         seed: BigInt(turn),
         signal: abort.signal,
       }
-      const generation = await engine.start(prompt, options)
       try {
+        const generation = await engine.start(prompt, options)
         for await (const event of generation) if ("tokens" in event) tokens += event.tokens.length
         const { usage } = await generation.result
         forced += usage.forcedTokens
+        for (const sequence of generation.sequences) maskUs.push(...sequence.maskUs)
       } catch (error) {
         if (!abort.signal.aborted) throw error
       }
-      for (const sequence of generation.sequences) maskUs.push(...sequence.maskUs)
     }
   }
   await Promise.all(Array.from({ length: count }, (_, index) => client(index)))
