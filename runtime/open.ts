@@ -75,8 +75,8 @@ export interface OpenOptions {
   /** Sequences that run at once. Default 8. */
   slots?: number
   /**
-   * Threads of the model. Default: one less than there are cores; for a graph of at most 256 MiB fewer where a trial finds them faster,
-   * at the start and whenever its steps take another time.
+   * Threads of the model. Default: one less than there are cores; for a graph of at most 256 MiB
+   * fewer where a trial finds them faster, at the start and whenever its steps take another time.
    */
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
@@ -261,7 +261,10 @@ function locate(
 }
 
 interface OpenedDirectory extends ModelDirectory {
-  /** What to throw where the directory is refused behind its files; what was built just now is then not kept. */
+  /**
+   * What to throw where the directory is refused behind its files; what was built just now is then
+   * not kept.
+   */
   readonly refusalOf: (error: unknown) => Promise<unknown>
 }
 

@@ -1,4 +1,7 @@
-/** What contributors and releases rely on: the form of the changelog, and the version of Node that CI uses. */
+/**
+ * What contributors and releases rely on: the form of the changelog, and the version of Node that
+ * CI uses.
+ */
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 

@@ -278,7 +278,10 @@ export class JsonLanguage implements Values, Containers {
     }
   }
 
-  /** A rank if `conjunction` is that a value equals a scalar, which satisfies the rest: that is told without a search. Else null. */
+  /**
+   * A rank if `conjunction` demands one scalar that satisfies the rest of it: no search is needed.
+   * Else null.
+   */
   private rankOfConstant(conjunction: number): number | null {
     const isConstant = this.all.factsOf(conjunction).some((id) => {
       const fact = this.all.facts[id]

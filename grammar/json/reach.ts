@@ -70,7 +70,7 @@ export function checkReach({ language, value: root, nodes }: Reach): void {
 /** Makes what a value of `conjunction` begins with, and adds the conjunctions of its parts. */
 function make(language: JsonLanguage, conjunction: number, add: (part: number) => void): void {
   if (!language.isProductive(conjunction)) return
-  // The first item of an array is told behind its bracket, by all that counts items.
+  // `follow` computes what may come behind the opening bracket. It throws where too many counts combine.
   for (const { frames } of language.valueSteps(conjunction))
     for (const frame of frames) if (frame instanceof ArrayFrame) frame.follow(0, null)
   language.checkKeys(conjunction)
@@ -127,7 +127,10 @@ function isSuspect(keywords: Keywords, fewBranches: number): boolean {
   )
 }
 
-/** By node id: whether its values may hold some that combine many schemas; null where none do. `suspects`: those that might. */
+/**
+ * By node id: whether its values may hold some that combine many schemas; null where none do.
+ * `suspects`: those that might.
+ */
 function leadsToRisk(
   nodes: readonly SchemaNode[],
   suspects: readonly SchemaNode[],

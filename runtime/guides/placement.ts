@@ -293,7 +293,7 @@ export class Placement {
     this.slow.push(group)
   }
 
-  /** Refuses those that have waited too long: whoever asked should hear of it before the connection is given up. */
+  /** Refuses constraints that have waited too long, so that the client gets an answer before it gives up. */
   private endWaits(now: number): void {
     for (const group of this.slow) {
       if (group.opening || now - group.delayedAt < maxLineMs) continue

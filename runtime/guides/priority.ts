@@ -41,8 +41,8 @@ export function waitedMs(thread: number): number {
 }
 
 /**
- * How much longer work may take than its bound because its thread had no core: at most as long again. A thread that gives way
- * to running answers might otherwise take a minute.
+ * How much longer work may take than its bound because its thread had no core: at most as long
+ * again. A thread that gives way to running answers might otherwise take a minute.
  */
 export function excused(waited: number, bound: number): number {
   return Math.min(waited, bound)

@@ -10,8 +10,9 @@ export interface Disk {
 }
 
 /**
- * Makes a folder and those above it. Throws what the file system says. Node's own `recursive` never returns where a folder
- * that is there takes no other (`/proc/1`), and then the process does not end either.
+ * Makes a folder and those above it. Throws what the file system says. Node's own `recursive` never
+ * returns where a folder that is there takes no other (`/proc/1`), and then the process does not
+ * end either.
  */
 export async function makeFolder(path: string): Promise<void> {
   const isThere = async (folder: string) => (await stat(folder).catch(() => null))?.isDirectory() ?? false

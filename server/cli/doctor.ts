@@ -71,7 +71,10 @@ async function run(flags: Flags, io: Io): Promise<number> {
   return ok ? Exit.Ok : Exit.Rejected
 }
 
-/** What runs this, by its own name: Bun and Deno say of which Node they have the interface. `range` is `>=` and a version. */
+/**
+ * What runs this, by its own name: Bun and Deno say of which Node they have the interface. `range`
+ * is `>=` and a version.
+ */
 export function lookAtRuntime(
   range: string,
   versions: { readonly node: string; readonly [name: string]: string | undefined },

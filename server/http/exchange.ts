@@ -141,7 +141,7 @@ function requestIdOf(request: Request): string {
   return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`
 }
 
-/** How an answer ended, as clients are told: one that ends in calls ends by `tool_calls`. */
+/** Returns the finish reason for the log. An answer with calls of tools has `tool_calls`. */
 function finishOf({ finishReason, toolCalls }: GenerateResult["choices"][number]): string {
   return finishReason === "stop" && toolCalls.length > 0 ? "tool_calls" : finishReason
 }

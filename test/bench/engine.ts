@@ -1,10 +1,13 @@
 /**
- * What a constraint costs in the whole engine under a steady load: so many clients ask again as soon as they are answered, with prompts and
- * answers of mixed lengths, at temperature 0.8. Free answers and answers bound by a schema take turns, in pairs of equal time in one warm
- * process. Prints for each number of clients: tokens a second of both, the ratio of each pair and, beside it, the cores that other programs
- * took meanwhile; then runs of the model a token of one client, the share of places that were computed in vain, and the times of masks.
+ * What a constraint costs in the whole engine under a steady load: so many clients ask again as
+ * soon as they are answered, with prompts and answers of mixed lengths, at temperature 0.8. Free
+ * answers and answers bound by a schema take turns, in pairs of equal time in one warm process.
+ * Prints for each number of clients: tokens a second of both, the ratio of each pair and, beside
+ * it, the cores that other programs took meanwhile; then runs of the model a token of one client,
+ * the share of places that were computed in vain, and the times of masks.
  *
- * Usage: `node dist/test/bench/engine.js [--model NAME] [--device cpu] [--rows 1,4,8,16] [--pairs 3] [--seconds 10] [--threads N] [--json]`.
+ * Usage: `node dist/test/bench/engine.js [--model NAME] [--device cpu] [--rows 1,4,8,16] [--pairs
+ * 3] [--seconds 10] [--threads N] [--json]`.
  */
 import { readFileSync } from "node:fs"
 import { availableParallelism, cpus } from "node:os"
@@ -67,7 +70,10 @@ interface Figures {
   maskUs: number[]
 }
 
-/** Cores at work since the machine was started, in milliseconds (proc(5): user, nice, system, irq, softirq). */
+/**
+ * Cores at work since the machine was started, in milliseconds (proc(5): user, nice, system, irq,
+ * softirq).
+ */
 function busyMs(): number {
   try {
     const [user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8")
@@ -89,8 +95,8 @@ function ownMs(): number {
 const prose = readFileSync("README.md", "utf8").replaceAll(/[^\w\s.,;:]/g, "")
 
 /**
- * Request number `turn`: free and bound answers have the same prompts and budgets, but for the first word, so that none finds its prompt
- * in the cache of another kind.
+ * Request number `turn`: free and bound answers have the same prompts and budgets, but for the
+ * first word, so that none finds its prompt in the cache of another kind.
  */
 function requestOf(kind: Kind, turn: number): { prompt: string; maxTokens: number } {
   const length = 40 + ((turn * 7_919) % 400)

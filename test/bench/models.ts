@@ -3,9 +3,10 @@
  * time, resident memory, tokens a second free and bound by a JSON schema with one row and with eight, the first token of 500 tokens, and
  * that of a second prompt with the same 1,000 tokens before it. Each in a process of its own, the measures in turn, medians of rounds.
  *
- * Usage: `node dist/test/bench/models.js --model NAME [--dtype q4] [--batching fast] [--threads 2] [--gguf FILE --llama DIR] [--without raw] [--rounds 3]
- * [--json]`. NAME is one that `open` takes, and by default the GGUF file. DIR of `--llama` has node-llama-cpp installed; without it and without
- * `--gguf` the raw loop stands alone beside us.
+ * Usage: `node dist/test/bench/models.js --model NAME [--dtype q4] [--batching fast] [--threads 2]
+ * [--gguf FILE --llama DIR] [--without raw] [--rounds 3] [--json]`. NAME is one that `open` takes,
+ * and by default the GGUF file. DIR of `--llama` has node-llama-cpp installed; without it and
+ * without `--gguf` the raw loop stands alone beside us.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,8 +1,10 @@
 /**
  * Writes docs/models.md: each model of models.json, with what was measured of those that lie on this machine.
  *
- * Usage: `node dist/test/bench/table.js [--at "NAME=FILE"…] [--llama DIR] [--rounds 3] [--threads 2]`. FILE is a GGUF file, or a name that `open`
- * takes; DIR has node-llama-cpp installed. What was measured before is kept in test/bench/results/models.json, so that models can be measured one by one.
+ * Usage: `node dist/test/bench/table.js [--at "NAME=FILE"…] [--llama DIR] [--rounds 3] [--threads
+ * 2]`. FILE is a GGUF file, or a name that `open` takes; DIR has node-llama-cpp installed. What was
+ * measured before is kept in test/bench/results/models.json, so that models can be measured one by
+ * one.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"

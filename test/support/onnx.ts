@@ -24,7 +24,10 @@ export interface TinyOptions {
   isQuantised?: boolean
   /** Attention by the operator GroupQueryAttention; without positions it also rotates by them. */
   isGrouped?: boolean
-  /** Beside that operator: a window of so many tokens, scores bounded softly by so much, a score a head that belongs to no token. */
+  /**
+   * Beside that operator: a window of so many tokens, scores bounded softly by so much, a score a
+   * head that belongs to no token.
+   */
   grouped?: { window?: number; softcap?: number; hasSinks?: boolean }
   contextLength?: number
   /** Files beside the graph that hold its weights, in turn. Default: the graph holds them. */

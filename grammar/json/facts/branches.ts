@@ -367,9 +367,10 @@ export class Branches {
   }
 
   /**
-   * Whether what tells cases apart are the values of one or two names, the same in all of `clauses`. Objects keep such cases: once a
-   * value is read few are left. Dozens of names with two cases each are a puzzle. Objects that are closed by the policy must know which
-   * case they are in.
+   * Whether what tells cases apart are the values of one or two names, the same in all of
+   * `clauses`. Objects keep such cases: once a value is read few are left. Dozens of names with two
+   * cases each are a puzzle. Objects that are closed by the policy must know which case they are
+   * in.
    */
   private areCases(clauses: Partial["clauses"]): boolean {
     if (this.reader.closesObjects) return false

@@ -5,8 +5,9 @@
  * schema is a conjunction of obligations (`obligations.ts`), and so is each choice between them, by distribution: of
  * A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty conditions then cost an object twenty bits, where choosing for
  * each of them costs a million branches. Where two alternatives ask for several things each, the choice says more in fewer
- * words, and stays one; but (A ∧ X) ∨ (¬A ∧ Y), as where `if` has both sides, is (¬A ∨ X) and (A ∨ Y). Schemas that speak of names by
- * patterns, of counts, or of what others evaluate are not put so.
+ * words, and stays one; but (A ∧ X) ∨ (¬A ∧ Y), as where `if` has both sides, is (¬A ∨ X) and (A ∨
+ * Y). Schemas that speak of names by patterns, of counts, or of what others evaluate are not put
+ * so.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -59,8 +60,9 @@ export class KeyClauses {
   }
 
   /**
-   * The names whose values tell the cases of `clause` apart: a schema that lists values and its opposite, each with what holds then,
-   * where the opposite may lead to further cases, as in a chain of `else`. Null for other clauses.
+   * The names whose values tell the cases of `clause` apart: a schema that lists values and its
+   * opposite, each with what holds then, where the opposite may lead to further cases, as in a
+   * chain of `else`. Null for other clauses.
    */
   discriminatorsOf(clause: readonly Alternative[]): ReadonlySet<string> | null {
     const names = new Set<string>()
@@ -84,8 +86,9 @@ export class KeyClauses {
   }
 
   /**
-   * Obligations that together say what a clause says that tells cases apart. What is asked of a later case is asked of those that are
-   * none of the cases before. Null where this cannot be put so.
+   * Obligations that together say what a clause says that tells cases apart. What is asked of a
+   * later case is asked of those that are none of the cases before. Null where this cannot be put
+   * so.
    */
   ofCases(clause: readonly Alternative[]): Formula {
     const parts: Obligation[] = []
@@ -111,7 +114,10 @@ export class KeyClauses {
     return parts
   }
 
-  /** The case that comes first in a clause that tells cases apart, its opposite, and what holds besides in each of them. */
+  /**
+   * The case that comes first in a clause that tells cases apart, its opposite, and what holds
+   * besides in each of them.
+   */
   private casesOf(clause: readonly Alternative[]): Cases | null {
     if (clause.length !== 2) return null
     const [[test, ...yes], [other, ...no]] = clause

@@ -17,8 +17,9 @@ const Others = null
 const ManyChances = 30
 
 /**
- * Whether there may be too many: only then is it worth the time to ask. Values that lists tell apart are so many parts, each with a few
- * lexemes; those that sets of facts tell apart are as many as there are sets.
+ * Whether there may be too many: only then is it worth the time to ask. Values that lists tell
+ * apart are so many parts, each with a few lexemes; those that sets of facts tell apart are as many
+ * as there are sets.
  */
 export function mayLeaveMany(
   specs: readonly ObjectSpec[],

@@ -55,12 +55,18 @@ interface PlanKey {
   readonly isRequired: boolean
   /** Set of the obligations that are met as long as it is not there. */
   readonly absence: bigint
-  /** Those of `absences` that it belongs to, and a part of these so that each absence is watched by one of its names. */
+  /**
+   * Those of `absences` that it belongs to, and a part of these so that each absence is watched by
+   * one of its names.
+   */
   readonly absences: readonly Absence[]
   readonly watched: readonly Absence[]
 }
 
-/** Obligations that are met as long as one of the same names is not there; names that are required always are. */
+/**
+ * Obligations that are met as long as one of the same names is not there; names that are required
+ * always are.
+ */
 export interface Absence {
   /** Those first that belong to few others. */
   readonly names: readonly number[]
@@ -101,7 +107,10 @@ export function planOptions(spec: ObjectSpec): PlanOptions {
     keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), ...own })
   }
   const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
-  /** In closed objects each name meets what most obligations ask: all servants are found once many are asked for. */
+  /**
+   * In closed objects each name meets what most obligations ask: all servants are found once many
+   * are asked for.
+   */
   let servants: readonly (readonly PlanKey[])[] | null = null
   const few = new Map<number, readonly PlanKey[]>()
   const servantsOf = (obligation: number) => {
@@ -126,7 +135,10 @@ function byObligation(keys: readonly PlanKey[], obligationCount: number): PlanKe
   return servants
 }
 
-/** By name: the absences that it belongs to, and those that it watches, the one among their names that belongs to the fewest. */
+/**
+ * By name: the absences that it belongs to, and those that it watches, the one among their names
+ * that belongs to the fewest.
+ */
 function absencesOf(
   absentees: readonly (readonly number[])[],
   isRequired: (name: number) => boolean,
@@ -167,7 +179,10 @@ export function withoutAbsences(
   return left
 }
 
-/** 64 bits of a set, as words, lower ones first: they are read eight times as fast as a large number is shifted. */
+/**
+ * 64 bits of a set, as words, lower ones first: they are read eight times as fast as a large number
+ * is shifted.
+ */
 const chunk = new BigUint64Array(1)
 const words = new Int32Array(chunk.buffer)
 

@@ -407,7 +407,10 @@ export class ObjectRules {
     return this.isSettled(unmet, counted & ~(unmet & open & ~plan.kept))
   }
 
-  /** What is met by names that do not come, where those of `plan` come. An absence is looked at where the name that watches it comes. */
+  /**
+   * What is met by names that do not come, where those of `plan` come. An absence is looked at
+   * where the name that watches it comes.
+   */
   private absentWith(progress: Progress, { keys: planned }: Plan): bigint {
     let { absent } = progress
     if (absent === 0n || planned.length === 0) return absent

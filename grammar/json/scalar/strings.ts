@@ -73,7 +73,10 @@ export class StringValues extends ScalarType<ExprId> {
     return content
   }
 
-  /** Whether there are strings in `conjunction`. No automaton is made of a list for it: a discriminator has a list for each value. */
+  /**
+   * Whether there are strings in `conjunction`. No automaton is made of a list for it: a
+   * discriminator has a list for each value.
+   */
   hasText(conjunction: number): boolean {
     const content = this.contents.get(conjunction)
     if (content !== undefined) return content !== NoContent

@@ -121,8 +121,9 @@ export class BuiltModels {
   }
 
   /**
-   * What to throw where the directory at `path`, of `source`, does not open because of `error`. A ModelError then names the weights, and
-   * what was built just now is not kept, unless only memory was missing.
+   * What to throw where the directory at `path`, of `source`, does not open because of `error`. A
+   * ModelError then names the weights, and what was built just now is not kept, unless only memory
+   * was missing.
    */
   async refusalOf(error: unknown, source: ModelSource, path: string): Promise<unknown> {
     if (!(error instanceof ModelError)) return error
@@ -182,7 +183,7 @@ export class BuiltModels {
           if (name.startsWith(`${key}.`) && !name.endsWith(".lock"))
             await rm(join(this.root, name), { recursive: true, force: true })
       }
-      // What others have left and cannot be removed is in nobody's way.
+      // Files of other models that cannot be removed do not stop this conversion.
       await (key === ownKey ? remove() : ifUnlocked(join(this.root, `${key}.lock`), remove).catch(() => {}))
     }
   }
@@ -243,7 +244,7 @@ function diskOf(folder: string): Disk {
  * the header. Throws ModelError for a file that cannot be read.
  */
 async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Promise<string> {
-  // Of the provider only what makes it another graph.
+  // Only this property of the provider changes the graph.
   const attention = attentionTypes[provider]
   const hash = createHash("sha256").update(`${source.kind} ${dtype} ${attention} ${writerVersion}\n`)
   for (const path of await filesOf(source)) {

@@ -148,7 +148,10 @@ export class Parameters {
     return key === null ? undefined : this.raw(key)
   }
 
-  /** A number within the bounds of the parameter. Throws ModelError if it is another value, or absent without a fallback. */
+  /**
+   * A number within the bounds of the parameter. Throws ModelError if it is another value, or
+   * absent without a fallback.
+   */
   number(name: ParameterName, fallback?: number): number {
     return this.checked(this.keyOf(name) ?? name, this.value(name), fallback, bounds[name])
   }

@@ -34,8 +34,8 @@ export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepar
 }
 
 /**
- * Throws ModelError where the weights are refused, as far as headers say it: the tokens and merges of a vocabulary are not read, which
- * take most of the time.
+ * Throws ModelError where the weights are refused, as far as headers say it: the tokens and merges
+ * of a vocabulary are not read, which take most of the time.
  */
 export async function inspect({ kind, path }: ModelSource): Promise<void> {
   const { weights } = kind === "gguf" ? await planGguf(path, "q8") : await planFolder(path, "q8")

@@ -176,8 +176,8 @@ function cutOf(metadata: Metadata): Pretokenizer {
 }
 
 /**
- * Bytes that texts are made of. Some published vocabularies lack tokens for control characters, and for the first bytes of rare planes
- * and of no character at all.
+ * Bytes that texts are made of. Some published vocabularies lack tokens for control characters, and
+ * for the first bytes of rare planes and of no character at all.
  */
 const textBytes: readonly (readonly [first: number, last: number])[] = [
   [0x0a, 0x0a],

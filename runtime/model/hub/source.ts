@@ -51,8 +51,9 @@ export function isSafetensors(names: readonly string[]): boolean {
 }
 
 /**
- * Files of a folder and of the folders in it, with slashes, behind their links. Ascending; what cannot be read is left out, and so is a
- * link to the folder itself or to one in it, whose files would count twice.
+ * Files of a folder and of the folders in it, with slashes, behind their links. Ascending; what
+ * cannot be read is left out, and so is a link to the folder itself or to one in it, whose files
+ * would count twice.
  */
 export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   const files: string[] = []

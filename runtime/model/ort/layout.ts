@@ -51,7 +51,8 @@ export const Rounding = 1e-3
 
 /** The layout that is right, the first of those that are about equally so; null: rows run one at a time. */
 export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
-  // Other sums in another order: where activations are rounded, two such distances differ by as much as they are.
+  // Other sums in another order: where activations are rounded, two such distances differ by as
+  // much as they are.
   const bound = Math.max(Rounding, 2 * trial.distance)
   const right: { layout: Layout; error: number; single: Float32Array }[] = []
   for (const layout of trial.layouts) {

@@ -5,15 +5,24 @@ export function freshName(present: string): string {
   return `${present}.fresh`
 }
 
-/** The input that names the places of the new tokens in caches of so many heads. Shape [B, H, S, 1], int64. */
+/**
+ * The input that names the places of the new tokens in caches of so many heads. Shape [B, H, S, 1],
+ * int64.
+ */
 export function placesName(heads: number): string {
   return `fresh_places.${heads}`
 }
 
-/** The input that names the tokens whose logits are wanted, each by its row and its place there. Shape [n, 1, 2], int64. */
+/**
+ * The input that names the tokens whose logits are wanted, each by its row and its place there.
+ * Shape [n, 1, 2], int64.
+ */
 export const keptName = "kept_tokens"
 
-/** The input of the last product in the graphs that `build/graph.ts` writes. Other products may read it beside that one. */
+/**
+ * The input of the last product in the graphs that `build/graph.ts` writes. Other products may read
+ * it beside that one.
+ */
 export const headInput = "hidden_states"
 
 /** The output that has the keys or values of `past` and the new ones; also that of a state. */

@@ -12,17 +12,27 @@ export interface Field {
   readonly value: number
 }
 
+/**
+ * The number that begins at `at`, and where the next byte stands. Throws RangeError where it does
+ * not end before `end`.
+ */
+function varintAt(bytes: Uint8Array, at: number, end: number): [value: number, next: number] {
+  let value = 0
+  for (let scale = 1; ; scale *= 128) {
+    const byte = at < end ? bytes[at++] : undefined
+    if (byte === undefined || scale > 2 ** 63) throw new RangeError(`no protobuf message at byte ${at}`)
+    value += (byte & 127) * scale
+    if (byte < 128) return [value, at]
+  }
+}
+
 /** The fields of the message from `start` to `end`. Throws RangeError where the bytes are none. */
 export function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<Field> {
   let at = start
   const varint = (): number => {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = at < end ? bytes[at++] : undefined
-      if (byte === undefined || scale > 2 ** 63) throw new RangeError(`no protobuf message at byte ${at}`)
-      value += (byte & 127) * scale
-      if (byte < 128) return value
-    }
+    const [value, next] = varintAt(bytes, at, end)
+    at = next
+    return value
   }
   while (at < end) {
     const tag = at
@@ -133,18 +143,17 @@ function numbersOf(bytes: Uint8Array, { start, end, value }: Field): number[] {
   if (start === end) return [value]
   const numbers: number[] = []
   for (let at = start; at < end; ) {
-    let number = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++]
-      number += (byte & 127) * scale
-      if (byte < 128 || at === end) break
-    }
+    const [number, next] = varintAt(bytes, at, end)
     numbers.push(number)
+    at = next
   }
   return numbers
 }
 
-/** What an attribute says, where it is a number; undefined where it is none. Numbers of 64 bits lose their sign. */
+/**
+ * What an attribute says, where it is a number; undefined where it is none. Numbers of 64 bits lose
+ * their sign.
+ */
 export function numberOf(attribute: Uint8Array): {
   readonly name: string
   readonly value: number | undefined

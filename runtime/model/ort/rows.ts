@@ -9,7 +9,8 @@
  *
  * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the row's own length only, so that a
  * row's logits have the same bits whoever runs beside it: room for the longest neighbour would change the order of the sums in the
- * softmax. Where a trial shows that it does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the longest.
+ * softmax. Where a trial shows that it does not, as in graphs of grouped-query attention
+ * (`steps.ts`), all rows share the room of the longest.
  *
  * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
  * off it: a row goes back only to where its states were kept (`states.ts`).
@@ -22,12 +23,12 @@ import type { CacheShape } from "./signature.ts"
 import type { KeptStates } from "./states.ts"
 
 const smallestCapacity = 64
-/** The exponent of a half that is no finite number. */
+/** The exponent bits of a float16 that is infinite or NaN. */
 const halfInfinity = 0x7c00
 
 /**
- * Capacity of the arena for rows of this many tokens, a multiple of the smallest one: sums over places are made in as many lanes, and
- * so have the same bits in every room. 0 for none.
+ * Capacity of the arena for rows of this many tokens, a multiple of the smallest one: sums over
+ * places are made in as many lanes, and so have the same bits in every room. 0 for none.
  */
 export function capacityOf(length: number, contextLength: number): number {
   if (length === 0) return 0
@@ -195,8 +196,9 @@ export class CacheRows {
 
   /**
    * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which are all there are, or lie from
-   * `freshAt` on in the whole present. Keys and values that are no finite numbers are kept as zeros, and the slot is broken: in the gap of
-   * a row that comes later, an infinity times the zero of a hidden place would break that one too.
+   * `freshAt` on in the whole present. Keys and values that are no finite numbers are kept as
+   * zeros, and the slot is broken: in the gap of a row that comes later, an infinity times the zero
+   * of a hidden place would break that one too.
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]

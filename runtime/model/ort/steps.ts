@@ -1,15 +1,20 @@
 /**
- * Attention of tokens that are read one by one, in graphs of GroupQueryAttention, without a copy of the cache.
+ * Attention of tokens that are read one by one, in graphs of GroupQueryAttention, without a copy of
+ * the cache.
  *
- * That operator copies the whole cache at each step, and it computes several new tokens otherwise than a single one, which moves the
- * last bits; behind it every layer that rounds its activations to 8 bits makes them a hundredth of a logit's range (SmolLM2-135M, 4
- * bits: 0.6 of 26). It also takes several new tokens for one row only. All else of such a graph computes each token by itself. So each
- * attention is put into an `If`. Prompts take the operator as it was. A single token takes plain products over the cache, which is only
- * read: softmax(q · Kᵀ) · V over the places of the cache, and over the new token behind them. Several tokens that are to have the bits
- * of single ones take these products in a `Loop`, one after the other. An input says how many they are; 0: a prompt.
+ * That operator copies the whole cache at each step, and it computes several new tokens otherwise
+ * than a single one, which moves the last bits; behind it every layer that rounds its activations
+ * to 8 bits makes them a hundredth of a logit's range (SmolLM2-135M, 4 bits: 0.6 of 26). It also
+ * takes several new tokens for one row only. All else of such a graph computes each token by
+ * itself. So each attention is put into an `If`. Prompts take the operator as it was. A single
+ * token takes plain products over the cache, which is only read: softmax(q · Kᵀ) · V over the
+ * places of the cache, and over the new token behind them. Several tokens that are to have the bits
+ * of single ones take these products in a `Loop`, one after the other. An input says how many they
+ * are; 0: a prompt.
  *
- * Microseconds of one attention (9 heads of 64 numbers, 3 of keys and values, one thread, least of 25), operator and products: one row of
- * 128 places 36 and 26, of 1,024 346 and 176; eight rows of 128 places 347 and 191, of 1,024 2,692 and 991.
+ * Microseconds of one attention (9 heads of 64 numbers, 3 of keys and values, one thread, least of
+ * 25), operator and products: one row of 128 places 36 and 26, of 1,024 346 and 176; eight rows of
+ * 128 places 347 and 191, of 1,024 2,692 and 991.
  */
 
 import { freshName, placesName, presentName, stepsName } from "./names.ts"
@@ -23,7 +28,10 @@ import {
   type OnnxValue,
 } from "./onnx.ts"
 
-/** Sums over places are made in as many lanes: they have the same bits in every room that is a multiple of it. */
+/**
+ * Sums over places are made in as many lanes: they have the same bits in every room that is a
+ * multiple of it.
+ */
 const lanes = 64
 
 const [Unknown, Float32, Int32, Int64, Bool] = [0, 1, 6, 7, 9]
@@ -92,7 +100,7 @@ class Part {
     return outputs
   }
 
-  /** A constant of shape [values.length], or [] for a single number that is no list. */
+  /** Returns the name of a constant: of shape [n] for a list of n numbers, of shape [] for a number. */
   constant(values: number | readonly number[], type = Int64): string {
     const list = typeof values === "number" ? [values] : values
     const name = `step.constant.${type}.${typeof values === "number" ? "" : "list."}${list.join(".")}`
@@ -107,8 +115,9 @@ class Part {
 }
 
 /**
- * The attentions of a graph, what takes their place, and the caches whose new tokens come out of it; null where there are none, or one of
- * them is told more than is known here.
+ * Finds the attention nodes of a graph and builds their replacements. `presents` names the cache
+ * outputs whose new tokens the replacements give out. Returns null if the graph has none, or if one
+ * has an input or attribute that is not supported here.
  */
 export function stepwise(
   graph: OnnxGraph,
@@ -151,7 +160,7 @@ export function stepwise(
   }
 }
 
-/** Null: it is told something that is not known here, or its cache has another type than float32. */
+/** Returns null for an input or attribute that is not supported here, and for a cache that is not float32. */
 function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention | null {
   const names = node.inputs.map(({ name }) => name)
   const caches = [names[PastKey], names[PastValue]]
@@ -189,7 +198,10 @@ function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention 
   return isKnown && hasSizes ? attention : null
 }
 
-/** What a token sees: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and what is added to scores, [B, 1, 1, P + 1]. */
+/**
+ * What a token sees: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and what
+ * is added to scores, [B, 1, 1, P + 1].
+ */
 interface Seen {
   readonly position: string
   readonly places: string
@@ -210,7 +222,10 @@ function headSize(part: Part, cache: string): string {
   return part.add("head_size", "Gather", [part.add("head_shape", "Shape", [cache]), part.constant([3])])
 }
 
-/** Zero for the places that are seen and for the new token behind them all, else a number that no score outweighs. */
+/**
+ * Zero for the places that are seen and for the new token behind them all, else a number that no
+ * score outweighs.
+ */
 function biasOf(part: Part, name: string, position: string, places: string, window: number): string {
   const one = part.constant(1)
   const every = part.add(`${name}.all`, "Range", [
@@ -228,7 +243,10 @@ function biasOf(part: Part, name: string, position: string, places: string, wind
   return part.add(name, "Where", [either, part.constant(0, Float32), part.constant(hidden, Float32)])
 }
 
-/** The operator, the products for one token, or these in a loop. The outputs have the names that they had; those of new tokens are added. */
+/**
+ * The operator, the products for one token, or these in a loop. The outputs have the names that
+ * they had; those of new tokens are added.
+ */
 function chosenWay(
   attention: Attention,
   prefix: string,
@@ -276,8 +294,9 @@ function atOnce(
 }
 
 /**
- * Attention of one new token a row by products: its output [B, 1, H · D], its keys and its values [B, K, 1, D]. `given`: queries, keys and
- * values, or all of them as the first. Scores are [B, K, G, P + 1], where G heads share keys and values.
+ * Attention of one new token a row by products: its output [B, 1, H · D], its keys and its values
+ * [B, K, 1, D]. `given`: queries, keys and values, or all of them as the first. Scores are [B, K,
+ * G, P + 1], where G heads share keys and values.
  */
 function products(
   part: Part,
@@ -373,7 +392,10 @@ function products(
   return [part.add("heads", "Reshape", [sum, part.constant([0, 1, -1])]), keys, values]
 }
 
-/** The products for one token after the other. Each is put into a copy of the cache, behind those before it. */
+/**
+ * The products for one token after the other. Each is put into a copy of the cache, behind those
+ * before it.
+ */
 function oneByOne(
   attention: Attention,
   prefix: string,

@@ -25,8 +25,9 @@ export interface Candidate {
 }
 
 /**
- * The numbers of threads that are tried on so many cores, ascending. One core stays free for masks, compilations and connections: where
- * the model's threads spin on all of them, ten compilations that take 6 s took 22 s (two cores, embedded model, four streams beside).
+ * The numbers of threads that are tried on so many cores, ascending. One core stays free for masks,
+ * compilations and connections: where the model's threads spin on all of them, ten compilations
+ * that take 6 s took 22 s (two cores, embedded model, four streams beside).
  */
 export function threadCounts(cores: number): number[] {
   const most = Math.max(1, cores - 1)

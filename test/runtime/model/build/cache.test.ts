@@ -203,7 +203,7 @@ test.skipIf(process.platform !== "linux")("a place where no folder can be made i
   )
 })
 
-test("what is no file in the place of a lock is named; the lock of another model is in nobody's way", async () => {
+test("a lock that is not a file is named in the error; the lock of another model does not matter", async () => {
   const path = await build()
   rmSync(path, { recursive: true })
   mkdirSync(`${path}.lock`)

@@ -1,6 +1,6 @@
 /**
- * GGUF files a few changes away from right ones: each is converted, or ends in a ModelError of one line that names the file.
- * MUTANTS_SEED and MUTANTS_COUNT run others, and more of them.
+ * GGUF files a few changes away from right ones: each is converted, or ends in a ModelError of one
+ * line that names the file. MUTANTS_SEED and MUTANTS_COUNT run others, and more of them.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -26,7 +26,10 @@ async function logitsOf(session: OrtSession): Promise<Float32Array[]> {
   return steps
 }
 
-/** Tokens read one by one are attended by products, whose sums have another order; elsewhere nothing is computed otherwise. */
+/**
+ * Tokens read one by one are attended by products, whose sums have another order; elsewhere nothing
+ * is computed otherwise.
+ */
 async function expectSame(slim: OrtSession, whole: OrtSession, bound: number): Promise<void> {
   const [said, wanted] = [await logitsOf(slim), await logitsOf(whole)]
   if (!slim.signature.takesSteps) expect(said).toEqual(wanted)

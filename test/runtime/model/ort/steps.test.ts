@@ -87,7 +87,7 @@ function attributesOf(values: Record<string, number>): Uint8Array[] {
   )
 }
 
-test("attention that is told more than is known here stays as it is", () => {
+test("attention with an unsupported input or attribute is not replaced", () => {
   const inputs = [
     "qkv",
     "",
