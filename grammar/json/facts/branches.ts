@@ -44,7 +44,7 @@ const StatusWork = 8
 const FewClauses = 24
 /** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
 const KeptClauses = 248
-/** Names whose values tell cases apart. */
+/** Names that may distinguish cases, at most. */
 const MostDiscriminators = 2
 /** Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside other notations none are joined. */
 const Beginnings = 5
@@ -367,10 +367,9 @@ export class Branches {
   }
 
   /**
-   * Whether what tells cases apart are the values of one or two names, the same in all of
-   * `clauses`. Objects keep such cases: once a value is read few are left. Dozens of names with two
-   * cases each are a puzzle. Objects that are closed by the policy must know which case they are
-   * in.
+   * Whether the values of the same one or two names distinguish the cases of all `clauses`. Such
+   * cases become obligations, since few remain once a value has been read. With dozens of names, a
+   * plan would have to be searched for. Objects that are closed by policy need to know their case.
    */
   private areCases(clauses: Partial["clauses"]): boolean {
     if (this.reader.closesObjects) return false

@@ -60,9 +60,9 @@ export class KeyClauses {
   }
 
   /**
-   * The names whose values tell the cases of `clause` apart: a schema that lists values and its
-   * opposite, each with what holds then, where the opposite may lead to further cases, as in a
-   * chain of `else`. Null for other clauses.
+   * The names whose values distinguish the cases of `clause`. A case is a schema that lists values,
+   * with what holds under it; the other side is its negation, which may have further cases, as in a
+   * chain of `else`. Returns null for other clauses.
    */
   discriminatorsOf(clause: readonly Alternative[]): ReadonlySet<string> | null {
     const names = new Set<string>()
@@ -75,7 +75,7 @@ export class KeyClauses {
     return names
   }
 
-  /** How many clauses `clause` is where it tells cases apart one after the other. */
+  /** The number of cases of `clause`, with those of a chain of `else`. */
   lengthOf(clause: readonly Alternative[]): number {
     let length = 0
     for (let rest: readonly Alternative[] | null = clause; rest !== null; length++) {
@@ -86,9 +86,8 @@ export class KeyClauses {
   }
 
   /**
-   * Obligations that together say what a clause says that tells cases apart. What is asked of a
-   * later case is asked of those that are none of the cases before. Null where this cannot be put
-   * so.
+   * Obligations that together are equivalent to a clause of cases. Those of a later case hold only
+   * if none of the earlier cases does. Returns null if there are no such obligations.
    */
   ofCases(clause: readonly Alternative[]): Formula {
     const parts: Obligation[] = []
@@ -114,10 +113,7 @@ export class KeyClauses {
     return parts
   }
 
-  /**
-   * The case that comes first in a clause that tells cases apart, its opposite, and what holds
-   * besides in each of them.
-   */
+  /** The first case of a clause, its negation, and what holds besides in each. Null for other clauses. */
   private casesOf(clause: readonly Alternative[]): Cases | null {
     if (clause.length !== 2) return null
     const [[test, ...yes], [other, ...no]] = clause
@@ -143,7 +139,7 @@ export class KeyClauses {
     return { holds, fails, yes, no, names }
   }
 
-  /** The clause that is all that these facts say; null where they say more or less. */
+  /** The one clause that these facts are equivalent to; null if they are not a single clause. */
   private onlyClause([id, ...others]: Alternative): readonly Alternative[] | null {
     const fact = this.all.facts[id]
     if (fact?.kind !== "schema" || !fact.positive || others.length > 0) return null
@@ -289,14 +285,14 @@ export class KeyClauses {
   }
 }
 
-/** Each of `left` or each of `right`; null where one of them is, or where these are many. */
+/** The obligations of (all of `left`) ∨ (all of `right`). Null if `right` is null or there would be too many. */
 function eachOf(left: readonly Obligation[], right: Formula): Formula {
   if (right === null) return null
   if (Math.min(left.length, right.length) > 1 && left.length * right.length > MaxObligations) return null
   return left.flatMap((one) => right.map((other) => [...one, ...other]))
 }
 
-/** Whether a schema says of objects what is not said key by key. */
+/** Whether a schema constrains objects by more than their single keys. */
 function saysMore(keywords: Keywords): boolean {
   return (
     keywords.isObserved ||

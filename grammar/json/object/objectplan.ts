@@ -11,6 +11,14 @@ import { type Limits, limitError } from "../../errors.ts"
 import type { Demands } from "../values.ts"
 import { type Condition, judge } from "./conditions.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
+import {
+  bitsOf,
+  FewServed,
+  type PlanKey,
+  type PlanOptions,
+  weightOf,
+  withoutAbsences,
+} from "./planoptions.ts"
 
 /** A key that a plan reads. */
 interface PlannedKey {
@@ -43,160 +51,6 @@ export interface PlanProblem {
   readonly unmet: bigint
   /** What is met where no name comes but those that are required. */
   readonly absent: bigint
-}
-
-/** What a key can do in any plan for the objects of a spec. */
-interface PlanKey {
-  readonly id: number
-  readonly value: number
-  readonly chances: readonly Chance[]
-  /** All that its values may meet. */
-  readonly bits: bigint
-  readonly isRequired: boolean
-  /** Set of the obligations that are met as long as it is not there. */
-  readonly absence: bigint
-  /**
-   * Those of `absences` that it belongs to, and a part of these so that each absence is watched by
-   * one of its names.
-   */
-  readonly absences: readonly Absence[]
-  readonly watched: readonly Absence[]
-}
-
-/**
- * Obligations that are met as long as one of the same names is not there; names that are required
- * always are.
- */
-export interface Absence {
-  /** Those first that belong to few others. */
-  readonly names: readonly number[]
-  readonly bits: bigint
-}
-
-/** What there is to choose from in any plan for the objects of a spec. */
-export interface PlanOptions {
-  readonly spec: ObjectSpec
-  /** By id: names, and behind them classes from the last one on. */
-  readonly keys: readonly PlanKey[]
-  /** By obligation: names that meet it by not being there, those that are required too. */
-  readonly absentees: readonly (readonly number[])[]
-  /** The keys that may meet an obligation by their values. */
-  servants(obligation: number): readonly PlanKey[]
-  /** Names that are required and may meet something. */
-  readonly askedAndRequired: readonly PlanKey[]
-}
-
-const none: readonly never[] = []
-
-/** For so many obligations it is looked through all keys. */
-const FewServed = 16
-
-/** Made once a spec: linear in what its obligations say. */
-export function planOptions(spec: ObjectSpec): PlanOptions {
-  const { names, classes, obligationCount } = spec
-  const bitsOfAll = (chances: readonly Chance[]) => chances.reduce((bits, chance) => bits | chance.bits, 0n)
-  const absentees: number[][] = Array.from({ length: obligationCount }, () => [])
-  for (const [id, { absence }] of names.entries()) for (const i of bitsOf(absence)) absentees[i].push(id)
-  const { absences, watched } = absencesOf(absentees, (id) => names[id].isRequired)
-  const keys: PlanKey[] = names.map(({ value, chances, isRequired, absence }, id) => {
-    const own = { absence, absences: absences[id] ?? none, watched: watched[id] ?? none }
-    return { id, value, chances, bits: bitsOfAll(chances), isRequired, ...own }
-  })
-  for (const [c, { value, chances }] of classes.entries()) {
-    const own = { isRequired: false, absence: 0n, absences: none, watched: none }
-    keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), ...own })
-  }
-  const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
-  /**
-   * In closed objects each name meets what most obligations ask: all servants are found once many
-   * are asked for.
-   */
-  let servants: readonly (readonly PlanKey[])[] | null = null
-  const few = new Map<number, readonly PlanKey[]>()
-  const servantsOf = (obligation: number) => {
-    if (servants !== null) return servants[obligation]
-    let found = few.get(obligation)
-    if (found !== undefined) return found
-    if (few.size === FewServed) {
-      servants = byObligation(keys, obligationCount)
-      return servants[obligation]
-    }
-    const bit = 1n << BigInt(obligation)
-    found = keys.filter(({ bits }) => (bits & bit) !== 0n)
-    few.set(obligation, found)
-    return found
-  }
-  return { spec, keys, absentees, servants: servantsOf, askedAndRequired }
-}
-
-function byObligation(keys: readonly PlanKey[], obligationCount: number): PlanKey[][] {
-  const servants: PlanKey[][] = Array.from({ length: obligationCount }, () => [])
-  for (const key of keys) for (const i of bitsOf(key.bits)) servants[i].push(key)
-  return servants
-}
-
-/**
- * By name: the absences that it belongs to, and those that it watches, the one among their names
- * that belongs to the fewest.
- */
-function absencesOf(
-  absentees: readonly (readonly number[])[],
-  isRequired: (name: number) => boolean,
-): { absences: Absence[][]; watched: Absence[][] } {
-  const groups = new Map<string, { names: number[]; bits: bigint }>()
-  for (const [i, all] of absentees.entries()) {
-    const names = all.filter((name) => !isRequired(name))
-    if (names.length === 0) continue
-    const group = groups.get(names.join())
-    if (group === undefined) groups.set(names.join(), { names, bits: 1n << BigInt(i) })
-    else group.bits |= 1n << BigInt(i)
-  }
-  const absences: Absence[][] = []
-  const watched: Absence[][] = []
-  for (const group of groups.values()) {
-    for (const name of group.names) {
-      absences[name] ??= []
-      absences[name].push(group)
-    }
-  }
-  for (const group of groups.values()) {
-    group.names.sort((a, b) => absences[a].length - absences[b].length)
-    const [first] = group.names
-    watched[first] ??= []
-    watched[first].push(group)
-  }
-  return { absences, watched }
-}
-
-/** What is left of `absent` where names come: those of whose `absences` all names are there are lost. */
-export function withoutAbsences(
-  absent: bigint,
-  absences: readonly Absence[],
-  isThere: (name: number) => boolean,
-): bigint {
-  let left = absent
-  for (const { names, bits } of absences) if (names.every(isThere)) left &= ~bits
-  return left
-}
-
-/**
- * 64 bits of a set, as words, lower ones first: they are read eight times as fast as a large number
- * is shifted.
- */
-const chunk = new BigUint64Array(1)
-const words = new Int32Array(chunk.buffer)
-
-/** The numbers of the bits in `bits`, ascending. */
-function bitsOf(bits: bigint): number[] {
-  const numbers: number[] = []
-  for (let left = bits, at = 0; left !== 0n; left >>= 64n, at += 64) {
-    chunk[0] = left
-    for (let half = 0; half < 2; half++) {
-      for (let word = words[half]; word !== 0; word &= word - 1)
-        numbers.push(at + 32 * half + 31 - Math.clz32(word & -word))
-    }
-  }
-  return numbers
 }
 
 /** How a key is read: what its value must satisfy, what that meets, and by which facts it could meet more. */
@@ -672,14 +526,4 @@ function byWeight<T extends { readonly met: bigint }>(ways: readonly T[], left: 
   if (whole !== undefined) return [whole, ...ways.filter((way) => way !== whole)]
   const weights = new Map(ways.map((way) => [way, weightOf(way.met & left)]))
   return [...ways].sort((a, b) => (weights.get(b) as number) - (weights.get(a) as number))
-}
-
-/** How many bits are set. */
-function weightOf(bits: bigint): number {
-  let weight = 0
-  for (let left = bits; left !== 0n; left >>= 64n) {
-    chunk[0] = left
-    for (let half = 0; half < 2; half++) for (let word = words[half]; word !== 0; word &= word - 1) weight++
-  }
-  return weight
 }

@@ -13,15 +13,9 @@ import type { Lookup } from "../facts/satisfiable.ts"
 import type { ListedPart } from "../scalar/listed.ts"
 import { type Demands, NoPart } from "../values.ts"
 import { judge } from "./conditions.ts"
-import {
-  emptyPlan,
-  findPlan,
-  type Plan,
-  type PlanOptions,
-  planOptions,
-  withoutAbsences,
-} from "./objectplan.ts"
+import { emptyPlan, findPlan, type Plan } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
+import { type PlanOptions, planOptions, withoutAbsences } from "./planoptions.ts"
 
 /** What is known of the keys so far. */
 export interface Progress {
@@ -407,10 +401,7 @@ export class ObjectRules {
     return this.isSettled(unmet, counted & ~(unmet & open & ~plan.kept))
   }
 
-  /**
-   * What is met by names that do not come, where those of `plan` come. An absence is looked at
-   * where the name that watches it comes.
-   */
+  /** Obligations that stay met by missing names if the keys of the plan come. Only watching names are looked at. */
   private absentWith(progress: Progress, { keys: planned }: Plan): bigint {
     let { absent } = progress
     if (absent === 0n || planned.length === 0) return absent
