@@ -7,7 +7,7 @@
 import { EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
-import { PlainTag } from "../lexeme/string/content.ts"
+import { PlainTag } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { compareBytes, FirstTag, MinChoice, textsLexeme } from "./texts.ts"
 

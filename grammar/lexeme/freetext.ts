@@ -13,8 +13,7 @@
 import { ownText, utf8 } from "../utf8.ts"
 import { Unbounded } from "./expr/counter.ts"
 import { type ExprId, exprs, type TextLengths } from "./expr/expr.ts"
-import { PlainTag } from "./string/content.ts"
-import { Dead, lexemes, type Row } from "./table.ts"
+import { Dead, lexemes, PlainTag, type Row } from "./table.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "./utf8.ts"
 
 /** Tags of stops begin here. */

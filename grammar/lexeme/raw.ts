@@ -11,10 +11,9 @@ import {
   exprContent,
   NoContent,
   nextContent,
-  PlainTag,
 } from "./string/content.ts"
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
-import { Dead, lexemes } from "./table.ts"
+import { Dead, lexemes, PlainTag } from "./table.ts"
 
 /** A byte of many texts. */
 const SmallA = 0x61

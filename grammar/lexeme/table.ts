@@ -18,6 +18,8 @@ import { WideRows } from "./widerows.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
 export const Dead = 0
+/** The tag of a lexeme that ends in one way only; a lexeme of several alternatives may have others beside it. */
+export const PlainTag = 1
 /** In an edge: where it leads has not been asked yet. */
 const Unmade = -1
 

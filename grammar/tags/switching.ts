@@ -7,7 +7,7 @@
 import type { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 import { freeTextLexeme, stopTag } from "../lexeme/freetext.ts"
-import { PlainTag } from "../lexeme/string/content.ts"
+import { PlainTag } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { listAt, type Piece, piecesChoice, spelled, splitPieces } from "./literal.ts"
 

@@ -7,8 +7,7 @@
  */
 import { lowerBound, QuadTable } from "../../grammar/intern.ts"
 import { bytesOf, hasByte } from "../../grammar/lexeme/bytesets.ts"
-import { PlainTag } from "../../grammar/lexeme/string/content.ts"
-import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import { Dead, lexemes, PlainTag } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
 import { End, Stride, type TokenTrie } from "../trie.ts"
 import type { Edges } from "./edges.ts"

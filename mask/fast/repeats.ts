@@ -5,7 +5,7 @@
  * sign as a lexeme. All places of such a run are found here at once, from the trie alone.
  */
 import { PairMap } from "../../grammar/intern.ts"
-import { PlainTag } from "../../grammar/lexeme/string/content.ts"
+import { PlainTag } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
 import type { Found, TokenTrie } from "../trie.ts"
 

@@ -7,7 +7,7 @@
 import { GrammarError } from "../../errors.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { freeTextLexeme, stopTag } from "../../lexeme/freetext.ts"
-import { PlainTag } from "../../lexeme/string/content.ts"
+import { PlainTag } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { RuleId, Rules } from "../rules.ts"
 import type { Source } from "../source.ts"

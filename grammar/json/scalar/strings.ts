@@ -18,10 +18,10 @@ import {
   lengthContent,
   NoContent,
   namesContent,
-  PlainTag,
   partsOfContent,
 } from "../../lexeme/string/content.ts"
 import { buildNames, ExcludedTag, withName } from "../../lexeme/string/names.ts"
+import { PlainTag } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import { type Conjunctions, Types } from "../facts/conjunction.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"

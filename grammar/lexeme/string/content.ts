@@ -18,6 +18,7 @@ import { exprLengths } from "../expr/lengths.ts"
 import { type FreeBytes, machineFree, machineOverlay } from "../expr/machine.ts"
 import { at, ConcatKind, kindOf, length, MaxCount, OrKind } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
+import { PlainTag } from "../table.ts"
 import {
   ExcludedTag,
   excludedCount,
@@ -31,8 +32,6 @@ import {
 
 /** No text is accepted from here. */
 export const NoContent = 0
-/** Tag of a text that ends in an expression. */
-export const PlainTag = 1
 
 // Kinds of contents, with what stands beside them in `partsOfContent`.
 /** [expression] */

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLexeme, numberLexeme, rawLexeme } from "../../../grammar/lexeme/raw.ts"
-import { exprContent, NoContent, namesContent, PlainTag } from "../../../grammar/lexeme/string/content.ts"
+import { exprContent, NoContent, namesContent } from "../../../grammar/lexeme/string/content.ts"
 import { buildNames } from "../../../grammar/lexeme/string/names.ts"
-import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
+import { Dead, lexemes, PlainTag } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 import { stringsOver } from "../../support/oracle/texts.ts"
 

@@ -8,10 +8,9 @@ import {
   lengthContent,
   NoContent,
   namesContent,
-  PlainTag,
 } from "../../../grammar/lexeme/string/content.ts"
 import { buildNames } from "../../../grammar/lexeme/string/names.ts"
-import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"
+import { Dead, lexemes, PlainTag } from "../../../grammar/lexeme/table.ts"
 import { untilLexeme } from "../../../grammar/lexeme/until.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
 

@@ -1,7 +1,7 @@
 /** Places at which a lexeme follows itself: those of reading it once, twice, … from the nodes of a list. */
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
-import { PlainTag } from "../../../grammar/lexeme/string/content.ts"
+import { PlainTag } from "../../../grammar/lexeme/table.ts"
 import { Repeats } from "../../../mask/fast/repeats.ts"
 import { NodeLists, NoList, RootList } from "../../../mask/lists.ts"
 import { type Found, TokenTrie } from "../../../mask/trie.ts"

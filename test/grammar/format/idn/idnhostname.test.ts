@@ -12,8 +12,8 @@ import {
   lengthContent,
   NoContent,
   nextContent,
-  PlainTag,
 } from "../../../../grammar/lexeme/string/content.ts"
+import { PlainTag } from "../../../../grammar/lexeme/table.ts"
 import { encodePunycode, isIdnHostname } from "../../../support/validate/idn.ts"
 
 const encoder = new TextEncoder()
