@@ -184,7 +184,7 @@ function compileNotation(
   }
   switch (input.kind) {
     case "regex": {
-      checkLimit(limits, "regexBytes", input.pattern.length, "", "length of the pattern")
+      checkLimit(limits, "regexBytes", input.pattern.length)
       const lexeme = exprLexeme(
         parseRegex(input.pattern, { flags: input.flags, mode: "match", path: "", unsatisfiable, limits }),
       )
@@ -199,7 +199,7 @@ function compileNotation(
       )
     }
     case "choice": {
-      checkLimit(limits, "choices", input.options.length, "", "options of the choice")
+      checkLimit(limits, "choices", input.options.length)
       if (input.options.length === 0)
         throw new GrammarError("syntax", "", "a choice needs at least one option")
       const lexeme = rawLexeme(choiceContent(input.options))
@@ -344,7 +344,7 @@ function fromLexeme(
 
 /** Throws `limit` where one of texts with so many bytes could be begun and not be finished. */
 function checkTexts(lengths: readonly number[], what: string): void {
-  for (const length of lengths) checkLimit(fixedBounds, "shortestBytes", length, "", `bytes of ${what}`)
+  for (const length of lengths) checkLimit(fixedBounds, "shortestBytes.text", length, "", { what })
 }
 
 function choiceContent(options: readonly string[]): number {

@@ -2,10 +2,10 @@
  * What can go wrong before the first token, and the bounds that keep it from going wrong later.
  *
  * A constraint is honoured exactly or refused: every refusal is a `GrammarError` that says what, where, the value, the
- * bound and the way out. `limits.ts` has every bound; `limitError` alone makes a refusal of one. Time is no count, so its
+ * bound and the way out. `limits.ts` has every bound and its text; `limitError` alone makes a refusal of one. Time is no count, so its
  * refusal has a class of its own (`deadline.ts`).
  */
-import { defaultLimits } from "./limits.ts"
+import { defaultLimits, refusals } from "./limits.ts"
 
 export { defaultLimits, fixedBounds, type Limits } from "./limits.ts"
 
@@ -41,44 +41,52 @@ export function placed(error: unknown, path: string | (() => string)): unknown {
   return place === "" ? error : new GrammarError(error.kind, place, error.message)
 }
 
-/** What is above its bound: what was counted, or a clause that holds the value and the bound. */
-type Excess = string | ((value: number, bound: number) => string)
+/** A refusal by a bound, and the name of that bound. */
+type Refusal = keyof typeof refusals
+type BoundOf<R extends Refusal> = R extends `${infer Name}.${string}` ? Name : R
 
-/** Where a bound stands: in the limits of a constraint, among those without an option, or in the options of one function. */
-type Bounds<B> = B & { readonly [Name in keyof B]: number }
+/** The bound of each refusal. Looked up, not cut out of the name: checks are frequent. */
+const boundNames = Object.fromEntries(
+  Object.keys(refusals).map((refusal) => [refusal, refusal.split(".")[0]]),
+) as { readonly [R in Refusal]: BoundOf<R> }
+
+/** Where the bound stands: in the limits of a constraint, among those without an option, or in the options of one function. */
+type Bounds<R extends Refusal> = { readonly [Name in BoundOf<R>]: number }
+
+/** Words that a text of `refusals` holds beside the value and the bound. */
+type Words = Readonly<Record<string, string | number>>
 
 /**
- * The refusal of `value`, which is above the bound `name` of `bounds`. The way out is the option of `limits` that raises the
- * bound, and `simplify`, a clause; an option has none where null is given. A caller that compares by itself makes no text
- * unless it throws.
+ * The refusal of `value`, which is above the bound that `refusal` begins with: its text in `limits.ts` with the option that raises
+ * the bound. A caller that compares by itself makes no text unless it throws.
  */
-export function limitError<B extends object>(
-  bounds: Bounds<B>,
-  name: keyof B & string,
+export function limitError<R extends Refusal>(
+  bounds: Bounds<R>,
+  refusal: R,
   value: number,
-  path: string,
-  what: Excess,
-  simplify: string | null = "make the input smaller",
+  path = "",
+  words: Words = {},
 ): GrammarError {
-  const bound: number = bounds[name]
-  const excess =
-    typeof what === "string" ? `${what}: ${value} is above the bound of ${bound}` : what(value, bound)
-  const ways = [
-    ...(name in defaultLimits ? [`raise limits.${name}`] : []),
-    ...(simplify === null ? [] : [simplify]),
-  ]
-  const wayOut = ways.join(" or ")
-  return new GrammarError("limit", path, `${excess}. ${wayOut[0].toUpperCase()}${wayOut.slice(1)}`)
+  const name = boundNames[refusal]
+  const all: Words = { ...words, value, bound: bounds[name] }
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, word) => `${all[word]}`)
+  const [excess, wayOut = ""] = refusals[refusal].split(". ").map(fill)
+  const option = name in defaultLimits ? `Raise limits.${name}` : ""
+  const ways = option === "" || wayOut === "" ? option + wayOut : `${option} or ${uncapitalized(wayOut)}`
+  return new GrammarError("limit", path, `${excess}. ${ways}`)
 }
 
-/** Throws `limitError` when `value` is above the bound `name`. */
-export function checkLimit<B extends object>(
-  bounds: Bounds<B>,
-  name: keyof B & string,
+function uncapitalized(text: string): string {
+  return text[0].toLowerCase() + text.slice(1)
+}
+
+/** Throws `limitError` when `value` is above its bound. */
+export function checkLimit<R extends Refusal>(
+  bounds: Bounds<R>,
+  refusal: R,
   value: number,
-  path: string,
-  what: string,
-  simplify?: string | null,
+  path = "",
+  words: Words = {},
 ): void {
-  if (value > bounds[name]) throw limitError(bounds, name, value, path, what, simplify)
+  if (value > bounds[boundNames[refusal]]) throw limitError(bounds, refusal, value, path, words)
 }

@@ -154,14 +154,7 @@ export class FollowerTable {
     const depth = this.stacks.depth(stack)
     const { limits } = this
     if (depth <= limits.stackDepth) return
-    throw limitError(
-      limits,
-      "stackDepth",
-      depth,
-      "",
-      (_, bound) => `the text nests deeper than ${bound} levels`,
-      null,
-    )
+    throw limitError(limits, "stackDepth.text", depth)
   }
 
   /** Followers that read the same lexeme under the same frame as one. */

@@ -70,7 +70,7 @@ export function joinReadings(stacks: StackTable, threads: Int32Array, used: numb
   }
   for (const [group, ofGroup] of members.entries()) {
     if (ofGroup.length === 1) continue
-    checkLimit(limits, "threads", ofGroup.length, "", "readings of the text so far that are still open")
+    checkLimit(limits, "threads.open", ofGroup.length)
     const union = stacks.uniteAll(ofGroup)
     threads[places[group] + 1] = stacks.isUnion(union) ? stacks.push(union, joint) : union
   }

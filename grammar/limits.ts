@@ -4,7 +4,8 @@
  * `Limits` are options: a caller that has the time may raise them for one constraint. `fixedBounds` are not. Some are what a
  * format or a width of bits allows. Some keep calls from nesting deeper than the stack. The others bound searches of expressions
  * and lexemes: what they find is kept for all constraints of the process, so it cannot depend on the options of one. Bounds that
- * refuse nothing, such as those of caches, stay in their files. docs/limits.md lists all of these.
+ * refuse nothing, such as those of caches, stay in their files. docs/limits.md lists all of these. `refusals` holds what is said
+ * above a bound.
  */
 
 /**
@@ -191,4 +192,160 @@ export const fixedBounds = {
   numberParts: 20_000,
   /** Chunks of a substring that may be open at once. */
   substringReadings: 1_024,
+} as const
+
+/** The text of a refusal that only names what was counted. */
+function counted(what: string, wayOut = "Make the input smaller"): string {
+  return `${what}: {value} is above the bound of {bound}. ${wayOut}`
+}
+
+/**
+ * The texts of all refusals, by the bound that they are about. A dot and a word follow the bound's name where it is refused in
+ * several ways. What stands in braces is filled in: the value, the bound, and words that the place gives. The last sentence is
+ * the way out; `limitError` puts the option in front of it that raises the bound.
+ */
+export const refusals = {
+  schemaBytes: counted("length of the schema text"),
+  "schemaBytes.tag": counted("length of the structural tag"),
+  schemaDepth: "the text nests deeper than {bound} levels",
+  "schemaDepth.value": "the value nests too deep, or holds itself",
+  nodes: counted("schemas that can be reached"),
+  dynamicScopes: "dynamic anchors: more than {bound} ways to meet them first. Use fewer, or $ref",
+  satSteps: counted("satisfiability"),
+  "satSteps.alternatives": counted("work to combine alternatives"),
+  "satSteps.greedy": counted("steps of the search for what may follow greedy lexemes"),
+  valueSteps:
+    "the values of items that must differ take more than {bound} steps to list. Allow more values, or simplify the items",
+  oneOfSteps:
+    "a oneOf of {branches} branches about one value needs more than {bound} comparisons. Use fewer, or anyOf",
+  objectSteps:
+    "the obligations of an object need more than {bound} steps. Simplify the not or oneOf around it",
+  nameClasses: "patterns of property names overlap in more than {bound} ways. Anchor them, or use fewer",
+  nameStates:
+    "to tell apart what patterns of property names match takes more than {bound} automaton states. Anchor them, or use fewer",
+  containsItems: "contains needs {value} items to be counted: above {bound}. Lower minItems or minContains",
+  containsWays: "items that several contains count need more than {bound} combinations. Use fewer of them",
+  containsTries: "items that several contains count need more than {bound} combinations. Use fewer of them",
+  containsSteps:
+    "unique items that several contains count need more than {steps} steps or {ahead} items ahead. Use fewer of them",
+  containsAhead:
+    "unique items that several contains count need more than {steps} steps or {ahead} items ahead. Use fewer of them",
+  uniqueSteps:
+    "unique items over finite sets of values need more than {bound} steps. Lower minItems or allow more values",
+  equalItems:
+    "arrays with two equal items that contains counts need more than {bound} states. Lower the counts",
+  "threads.open": counted("readings of the text so far that are still open"),
+  "threads.value": counted("alternatives of one value"),
+  "threads.negation": counted("alternatives of a negation"),
+  "threads.key": counted(
+    "readings of one key in all alternatives of an object",
+    "Simplify the not or oneOf around it",
+  ),
+  "threads.property": counted(
+    "ways in which one property meets obligations",
+    "Simplify the not or oneOf around it",
+  ),
+  "stackDepth.text": "the text nests deeper than {bound} levels",
+  "stackDepth.value":
+    "each value nests at least {value} levels deep, above the bound of {bound}. Leave out some of the required levels",
+  "stackDepth.shortest": "its shortest value nests deeper than {bound} levels",
+  choices: counted("options of the choice"),
+  "choices.columns": counted("columns"),
+  regexBytes: counted("length of the pattern"),
+  lookarounds: "lookarounds: {value} at {at} is above the bound of {bound}. Join or drop some",
+  grammarBytes: counted("length of the grammar"),
+  "grammarDepth.groups": counted("groups inside each other"),
+  "grammarDepth.brackets": counted("nesting of brackets", "Name the inner parts"),
+  "grammarDepth.templates": "templates inside each other: {value} are above the bound of {bound}",
+  "grammarDepth.grammars": counted("grammars inside each other"),
+  "grammarDepth.formats": counted("nesting of formats"),
+  "maxRepeat.gbnf": counted("bound of a repetition"),
+  "maxRepeat.lark": "repetition: {written} is above the bound of {bound}. Use a smaller count",
+  "maxRepeat.pattern": counted("repetition {written} at {at}", "Use a smaller count or none"),
+  "maxRepeat.tag": counted("repetitions"),
+  rules: counted("rules of the grammar"),
+  "rules.greedy": counted("rules of the grammar, as often as greedy lexemes need them"),
+  symbols: counted("symbols of the grammar"),
+  templates: counted("uses of templates with different values"),
+  suffixStates:
+    "a capture beside a suffix: the lexeme has more than {bound} states. Use smaller counts, or capture the whole in another rule",
+  captureSteps:
+    "captures: after {place} bytes, reading the text again takes more than {most} steps. Make the rules around captures less ambiguous",
+  chunks: counted("chunks of a substring"),
+  tags: counted("tags"),
+  triggers: counted("triggers"),
+  sqlColumns: counted("columns", "Name fewer"),
+  sqlLinks: "pairs of columns that may join tables are above the bound of {bound}. Declare foreignKeys",
+  sqlScopes: counted("tables", "Name fewer"),
+  "sqlScopes.joined":
+    "the sets of at most {maxTables} tables that can be joined are {value}, above the bound of {bound}. Declare foreignKeys, lower maxTables, or name fewer tables",
+  storedEnding:
+    "what ends one state: {value} characters are above the bound of {bound} for a machine ahead of time. Lower minLength, or the length of the pattern",
+  storedEndings:
+    "what ends all states together: {value} characters are above the bound of {bound} for a machine ahead of time. Lower minLength, or the length of the pattern",
+
+  tools: counted("tools", "Send fewer"),
+  "tools.functions": counted("tools", "Name fewer"),
+  sqlNameBytes: "the name {name} has {value} bytes, PostgreSQL keeps {bound}. Shorten it",
+  exponent: "the exponent of {text} is beyond ±2^50. Write a smaller exponent",
+  digits: "a number with {value} significant digits is above the bound of {bound}. Round it",
+  "digits.multiple":
+    "the common multiple of {divisors} divisors has {value} digits, above the bound of {bound}. Use fewer of them",
+  obligations: counted("obligations of one object, by negation", "Simplify the not or oneOf around it"),
+  patternDepth: counted("nesting of groups at {at}", "Write fewer groups inside each other"),
+  inPlaceDepth:
+    "schemas refer to each other in place more than {bound} deep. Leave out some of the steps between",
+  conditionDepth: "conditions nest deeper than the bound of {bound}. Split the alternative",
+  "shortestBytes.text": counted("bytes of {what}"),
+  "shortestBytes.alternative": counted("bytes of an alternative"),
+  "shortestBytes.rule":
+    "the shortest text of a rule has at least {value} bytes, above the bound of {bound}. Lower its repetitions",
+  "shortestBytes.rulePart":
+    'a part of the rule "{rule}" takes at least {value} bytes, above the bound of {bound}. Lower its repetitions',
+  "shortestBytes.lexeme":
+    "the shortest text has at least {value} bytes, above the bound of {bound}. Lower minLength",
+  "shortestBytes.pattern":
+    "the shortest text has at least {value} bytes, above the bound of {bound}. Lower minLength or the repeat counts",
+  "shortestBytes.patternPart":
+    "a part of the pattern takes at least {value} bytes, above the bound of {bound}. Lower its repeat counts",
+  witnessUnits:
+    "its shortest value has {value} characters or more, above the bound of {bound}. Lower the counts of the schema",
+  "witnessUnits.above":
+    "only values above {least} satisfy the schema: each is longer than the bound of {bound} characters. Lower it",
+  "witnessUnits.count":
+    "{what} of at least {value} {unit} is longer than the bound of {bound} characters. Lower {keyword}",
+  comparedUnits:
+    "a shortest item that is compared with others has {value} characters, above the bound of {bound}. Lower the counts of the items",
+  emptinessStates:
+    "the search for a text that a pattern accepts visited more than {bound} automaton states. Use smaller repeat counts or fewer lookarounds",
+  emptinessExprs:
+    "the search for a text that a pattern accepts made more than {bound} expressions. Use smaller repeat counts or fewer lookarounds",
+  derivativeWords:
+    "a pattern has too many ways to go on: they take more than {bound} words. Use fewer optional parts in a row",
+  unrolled:
+    "a repetition of at least {value} times over a lookaround that may stand alone is above the bound of {bound}. Lower the count",
+  lookaroundTerms:
+    "lookarounds inside repetitions combine in more than {bound} ways. Move them out of the repetition",
+  lengthStates: "a pattern with a length needs more than {bound} automaton states. Write a simpler pattern",
+  lengthBytes:
+    "the lengths of a pattern need more than {bound} bytes. Use a smaller repeat count or drop minLength and maxLength",
+  shortestStates:
+    "the search for a shortest text of a pattern visited {visited}, above the bounds of {bounds}. Use smaller repeat counts or fewer lookarounds",
+  shortestRanges:
+    "the search for a shortest text of a pattern visited {visited}, above the bounds of {bounds}. Use smaller repeat counts or fewer lookarounds",
+  textsBetween:
+    "the texts of a pattern lie more than {bound} beginnings apart. Use fewer lookarounds, or lower the number of names or items",
+  lexemeStates:
+    "the search for a shortest text met {value} states of a lexeme, above the bound of {bound}. Use smaller repeat counts, fewer lookarounds or fewer names",
+  numberParts: "a combination of number constraints needs more than {bound} parts. Simplify the schema",
+  substringReadings:
+    "chunks of a substring that begin each other: {value} readings are above the bound of {bound}. Cut the text into chunks of which none begins another",
+
+  // Options of `precompile`.
+  "maxStates.differing":
+    "the machine has more than {bound} states: names or items must differ from all before them, so each text of them is a state of its own. Name the properties and forbid others (additionalProperties: false), or bound the items' values",
+  "maxStates.deep":
+    "the machine has more than {bound} states: the text nests {depth} levels deep by then. Bound the recursion",
+  "maxStates.counts":
+    "the machine has more than {bound} states: counts and lengths multiply. Lower them, or raise maxStates",
 } as const

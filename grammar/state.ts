@@ -307,8 +307,7 @@ export class States {
   /** Throws where more readings are open than may be, also when those that can be are united. */
   private checkThreads(): void {
     if (this.used > this.many) this.uniteScratch()
-    const what = "readings of the text so far that are still open"
-    checkLimit(this.grammar.limits, "threads", this.used / 3, "", what)
+    checkLimit(this.grammar.limits, "threads.open", this.used / 3)
   }
 
   /** Where the stack of a thread lies in `scratch` that reads the same lexeme under the same frame; -1: there is none. */

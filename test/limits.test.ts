@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { Command } from "commander"
 import { expect, test } from "vitest"
 import { defaultLimits, fixedBounds } from "../grammar/errors.ts"
+import { refusals } from "../grammar/limits.ts"
 import { maxKeptBytes, maxKeptCount } from "../runtime/engine/compiled.ts"
 import { defaultWorkLimits } from "../runtime/guides/placement.ts"
 import { maxHeapMb, maxOwnedThreads } from "../runtime/guides/threads.ts"
@@ -109,6 +110,12 @@ test("every bound of a constraint is checked somewhere, and refused in one place
   const bounds = [...Object.keys(defaultLimits), ...Object.keys(fixedBounds)]
   expect(new Set(bounds).size).toBe(bounds.length)
   expect(bounds.filter((name) => !new RegExp(`["'.{ ]${name}\\b`).test(all))).toEqual([])
+  const names = Object.keys(refusals)
+  const stated = new Set(names.map((refusal) => refusal.split(".")[0]))
+  expect([...stated].filter((name) => !bounds.includes(name))).toEqual(["maxStates"])
+  expect(
+    names.filter((refusal) => !all.includes(`"${refusal}"`) && !refusal.startsWith("maxStates")),
+  ).toEqual([])
   // Time has a class of its own.
   const refusing = sources.filter(({ source }) => /Error\(\s*"limit"/.test(source)).map(({ name }) => name)
   expect(refusing.sort()).toEqual(["grammar/deadline.ts", "grammar/errors.ts"])

@@ -38,7 +38,7 @@ const reserved = new Set(
 export function readFunctions(tools: readonly unknown[]): CallableFunction[] {
   if (!Array.isArray(tools) || tools.length === 0)
     throw new GrammarError("syntax", "", `expected a list of tools, found ${shown(tools)}. Name one at least`)
-  checkLimit(fixedBounds, "tools", tools.length, "", "tools", "name fewer")
+  checkLimit(fixedBounds, "tools.functions", tools.length)
   const places = new Map<string, string>()
   return tools.map((value, i) => {
     const { read, path } = readFunction(value, `/${i}`)

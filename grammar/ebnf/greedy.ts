@@ -88,13 +88,7 @@ export class GreedyRules {
     let rule = this.versionRules.get(key)
     if (rule === undefined) {
       rule = this.base + this.versions.push({ term, before, after }) - 1
-      checkLimit(
-        this.limits,
-        "rules",
-        rule + 1,
-        "",
-        "rules of the grammar, as often as greedy lexemes need them",
-      )
+      checkLimit(this.limits, "rules.greedy", rule + 1)
       this.versionRules.set(key, rule)
     }
     return rule

@@ -226,13 +226,7 @@ export class Guards {
 
   /** One more step of the search. Throws `limit`. */
   readonly count = (): void => {
-    checkLimit(
-      this.limits,
-      "satSteps",
-      ++this.steps,
-      "",
-      "steps of the search for what may follow greedy lexemes",
-    )
+    checkLimit(this.limits, "satSteps.greedy", ++this.steps)
   }
 
   /** The guards before and behind any number of times `body`. */

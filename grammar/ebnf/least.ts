@@ -51,15 +51,7 @@ export function checkRules(
   for (const rule of rules) {
     const bytes = lengths.need[bodyOf(rule)]
     if (bytes <= fixedBounds.shortestBytes) continue
-    throw limitError(
-      fixedBounds,
-      "shortestBytes",
-      bytes,
-      "",
-      (value, bound) =>
-        `a part of the rule "${nameOf(rule)}" takes at least ${value} bytes, above the bound of ${bound}`,
-      "lower its repetitions",
-    )
+    throw limitError(fixedBounds, "shortestBytes.rulePart", bytes, "", { rule: nameOf(rule) })
   }
 }
 

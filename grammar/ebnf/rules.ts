@@ -73,7 +73,7 @@ export class Rules {
 
   /** A rule to be defined; `name` is for messages. */
   declare(name: string): RuleId {
-    checkLimit(this.limits, "rules", this.definitions.length + 1, "", "rules of the grammar")
+    checkLimit(this.limits, "rules", this.definitions.length + 1)
     return this.definitions.push({ name, uses: [], lower: null, term: null, isRecursive: false }) - 1
   }
 

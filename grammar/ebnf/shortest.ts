@@ -199,15 +199,7 @@ export class ShortestTexts {
   }
 
   private refuse(length: number): never {
-    throw limitError(
-      fixedBounds,
-      "shortestBytes",
-      length,
-      "",
-      (value, bound) =>
-        `the shortest text of a rule has at least ${value} bytes, above the bound of ${bound}`,
-      "lower its repetitions",
-    )
+    throw limitError(fixedBounds, "shortestBytes.rule", length)
   }
 }
 

@@ -23,7 +23,7 @@ export class Source {
   constructor(text: string, limits: Limits, outer = "") {
     this.text = text
     this.outer = outer
-    checkLimit(limits, "grammarBytes", text.length, outer, "length of the grammar")
+    checkLimit(limits, "grammarBytes", text.length, outer)
     if (!text.isWellFormed()) {
       const [half] = /\p{Surrogate}/u.exec(text) as RegExpExecArray
       throw this.error("syntax", text.search(/\p{Surrogate}/u), `half a surrogate pair: ${escapeOf(half)}`)

@@ -23,7 +23,7 @@ export function chunksOf(text: string, unit: SubstringUnit): string[] {
 
 /** Texts that are `chunks[i]` to `chunks[j]` in a row, and the empty text. Throws `limit`, and `syntax` for half a character. */
 export function substringExpr(chunks: readonly string[], path: string, limits: Limits): ExprId {
-  checkLimit(limits, "chunks", chunks.length, path, "chunks of a substring")
+  checkLimit(limits, "chunks", chunks.length, path)
   const key = JSON.stringify(chunks)
   let expr = known.get(key)
   if (expr === undefined) {
@@ -201,15 +201,7 @@ class SubstringMachine implements ByteMachine {
       if (before === undefined || range.some((value, k) => value !== before[k])) tuple.push(...range)
     }
     if (tuple.length > 3 * fixedBounds.substringReadings) {
-      throw limitError(
-        fixedBounds,
-        "substringReadings",
-        tuple.length / 3,
-        "",
-        (value, bound) =>
-          `chunks of a substring that begin each other: ${value} readings are above the bound of ${bound}`,
-        "cut the text into chunks of which none begins another",
-      )
+      throw limitError(fixedBounds, "substringReadings", tuple.length / 3)
     }
     return this.states.intern(tuple)
   }

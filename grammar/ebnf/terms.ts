@@ -246,7 +246,7 @@ export class Terms {
     const tags = new Map<Term, number>()
     const rests = new Map<number, Term>()
     const entries = [...byText.values()].map(({ bytes, rests: after }) => {
-      checkLimit(fixedBounds, "shortestBytes", bytes.length, "", "bytes of an alternative")
+      checkLimit(fixedBounds, "shortestBytes.alternative", bytes.length)
       const rest = this.or(after)
       let tag = tags.get(rest)
       if (tag === undefined) {
@@ -517,8 +517,7 @@ export class Terms {
 
   private intern(tuple: readonly number[]): Term {
     const term = this.table.intern(tuple)
-    if (term >= this.limits.symbols)
-      checkLimit(this.limits, "symbols", term + 1, "", "symbols of the grammar")
+    if (term >= this.limits.symbols) checkLimit(this.limits, "symbols", term + 1)
     return term
   }
 

@@ -115,7 +115,7 @@ export function keywordNotes({ reader }: JsonLanguage, root: SchemaNode): Keywor
 
 function readSchema(schema: unknown, limits: Limits): JsonNode {
   if (typeof schema !== "string") return fromValue(schema, { maxDepth: limits.schemaDepth })
-  checkLimit(limits, "schemaBytes", schema.length, "", "length of the schema text")
+  checkLimit(limits, "schemaBytes", schema.length)
   return readJson(schema, { maxDepth: limits.schemaDepth })
 }
 
@@ -128,7 +128,7 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
   const add = (node: SchemaNode) => {
     if (isQueued[node.id]) return
     isQueued[node.id] = true
-    checkLimit(limits, "nodes", queue.push(node), node.pointer, "schemas that can be reached")
+    checkLimit(limits, "nodes", queue.push(node), node.pointer)
   }
   const read = (node: SchemaNode) => {
     checkTime()
@@ -157,15 +157,7 @@ function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: Js
   if (idleMost === null) return
   const { language, value } = openSchema(schema, { ...options, keepsMost: true })
   if (!language.isProductive(value)) return
-  throw limitError(
-    fixedBounds,
-    "witnessUnits",
-    MaxCount,
-    idleMost.path,
-    (_, bound) =>
-      `only values above ${idleMost.value} satisfy the schema: each is longer than the bound of ${bound} characters`,
-    "lower it",
-  )
+  throw limitError(fixedBounds, "witnessUnits.above", MaxCount, idleMost.path, { least: idleMost.value })
 }
 
 /** Throws `unsupported` where what is written with other separators would be read again as JSON. */

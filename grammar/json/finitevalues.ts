@@ -305,14 +305,7 @@ export class FiniteValues {
   private spend(steps: number): void {
     this.steps += steps
     if (this.steps <= this.limits.valueSteps) return
-    throw limitError(
-      this.limits,
-      "valueSteps",
-      this.steps,
-      "",
-      (_, bound) => `the values of items that must differ take more than ${bound} steps to list`,
-      "allow more values, or simplify the items",
-    )
+    throw limitError(this.limits, "valueSteps", this.steps)
   }
 }
 

@@ -160,14 +160,7 @@ export function checkLeast(
     measure(root, shapes, known, keywordsOf)
     const { depth } = known.get(root) as Least
     if (depth <= bound) continue
-    throw limitError(
-      limits,
-      "stackDepth",
-      depth + around,
-      deepest(root, bound, shapes, known).pointer,
-      (value, bound) => `each value nests at least ${value} levels deep, above the bound of ${bound}`,
-      "leave out some of the required levels",
-    )
+    throw limitError(limits, "stackDepth.value", depth + around, deepest(root, bound, shapes, known).pointer)
   }
 }
 
@@ -270,14 +263,11 @@ function objectOf(node: SchemaNode, keywords: Keywords): Way {
 /** Throws `limit` where a keyword asks for more than any text holds. */
 function checkCount(node: SchemaNode, keyword: string, min: number, what: string, unit: string): void {
   if (min <= fixedBounds.witnessUnits) return
-  throw limitError(
-    fixedBounds,
-    "witnessUnits",
-    min,
-    `${node.pointer}/${keyword}`,
-    (value, bound) => `${what} of at least ${value} ${unit} is longer than the bound of ${bound} characters`,
-    `lower ${keyword}`,
-  )
+  throw limitError(fixedBounds, "witnessUnits.count", min, `${node.pointer}/${keyword}`, {
+    what,
+    unit,
+    keyword,
+  })
 }
 
 /** What is not known yet lies around itself: then nothing is told of it. */

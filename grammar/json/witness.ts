@@ -87,11 +87,9 @@ export class Witnesses {
         if (pending.length * MaxRecursion > limits.stackDepth) {
           throw limitError(
             limits,
-            "stackDepth",
+            "stackDepth.shortest",
             pending.length * MaxRecursion,
             this.language.all.pathOf(next),
-            (_, bound) => `its shortest value nests deeper than ${bound} levels`,
-            null,
           )
         }
       }

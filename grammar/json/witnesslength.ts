@@ -5,26 +5,11 @@ import { fixedBounds, limitError } from "../errors.ts"
 /** Throws `limit` when a value that is written down to complete a text is absurdly long. */
 export function checkWitness(length: number, path: string): void {
   if (length <= fixedBounds.witnessUnits) return
-  throw limitError(
-    fixedBounds,
-    "witnessUnits",
-    length,
-    path,
-    (value, bound) => `its shortest value has ${value} characters or more, above the bound of ${bound}`,
-    "lower the counts of the schema",
-  )
+  throw limitError(fixedBounds, "witnessUnits", length, path)
 }
 
 /** Throws `limit` when an item that others must differ from, or be equal to, is absurdly long. */
 export function checkCompared(length: number, path: string): void {
   if (length <= fixedBounds.comparedUnits) return
-  throw limitError(
-    fixedBounds,
-    "comparedUnits",
-    length,
-    path,
-    (value, bound) =>
-      `a shortest item that is compared with others has ${value} characters, above the bound of ${bound}`,
-    "lower the counts of the items",
-  )
+  throw limitError(fixedBounds, "comparedUnits", length, path)
 }

@@ -265,14 +265,7 @@ export class LexemeTable {
     const { shortestBytes, lexemeStates } = fixedBounds
     const least = this.least(state)
     if (least > shortestBytes) {
-      throw limitError(
-        fixedBounds,
-        "shortestBytes",
-        least,
-        "",
-        (value, bound) => `the shortest text has at least ${value} bytes, above the bound of ${bound}`,
-        "lower minLength",
-      )
+      throw limitError(fixedBounds, "shortestBytes.lexeme", least)
     }
     const own = this.known(state, true)
     if (own !== null) return own
@@ -312,15 +305,7 @@ export class LexemeTable {
           continue
         }
         if (from.size > lexemeStates) {
-          throw limitError(
-            fixedBounds,
-            "lexemeStates",
-            from.size,
-            "",
-            (value, bound) =>
-              `the search for a shortest text met ${value} states of a lexeme, above the bound of ${bound}`,
-            "use smaller repeat counts, fewer lookarounds or fewer names",
-          )
+          throw limitError(fixedBounds, "lexemeStates", from.size)
         }
         const reached: number[] = []
         for (let i = 0, last = Dead; i < 256; i++) {

@@ -114,9 +114,9 @@ class Translation {
         const { min, max } = node
         const count = max === Number.POSITIVE_INFINITY ? min : max
         if (count > this.limits.maxRepeat) {
-          const what = `repetition ${node.raw.slice(node.element.raw.length)} at ${node.start}`
+          const written = node.raw.slice(node.element.raw.length)
           const path = errorPath(this.path, node.start)
-          throw limitError(this.limits, "maxRepeat", count, path, what, "use a smaller count or none")
+          throw limitError(this.limits, "maxRepeat.pattern", count, path, { written, at: node.start })
         }
         const facts = this.check(node.element, behindAt)
         return {
@@ -149,14 +149,9 @@ class Translation {
     if (!("negate" in node)) return { ...facts, hasStart: node.kind === "start" }
     if (node.kind === "word") return { ...facts, negates: node.negate }
     if (++this.lookaroundCount > this.limits.lookarounds) {
-      throw limitError(
-        this.limits,
-        "lookarounds",
-        this.lookaroundCount,
-        errorPath(this.path, node.start),
-        (value, bound) => `lookarounds: ${value} at ${node.start} is above the bound of ${bound}`,
-        "join or drop some",
-      )
+      throw limitError(this.limits, "lookarounds", this.lookaroundCount, errorPath(this.path, node.start), {
+        at: node.start,
+      })
     }
     const inside = node.kind === "lookbehind" ? node.start : behindAt
     const parts = anyOf(node.alternatives.map((part) => this.check(part, inside)))

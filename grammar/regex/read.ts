@@ -44,7 +44,7 @@ export function readPattern(
   path: string,
   limits = defaultLimits,
 ): ReadPattern {
-  checkLimit(limits, "regexBytes", source.length, path, "length of the pattern")
+  checkLimit(limits, "regexBytes", source.length, path)
   checkDepth(source, path)
   const flags = readFlags(flagText, path)
   const mode = flags.unicodeSets ? { unicodeSets: true } : { unicode: true }
@@ -153,9 +153,7 @@ function checkDepth(source: string, path: string): void {
     else if (c === "[") inClass = true
     else if (c === "]") inClass = false
     else if (!inClass && c === "(" && ++depth > fixedBounds.patternDepth) {
-      const what = `nesting of groups at ${i}`
-      const wayOut = "write fewer groups inside each other"
-      throw limitError(fixedBounds, "patternDepth", depth, errorPath(path, i), what, wayOut)
+      throw limitError(fixedBounds, "patternDepth", depth, errorPath(path, i), { at: i })
     } else if (!inClass && c === ")") depth--
   }
 }

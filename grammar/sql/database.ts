@@ -72,10 +72,10 @@ export function readDatabase(tables: unknown, dialect: SqlDialect, limits: Limit
   const read = fields.list("tables", "tables", 1).map((placed) => {
     const table = readTable(placed, dialect, names)
     columnCount += table.columns.size
-    checkLimit(limits, "sqlColumns", columnCount, "/tables", "columns", "name fewer")
+    checkLimit(limits, "sqlColumns", columnCount, "/tables")
     return table
   })
-  checkLimit(limits, "choices", columnCount, "/tables", "columns")
+  checkLimit(limits, "choices.columns", columnCount, "/tables")
   const keys = read.flatMap(({ fields }) => fields.list("foreignKeys", "foreign keys"))
   const hasKeys = read.some(({ fields }) => fields.has("foreignKeys"))
   return {
@@ -124,14 +124,7 @@ function readName(fields: Fields, dialect: SqlDialect, names: Map<string, string
     throw new GrammarError("syntax", path, `${shown(name)} is no name: at least one character, and no U+0000`)
   const bytes = new TextEncoder().encode(name).length
   if (dialect === "postgresql" && bytes > fixedBounds.sqlNameBytes) {
-    throw limitError(
-      fixedBounds,
-      "sqlNameBytes",
-      bytes,
-      path,
-      (value, bound) => `the name ${shown(name)} has ${value} bytes, PostgreSQL keeps ${bound}`,
-      "shorten it",
-    )
+    throw limitError(fixedBounds, "sqlNameBytes", bytes, path, { name: shown(name) })
   }
   const folded = foldedName(name, dialect)
   const known = names.get(folded)
@@ -197,14 +190,7 @@ function allLinks(tables: readonly ReadTable[], limits: Limits): Link[] {
         for (const other of tables[j].columns.values()) {
           if (one.kind !== other.kind || one.kind === "opaque") continue
           if (links.push({ tables: [i, j], columns: [one, other] }) <= limits.sqlLinks) continue
-          throw limitError(
-            limits,
-            "sqlLinks",
-            links.length,
-            "/tables",
-            (_, bound) => `pairs of columns that may join tables are above the bound of ${bound}`,
-            "declare foreignKeys",
-          )
+          throw limitError(limits, "sqlLinks", links.length, "/tables")
         }
       }
     }

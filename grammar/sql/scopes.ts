@@ -39,17 +39,9 @@ export class Scopes {
       newest = [...next]
       for (const scope of newest) all.add(scope)
       if (all.size <= limits.sqlScopes) continue
-      throw limitError(
-        limits,
-        "sqlScopes",
-        all.size,
-        "/tables",
-        (value, bound) =>
-          `the sets of at most ${maxTables} tables that can be joined are ${value}, above the bound of ${bound}`,
-        "declare foreignKeys, lower maxTables, or name fewer tables",
-      )
+      throw limitError(limits, "sqlScopes.joined", all.size, "/tables", { maxTables })
     }
-    checkLimit(limits, "sqlScopes", all.size, "/tables", "tables", "name fewer")
+    checkLimit(limits, "sqlScopes", all.size, "/tables")
     this.families = [...all]
     this.familyKeys = new Set(this.families.map(({ key }) => key))
   }

@@ -180,13 +180,7 @@ const readers: Readonly<Record<string, { fields: readonly string[]; read: Reader
         throw new GrammarError("syntax", max.path, `max is ${most}, below min, which is ${least}. Swap them`)
       }
       for (const name of ["min", "max"])
-        checkLimit(
-          reader.limits,
-          "maxRepeat",
-          fields.count(name, -1) ?? 0,
-          fields.at(name).path,
-          "repetitions",
-        )
+        checkLimit(reader.limits, "maxRepeat.tag", fields.count(name, -1) ?? 0, fields.at(name).path)
       return reader.repeat(fields, least, most === -1 ? Number.POSITIVE_INFINITY : most)
     },
   },
@@ -357,7 +351,7 @@ class FormatReader {
     const tags = fields.list("structures", "structures", 1).map((placed) => {
       const own = new Fields(placed, "a structure")
       own.allowOnly(["begin", "schema", "end"], "a structure")
-      checkLimit(this.limits, "tags", ++this.tagCount, own.path, "tags")
+      checkLimit(this.limits, "tags", ++this.tagCount, own.path)
       const schema = own.needed("schema", "a schema")
       return {
         kind: "tag",
@@ -406,7 +400,7 @@ class FormatReader {
   }
 
   tag(fields: Fields): Tag {
-    checkLimit(this.limits, "tags", ++this.tagCount, fields.path, "tags")
+    checkLimit(this.limits, "tags", ++this.tagCount, fields.path)
     const begin = markOf(fields.needed("begin", "a string or a token"))
     const end = fields.needed("end", "a string, a token, or a list of them")
     const ends = Array.isArray(end.value)
@@ -435,12 +429,12 @@ class FormatReader {
 
   /** `triggers`, or what is excluded, which are not too many. */
   triggers<T>(triggers: T[], path: string): T[] {
-    checkLimit(this.limits, "triggers", triggers.length, path, "triggers")
+    checkLimit(this.limits, "triggers", triggers.length, path)
     return triggers
   }
 
   private nested<T>(path: string, read: () => T): T {
-    checkLimit(this.limits, "grammarDepth", ++this.depth, path, "nesting of formats")
+    checkLimit(this.limits, "grammarDepth.formats", ++this.depth, path)
     const made = read()
     this.depth--
     return made

@@ -44,7 +44,7 @@ function readNotation(text: string, rules: Rules, outer: string, options: TagOpt
 
 /** A JSON text as the object that it writes; schemas stay texts, so that the spelling of numbers and the order of keys survive. */
 function readText(text: string, limits: Limits): unknown {
-  checkLimit(limits, "schemaBytes", text.length, "", "length of the structural tag")
+  checkLimit(limits, "schemaBytes.tag", text.length)
   return plainValue(readJson(text, { maxDepth: limits.schemaDepth }))
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { Completions } from "../../grammar/completions.ts"
-import { GrammarError, type Limits, limitError } from "../../grammar/errors.ts"
+import { GrammarError, limitError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { TupleTable } from "../../grammar/intern.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
@@ -160,22 +160,8 @@ function tooMany(states: States, state: number, maxStates: number): GrammarError
   for (let i = 0; i < states.threadCount(state); i++) {
     depth = Math.max(depth, states.stacks.depth(states.stack(state, i)))
   }
-  const [what, wayOut] = readsText(states, state)
-    ? [
-        "names or items must differ from all before them, so each text of them is a state of its own",
-        "name the properties and forbid others (additionalProperties: false), or bound the items' values",
-      ]
-    : depth > 8
-      ? [`the text nests ${depth} levels deep by then`, "bound the recursion"]
-      : ["counts and lengths multiply", "lower them, or raise maxStates"]
-  return limitError(
-    { maxStates },
-    "maxStates",
-    maxStates + 1,
-    where,
-    (_, bound) => `the machine has more than ${bound} states: ${what}`,
-    wayOut,
-  )
+  const cause = readsText(states, state) ? "differing" : depth > 8 ? "deep" : "counts"
+  return limitError({ maxStates }, `maxStates.${cause}`, maxStates + 1, where, { depth })
 }
 
 /** What finishes each state and what may follow it: most completions are one byte and the next state's completion. */
@@ -196,10 +182,8 @@ function endingsOf(
     for (const { example, path } of explanation) {
       searched += example.length
       // Each is searched for, longer ones in the square.
-      if (example.length > limits.storedEnding)
-        throw tooLong(limits, "storedEnding", example.length, path, "one state")
-      if (searched > limits.storedEndings)
-        throw tooLong(limits, "storedEndings", searched, path, "all states together")
+      if (example.length > limits.storedEnding) throw limitError(limits, "storedEnding", example.length, path)
+      if (searched > limits.storedEndings) throw limitError(limits, "storedEndings", searched, path)
     }
     const key = JSON.stringify(explanation)
     const index = known.get(key) ?? explanations.push(explanation) - 1
@@ -218,24 +202,6 @@ function endingsOf(
     if (!isStep) completions.set(at, own)
   }
   return { steps, completions, explanationOf, explanations }
-}
-
-function tooLong(
-  limits: Limits,
-  name: "storedEnding" | "storedEndings",
-  length: number,
-  path: string,
-  what: string,
-): GrammarError {
-  return limitError(
-    limits,
-    name,
-    length,
-    path,
-    (value, bound) =>
-      `what ends ${what}: ${value} characters are above the bound of ${bound} for a machine ahead of time`,
-    "lower minLength, or the length of the pattern",
-  )
 }
 
 function edgeTarget({ edgeOffsets, lows, highs, targets }: Edges, state: number, byte: number): number {

@@ -42,9 +42,9 @@ test("an error carries its kind, and its path in front of the message", () => {
 
 test("a limit holds at the bound and is broken above it", () => {
   const limits = { ...defaultLimits, threads: 3 }
-  expect(() => checkLimit(limits, "threads", 3, "", "threads")).not.toThrow()
-  expect(() => checkLimit(limits, "threads", 4, "/p", "threads")).toThrow(
-    "/p: threads: 4 is above the bound of 3. Raise limits.threads or make the input smaller",
+  expect(() => checkLimit(limits, "threads.open", 3)).not.toThrow()
+  expect(() => checkLimit(limits, "threads.open", 4, "/p")).toThrow(
+    "/p: readings of the text so far that are still open: 4 is above the bound of 3. Raise limits.threads or make the input smaller",
   )
 })
 

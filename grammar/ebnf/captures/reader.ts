@@ -413,15 +413,8 @@ class Reading {
   }
 
   private count(): void {
-    if (++this.steps + this.lists.steps <= this.maxSteps) return
-    throw limitError(
-      this.limits,
-      "captureSteps",
-      this.steps + this.lists.steps,
-      "",
-      () =>
-        `captures: after ${this.place} bytes, reading the text again takes more than ${this.maxSteps} steps`,
-      "make the rules around captures less ambiguous",
-    )
+    const steps = ++this.steps + this.lists.steps
+    if (steps <= this.maxSteps) return
+    throw limitError(this.limits, "captureSteps", steps, "", { place: this.place, most: this.maxSteps })
   }
 }

@@ -43,7 +43,7 @@ class Reader {
     const reading = this.reading(names)
     const rules = new Map<string, GbnfRule>()
     const excess = spans[limits.rules]
-    if (excess !== undefined) this.checkLimit("rules", spans.length, excess.start, "rules of the grammar")
+    if (excess !== undefined) this.checkLimit("rules", spans.length, excess.start)
     for (const span of spans) {
       checkTime()
       const rule = this.readRule(span, reading)
@@ -90,15 +90,17 @@ class Reader {
       names,
       references: [],
       mistake: (offset, message) => this.mistakes.add("syntax", offset, message),
-      checkDepth: (depth, offset) =>
-        this.checkLimit("grammarDepth", depth, offset, "groups inside each other"),
-      checkRepeat: (count, offset) => this.checkLimit("maxRepeat", count, offset, "bound of a repetition"),
+      checkDepth: (depth, offset) => this.checkLimit("grammarDepth.groups", depth, offset),
+      checkRepeat: (count, offset) => this.checkLimit("maxRepeat.gbnf", count, offset),
     }
   }
 
-  private checkLimit(name: keyof Limits, value: number, offset: number, what: string): void {
-    if (value <= this.limits[name]) return
-    this.source.nested(offset, () => checkLimit(this.limits, name, value, "", what))
+  private checkLimit(
+    refusal: "rules" | "grammarDepth.groups" | "maxRepeat.gbnf",
+    value: number,
+    offset: number,
+  ): void {
+    this.source.nested(offset, () => checkLimit(this.limits, refusal, value))
   }
 
   /** Says of the lexeme that fits nowhere what is most likely meant. */

@@ -211,8 +211,7 @@ export class Checker {
       }
       const { limits } = this.around
       if (Number(word.text) > limits.maxRepeat) {
-        const what = (_: number, bound: number) => `repetition: ${word.text} is above the bound of ${bound}`
-        const error = limitError(limits, "maxRepeat", Number(word.text), "", what, "use a smaller count")
+        const error = limitError(limits, "maxRepeat.lark", Number(word.text), "", { written: word.text })
         this.fail("limit", word.start, error.message)
         return
       }

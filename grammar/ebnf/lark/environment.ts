@@ -62,7 +62,7 @@ export class Environments {
     if (made === undefined) {
       if (values.size > 0) {
         const path = this.source.path(at)
-        checkLimit(this.limits, "templates", this.known.size, path, "uses of templates with different values")
+        checkLimit(this.limits, "templates", this.known.size, path)
       }
       made = { id: this.known.size, values, number }
       this.known.set(key, made)

@@ -89,7 +89,7 @@ class LarkTexts {
     if (grammar === undefined) return `no grammar is named @${name}`
     let rule: RuleId
     if (typeof grammar === "string") {
-      checkLimit(rules.limits, "grammarDepth", this.chain.length + 1, at, "grammars inside each other")
+      checkLimit(rules.limits, "grammarDepth.grammars", this.chain.length + 1, at)
       this.chain.push(name)
       rule = this.read(grammar, "start", at).rule
       this.chain.pop()

@@ -64,8 +64,7 @@ export function checkValue(call: Call, refuse: Refuse): void {
 export function checkCondition(call: Call, refuse: Refuse, depth = 0): void {
   if (call.kind !== "function") refuse("syntax", call.start, "expected a condition")
   else if (depth >= fixedBounds.conditionDepth) {
-    const what = (_: number, bound: number) => `conditions nest deeper than the bound of ${bound}`
-    const error = limitError(fixedBounds, "conditionDepth", depth + 1, "", what, "split the alternative")
+    const error = limitError(fixedBounds, "conditionDepth", depth + 1)
     refuse("limit", call.start, error.message)
   } else checkFunction(call, conditionFunctions, "condition", depth, refuse)
 }

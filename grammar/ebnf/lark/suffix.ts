@@ -60,14 +60,7 @@ function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): C
     }
     rows[state] = row
     if (states.size > limits.suffixStates) {
-      throw limitError(
-        limits,
-        "suffixStates",
-        states.size,
-        "",
-        (_, bound) => `a capture beside a suffix: the lexeme has more than ${bound} states`,
-        "use smaller counts, or capture the whole in another rule",
-      )
+      throw limitError(limits, "suffixStates", states.size)
     }
   }
   const cuts = [...byMarks].flatMap(([marks, ends]) => {

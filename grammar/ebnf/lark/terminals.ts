@@ -178,14 +178,7 @@ export class Terminals {
     }
     if (++this.depth > this.limits.grammarDepth) {
       this.scope.source.nested(node.start, () => {
-        throw limitError(
-          this.limits,
-          "grammarDepth",
-          this.depth,
-          "",
-          (value, bound) => `templates inside each other: ${value} are above the bound of ${bound}`,
-          null,
-        )
+        throw limitError(this.limits, "grammarDepth.templates", this.depth)
       })
     }
     const values = new Map(

@@ -124,10 +124,7 @@ function split(source: Source, words: readonly IToken[], limits: Limits): IToken
         const isNested = statement[statement.length - 2]?.tokenType === NestedKeyword
         open.push(isNested ? NestedKeyword : tokenType)
         if (open.length > limits.grammarDepth)
-          source.nested(token.startOffset, () => {
-            const [what, wayOut] = ["nesting of brackets", "name the inner parts"]
-            checkLimit(limits, "grammarDepth", open.length, "", what, wayOut)
-          })
+          source.nested(token.startOffset, () => checkLimit(limits, "grammarDepth.brackets", open.length))
       } else if (isClosing(tokenType)) open.pop()
       continue
     }

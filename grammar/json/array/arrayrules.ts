@@ -6,7 +6,7 @@
  * every item before it, and from every value that the positions which must still come cannot do without: finite domains
  * need distinct representatives, a bipartite matching (Kuhn 1955; Hall 1935).
  */
-import { type GrammarError, limitError } from "../../errors.ts"
+import { limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { Infinite } from "../facts/conjunction.ts"
 import type { ItemValues } from "../values.ts"
@@ -57,14 +57,7 @@ export class ArrayRules {
     const { limits } = this.values
     // Positions are counted one by one where `contains` counts too.
     if (contains.length > 0 && counted > limits.containsItems) {
-      throw limitError(
-        limits,
-        "containsItems",
-        counted,
-        "",
-        (value, bound) => `contains needs ${value} items to be counted: above ${bound}`,
-        "lower minItems or minContains",
-      )
+      throw limitError(limits, "containsItems", counted)
     }
     this.tried = 0
     this.work = 0
@@ -301,25 +294,7 @@ export class ArrayRules {
     this.work += work
     const { limits } = this.values
     if (this.work <= limits.uniqueSteps) return
-    throw limitError(
-      limits,
-      "uniqueSteps",
-      this.work,
-      "",
-      (_, bound) => `unique items over finite sets of values need more than ${bound} steps`,
-      "lower minItems or allow more values",
-    )
-  }
-
-  private tooManyWays(name: "containsWays" | "containsTries", value: number): GrammarError {
-    return limitError(
-      this.values.limits,
-      name,
-      value,
-      "",
-      (_, bound) => `items that several contains count need more than ${bound} combinations`,
-      "use fewer of them",
-    )
+    throw limitError(limits, "uniqueSteps", this.work)
   }
 
   /** Values that the item at `index` must leave to the positions after it. */
@@ -375,8 +350,8 @@ export class ArrayRules {
           way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, seen, barred),
       )
       const { containsWays, containsTries } = this.values.limits
-      if (ways.length > containsWays) throw this.tooManyWays("containsWays", ways.length)
-      if (this.tried > containsTries) throw this.tooManyWays("containsTries", this.tried)
+      if (ways.length > containsWays) throw limitError(this.values.limits, "containsWays", ways.length)
+      if (this.tried > containsTries) throw limitError(this.values.limits, "containsTries", this.tried)
     }
     return ways
       .filter(

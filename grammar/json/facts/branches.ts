@@ -242,7 +242,7 @@ export class Branches {
         if (done.length > looked) {
           this.dropWeaker(done)
           if (most !== undefined && done.length > most) return null
-          checkLimit(this.limits, "threads", done.length, "", "alternatives of one value")
+          checkLimit(this.limits, "threads.value", done.length)
         }
         continue
       }
@@ -409,13 +409,7 @@ export class Branches {
   private spend(work: number): void {
     this.work += work
     checkTime()
-    checkLimit(
-      this.limits,
-      "satSteps",
-      Math.floor(this.work / WorkPerStep),
-      "",
-      "work to combine alternatives",
-    )
+    checkLimit(this.limits, "satSteps.alternatives", Math.floor(this.work / WorkPerStep))
   }
 
   private expand(id: number, type: number): Expansion {

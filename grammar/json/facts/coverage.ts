@@ -116,7 +116,7 @@ function ways(
   const keywords = reader.of(node)
   let result: Way[] = [{ facts: [], nodes: [node] }]
   const times = (choices: Way[]) => {
-    checkLimit(limits, "threads", result.length * choices.length, node.pointer, "alternatives of a negation")
+    checkLimit(limits, "threads.negation", result.length * choices.length, node.pointer)
     result = result.flatMap((a) =>
       choices.map((b) => ({ facts: [...a.facts, ...b.facts], nodes: [...a.nodes, ...b.nodes] })),
     )

@@ -104,7 +104,7 @@ export class Satisfiability {
       queued.delete(conjunction)
       later.delete(conjunction)
       if (this.known[conjunction] === true) continue
-      checkLimit(this.limits, "satSteps", ++steps, "", "satisfiability")
+      checkLimit(this.limits, "satSteps", ++steps)
       checkTime()
       const own = waiting.get(conjunction) as Waiter
       own.runs++

@@ -69,10 +69,7 @@ export function checkKeyReadings(
   limits: Limits,
 ): void {
   const readings = new Map<string | null, Readings>()
-  const check = (count: number) => {
-    const what = "readings of one key in all alternatives of an object"
-    checkLimit(limits, "threads", count, "", what, "simplify the not or oneOf around it")
-  }
+  const check = (count: number) => checkLimit(limits, "threads.key", count)
   const add = (name: string | null, ways: readonly KeyWay[]) => {
     const all = readings.get(name) ?? { ways: 0, lexemes: new Set(), pending: [], mostPending: 0 }
     readings.set(name, all)

@@ -25,16 +25,7 @@ export function nameClasses(
 ): readonly NameClass[] {
   if (patterns.size === 0 && languages.length === 0) return anyName
   const before = exprs.count
-  const manyMade = (): GrammarError =>
-    limitError(
-      limits,
-      "nameStates",
-      exprs.count - before,
-      "",
-      (_, bound) =>
-        `to tell apart what patterns of property names match takes more than ${bound} automaton states`,
-      "anchor them, or use fewer",
-    )
+  const manyMade = (): GrammarError => limitError(limits, "nameStates", exprs.count - before)
   const isNever = (expr: ExprId) => {
     if (exprs.isNever(expr, limits.nameStates, manyMade)) return true
     if (exprs.count - before <= limits.nameStates) return false
@@ -64,14 +55,7 @@ export function nameClasses(
     classes = split
     // Each is a way to read a key. Real schemas have up to ten.
     if (classes.length > limits.nameClasses) {
-      throw limitError(
-        limits,
-        "nameClasses",
-        classes.length,
-        "",
-        (_, bound) => `patterns of property names overlap in more than ${bound} ways`,
-        "anchor them, or use fewer",
-      )
+      throw limitError(limits, "nameClasses", classes.length)
     }
   }
   return classes

@@ -150,14 +150,7 @@ class PlanSearch {
     checkTime()
     const { limits } = this.problem
     if (++this.steps <= limits.objectSteps) return
-    throw limitError(
-      limits,
-      "objectSteps",
-      this.steps,
-      "",
-      (_, bound) => `the obligations of an object need more than ${bound} steps`,
-      "simplify the not or oneOf around it",
-    )
+    throw limitError(limits, "objectSteps", this.steps)
   }
 
   /** Settles what `goals` rest on: obligations that must be met, and such as must not. */

@@ -486,8 +486,7 @@ export class ObjectRules {
     }
     const useful = open.filter(({ bits }) => (bits & unmet & ~free) !== 0n)
     const add = (demand: number, met: bigint) => {
-      const what = "ways in which one property meets obligations"
-      checkLimit(this.limits, "threads", ways.length + 1, "", what, "simplify the not or oneOf around it")
+      checkLimit(this.limits, "threads.property", ways.length + 1)
       ways.push({ value: demand, progress: after(met) })
     }
     /** What the first chances could meet together, by their number. */

@@ -144,14 +144,7 @@ export function objectSpec(
   const owed = (1n << BigInt(parts.obligations.length)) - 1n
   const conditions = conditionsOf(verdicts, parts.obligations)
   addNames(parts, obligations, verdicts, all.anything)
-  checkLimit(
-    fixedBounds,
-    "obligations",
-    parts.obligations.length,
-    "",
-    "obligations of one object, by negation",
-    "simplify the not or oneOf around it",
-  )
+  checkLimit(fixedBounds, "obligations", parts.obligations.length)
   const asked = eventsOf(parts.obligations)
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
   const chancesOf = (value: number, met: ReadonlyMap<number, bigint>): readonly Chance[] => {

@@ -46,14 +46,7 @@ export function readNumber(value: JsonNode, path: string): Decimal {
   if (value.text.length > fixedBounds.digits) {
     const count = decimal.digits.toString().length
     if (count > fixedBounds.digits) {
-      throw limitError(
-        fixedBounds,
-        "digits",
-        count,
-        path,
-        (count, bound) => `a number with ${count} significant digits is above the bound of ${bound}`,
-        "round it",
-      )
+      throw limitError(fixedBounds, "digits", count, path)
     }
   }
   return decimal

@@ -109,14 +109,7 @@ class Reader {
     const mark = this.text.charCodeAt(start)
     if (mark !== OpenObject && mark !== OpenArray) return this.readScalar(mark)
     if (open.length >= this.maxDepth) {
-      throw limitError(
-        { schemaDepth: this.maxDepth },
-        "schemaDepth",
-        open.length + 1,
-        this.place(start),
-        (_, bound) => `the text nests deeper than ${bound} levels`,
-        null,
-      )
+      throw limitError({ schemaDepth: this.maxDepth }, "schemaDepth", open.length + 1, this.place(start))
     }
     this.at++
     this.skipSpace()
@@ -291,8 +284,7 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
     case "object": {
       if (depth === 0) {
         const bound = path.split("/").length - 1
-        const what = () => "the value nests too deep, or holds itself"
-        throw limitError({ schemaDepth: bound }, "schemaDepth", bound + 1, path, what, null)
+        throw limitError({ schemaDepth: bound }, "schemaDepth.value", bound + 1, path)
       }
       if (Array.isArray(value)) {
         // A place that was never filled is undefined, and refused as that is.

@@ -163,14 +163,7 @@ export class SchemaGraph {
     if (scope === undefined) {
       // Scopes are copies of the schema: with n dynamic anchors of different names there can be 2ⁿ.
       if (this.scopes.size >= this.limits.dynamicScopes) {
-        throw limitError(
-          this.limits,
-          "dynamicScopes",
-          this.scopes.size + 1,
-          resource.pointer,
-          (_, bound) => `dynamic anchors: more than ${bound} ways to meet them first`,
-          "use fewer, or $ref",
-        )
+        throw limitError(this.limits, "dynamicScopes", this.scopes.size + 1, resource.pointer)
       }
       scope = { places, nodes: new Map(), entered: new Map() }
       this.scopes.set(key.join("\n"), scope)

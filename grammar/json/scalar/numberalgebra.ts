@@ -29,14 +29,7 @@ export const numberAlgebra: Algebra<readonly NumberCell[]> = {
     if (isAll(a)) return b
     if (isAll(b)) return a
     if (a.length * b.length > fixedBounds.numberParts) {
-      throw limitError(
-        fixedBounds,
-        "numberParts",
-        a.length * b.length,
-        "",
-        (_, bound) => `a combination of number constraints needs more than ${bound} parts`,
-        "simplify the schema",
-      )
+      throw limitError(fixedBounds, "numberParts", a.length * b.length)
     }
     if (b.length <= FewCells && areAscending(a) && areAscending(b)) return meetAscending(a, b)
     const cells: NumberCell[] = []
@@ -153,15 +146,7 @@ function common(divisors: readonly Decimal[]): readonly Decimal[] {
   const { value } = divisors.map(modulusOf).reduce(lcm)
   const count = value.digits.toString().length
   if (count <= fixedBounds.digits) return [value]
-  throw limitError(
-    fixedBounds,
-    "digits",
-    count,
-    "",
-    (count, bound) =>
-      `the common multiple of ${divisors.length} divisors has ${count} digits, above the bound of ${bound}`,
-    "use fewer of them",
-  )
+  throw limitError(fixedBounds, "digits.multiple", count, "", { divisors: divisors.length })
 }
 
 /** Adds what `x` and `y` have in common to `cells`. */

@@ -60,14 +60,7 @@ export class ScalarFormula<T> {
       return this.algebra.all
     }
     if (this.openCount >= fixedBounds.inPlaceDepth) {
-      throw limitError(
-        fixedBounds,
-        "inPlaceDepth",
-        this.openCount + 1,
-        node.pointer,
-        (_, bound) => `schemas refer to each other in place more than ${bound} deep`,
-        "leave out some of the steps between",
-      )
+      throw limitError(fixedBounds, "inPlaceDepth", this.openCount + 1, node.pointer)
     }
     let result: T
     try {
@@ -127,15 +120,7 @@ export class ScalarFormula<T> {
     for (const branch of others) {
       work += algebra.size(once) * algebra.size(branch)
       if (work > limits.oneOfSteps) {
-        throw limitError(
-          limits,
-          "oneOfSteps",
-          work,
-          "",
-          (_, bound) =>
-            `a oneOf of ${branches.length} branches about one value needs more than ${bound} comparisons`,
-          "use fewer, or anyOf",
-        )
+        throw limitError(limits, "oneOfSteps", work, "", { branches: branches.length })
       }
       twice = algebra.or([twice, algebra.and(once, branch)])
       once = algebra.or([once, branch])

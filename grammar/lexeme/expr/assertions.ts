@@ -50,16 +50,7 @@ export function repeat(body: ExprId, min: number, max: number): ExprId {
   const certain = isSurelyNullable(idle)
   if (min === 0 || certain) return loop(consuming, 0, max)
   if (idle === Never) return loop(consuming, min, max)
-  if (min > fixedBounds.unrolled)
-    throw limitError(
-      fixedBounds,
-      "unrolled",
-      min,
-      "",
-      (value, bound) =>
-        `a repetition of at least ${value} times over a lookaround that may stand alone is above the bound of ${bound}`,
-      "lower the count",
-    )
+  if (min > fixedBounds.unrolled) throw limitError(fixedBounds, "unrolled", min)
   const options = [loop(consuming, min, max)]
   for (let before = 0; before < min; before++) {
     options.push(concat(loop(consuming, before, before), concat(idle, loop(consuming, 0, min - 1 - before))))

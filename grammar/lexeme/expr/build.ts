@@ -329,14 +329,7 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
   const terms = members(choice).map((member) => and([member, ...rest]))
   const result = or(terms)
   if (length(result) > fixedBounds.lookaroundTerms)
-    throw limitError(
-      fixedBounds,
-      "lookaroundTerms",
-      length(result),
-      "",
-      (_, bound) => `lookarounds inside repetitions combine in more than ${bound} ways`,
-      "move them out of the repetition",
-    )
+    throw limitError(fixedBounds, "lookaroundTerms", length(result))
   return result
 }
 

@@ -159,14 +159,7 @@ class Lengths {
       return
     }
     if ((this.layers.length + 1) * count > fixedBounds.lengthBytes)
-      throw limitError(
-        fixedBounds,
-        "lengthBytes",
-        (this.layers.length + 1) * count,
-        "",
-        (_, bound) => `the lengths of a pattern need more than ${bound} bytes`,
-        "use a smaller repeat count or drop minLength and maxLength",
-      )
+      throw limitError(fixedBounds, "lengthBytes", (this.layers.length + 1) * count)
     // A layer that is not listed among the seen ones is only found to repeat one period later.
     this.layers.push(layer)
     this.seen.set(hash, [...alike, this.layers.length - 1])
@@ -177,14 +170,7 @@ class Lengths {
     const known = this.index.get(state)
     if (known !== undefined) return known
     if (this.states.length + 1 > fixedBounds.lengthStates)
-      throw limitError(
-        fixedBounds,
-        "lengthStates",
-        this.states.length + 1,
-        "",
-        (_, bound) => `a pattern with a length needs more than ${bound} automaton states`,
-        "write a simpler pattern",
-      )
+      throw limitError(fixedBounds, "lengthStates", this.states.length + 1)
     this.index.set(state, this.states.length)
     this.states.push(state)
     return this.states.length - 1

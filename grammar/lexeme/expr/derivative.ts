@@ -140,14 +140,7 @@ function evaluate(task: number): number {
     stack.pop()
     if (stack.length === 0) return row
     if (exprWords() > bound) {
-      throw limitError(
-        fixedBounds,
-        "derivativeWords",
-        exprWords() - bound + fixedBounds.derivativeWords,
-        "",
-        (_, most) => `a pattern has too many ways to go on: they take more than ${most} words`,
-        "use fewer optional parts in a row",
-      )
+      throw limitError(fixedBounds, "derivativeWords", exprWords() - bound + fixedBounds.derivativeWords)
     }
   }
 }

@@ -49,14 +49,7 @@ export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade =
   const verdict = search(id, emptinessStates, maxMade)
   if (verdict === ManyMade) throw manyMade()
   if (verdict !== ManyStates) return verdict === Dead
-  throw limitError(
-    fixedBounds,
-    "emptinessStates",
-    emptinessStates + 1,
-    "",
-    (_, bound) => `the search for a text that a pattern accepts visited more than ${bound} automaton states`,
-    "use smaller repeat counts or fewer lookarounds",
-  )
+  throw limitError(fixedBounds, "emptinessStates", emptinessStates + 1)
 }
 
 /** Looks where an end seems closest that are left, see `withFewClosest`. */
@@ -83,14 +76,7 @@ export function isSmallNever(id: ExprId): boolean {
 }
 
 function madeError(): GrammarError {
-  return limitError(
-    fixedBounds,
-    "emptinessExprs",
-    emptinessExprs + 1,
-    "",
-    (_, bound) => `the search for a text that a pattern accepts made more than ${bound} expressions`,
-    "use smaller repeat counts or fewer lookarounds",
-  )
+  return limitError(fixedBounds, "emptinessExprs", emptinessExprs + 1)
 }
 
 /** Live, Dead, or why that is not known: more than `budget` expressions would be seen, or `maxMade` new ones made. */

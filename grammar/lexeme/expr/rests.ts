@@ -25,14 +25,7 @@ import { rawTexts } from "./shortest.ts"
 export function checkRests(expr: ExprId): void {
   const bytes = mostNeeded(expr)
   if (bytes <= fixedBounds.shortestBytes) return
-  throw limitError(
-    fixedBounds,
-    "shortestBytes",
-    bytes,
-    "",
-    (value, bound) => `a part of the pattern takes at least ${value} bytes, above the bound of ${bound}`,
-    "lower its repeat counts",
-  )
+  throw limitError(fixedBounds, "shortestBytes.patternPart", bytes)
 }
 
 /** No text of an expression is as long; larger needs are taken for it. */

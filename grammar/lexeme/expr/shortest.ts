@@ -111,15 +111,7 @@ export class ShortestTexts {
       for (let path = open[bound]?.pop(); path !== undefined; path = open[bound].pop()) {
         if (++paths > maxPaths) return
         checkTime()
-        if (++since > fixedBounds.textsBetween)
-          throw limitError(
-            fixedBounds,
-            "textsBetween",
-            since,
-            "",
-            (_, bound) => `the texts of a pattern lie more than ${bound} beginnings apart`,
-            "use fewer lookarounds, or lower the number of names or items",
-          )
+        if (++since > fixedBounds.textsBetween) throw limitError(fixedBounds, "textsBetween", since)
         if (!this.isExact(path.id) && !exact.has(path.id) && exact.size < MaxMeasured) {
           if (isNever(path.id)) continue
           this.measureTexts(path.id, exact)
@@ -362,9 +354,7 @@ export class ShortestTexts {
             isLong ? "shortestStates" : "shortestRanges",
             isLong ? searched : ranges,
             "",
-            () =>
-              `the search for a shortest text of a pattern visited ${visited}, above the bounds of ${bounds}`,
-            "use smaller repeat counts or fewer lookarounds",
+            { visited, bounds },
           )
         }
         // A copy: measuring what follows may ask for other rows.
@@ -394,15 +384,7 @@ export class ShortestTexts {
 export const rawTexts = new ShortestTexts(new Uint8Array(256).fill(1))
 
 function checkLength(bytes: number): void {
-  if (bytes > fixedBounds.shortestBytes)
-    throw limitError(
-      fixedBounds,
-      "shortestBytes",
-      bytes,
-      "",
-      (value, bound) => `the shortest text has at least ${value} bytes, above the bound of ${bound}`,
-      "lower minLength or the repeat counts",
-    )
+  if (bytes > fixedBounds.shortestBytes) throw limitError(fixedBounds, "shortestBytes.pattern", bytes)
 }
 
 function place(byte: number): number {

@@ -27,14 +27,7 @@ export function parseDecimal(text: string): Decimal {
   if (digits === 0n) return zero
   const exponent = Number(match[4] ?? 0)
   if (Math.abs(exponent) > fixedBounds.exponent)
-    throw limitError(
-      fixedBounds,
-      "exponent",
-      Math.abs(exponent),
-      "",
-      () => `the exponent of ${text} is beyond ±2^50`,
-      "write a smaller exponent",
-    )
+    throw limitError(fixedBounds, "exponent", Math.abs(exponent), "", { text })
   return makeDecimal(match[1] === "-" ? -digits : digits, exponent - fraction.length)
 }
 

@@ -44,7 +44,7 @@ export const CustomArgument = "input"
 /** The tools of a request. Throws `syntax` with the tool's pointer, `unsupported` for what no grammar can honour. */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) throw new GrammarError("syntax", "tools", "tools are a list. Write [] for none")
-  checkLimit(fixedBounds, "tools", tools.length, "", "tools", "send fewer")
+  checkLimit(fixedBounds, "tools", tools.length)
   const names = new Map<string, string>()
   return Array.from(tools, (value: unknown, i) => {
     const tool = readTool(value, `/${i}`)

@@ -175,14 +175,7 @@ class TwinRules {
         if (progress.index > last || keys.has(key)) continue
         keys.add(key)
         if (reached.push(progress) <= limits.equalItems) continue
-        throw limitError(
-          limits,
-          "equalItems",
-          reached.length,
-          "",
-          (_, bound) => `arrays with two equal items that contains counts need more than ${bound} states`,
-          "lower the counts",
-        )
+        throw limitError(limits, "equalItems", reached.length)
       }
     }
     return reached

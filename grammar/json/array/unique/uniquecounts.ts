@@ -122,11 +122,10 @@ export class UniqueCounts {
     const { containsSteps } = this.limits
     const { containsAhead } = fixedBounds
     if (this.steps > containsSteps || depth > containsAhead) {
-      const what = () =>
-        `unique items that several contains count need more than ${containsSteps} steps or ${containsAhead} items ahead`
+      const words = { steps: containsSteps, ahead: containsAhead }
       throw this.steps > containsSteps
-        ? limitError(this.limits, "containsSteps", this.steps, "", what, "use fewer of them")
-        : limitError(fixedBounds, "containsAhead", depth, "", what, "use fewer of them")
+        ? limitError(this.limits, "containsSteps", this.steps, "", words)
+        : limitError(fixedBounds, "containsAhead", depth, "", words)
     }
     const result = this.hasEnough(counts, used) && this.someClass(index, counts, used, depth)
     this.known.set(key, result)
