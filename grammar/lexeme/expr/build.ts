@@ -6,7 +6,7 @@
  * Texts are well-formed UTF-8: every operand is a subset of Σ*, or of what is left of Σ* inside a character, so Σ*
  * absorbs in `or` and is neutral in `and`. A search whose match is certain is thereby Σ* itself.
  * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
- * (they are re-associated and distributed over `or`); see `assertions.ts`.
+ * (they are re-associated and distributed over `or`); see `look/assertions.ts`.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
@@ -393,7 +393,7 @@ function makeLoop(body: ExprId, min: number, max: number): ExprId {
   return intern([LoopKind, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
 }
 
-/** A body with assertions: it is known to read something (`assertions.ts`), so no law about ε applies. */
+/** A body with assertions: it is known to read something (`look/repeat.ts`), so no law about ε applies. */
 function assertingLoop(body: ExprId, min: number, max: number): ExprId {
   if (max === 0) return Empty
   if (min === 1 && max === 1) return body

@@ -3,17 +3,18 @@
  * every schema and request, and so are the states of their automata, which are expressions too.
  *
  * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and their laws),
- * `derivative.ts` (reading a byte), `emptiness.ts`, `assertions.ts`; this file is what the rest of the grammar floor
+ * `derivative.ts` (reading a byte), `emptiness.ts`, `look/assertions.ts`; this file is what the rest of the grammar floor
  * sees of them. Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu,
  * Veanes, Ernits, RE# (POPL 2025).
  */
-import { behind, end, ended, look, repeat, scope } from "./assertions.ts"
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { clamped } from "./clamp.ts"
 import { type ByteClasses, classesOf } from "./classes.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { literal } from "./literal.ts"
+import { behind, end, ended, look, scope } from "./look/assertions.ts"
+import { repeat } from "./look/repeat.ts"
 import {
   type ByteMachine,
   type CharacterMachine,

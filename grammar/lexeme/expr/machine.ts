@@ -9,6 +9,7 @@
  *   state behind it", written out on first use.
  */
 import { concat, or } from "./build.ts"
+import { addRow, derivative, register, rowOf } from "./derivative.ts"
 import {
   at,
   Empty,
@@ -110,8 +111,21 @@ function stateExpr(index: number, state: number): ExprId {
   return intern([MachineKind, index, state], machines[index].isAccepting(state) ? Nullable : 0)
 }
 
+register(MachineKind, {
+  row(id) {
+    const row = machineRow(id)
+    return row === null ? rowOf(unfoldMachine(id)) : addRow(row)
+  },
+  // Its base has a row or needs one in any case; a row of its own may never be asked for.
+  step(id, byte) {
+    const overlay = machineOverlay(id)
+    if (overlay === null) return -1
+    return overlay.bytes.includes(byte) ? overlay.next(byte) : derivative(overlay.base, byte)
+  },
+})
+
 /** The derivatives of a machine's state, as ranges with their targets; null where it has an equation instead. */
-export function machineRow(id: ExprId): number[] | null {
+function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
   const machine = machines[index]
   const row: number[] = []
@@ -131,7 +145,7 @@ export function machineRow(id: ExprId): number[] | null {
 }
 
 /** The right side of the equation of a machine's state that has no row. */
-export function unfoldMachine(id: ExprId): ExprId {
+function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
   const machine = machines[index]
   if ("row" in machine) throw new Error("internal: a machine over bytes has no equations")

@@ -46,6 +46,8 @@ export const EndKind = 10
 export const ScopeKind = 11
 /** [12, machine, state] what a machine accepts from a state; see `machine.ts` */
 export const MachineKind = 12
+/** [13, id] any byte, and then `id` as it stands behind that byte; only the rules of `look/assertions.ts` meet it */
+export const ShiftKind = 13
 
 // Flags of an expression.
 /** ε is in the language; of an assertion: it holds if the text starts and ends here. */

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { type ExprId, exprs, Never } from "../../../../grammar/lexeme/expr/expr.ts"
@@ -181,4 +183,22 @@ test("a chain of optional parts that would take quadratic space is refused", () 
   const parts = Array.from({ length: 5000 }, (_, i) => `(?:a${i}b)?`).join("")
   const chain = parseRegex(`^${parts}$`, { mode: "search", path: "" })
   expect(() => exprs.derivative(chain, 0x61)).toThrow(/too many ways to go on/)
+})
+
+test("the module that registers how a kind is read makes all expressions of that kind", () => {
+  const folder = "grammar/lexeme/expr"
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  )
+  const kindsOf = (file: string, call: RegExp) =>
+    [...readFileSync(join(folder, file), "utf8").matchAll(call)].map(([, kind]) => kind)
+  const registered = files.flatMap((file) =>
+    kindsOf(file, /\bregister\((\w+Kind)\b/g).map((kind) => [kind, file]),
+  )
+  const made = files.flatMap((file) => kindsOf(file, /\bintern\(\[(\w+Kind)\b/g).map((kind) => [kind, file]))
+  expect(registered.length).toBe(4)
+  for (const [kind, file] of registered) {
+    const makers = made.filter(([other]) => other === kind).map(([, maker]) => maker)
+    expect(new Set(makers), kind).toEqual(new Set([file]))
+  }
 })

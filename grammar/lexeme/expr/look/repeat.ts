@@ -1,14 +1,12 @@
 /**
- * Assertions as nodes: lookaheads inside repetitions, lookbehinds, ends, and repetitions of bodies that hold them.
+ * Repetitions of bodies that hold assertions.
  *
- * `look` and `end` speak about all that follows, `behind` about all before; `derivative.ts` says how they read. A
- * repetition drops iterations that read nothing, as ECMAScript does, so its body is split into the part that reads
- * and the conditions under which it may stand idle.
+ * A repetition drops iterations that read nothing, as ECMAScript does. So its body is split into the part that reads and the
+ * conditions under which it may stand idle.
  */
-import { fixedBounds, limitError } from "../../errors.ts"
-import { and, anyText, concat, loop, or } from "./build.ts"
+import { fixedBounds, limitError } from "../../../errors.ts"
+import { and, anyText, concat, loop, or } from "../build.ts"
 import {
-  Asserts,
   at,
   BehindKind,
   ConcatKind,
@@ -18,25 +16,19 @@ import {
   type ExprId,
   flags,
   Inherited,
-  intern,
   isNullable,
   isSurelyNullable,
   kindOf,
   LookKind,
-  LooksBack,
   LoopKind,
   members,
   Never,
   NeverKind,
-  Nullable,
   OrKind,
-  ScopeKind,
-  Searched,
   SetKind,
   Unbounded,
-  Universe,
-} from "./nodes.ts"
-import { anyChar } from "./sets.ts"
+} from "../nodes.ts"
+import { anyChar } from "../sets.ts"
 
 /**
  * A body with assertions N | E, where N consumes and E holds or not without consuming. Fewer than `min` iterations of N
@@ -102,40 +94,4 @@ function idlePart(id: ExprId): ExprId {
     default:
       return isNullable(id) ? Empty : Never
   }
-}
-
-/** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
-export function look(id: ExprId, negative: boolean): ExprId {
-  if (id === Never) return negative ? Empty : Never
-  if (flags(id) & Universe) return negative ? Never : Empty
-  const made = Asserts | Searched | (flags(id) & LooksBack) | (isNullable(id) !== negative ? Nullable : 0)
-  return intern([LookKind, id, negative ? 1 : 0], made)
-}
-
-/** Here the text so far is (`negative`: is not) in the language whose remainder after that text is `id`. */
-export function behind(id: ExprId, negative: boolean): ExprId {
-  if (id === Never) return negative ? Empty : Never
-  if (flags(id) & Universe) return negative ? Never : Empty
-  return intern(
-    [BehindKind, id, negative ? 1 : 0],
-    LooksBack | Searched | (isNullable(id) !== negative ? Nullable : 0),
-  )
-}
-
-/** Nothing follows. */
-export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
-
-/** `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not depend on the text before. */
-export function ended(rest: ExprId): ExprId {
-  if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
-  return isNullable(rest) ? Empty : Never
-}
-
-function endedFlags(rest: ExprId): number {
-  return Asserts | Searched | (flags(rest) & (LooksBack | Nullable))
-}
-
-/** Seals a whole pattern: its assertions see no text but its own. */
-export function scope(id: ExprId): ExprId {
-  return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
 }

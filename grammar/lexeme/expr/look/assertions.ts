@@ -1,0 +1,161 @@
+/**
+ * Assertions as expressions: lookaheads inside repetitions, lookbehinds, and ends; and how what holds them is read.
+ *
+ * `look` and `end` speak about all that follows, so they stand at the head of what follows: D(look(s)·k) = D(s) & D(k), and
+ * without D(s) where the assertion is negative. `behind(a)` speaks about all before: `a` is what the automaton of the
+ * lookbehind has left after the text so far. At the head of what follows it is ε or ∅, by whether ε ∈ a; behind a head it has
+ * to read what the head reads. So D(h·k) = D(h)·k′, where k′ is k with the same byte read in front of it: the *shift* of k.
+ * It is a derivative as well, that of any byte followed by k, and is found as one. Only what looks back changes by it.
+ */
+import { and, anyText, concat, diff, loop, or } from "../build.ts"
+import { addRow, boundsAfterOne, combine, findPlainRow, register } from "../derivative.ts"
+import {
+  AndKind,
+  Asserts,
+  at,
+  BehindKind,
+  ConcatKind,
+  DiffKind,
+  Empty,
+  EndKind,
+  type ExprId,
+  flags,
+  Inherited,
+  intern,
+  isNullable,
+  kindOf,
+  LookKind,
+  LooksBack,
+  LoopKind,
+  members,
+  Never,
+  Nullable,
+  OrKind,
+  ScopeKind,
+  Searched,
+  ShiftKind,
+  Universe,
+} from "../nodes.ts"
+import { byteRange } from "../sets.ts"
+
+/** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
+export function look(id: ExprId, negative: boolean): ExprId {
+  if (id === Never) return negative ? Empty : Never
+  if (flags(id) & Universe) return negative ? Never : Empty
+  const made = Asserts | Searched | (flags(id) & LooksBack) | (isNullable(id) !== negative ? Nullable : 0)
+  return intern([LookKind, id, negative ? 1 : 0], made)
+}
+
+/** Here the text so far is (`negative`: is not) in the language whose remainder after that text is `id`. */
+export function behind(id: ExprId, negative: boolean): ExprId {
+  if (id === Never) return negative ? Empty : Never
+  if (flags(id) & Universe) return negative ? Never : Empty
+  return intern(
+    [BehindKind, id, negative ? 1 : 0],
+    LooksBack | Searched | (isNullable(id) !== negative ? Nullable : 0),
+  )
+}
+
+/** Nothing follows. */
+export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
+
+/** `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not depend on the text before. */
+export function ended(rest: ExprId): ExprId {
+  if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
+  return isNullable(rest) ? Empty : Never
+}
+
+function endedFlags(rest: ExprId): number {
+  return Asserts | Searched | (flags(rest) & (LooksBack | Nullable))
+}
+
+/** Seals a whole pattern: its assertions see no text but its own. */
+export function scope(id: ExprId): ExprId {
+  return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
+}
+
+register(LookKind, { row: rowOfAsserting })
+register(ScopeKind, { row: (id) => combine([at(id, 1)], ([inner]) => scope(inner)) })
+register(ShiftKind, { row: (id) => rowOfShift(at(id, 1)) })
+
+/** The row of an expression that holds an assertion. */
+function rowOfAsserting(id: ExprId): number {
+  switch (kindOf(id)) {
+    case LookKind:
+    case BehindKind:
+    case EndKind:
+      return addRow([])
+    case ConcatKind: {
+      const [head, tail] = [at(id, 1), at(id, 2)]
+      if (flags(head) & Asserts) return rowBehindAssertion(head, tail)
+      if (!looksBack(tail)) return findPlainRow(id)
+      if (!isNullable(head)) return combine([head, shift(tail)], ([read, rest]) => concat(read, rest))
+      return combine([head, shift(tail), tail], ([read, rest, skipped]) => or([concat(read, rest), skipped]))
+    }
+    case LoopKind: {
+      if (flags(id) & Asserts) return combine([unfold(id, Empty)], ([only]) => only)
+      const [min, max] = boundsAfterOne(id)
+      return combine([at(id, 1), shift(at(id, 1))], ([read, body]) => concat(read, loop(body, min, max)))
+    }
+    default:
+      return findPlainRow(id)
+  }
+}
+
+/** The row of an assertion, or of a repetition with one in it, and all that follows. */
+function rowBehindAssertion(head: ExprId, tail: ExprId): number {
+  switch (kindOf(head)) {
+    case LookKind:
+      return combine([tail, at(head, 1), anyText], ([rest, seen, all]) => {
+        if (at(head, 2) === 0) return and([rest, seen, all])
+        return rest === Never ? Never : and([rest, diff(all, seen)])
+      })
+    case LoopKind: {
+      const unfolded = unfold(head, tail)
+      return combine(at(head, 2) === 0 ? [unfolded, tail] : [unfolded], or)
+    }
+    default:
+      return addRow([])
+  }
+}
+
+/** An iterated assertion: the loop is unfolded once in front of its tail, because the assertion sees the tail. */
+function unfold(id: ExprId, tail: ExprId): ExprId {
+  return concat(at(id, 1), concat(loop(at(id, 1), ...boundsAfterOne(id)), tail))
+}
+
+function looksBack(id: ExprId): boolean {
+  return (flags(id) & LooksBack) !== 0
+}
+
+/** Any byte, and then `id` as it stands behind it. */
+function shift(id: ExprId): ExprId {
+  return intern([ShiftKind, id], 0)
+}
+
+/** As an operand of `combine`: every byte leads on, whatever the other operands say. */
+const anyByte = byteRange(0, 0xff)
+
+/** The row of `id` after a byte in front of it; it covers every byte. */
+function rowOfShift(id: ExprId): number {
+  if (!looksBack(id)) return addRow(id === Never ? [] : [0xff00, id])
+  switch (kindOf(id)) {
+    case BehindKind:
+      return combine([at(id, 1), anyByte], ([left]) => behind(left, at(id, 2) === 1))
+    case LookKind:
+      return combine([shift(at(id, 1)), anyByte], ([seen]) => look(seen, at(id, 2) === 1))
+    case LoopKind:
+      return combine([shift(at(id, 1)), anyByte], ([body]) => loop(body, at(id, 2), at(id, 3)))
+    case DiffKind:
+      // What it is taken from is all texts, and does not look back.
+      return combine([shift(at(id, 2)), anyByte], ([removed]) => diff(at(id, 1), removed))
+    case ConcatKind:
+      return combine([shift(at(id, 1)), shift(at(id, 2)), anyByte], ([head, tail]) => concat(head, tail))
+    case OrKind:
+      return combine([...members(id).map(shift), anyByte], (targets) => or(targets.slice(0, -1)))
+    case AndKind:
+      return combine([...members(id).map(shift), anyByte], (targets) => and(targets.slice(0, -1)))
+    default:
+      throw new Error(`internal: expression ${id} does not look back`)
+  }
+}
