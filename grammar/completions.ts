@@ -6,7 +6,7 @@ import { concatenate } from "./bytes.ts"
 import { placed } from "./errors.ts"
 import { pathOf } from "./explain.ts"
 import { joint } from "./joints.ts"
-import { type Completion, lexemes } from "./lexeme/table.ts"
+import { type Completion, leastBytes, shortestCompletion } from "./lexeme/completion.ts"
 import { EmptyStack } from "./stack.ts"
 import type { States } from "./state.ts"
 import { NoText } from "./texts.ts"
@@ -55,7 +55,7 @@ export class Completions {
   /** At most as many bytes as any completion of a thread has. */
   private leastBytes(thread: number): number {
     const { stacks } = this.states
-    let least = lexemes.least(this.states.threadLexeme(thread))
+    let least = leastBytes(this.states.threadLexeme(thread))
     let stack = this.states.threadStack(thread)
     for (; stack !== EmptyStack && !stacks.isUnion(stack); stack = stacks.pop(stack))
       least += stacks.top[stack].leastBytes
@@ -65,7 +65,7 @@ export class Completions {
   private finishThread(thread: number): Uint8Array {
     const lexemeState = this.states.threadLexeme(thread)
     try {
-      return concatenate([...this.finishing(thread, lexemes.shortest(lexemeState))])
+      return concatenate([...this.finishing(thread, shortestCompletion(lexemeState))])
     } catch (error) {
       throw placed(error, () => pathOf(this.states.stacks, lexemeState, this.states.threadStack(thread)))
     }

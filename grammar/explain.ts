@@ -1,6 +1,7 @@
 /** What a text may go on with, for people: what the threads of a state expect, and the part of a schema that asks for it. */
 import { describeSample, type Expectation } from "./frame.ts"
 import { joint, jointMembers } from "./joints.ts"
+import { shortestCompletion } from "./lexeme/completion.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 
@@ -18,7 +19,7 @@ export function expectationsOf(stacks: StackTable, reads: readonly Read[]): Expe
   for (const { lexemeState, stack } of reads) {
     const isEnd = lexemeState === Dead
     if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
-    const sample = isEnd ? "" : decoder.decode(lexemes.shortest(lexemeState).bytes)
+    const sample = isEnd ? "" : decoder.decode(shortestCompletion(lexemeState).bytes)
     for (const member of jointMembers(stacks, stack)) {
       const expectation =
         member === EmptyStack

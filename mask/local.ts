@@ -11,6 +11,7 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { grown, moreThan } from "../grammar/intern.ts"
 import { hasByte, NoBytes } from "../grammar/lexeme/bytesets.ts"
+import { clampedState, quietState } from "../grammar/lexeme/clamp.ts"
 import type { Reach } from "../grammar/lexeme/expr/clamp.ts"
 import { freeBytes, withoutNames } from "../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
@@ -192,7 +193,7 @@ export class LocalMasks {
   /** What `LexemeTable.quiet` answers, memoised. */
   quiet(lexemeState: number): number {
     if (lexemeState >= this.quieted.length) this.quieted = grown(this.quieted, moreThan(lexemeState))
-    if (this.quieted[lexemeState] === 0) this.quieted[lexemeState] = lexemes.quiet(lexemeState)
+    if (this.quieted[lexemeState] === 0) this.quieted[lexemeState] = quietState(lexemeState)
     return this.quieted[lexemeState]
   }
 
@@ -213,7 +214,7 @@ export class LocalMasks {
   /** The state under which `lexemeState` shares its local masks, memoised. */
   private clamp(lexemeState: number): number {
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
-    if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = lexemes.clamp(lexemeState, this.reach)
+    if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = clampedState(lexemeState, this.reach)
     return this.clamped[lexemeState]
   }
 
@@ -239,7 +240,7 @@ export class LocalMasks {
     const text = this.text.local(list, this.lists.view(list), state)
     if (text !== null) return this.closing(text)
     if (list === RootList && !this.far.isEmpty) {
-      const near = lexemes.clamp(state, this.nearReach)
+      const near = clampedState(state, this.nearReach)
       if (near !== state) return this.farther(state, near)
     }
     // What loops in one state is walked faster than it is cut, and few other states could use what was cut.

@@ -7,9 +7,9 @@
  */
 import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
+import { leastBytes } from "../lexeme/completion.ts"
 import { mostNeeded } from "../lexeme/expr/rests.ts"
 import { rawTexts } from "../lexeme/expr/shortest.ts"
-import { lexemes } from "../lexeme/table.ts"
 import { leastOfNested } from "./shortest.ts"
 import {
   BranchTerm,
@@ -119,7 +119,7 @@ class LeastLengths {
       case GreedyTerm:
         return rawTexts.least(terms.at(term, 1))
       case LexemeTerm:
-        return lexemes.least(terms.at(term, 1))
+        return leastBytes(terms.at(term, 1))
       case RuleTerm:
         return of(this.bodyOf(terms.at(term, 1)))
       case ConcatTerm:
@@ -134,7 +134,7 @@ class LeastLengths {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         let rest = NoText
         for (const part of rests.values()) rest = Math.min(rest, of(part))
-        return sum(lexemes.least(lexeme), rest)
+        return sum(leastBytes(lexeme), rest)
       }
       case NestedTerm:
         return leastOfNested(terms.grammars[terms.at(term, 1)])
@@ -174,7 +174,7 @@ class LeastLengths {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         let most = 0
         for (const rest of rests.values())
-          if (least[rest] !== NoText) most = Math.max(most, need[rest], lexemes.least(lexeme) + least[rest])
+          if (least[rest] !== NoText) most = Math.max(most, need[rest], leastBytes(lexeme) + least[rest])
         return most
       }
       case CaptureTerm:

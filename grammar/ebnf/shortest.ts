@@ -11,8 +11,8 @@ import { Completions } from "../completions.ts"
 import { fixedBounds, limitError } from "../errors.ts"
 import type { Step } from "../frame.ts"
 import type { Grammar } from "../grammar.ts"
+import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
-import { lexemes } from "../lexeme/table.ts"
 import { States } from "../state.ts"
 import type { NormalRules } from "./normal.ts"
 import {
@@ -98,9 +98,9 @@ export class ShortestTexts {
       case NeverTerm:
         return null
       case ExprTerm:
-        return lexemes.shortest(exprLexeme(terms.at(term, 1))).bytes
+        return shortestCompletion(exprLexeme(terms.at(term, 1))).bytes
       case LexemeTerm:
-        return lexemes.shortest(terms.at(term, 1)).bytes
+        return shortestCompletion(terms.at(term, 1)).bytes
       case RuleTerm: {
         if (terms.at(term, 2) === 0 && this.normal.isNullable(term)) return noBytes
         const known = witnesses.get(terms.at(term, 1))
@@ -143,7 +143,7 @@ export class ShortestTexts {
         const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const known = ends?.()
         const ways = Array.from(rests, ([tag, rest]) => {
-          const before = known?.get(tag) ?? lexemes.shortest(narrow(new Set([tag]))).bytes
+          const before = known?.get(tag) ?? shortestCompletion(narrow(new Set([tag]))).bytes
           return { before, rest, least: before.length + this.least(rest) }
         })
         const textOf = ({ before, rest }: (typeof ways)[number]) => {
@@ -176,9 +176,9 @@ export class ShortestTexts {
     const { terms } = this
     switch (terms.kind(term)) {
       case ExprTerm:
-        return lexemes.least(exprLexeme(terms.at(term, 1)))
+        return leastBytes(exprLexeme(terms.at(term, 1)))
       case LexemeTerm:
-        return lexemes.least(terms.at(term, 1))
+        return leastBytes(terms.at(term, 1))
       case ConcatTerm: {
         let bytes = 0
         let rest = term
@@ -214,6 +214,6 @@ export function leastOfNested({ start }: Grammar): number {
 function leastOfStep({ lexeme, frames }: Step): number {
   return frames.reduce(
     (sum, frame) => sum + frame.leastBytes,
-    lexeme === EmptyLexeme ? 0 : lexemes.least(lexeme),
+    lexeme === EmptyLexeme ? 0 : leastBytes(lexeme),
   )
 }

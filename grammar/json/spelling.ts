@@ -4,6 +4,7 @@
  * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space before `} ]` to the
  * closing one, so no text can be split in two ways.
  */
+import { shortestCompletion } from "../lexeme/completion.ts"
 import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import type { Escapes } from "../lexeme/string/string.ts"
@@ -120,7 +121,7 @@ function accepts(lexeme: number, mark: string): boolean {
 }
 
 function shortest(lexeme: number): string {
-  return new TextDecoder().decode(lexemes.shortest(lexeme).bytes)
+  return new TextDecoder().decode(shortestCompletion(lexeme).bytes)
 }
 
 interface Gaps {

@@ -4,6 +4,7 @@
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
 import { type Limits, limitError, placed } from "../errors.ts"
+import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
 import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
@@ -117,12 +118,10 @@ export class Witnesses {
     if (other !== null) return other
     let shortest: Uint8Array | null = null
     // What is surely longer is not spelled out: that may be a string of a million characters beside null.
-    const scalars = this.language.scalars
-      .lexemes(conjunction)
-      .sort((a, b) => lexemes.least(a) - lexemes.least(b))
+    const scalars = this.language.scalars.lexemes(conjunction).sort((a, b) => leastBytes(a) - leastBytes(b))
     for (const lexeme of scalars) {
-      if (shortest !== null && lexemes.least(lexeme) >= shortest.length) break
-      const { bytes } = lexemes.shortest(lexeme)
+      if (shortest !== null && leastBytes(lexeme) >= shortest.length) break
+      const { bytes } = shortestCompletion(lexeme)
       if (shortest === null || bytes.length < shortest.length) shortest = bytes
     }
     if (shortest !== null) return decoder.decode(shortest)

@@ -1,7 +1,8 @@
 /** How a lexeme can end: a shortest text for each tag, and how long such texts can become while the lexeme is read. */
 
 import { pathTo } from "../bytes.ts"
-import { type Completion, Dead, lexemes } from "./table.ts"
+import { type Completion, shortestCompletion } from "./completion.ts"
+import { Dead, lexemes } from "./table.ts"
 
 /** States that one search looks at. */
 const MaxStates = 256
@@ -25,7 +26,7 @@ export function endingsByTag(state: number): Completion[] {
     }
   }
   if (met.length > MaxStates) {
-    const shortest = lexemes.shortest(state)
+    const shortest = shortestCompletion(state)
     if (!endings.has(shortest.tag)) endings.set(shortest.tag, shortest)
   }
   return [...endings.values()].sort((a, b) => a.bytes.length - b.bytes.length || a.tag - b.tag)

@@ -11,6 +11,8 @@
  * edges over that one's, and its local mask is a patch. Equal sets of patterns are one automaton in the process.
  */
 import { ownText, utf8 } from "../utf8.ts"
+import type { ClampedKind } from "./clamp.ts"
+import type { CompletedKind } from "./completion.ts"
 import { Unbounded } from "./expr/counter.ts"
 import { type ExprId, exprs, type TextLengths } from "./expr/expr.ts"
 import { Dead, lexemes, PlainTag, type Row } from "./table.ts"
@@ -170,7 +172,7 @@ function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
 // characters that may come, and one more; 0 = any number.
 const MayEnd = 1
 
-const FreeTextKind = lexemes.register({
+const FreeTextKind: number = lexemes.register<CompletedKind & ClampedKind>({
   tag: (_automaton, place) => ((place & 0xf) === MayEnd ? PlainTag : 0),
   expand(id, place, room, row) {
     const automaton = automata[id]

@@ -6,6 +6,7 @@
  * are, and which states lead to those that a rule can use.
  */
 import { byteSet, hasByte, NoBytes, sharedBytes } from "./bytesets.ts"
+import { type CompletedKind, leastBytes } from "./completion.ts"
 import { nonEmptyLexeme } from "./nonempty.ts"
 import { Dead, lexemes } from "./table.ts"
 
@@ -123,7 +124,7 @@ const views: View[] = []
 /** In a state: nothing has been read. */
 const AtStart = 1
 
-const GreedyKind = lexemes.register({
+const GreedyKind = lexemes.register<CompletedKind>({
   // [lexeme state, view, 1 at the start, where it may not end]
   tag(state, view, isStart) {
     const guard = views[view].guards.get(state)
@@ -136,17 +137,17 @@ const GreedyKind = lexemes.register({
       if (live.has(target)) row.targets[byte] = lexemes.state(GreedyKind, target, view)
     }
   },
-  least: (state) => lexemes.least(state),
+  least: (state) => leastBytes(state),
 })
 
-const FirstNotKind = lexemes.register({
+const FirstNotKind = lexemes.register<CompletedKind>({
   // [lexeme state, byte set]
   tag: () => 0,
   expand(state, set, _c, row) {
     for (let byte = 0; byte < 256; byte++)
       if (!hasByte(set, byte)) row.targets[byte] = lexemes.next(state, byte)
   },
-  least: (state) => Math.max(1, lexemes.least(state)),
+  least: (state) => Math.max(1, leastBytes(state)),
 })
 
 /** The texts of `lexemeState`, not empty, that do not begin with a byte of `set`; `Dead` if there are none. */

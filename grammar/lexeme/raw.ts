@@ -1,5 +1,7 @@
 /** Lexemes that are written as they are: regular expressions, choices, punctuation, the words of JSON, numbers. */
 
+import type { ClampedKind } from "./clamp.ts"
+import type { CompletedKind } from "./completion.ts"
 import type { ExprId } from "./expr/expr.ts"
 import { rawTexts } from "./expr/shortest.ts"
 import { numbers } from "./number/number.ts"
@@ -22,7 +24,7 @@ const beforeWords = [0x20, 0x2e]
 const scratch = new Int32Array(256)
 
 // A state is (content, 1 if it is quiet about where the text may end).
-const RawKind = lexemes.register({
+const RawKind = lexemes.register<CompletedKind & ClampedKind>({
   tag(content, isQuiet) {
     const tag = contentTag(content)
     return isQuiet === 1 && tag === PlainTag ? 0 : tag
@@ -85,7 +87,7 @@ export function exprLexeme(expr: ExprId): number {
   return rawLexeme(exprContent(expr))
 }
 
-const NumberKind = lexemes.register({
+const NumberKind = lexemes.register<CompletedKind>({
   tag: (state) => (numbers.isAccepting(state) ? 1 : 0),
   expand(state, _b, _c, row) {
     row.bytes = [...numbers.bytes(state)]

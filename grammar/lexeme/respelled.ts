@@ -5,6 +5,7 @@
  * inside of quotes is that text. A state is the lexeme's state and the transducer's. Where the transducer is settled,
  * whatever the lexeme may still read can be written; elsewhere a state lives only if some byte leads on.
  */
+import { type CompletedKind, shortestCompletion } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
 /** A way to write texts. State 0 is the beginning; a text may end in settled states where `mayEnd` says so. */
@@ -29,7 +30,7 @@ export function spellingOf(make: Omit<Spelling, "id">): Spelling {
   return spelling
 }
 
-const RespelledKind = lexemes.register({
+const RespelledKind = lexemes.register<CompletedKind>({
   // [lexeme state, spelling, state of the spelling]
   tag: (lexeme, id, state) => (spellings[id].mayEnd(state) ? lexemes.tags[lexeme] : 0),
   expand(lexeme, id, state, row) {
@@ -45,7 +46,7 @@ const RespelledKind = lexemes.register({
   },
   shortest(lexeme, id, state, isSearched) {
     if (!isSearched || state !== 0) return null
-    const { bytes, tag } = lexemes.shortest(lexeme)
+    const { bytes, tag } = shortestCompletion(lexeme)
     return { bytes: spellings[id].write(bytes), tag }
   },
 })

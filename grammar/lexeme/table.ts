@@ -9,11 +9,7 @@
  * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
  * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
  */
-import { pathTo } from "../bytes.ts"
-import { checkTime } from "../deadline.ts"
-import { fixedBounds, limitError } from "../errors.ts"
 import { grown, moreThan, QuadTable } from "../intern.ts"
-import type { Reach } from "./expr/clamp.ts"
 import { WideRows } from "./widerows.ts"
 
 /** No text is accepted from here. Every other state has a way to an accepting one. */
@@ -25,11 +21,6 @@ const Unmade = -1
 
 /** Up to this many live bytes a state is a list of edges. */
 const MaxEdges = 16
-/** States of one search for a shortest text whose kind is asked to look for its rest. */
-const MaxRests = 12
-/** Digits and letters before control characters: among equals the first one is written. */
-const FirstByte = 0x30
-
 /** Collects the edges of one state while its kind expands it. */
 export interface Row {
   /** Lexeme state after each byte; all `Dead` at the start. Shape [256]. */
@@ -41,13 +32,10 @@ export interface Row {
   isOpen: boolean
 }
 
-/** Bytes to an accepting state, and its tag. */
-export interface Completion {
-  bytes: Uint8Array
-  tag: number
-}
-
-/** What the states of one kind mean. `a`, `b`, `c` are the values that were interned. */
+/**
+ * What the states of one kind mean. `a`, `b`, `c` are the values that were interned. A kind may know more, for those who ask
+ * `kindOf`: how it ends soonest (`completion.ts`), and which of its states are alike for a token (`clamp.ts`).
+ */
 export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
   /** The state after `byte`, one of the bytes of a row that was left open. */
@@ -56,17 +44,6 @@ export interface LexemeKind {
   step?(a: number, b: number, c: number, byte: number): number
   /** 0 = not accepting, else which alternative ended here. */
   tag(a: number, b: number, c: number): number
-  /** A lower bound on the bytes to an accepting state. Default 0. */
-  least?(a: number, b: number, c: number): number
-  /**
-   * A shortest completion, for kinds that know better than to search; null: they do not know. Unless `isSearched` only
-   * what is known at once, and then no longer than `least`.
-   */
-  shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
-  /** A state that no token within `reach` can tell from this one, which is `state`, see `LexemeTable.clamp`. */
-  clamp?(a: number, b: number, c: number, reach: Reach, state: number): number
-  /** A state that does not tell where it may end, see `LexemeTable.quiet`; this one, which is `state`, where it never may. */
-  quiet?(a: number, b: number, c: number, state: number): number
 }
 
 export class LexemeTable {
@@ -77,10 +54,11 @@ export class LexemeTable {
   /** States whose tags are known: all, unless something was thrown when the last ones were made. */
   private tagCount = 0
   /**
-   * Where a state's row lies. Shape [S]; 0 = not expanded, r > 0: the wide row r, -e < 0: edges from `edges[e]`: base, count, then
-   * (byte, target or `Unmade`) with ascending bytes.
+   * The row of each state. Shape [S]. 0: not made yet. r > 0: a wide row, which begins at `wide.values[r]`. -e < 0: a narrow
+   * row, which begins at `edges[e]`.
    */
   rows = new Int32Array(1024)
+  /** Narrow rows: the base, the number of edges, then (byte, target or `Unmade`) for each edge, bytes ascending. */
   edges = new Int32Array(4096)
   wide = new WideRows()
   private edgeEnd = 1
@@ -121,7 +99,7 @@ export class LexemeTable {
   }
 
   /** Makes a kind known; the number stands for it in `state`. */
-  register(kind: LexemeKind): number {
+  register<Kind extends LexemeKind>(kind: Kind): number {
     return this.kinds.push(kind) - 1
   }
 
@@ -146,6 +124,16 @@ export class LexemeTable {
   /** [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made. */
   describe(kind: number, state: number): Int32Array | null {
     return this.tuples.at(state, 0) === kind ? this.tuples.view(state) : null
+  }
+
+  /** The kind of a state, as it was registered; the dead state has none. */
+  kindOf(state: number): LexemeKind | undefined {
+    return this.kinds[this.tuples.at(state, 0)]
+  }
+
+  /** [kind, a, b, c] of a state. Valid until the next state is made. */
+  partsOf(state: number): Int32Array {
+    return this.tuples.view(state)
   }
 
   /** The state after `byte`, or `Dead`. */
@@ -235,112 +223,6 @@ export class LexemeTable {
   canContinue(state: number): boolean {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
     return row > 0 || this.edges[-row] !== Dead || this.edges[-row + 1] > 0
-  }
-
-  /** A state that treats all tokens within `reach` as `state` does: the key under which local masks are shared. */
-  clamp(state: number, reach: Reach): number {
-    const { tuples } = this
-    const kind = this.kinds[tuples.at(state, 0)]
-    if (kind?.clamp === undefined) return state
-    return kind.clamp(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), reach, state)
-  }
-
-  /**
-   * A state that reads what `state` does and does not tell where the lexeme may end with tag 1; `state` itself where that
-   * is nowhere or rare. A text may end inside nearly every token: where nothing is read behind it, nobody asks.
-   */
-  quiet(state: number): number {
-    const { tuples } = this
-    const kind = this.kinds[tuples.at(state, 0)]
-    if (kind?.quiet === undefined) return state
-    return kind.quiet(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), state)
-  }
-
-  /**
-   * Short bytes that lead from `state` to an accepting state, and its tag; printable characters first. A* over the live
-   * states, guided by each kind's lower bound, until a kind knows the rest by itself. Throws `limit` when no memory holds
-   * it.
-   */
-  shortest(state: number): Completion {
-    const { shortestBytes, lexemeStates } = fixedBounds
-    const least = this.least(state)
-    if (least > shortestBytes) {
-      throw limitError(fixedBounds, "shortestBytes.lexeme", least)
-    }
-    const own = this.known(state, true)
-    if (own !== null) return own
-    const from = new Map<number, { before: number; byte: number; length: number }>()
-    from.set(state, { before: Dead, byte: 0, length: 0 })
-    /** States to look at, by the least length that a text through them can have. */
-    const open: number[][] = []
-    /** The rest behind a state, where a kind has looked for it. */
-    const rests = new Map<number, Completion | null>()
-    const add = (at: number, length: number, atLeast: number) => {
-      // The bound may fall along a path (an escape spells a character in six bytes): never back to a list that is done.
-      const bound = Math.max(length + this.least(at), atLeast)
-      open[bound] ??= []
-      open[bound].push(at)
-    }
-    add(state, 0, 0)
-    for (let bound = this.least(state); bound < open.length; bound++) {
-      for (let next = open[bound]?.pop(); next !== undefined; next = open[bound].pop()) {
-        checkTime()
-        if (this.tags[next] !== 0) return { bytes: pathTo(next, state, from), tag: this.tags[next] }
-        const { length } = from.get(next) as { length: number }
-        let rest = this.known(next, false) ?? rests.get(next) ?? null
-        if (rest === null && next !== state && rests.size < MaxRests && !rests.has(next)) {
-          rest = this.known(next, true)
-          rests.set(next, rest)
-        }
-        if (rest !== null) {
-          const end = length + rest.bytes.length
-          if (end <= bound)
-            return {
-              bytes: Uint8Array.from([...pathTo(next, state, from), ...rest.bytes]),
-              tag: rest.tag,
-            }
-          // Its turn comes when nothing shorter is left.
-          open[end] ??= []
-          open[end].unshift(next)
-          continue
-        }
-        if (from.size > lexemeStates) {
-          throw limitError(fixedBounds, "lexemeStates", from.size)
-        }
-        const reached: number[] = []
-        for (let i = 0, last = Dead; i < 256; i++) {
-          const byte = (i + FirstByte) & 0xff
-          const target = this.next(next, byte)
-          if (target === last) continue
-          last = target
-          const known = target === Dead ? 0 : from.get(target)?.length
-          if (known !== undefined && known <= length + 1) continue
-          from.set(target, { before: next, byte, length: length + 1 })
-          reached.push(target)
-        }
-        // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
-        for (const target of reached.reverse()) add(target, length + 1, bound)
-      }
-    }
-    throw new Error(`internal: lexeme state ${state} has no way to an end`)
-  }
-
-  private known(state: number, isSearched: boolean): Completion | null {
-    const { tuples } = this
-    const kind = this.kinds[tuples.at(state, 0)]
-    return kind?.shortest?.(tuples.at(state, 1), tuples.at(state, 2), tuples.at(state, 3), isSearched) ?? null
-  }
-
-  /** At most as many bytes as any text from `state` has. */
-  least(state: number): number {
-    const { tuples } = this
-    return (
-      this.kinds[tuples.at(state, 0)].least?.(
-        tuples.at(state, 1),
-        tuples.at(state, 2),
-        tuples.at(state, 3),
-      ) ?? 0
-    )
   }
 
   /** The state after all of `bytes`, or `Dead`. */

@@ -6,6 +6,7 @@
  * stacks, states and completions need not know of it. `mask/` turns the four bytes into the token's bit and back.
  */
 import { lowerBound, TupleTable } from "../intern.ts"
+import type { CompletedKind } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
 /** Begins the bytes of a token; no text holds it. */
@@ -18,7 +19,7 @@ const MaxId = 1 << 24
 /** Ascending ids of each set. */
 const sets = new TupleTable()
 
-const TokenKind = lexemes.register({
+const TokenKind = lexemes.register<CompletedKind>({
   // [set, bytes of the id that are read, their value]
   tag: (_set, read) => (read === TokenBytes ? 1 : 0),
   expand(set, read, value, row) {

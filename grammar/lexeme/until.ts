@@ -6,6 +6,8 @@
  * followed by something that is no text (a control token) is *open*: there the lexeme may end, or the text go on.
  */
 import { ownText, utf8 } from "../utf8.ts"
+import type { ClampedKind } from "./clamp.ts"
+import type { CompletedKind } from "./completion.ts"
 import { rawTexts } from "./expr/shortest.ts"
 import { clampedContent, contentRow, contentTag, NoContent, nextContent } from "./string/content.ts"
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
@@ -27,7 +29,7 @@ const ids = new Map<string, number>()
 const Closed = -1
 const scratch = new Int32Array(256)
 
-const UntilKind = lexemes.register({
+const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
   // [content, ends, beginning that waits], or [tag, ends, Closed]
   tag(content, id, at) {
     if (at === Closed) return content

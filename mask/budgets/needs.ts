@@ -12,9 +12,9 @@ import { BudgetFrame } from "../../grammar/budget.ts"
 import { concatenate } from "../../grammar/bytes.ts"
 import { Completions } from "../../grammar/completions.ts"
 import { GrammarError } from "../../grammar/errors.ts"
+import { type Completion, shortestCompletion } from "../../grammar/lexeme/completion.ts"
 import { endingsByTag } from "../../grammar/lexeme/endings.ts"
 import { nonEmptyLexeme } from "../../grammar/lexeme/nonempty.ts"
-import { type Completion, lexemes } from "../../grammar/lexeme/table.ts"
 import { tokenBytes, tokenIds } from "../../grammar/lexeme/token.ts"
 import type { States } from "../../grammar/state.ts"
 import { longestToken } from "../spelling.ts"
@@ -82,7 +82,7 @@ export class Needs {
   completion(lexemeState: number): Completion | null {
     let completion = this.completions.get(lexemeState)
     if (completion === undefined) {
-      completion = withinLimits(() => lexemes.shortest(nonEmptyLexeme(lexemeState)))
+      completion = withinLimits(() => shortestCompletion(nonEmptyLexeme(lexemeState)))
       this.completions.set(lexemeState, completion)
     }
     return completion

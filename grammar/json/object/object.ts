@@ -9,10 +9,11 @@ import { checkTime } from "../../deadline.ts"
 import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, noFrames, type Step } from "../../frame.ts"
 import { PairMap, TupleTable } from "../../intern.ts"
+import { shortestCompletion } from "../../lexeme/completion.ts"
 import { anyContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
 import { shortStrings, stringLexeme } from "../../lexeme/string/string.ts"
-import { Dead, lexemes } from "../../lexeme/table.ts"
+import { Dead } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { type Demands, pathOfBegun, type Values } from "../values.ts"
@@ -186,7 +187,7 @@ export class ObjectLanguage {
       ({ frames }) => needed < 0 || (frames[0] as ObjectFrame).detail === needed,
     )
     if (step === undefined) throw new Error("internal: an object that can be finished offers no key")
-    const { bytes, tag } = lexemes.shortest(step.lexeme)
+    const { bytes, tag } = shortestCompletion(step.lexeme)
     return { key: decoder.decode(bytes), way: this.easiestWay(step.frames[0] as ObjectFrame, tag, bytes) }
   }
 

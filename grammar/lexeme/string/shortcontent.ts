@@ -6,11 +6,12 @@
  * the search over states.
  */
 
+import type { Completion } from "../completion.ts"
 import { countedText } from "../expr/counter.ts"
 import type { ExprId } from "../expr/expr.ts"
 import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "../expr/nodes.ts"
 import type { ShortestTexts } from "../expr/shortest.ts"
-import { type Completion, PlainTag } from "../table.ts"
+import { PlainTag } from "../table.ts"
 import { anyContent, ExprKind, LengthKind, NamesKind, NoContent, partsOfContent } from "./content.ts"
 import { nameChild, nameTag } from "./names.ts"
 import { leastName, shortestName, shortestOther } from "./shortname.ts"

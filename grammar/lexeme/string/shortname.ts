@@ -1,6 +1,6 @@
 /** The cheapest names of a trie, and the cheapest text that is none of its names. */
 import { grown } from "../../intern.ts"
-import type { Completion } from "../table.ts"
+import type { Completion } from "../completion.ts"
 import { ExcludedTag, linkByte, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
 
 /** Cost of a node without a name that may be used. */

@@ -9,10 +9,12 @@
  * surrogates are no text and are rejected in both. An escape is offered only if some character it can spell goes on.
  */
 
+import type { ClampedKind } from "../clamp.ts"
+import type { CompletedKind, Completion } from "../completion.ts"
 import type { ExprId } from "../expr/expr.ts"
 import type { FreeBytes } from "../expr/machine.ts"
 import { ShortestTexts } from "../expr/shortest.ts"
-import { type Completion, Dead, lexemes, type Row } from "../table.ts"
+import { Dead, lexemes, type Row } from "../table.ts"
 import {
   anyContent,
   canReadCharacter,
@@ -69,7 +71,7 @@ const hexBytes = ["0123456789abcdef", "0123456789ABCDEFabcdef"].map((digits) =>
 const scratch = new Int32Array(256)
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-const StringKind = lexemes.register({
+const StringKind: number = lexemes.register<CompletedKind & ClampedKind>({
   tag: (mode, content) => (mode === Closed ? content : 0),
   expand(mode, content, read, row) {
     const policy = mode & 1

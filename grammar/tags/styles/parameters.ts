@@ -14,12 +14,13 @@ import { FirstNameTag, KeyTries, tagOfName } from "../../json/object/keytries.ts
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "../../json/object/objectrules.ts"
 import type { KeyClass, ObjectSpec } from "../../json/object/objectspec.ts"
 import { wholeValues } from "../../json/values.ts"
+import { shortestCompletion } from "../../lexeme/completion.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { finiteTexts } from "../../lexeme/expr/finite.ts"
 import { rawLexeme } from "../../lexeme/raw.ts"
 import { exprContent, NoContent, namesContent } from "../../lexeme/string/content.ts"
 import { ExcludedTag, excludedNames, NoNames, withName } from "../../lexeme/string/names.ts"
-import { Dead, lexemes } from "../../lexeme/table.ts"
+import { Dead } from "../../lexeme/table.ts"
 import { untilLexeme } from "../../lexeme/until.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { respelledSteps } from "../../respelling.ts"
@@ -277,7 +278,7 @@ class ParameterLanguage {
     const declared =
       keyClass < 0 ? this.tries.of(this.rules.available(progress), true) : this.tries.allExcluded()
     const lexeme = rawLexeme(namesContent(this.exclude(progress.others, declared), content))
-    const { bytes, tag } = lexemes.shortest(lexeme)
+    const { bytes, tag } = shortestCompletion(lexeme)
     return { key: bytes, way: this.rules.easiest(this.keyWays(progress, keyClass, tag, bytes)) }
   }
 }

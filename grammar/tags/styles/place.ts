@@ -1,9 +1,9 @@
 /** Places within a turn: frames that only order what others read, each the same object wherever the same may follow. */
 import { concatenate } from "../../bytes.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+import { leastBytes, shortestCompletion } from "../../lexeme/completion.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { exprLexeme } from "../../lexeme/raw.ts"
-import { lexemes } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 
 /** Reads nothing: what lies below follows. */
@@ -54,8 +54,8 @@ export function before(frame: Frame, steps: readonly Step[]): Step[] {
 /** A short text that goes through one of `steps` to the end of all that it pushes. */
 export function shortestOf(steps: readonly Step[]): Uint8Array {
   let best: Uint8Array | null = null
-  for (const step of [...steps].sort((a, b) => lexemes.least(a.lexeme) - lexemes.least(b.lexeme))) {
-    if (best !== null && lexemes.least(step.lexeme) >= best.length) break
+  for (const step of [...steps].sort((a, b) => leastBytes(a.lexeme) - leastBytes(b.lexeme))) {
+    if (best !== null && leastBytes(step.lexeme) >= best.length) break
     const text = completed(step)
     if (best === null || text.length < best.length) best = text
   }
@@ -64,7 +64,7 @@ export function shortestOf(steps: readonly Step[]): Uint8Array {
 }
 
 function completed({ lexeme, frames }: Step): Uint8Array {
-  const { bytes, tag } = lexemes.shortest(lexeme)
+  const { bytes, tag } = shortestCompletion(lexeme)
   const parts = [bytes]
   for (const [i, frame] of frames.toReversed().entries()) {
     const rest = frame.finish(i === 0 ? tag : 1, frame.needsText ? bytes : noText)

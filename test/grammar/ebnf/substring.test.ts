@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { chunksOf, type SubstringUnit, substringExpr } from "../../../grammar/ebnf/substring.ts"
 import { defaultLimits } from "../../../grammar/errors.ts"
+import { shortestCompletion } from "../../../grammar/lexeme/completion.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLexeme } from "../../../grammar/lexeme/raw.ts"
 import { lexemes } from "../../../grammar/lexeme/table.ts"
@@ -75,7 +76,7 @@ test("chunks that begin each other: exactly the runs, from every state a way to 
       const bytes = utf8.encode(text)
       const state = lexemes.run(exprLexeme(expr), bytes.subarray(0, Math.floor(random() * bytes.length)))
       if (state === 0) continue
-      const { bytes: end } = lexemes.shortest(state)
+      const { bytes: end } = shortestCompletion(state)
       expect(lexemes.tagAfter(state, end)).not.toBe(0)
     }
   }

@@ -1,5 +1,7 @@
 /** Free text against naive string search, character by character; random patterns, seeds in the failures. */
 import { describe, expect, test } from "vitest"
+import { clampedState } from "../../../grammar/lexeme/clamp.ts"
+import { leastBytes, shortestCompletion } from "../../../grammar/lexeme/completion.ts"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { freeTextExpr, freeTextLexeme, stopTag } from "../../../grammar/lexeme/freetext.ts"
 import { exprLexeme } from "../../../grammar/lexeme/raw.ts"
@@ -109,9 +111,9 @@ test("text that cannot end is dead at once, and every other text can be ended", 
   const lexeme = readUntil({ stops: ["<a>", "<bcd>"], excludes: ["x<"] })
   for (const text of ["", "x", "<", "<bc", "é<b"]) {
     const state = lexemes.run(lexeme, utf8.encode(text))
-    const { bytes, tag } = lexemes.shortest(state)
+    const { bytes, tag } = shortestCompletion(state)
     expect([text, lexemes.tagAfter(state, bytes)]).toEqual([text, tag])
-    expect(bytes.length).toBeGreaterThanOrEqual(lexemes.least(state))
+    expect(bytes.length).toBeGreaterThanOrEqual(leastBytes(state))
   }
 })
 
@@ -147,6 +149,6 @@ test.each([
 test("a bound that no token reaches is none", () => {
   const text = (maxChars: number) => exprLexeme(freeTextExpr(["no"], maxChars))
   const reach = { bytes: 20, fewIterations: 0, iterations: () => 20 }
-  expect(lexemes.clamp(text(1000), reach)).toBe(lexemes.clamp(text(500), reach))
-  expect(lexemes.clamp(text(20), reach)).not.toBe(lexemes.clamp(text(500), reach))
+  expect(clampedState(text(1000), reach)).toBe(clampedState(text(500), reach))
+  expect(clampedState(text(20), reach)).not.toBe(clampedState(text(500), reach))
 })

@@ -1,7 +1,6 @@
 /** The table of lexeme states against the rows that a kind of our own describes. */
 import { expect, test } from "vitest"
-import { Dead, LexemeTable } from "../../../grammar/lexeme/table.ts"
-import { reachOf } from "../../support/reach.ts"
+import { Dead, type LexemeKind, LexemeTable } from "../../../grammar/lexeme/table.ts"
 
 const edgeBytes = (table: LexemeTable, state: number) =>
   Array.from({ length: table.edgeCount(state) }, (_, i) => table.edgeByte(state, i))
@@ -17,7 +16,6 @@ function counting(modulus: number): { table: LexemeTable; state: (a: number) => 
       for (let byte = 0; byte < 256; byte++)
         if (byte < modulus) row.targets[byte] = table.state(kind, (a + byte) % modulus)
     },
-    least: (a) => (a === 0 ? 0 : 1),
   })
   return { table, state: (a) => table.state(kind, a), expanded }
 }
@@ -40,8 +38,6 @@ test.each([[3], [16], [17], [200]])(
     expect(edgeBytes(table, state(1))).toEqual(
       isNarrow ? Array.from({ length: modulus }, (_, byte) => byte) : [],
     )
-    expect(table.shortest(state(0))).toEqual({ bytes: new Uint8Array(0), tag: 1 + (modulus % 3) })
-    expect(table.shortest(state(1)).bytes).toEqual(Uint8Array.of(modulus - 1))
   },
 )
 
@@ -91,30 +87,23 @@ test("kinds may look at other states while they fill their own", () => {
       row.targets[0x62] = inner
       for (let byte = 0x63; byte < 0x63 + (a % 40); byte++) row.targets[byte] = row.targets[0x61]
     },
-    least: (a) => Math.ceil(a / 3),
   })
   for (let a = 0; a < 3_000; a++) {
     expect(table.next(table.state(kind, a), 0x61)).toBe(a === 0 ? Dead : table.state(kind, a - 1))
     expect(table.next(table.state(kind, a), 0x62)).toBe(a > 2 ? table.state(kind, a - 3) : Dead)
   }
-  expect(table.shortest(table.state(kind, 2_999)).bytes.length).toBe(1_001)
 })
 
-test("a state's row is described by its kind alone, and a clamp is the kind's own", () => {
+test("a state is described by its kind alone, and the kind is the one that was registered", () => {
   const table = new LexemeTable()
-  const kind = table.register({
-    tag: () => 1,
-    expand(_a, _b, _c, row) {
-      row.bytes = []
-    },
-    clamp: (a, b, c, { bytes }) => table.state(kind, Math.min(a, bytes), b, c),
-  })
+  const own: LexemeKind = { tag: () => 1, expand: () => {} }
+  const kind = table.register(own)
   const other = table.register({ tag: () => 1, expand: () => {} })
   const state = table.state(kind, 90, 2, 3)
   expect([...table.describe(kind, state)!]).toEqual([kind, 90, 2, 3])
   expect(table.describe(other, state)).toBeNull()
-  expect(table.clamp(state, reachOf(5))).toBe(table.state(kind, 5, 2, 3))
-  expect(table.clamp(table.state(other, 90), reachOf(5))).toBe(table.state(other, 90))
+  expect([...table.partsOf(state)]).toEqual([kind, 90, 2, 3])
+  expect([table.kindOf(state), table.kindOf(Dead)]).toEqual([own, undefined])
 })
 
 test("the tag behind a text is that of its last state, also where reading it makes the table of tags anew", () => {

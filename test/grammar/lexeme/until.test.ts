@@ -1,5 +1,6 @@
 /** A content with its end as one lexeme: by brute force over all short texts, each state with a way to the end. */
 import { expect, test } from "vitest"
+import { leastBytes, shortestCompletion } from "../../../grammar/lexeme/completion.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { matchesText } from "../../../grammar/lexeme/expr/finite.ts"
 import { freeTextExpr } from "../../../grammar/lexeme/freetext.ts"
@@ -54,9 +55,9 @@ test.each(table)("%s", (_, pattern, ends, tag) => {
       })
       if (isBegun) expect([isOpen, text, state]).not.toEqual([isOpen, text, Dead])
       if (state === Dead) continue
-      const { bytes } = lexemes.shortest(state)
+      const { bytes } = shortestCompletion(state)
       expect([text, lexemes.tagAfter(state, bytes) !== 0]).toEqual([text, true])
-      expect(bytes.length).toBeGreaterThanOrEqual(lexemes.least(state))
+      expect(bytes.length).toBeGreaterThanOrEqual(leastBytes(state))
     }
   }
 })

@@ -5,6 +5,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { type CompileOptions, compile, type GrammarInput } from "../../../grammar/index.ts"
+import { clampedState } from "../../../grammar/lexeme/clamp.ts"
 import { exprLexeme } from "../../../grammar/lexeme/raw.ts"
 import { lexemes } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
@@ -138,7 +139,7 @@ test("what no short token tells apart is told apart by what is read beyond some 
   const read = (all: string[], state: number, farBytes: number) => {
     const trie = new TokenTrie(vocabularyOf(all))
     const far = new FarTokens(trie, farBytes)
-    const near = lexemes.clamp(state, reachOf(farBytes))
+    const near = clampedState(state, reachOf(farBytes))
     const [found, other] = [emptyFound(trie), emptyFound(trie)]
     far.differ(state, near, found, other)
     expectCorrected(trie, state, near, found, other)

@@ -1,6 +1,7 @@
 /** Shortest texts by form and by search, against a plain search by breadth. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { shortestCompletion } from "../../../../grammar/lexeme/completion.ts"
 import { Unbounded } from "../../../../grammar/lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import { rawTexts } from "../../../../grammar/lexeme/expr/shortest.ts"
@@ -66,7 +67,7 @@ test("never too high, and the shortest text is one of the fewest bytes", () => {
       if (exprs.isNever(expr)) return
       const fewest = fewestBytes(expr)
       expect(rawTexts.least(expr)).toBeLessThanOrEqual(fewest)
-      const { bytes, tag } = lexemes.shortest(exprLexeme(expr))
+      const { bytes, tag } = shortestCompletion(exprLexeme(expr))
       expect([bytes.length, tag]).toEqual([fewest, 1])
       let at = expr
       for (const byte of bytes) at = exprs.derivative(at, byte)
@@ -97,7 +98,7 @@ function fewestOf(lexeme: number): number {
 }
 
 function expectShortest(lexeme: number): void {
-  const { bytes, tag } = lexemes.shortest(lexeme)
+  const { bytes, tag } = shortestCompletion(lexeme)
   const end = lexemes.run(lexeme, bytes)
   const shown = new TextDecoder().decode(bytes)
   expect([shown, bytes.length, tag]).toEqual([shown, fewestOf(lexeme), lexemes.tags[end]])
@@ -148,11 +149,11 @@ test("strings and raw texts, with names beside them and lengths, inside escapes 
 test("a million characters are counted, not walked", () => {
   const pair = exprs.concat(exprs.codePoints([0x61, 0x7a]), exprs.codePoints([0x30, 0x39]))
   const content = lengthContent(exprContent(exprs.loop(pair, 1, Number.POSITIVE_INFINITY)), 500_000, 900_000)
-  expect(lexemes.shortest(stringLexeme(content, "json")).bytes.length).toBe(500_002)
+  expect(shortestCompletion(stringLexeme(content, "json")).bytes.length).toBe(500_002)
   const loop = exprLexeme(
     exprs.loop(exprs.concat(pair, exprs.loop(exprs.literal("b"), 0, 1)), 400_000, 1_000_000),
   )
-  expect(lexemes.shortest(loop).bytes.length).toBe(800_000)
+  expect(shortestCompletion(loop).bytes.length).toBe(800_000)
 })
 
 test("a literal may be longer than calls may nest", () => {

@@ -1,6 +1,7 @@
 /** JSON strings under both escape policies, judged by JSON.parse and JSON.stringify. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { shortestCompletion } from "../../../../grammar/lexeme/completion.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
 import {
   anyContent,
@@ -142,7 +143,7 @@ describe.each<Escapes>(["canonical", "json"])("%s", (escapes) => {
     const seen = new Set<number>()
     const open = [stringLexeme(content, escapes)]
     for (let state = open.pop(); state !== undefined && seen.size < 400; state = open.pop()) {
-      const { bytes, tag } = lexemes.shortest(state)
+      const { bytes, tag } = shortestCompletion(state)
       const end = lexemes.run(state, bytes)
       expect([end !== Dead, lexemes.tags[end]]).toEqual([true, tag])
       for (let byte = 0; byte < 256; byte++) {
