@@ -7,7 +7,7 @@
  * Outside of this repository `npm install --ignore-scripts tokenrail` stands for the first two commands.
  */
 import { compile } from "tokenrail/grammar"
-import { applyMask, countAllowed, Matcher, TokenFsm, Vocabulary } from "tokenrail/mask"
+import { applyMask, bindGrammar, countAllowed, Matcher, Vocabulary } from "tokenrail/mask"
 
 // The vocabulary: every printable ASCII character, some longer tokens, and the token that ends a text.
 const texts = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))
@@ -29,7 +29,7 @@ const { grammar } = compile({
   },
 })
 // Shared by all texts with this grammar; each text has a Matcher of its own.
-const fsm = new TokenFsm(grammar, vocabulary)
+const fsm = bindGrammar(grammar, vocabulary)
 
 /** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 function createRandom(seed) {

@@ -9,26 +9,12 @@
  * accepted one token more than its parent's.
  */
 
-/** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
-export type RowKind = "free" | "single" | "masked"
+import type { Matcher, RowKind } from "./matcher.ts"
 
 /** Whether time is over. */
 export type Deadline = () => boolean
 
-/** What has a mask. */
-interface MaskSource {
-  readonly fsm: { readonly vocabulary: { readonly words: number } }
-  hasMask(): boolean
-  fillMask(row: Uint32Array): RowKind
-}
-
-/** What moves by tokens, and has a mask at each place. */
-interface DraftSource extends MaskSource {
-  fork(): DraftSource
-  accept(token: number): boolean
-}
-
-/** The rows of a tree of drafts, see `Matcher.fillDraftMasks`. */
+/** The rows of a tree of drafted tokens. */
 export interface DraftMasks {
   /** Kind of each row; null: time was over, and the row is zero. Length n + 1. */
   readonly filled: readonly (RowKind | null)[]
@@ -44,16 +30,24 @@ const always: Deadline = () => false
  * Shape of `rows` [B, W]. Throws RangeError where rows are missing or the matchers' vocabularies differ in W.
  */
 export function fillMasks(
-  matchers: readonly MaskSource[],
+  matchers: readonly Matcher[],
   rows: Uint32Array,
   isOver: Deadline = always,
 ): (RowKind | null)[] {
   return fillRows(matchers, rows, isOver)
 }
 
-/** What `Matcher.fillDraftMasks` answers, for any source. */
-export function fillDraftRows(
-  start: DraftSource,
+/**
+ * Fills the masks of a tree of drafted tokens that begins where `start` stands: row 0 is the mask there, row i + 1 the mask
+ * after `tokens[i]`. The parent of a token is an earlier index, or −1 for the start; in a chain it is i − 1. If a token may
+ * not come, its row and all rows below it are zero and `valid` is 0. The matcher does not move.
+ *
+ * Masks that are known are written first. `isOver` is asked before every other one; once it returns true, such rows stay zero
+ * and are null in `filled`. Shape of `rows` [n + 1, W]. Throws RangeError if `rows` is too short or a parent is no earlier
+ * index.
+ */
+export function fillDraftMasks(
+  start: Matcher,
   rows: Uint32Array,
   tokens: readonly number[],
   parents: readonly number[],
@@ -64,7 +58,7 @@ export function fillDraftRows(
   }
   const valid = new Uint8Array(tokens.length)
   /** The place behind each token, null where it may not come. The place of now is first. */
-  const places: (DraftSource | null)[] = [start]
+  const places: (Matcher | null)[] = [start]
   for (let i = 0; i < tokens.length; i++) {
     const parent = parents[i]
     if (!Number.isInteger(parent) || parent < -1 || parent >= i) {
@@ -79,7 +73,7 @@ export function fillDraftRows(
 
 /** Null stands for a place that cannot be reached: its row is zero. */
 function fillRows(
-  places: readonly (MaskSource | null)[],
+  places: readonly (Matcher | null)[],
   rows: Uint32Array,
   isOver: Deadline,
 ): (RowKind | null)[] {
@@ -104,7 +98,7 @@ function fillRows(
   return kinds
 }
 
-function wordsOf(places: readonly (MaskSource | null)[]): number {
+function wordsOf(places: readonly (Matcher | null)[]): number {
   const words = places.find((place) => place !== null)?.fsm.vocabulary.words ?? 0
   for (const place of places) {
     if (place === null || place.fsm.vocabulary.words === words) continue

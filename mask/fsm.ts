@@ -15,7 +15,6 @@ import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
-import { type BudgetOptions, Budgets } from "./budgets/budgets.ts"
 import type { KeptMask } from "./keptmasks.ts"
 import { LocalMasks } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
@@ -31,15 +30,15 @@ export interface FsmOptions {
   transitionCount?: number
   /** The local masks to use instead of the vocabulary's own. */
   locals?: LocalMasks
-  /** How budgets of tokens are kept. Null: they are not, for a vocabulary that stands for no model's. */
-  budgets?: BudgetOptions | null
+  /** Reads parts with `max_tokens` without counting, for a vocabulary that is no model's. Default: they are refused. */
+  ignoresBudgets?: boolean
 }
 
 const fsmFields = {
   maskBytes: "number",
   transitionCount: "number",
   locals: "object",
-  budgets: { fields: { isPlain: "boolean", maxNodes: "number" } satisfies Fields<BudgetOptions> },
+  ignoresBudgets: "boolean",
 } as const satisfies Fields<FsmOptions>
 
 /** One per vocabulary: local masks serve every grammar. */
@@ -55,11 +54,9 @@ export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
   return locals
 }
 
-const RootNode = 0
-
 /**
- * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they
- * are first asked for. Any number of matchers may share one.
+ * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they are first asked
+ * for. Any number of matchers may share one. It counts no tokens: `bindGrammar` binds grammars that have `max_tokens`.
  */
 export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
@@ -68,9 +65,7 @@ export class TokenFsm implements TokenMachine {
   private readonly completions: Completions
   readonly locals: LocalMasks
   readonly start: number
-  /** Null: the grammar has no budgets of tokens. */
-  readonly budgets: Budgets | null
-  private readonly builder: MaskBuilder
+  readonly builder: MaskBuilder
   private readonly maskBytes: number
   private readonly transitionCount: number
   private readonly transitions = new PairMap()
@@ -82,6 +77,10 @@ export class TokenFsm implements TokenMachine {
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
     checkOptions(options, fsmFields)
+    if (grammar.budgets.length > 0 && !options.ignoresBudgets)
+      throw new RangeError(
+        "the grammar has parts with max_tokens, which a TokenFsm does not count: use bindGrammar(grammar, vocabulary)",
+      )
     this.grammar = grammar
     this.vocabulary = vocabulary
     this.maskBytes = options.maskBytes ?? 64 << 20
@@ -90,11 +89,7 @@ export class TokenFsm implements TokenMachine {
     this.completions = new Completions(this.states)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
-    this.budgets =
-      grammar.budgets.length === 0 || options.budgets === null
-        ? null
-        : new Budgets(this.states, this.builder, this.locals, options.budgets)
-    this.start = this.budgets === null ? this.states.start : this.budgets.start
+    this.start = this.states.start
   }
 
   /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
@@ -106,14 +101,11 @@ export class TokenFsm implements TokenMachine {
     const { offsets, values } = this.vocabulary
     const start = offsets[token]
     const end = offsets[token + 1]
-    const next =
-      this.budgets !== null
-        ? this.budgets.next(state, token)
-        : this.grammar.readsTokens
-          ? this.states.unite(this.nextByText(state, token), this.states.advance(state, tokenBytes(token)))
-          : start === end
-            ? DeadState
-            : this.states.advance(state, values, start, end)
+    const next = this.grammar.readsTokens
+      ? this.states.unite(this.nextByText(state, token), this.states.advance(state, tokenBytes(token)))
+      : start === end
+        ? DeadState
+        : this.states.advance(state, values, start, end)
     if (this.transitions.size >= this.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
     return next
@@ -138,11 +130,11 @@ export class TokenFsm implements TokenMachine {
   }
 
   between(state: number): number {
-    return this.budgets === null ? state : this.budgets.kept(state)
+    return state
   }
 
   advanceToken(state: number, bytes: Uint8Array): number {
-    return this.budgets === null ? this.states.advance(state, bytes) : this.budgets.advanceToken(state, bytes)
+    return this.states.advance(state, bytes)
   }
 
   nextBytes(state: number, most?: number): number[] {
@@ -168,8 +160,7 @@ export class TokenFsm implements TokenMachine {
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
     let kept = this.kept[state]
-    if (kept === undefined)
-      kept = this.budgets === null ? this.find(state) : this.findCounted(state, this.budgets)
+    if (kept === undefined) kept = this.find(state)
     else this.hitCount++
     return this.locals.masks.use(kept)
   }
@@ -183,7 +174,6 @@ export class TokenFsm implements TokenMachine {
   }
 
   maskBelow(state: number, node: number): Recipe {
-    if (this.budgets !== null) return this.budgets.mask(state, node, noIds)
     const { lists, trie } = this.locals
     const { mask, unknown } = this.build(state, noIds, lists.intern([node]))
     if (unknown.length === 0) return mask.plain
@@ -224,19 +214,6 @@ export class TokenFsm implements TokenMachine {
     return kept
   }
 
-  /** The mask of a state with budgets: that without them, or each token tried. */
-  private findCounted(state: number, budgets: Budgets): KeptMask {
-    const uncounted = budgets.uncounted(state)
-    let kept = uncounted === DeadState ? undefined : (this.kept[uncounted] ?? this.find(uncounted))
-    if (kept === undefined) {
-      kept = this.locals.masks.alone(budgets.mask(state, RootNode, this.locals.endIds), false)
-      this.charge(96 + kept.bytes)
-    }
-    this.charge(8)
-    this.kept[state] = kept
-    return kept
-  }
-
   /** Writes the mask of `state` into `row`. Shape [W]. */
   fillMask(state: number, row: Uint32Array): void {
     writeRecipe(this.mask(state), row)
@@ -245,6 +222,7 @@ export class TokenFsm implements TokenMachine {
   stats(): MachineStats {
     return {
       states: this.states.count,
+      stateBytes: this.states.bytes,
       transitions: this.transitions.size,
       maskBytes: this.keptBytes,
       localBytes: this.locals.bytes,

@@ -1,9 +1,11 @@
 /**
  * What a Matcher walks on: a machine over the tokens of one vocabulary. States are integers, 0 is dead.
  *
- * `TokenFsm` finds its states as they are met, `ClosedFsm` has them all; whoever holds a Matcher need not know which.
+ * `TokenFsm` finds its states as they are met, `ClosedFsm` has them all, a `BudgetMachine` counts tokens and a `HealedMachine`
+ * writes the end of a prompt again. A Matcher need not know which of them it walks on.
  */
 import type { Expectation } from "../grammar/frame.ts"
+import type { Grammar } from "../grammar/grammar.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import type { Recipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -11,6 +13,8 @@ import type { Vocabulary } from "./vocabulary.ts"
 /** A machine over the tokens of one vocabulary. States are integers; 0 is dead: nothing leads out of it. */
 export interface TokenMachine {
   readonly vocabulary: Vocabulary
+  /** The grammar whose texts the machine writes; null if the machine has no grammar any more. */
+  readonly grammar: Grammar | null
   readonly start: number
   /** Finds what a text captures; null: the machine names no spans. */
   readonly captures: CaptureReader | null
@@ -51,6 +55,8 @@ export interface TokenMachine {
 /** What a machine knows, and what that took. Walks and their nodes are those of all machines over the vocabulary. */
 export interface MachineStats {
   states: number
+  /** Bytes of states, without their masks. */
+  stateBytes: number
   transitions: number
   /** Bytes of masks by state. */
   maskBytes: number

@@ -10,13 +10,11 @@ import { type TimedWork, withinTime } from "../grammar/deadline.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState } from "../grammar/state.ts"
-import { type Capture, TapeWriter } from "../grammar/tape.ts"
-import { type Deadline, type DraftMasks, fillDraftRows, type RowKind } from "./batch.ts"
-import { onlyToken } from "./bits.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
-import { canonicalTokens, type Encode, forcedBytes } from "./prompt/forced.ts"
-import { type Healing, healed, healingOf } from "./prompt/healing.ts"
 import { type Recipe, writeRecipe } from "./recipe.ts"
+
+/** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
+export type RowKind = "free" | "single" | "masked"
 
 /**
  * How long one call may take, in milliseconds; by default as long as it takes. What takes longer throws a GrammarError of kind
@@ -26,7 +24,7 @@ import { type Recipe, writeRecipe } from "./recipe.ts"
 export interface MatcherOptions {
   /** For a mask, and for moving on by a token or by bytes. */
   maskMs?: number
-  /** For what looks for an end or for what is forced: `shortest`, `least`, `forcedBytes`, `forcedTokens`, `explain`, `captures`. */
+  /** For `shortest`, `least` and `explain`, and for `forcedBytes`, `forcedTokens` and `captures` of a matcher. */
   completionMs?: number
 }
 
@@ -53,22 +51,17 @@ interface Accepted {
  * were drawn. The machine may be shared, a matcher is one text's own.
  */
 export class Matcher {
-  private machine: TokenMachine
+  readonly fsm: TokenMachine
   private last: Accepted
   private readonly options: MatcherOptions
   private readonly maskMs: number
 
   constructor(fsm: TokenMachine, options: MatcherOptions = {}) {
     checkOptions(options, matcherFields)
-    this.machine = fsm
+    this.fsm = fsm
     this.last = startOf(fsm)
     this.options = options
     this.maskMs = options.maskMs ?? Number.POSITIVE_INFINITY
-  }
-
-  /** What it walks on; another machine after `heal`. */
-  get fsm(): TokenMachine {
-    return this.machine
   }
 
   /** The current state of the machine: equal states have equal masks. */
@@ -83,7 +76,7 @@ export class Matcher {
 
   /** Overwrites `row` (W words) with the tokens that may come next. After an end id: the end ids alone. */
   fillMask(row: Uint32Array): RowKind {
-    const { vocabulary } = this.machine
+    const { vocabulary } = this.fsm
     if (this.isTerminated()) {
       row.fill(0)
       for (const id of vocabulary.endIds) row[id >>> 5] |= 1 << (id & 31)
@@ -96,19 +89,19 @@ export class Matcher {
   }
 
   private findMask(): Recipe {
-    const { machine, state } = this
+    const { fsm: machine, state } = this
     if (this.maskMs === Number.POSITIVE_INFINITY || machine.hasMask(state)) return machine.mask(state)
     return this.madeMask()
   }
 
   /** By itself, as `madeNext` is: what a closure needs is set aside wherever one might be made. */
   private madeMask(): Recipe {
-    return withinTime(this.maskMs, () => this.machine.mask(this.state), maskWork)
+    return withinTime(this.maskMs, () => this.fsm.mask(this.state), maskWork)
   }
 
   /** Whether `fillMask` has nothing to find, only to write. */
   hasMask(): boolean {
-    return this.isTerminated() || this.machine.hasMask(this.state)
+    return this.isTerminated() || this.fsm.hasMask(this.state)
   }
 
   /**
@@ -123,7 +116,7 @@ export class Matcher {
   /** Moves on by `token`. False, and nothing changes, if it may not come next. */
   accept(token: number): boolean {
     if (this.isTerminated()) return false
-    const { machine, state } = this
+    const { fsm: machine, state } = this
     const known = machine.knownNext(state, token)
     const next = known >= 0 ? known : this.madeNext(token)
     if (next !== DeadState) this.push(next, token, false)
@@ -139,7 +132,7 @@ export class Matcher {
    */
   acceptBytes(bytes: Uint8Array): boolean {
     if (this.isTerminated()) return false
-    const { machine, state } = this
+    const { fsm: machine, state } = this
     const next = this.moved(() => machine.between(machine.advance(state, bytes)))
     if (next === DeadState) return false
     this.push(next, bytes.slice(), false)
@@ -147,14 +140,15 @@ export class Matcher {
   }
 
   private madeNext(token: number): number {
-    return this.moved(() => this.machine.next(this.state, token))
+    return this.moved(() => this.fsm.next(this.state, token))
   }
 
   private moved(move: () => number): number {
     return withinTime(this.maskMs, move, maskWork)
   }
 
-  private found<T>(find: () => T): T {
+  /** Returns what `find` returns. Throws a GrammarError `limit` if it takes longer than `completionMs`. */
+  found<T>(find: () => T): T {
     return withinTime(this.options.completionMs ?? Number.POSITIVE_INFINITY, find, completionWork)
   }
 
@@ -179,48 +173,14 @@ export class Matcher {
 
   /** An independent matcher at the same place. O(1). */
   fork(): Matcher {
-    const fork = new Matcher(this.machine, this.options)
+    const fork = new Matcher(this.fsm, this.options)
     fork.last = this.last
     return fork
   }
 
-  /**
-   * The masks of a tree of drafted tokens, from here on: row 0 is the one of now, row i + 1 comes behind `tokens[i]`. The parent
-   * of a token is an earlier index, or −1 for now; of a chain it is i − 1. Where a token may not come, its row and those of all
-   * below it are zero, and `valid` says 0. The matcher does not move.
-   *
-   * Masks that are known come first. Before every other one `isOver` is asked; when it says true the row is left zero, and null
-   * in `filled`. Shape of `rows` [n + 1, W]. Throws RangeError where the rows are too short or a parent is no earlier index.
-   */
-  fillDraftMasks(
-    rows: Uint32Array,
-    tokens: readonly number[],
-    parents: readonly number[],
-    isOver?: Deadline,
-  ): DraftMasks {
-    return fillDraftRows(this, rows, tokens, parents, isOver)
-  }
-
-  /**
-   * Takes back the last tokens of the prompt that a longer token could cover: leave out the last `drop` of `promptIds`. Until
-   * the text of those, `prefix`, is written again, only what spells it may come, across its end too. The rest is the
-   * constraint's as before. Throws RangeError once tokens have been accepted.
-   */
-  heal(promptIds: readonly number[]): Healing {
-    if (this.length > 0) {
-      throw new RangeError(`heal: ${this.length} tokens have been accepted; heal the prompt before the first`)
-    }
-    const healing = healingOf(this.fsm, promptIds)
-    if (healing.drop > 0) {
-      this.machine = healed(this.fsm, healing.prefix)
-      this.last = startOf(this.machine)
-    }
-    return healing
-  }
-
-  /** Back to the start; a healed prompt stays healed. */
+  /** Returns to the start. */
   reset(): void {
-    this.last = startOf(this.machine)
+    this.last = startOf(this.fsm)
   }
 
   /** Whether the text so far is complete: an end id may come next. */
@@ -238,24 +198,6 @@ export class Matcher {
     return this.last.isEnd
   }
 
-  /** The longest bytes (at most 4,096) that every way on begins with. */
-  forcedBytes(): Uint8Array {
-    return this.isTerminated() ? new Uint8Array(0) : this.found(() => forcedBytes(this.fsm, this.state))
-  }
-
-  /**
-   * The tokens in which the tokenizer itself would write what is forced here: where one token alone may follow, that one;
-   * none where nothing is forced, or the tokenizer might write it otherwise.
-   *
-   * `before`: prompt and output so far; the last 64 bytes are looked at. `encode`: text → ids, without control tokens.
-   */
-  forcedTokens(before: readonly number[], encode: Encode): readonly number[] {
-    const row = new Uint32Array(this.fsm.vocabulary.words)
-    if (this.fillMask(row) === "single") return [onlyToken(row)]
-    if (this.isTerminated()) return []
-    return this.found(() => canonicalTokens(this.fsm, this.state, before, encode))
-  }
-
   /** At most as many bytes as any completion has; 0 when the text is complete. */
   least(): number {
     return this.found(() => this.fsm.least(this.state))
@@ -271,22 +213,12 @@ export class Matcher {
     return this.found(() => this.fsm.explain(this.state))
   }
 
-  /**
-   * What the grammar captures of the text: by their start, outer spans before inner ones; null while the text is not complete. Offsets
-   * are in bytes, from where the constraint begins. The text is read again, so decoding costs nothing; most grammars take a
-   * handful of steps a byte. Throws GrammarError `limit` for a text that can be read in too many ways.
-   */
-  captures(): readonly Capture[] | null {
-    const { captures, vocabulary } = this.machine
-    if (captures === null) return this.isTerminated() || this.isAccepting() ? [] : null
-    const links: Accepted[] = []
-    for (let link = this.last; link.before !== null; link = link.before) if (!link.isEnd) links.push(link)
-    const writer = new TapeWriter()
-    for (const { read } of links.reverse()) {
-      if (typeof read === "number") writer.addToken(read, vocabulary.bytes(read))
-      else writer.addBytes(read)
-    }
-    return this.found(() => captures.read(writer.tape()))
+  /** Tokens and bytes that were accepted, in order, without the end id. O(their number). */
+  accepted(): (number | Uint8Array)[] {
+    const parts: (number | Uint8Array)[] = []
+    for (let link = this.last; link.before !== null; link = link.before)
+      if (!link.isEnd) parts.push(link.read)
+    return parts.reverse()
   }
 
   stats(): MachineStats {

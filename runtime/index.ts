@@ -24,10 +24,15 @@ export { type JsonNode, readJson, toText } from "../grammar/json/read/reader.ts"
 export { isToolName, toolNameForm } from "../grammar/tags/styles/tools.ts"
 export {
   applyMask,
+  bindGrammar,
   ClosedFsm,
-  checkBudgets,
+  captures,
   countAllowed,
   deserialize,
+  fillDraftMasks,
+  forcedBytes,
+  forcedTokens,
+  heal,
   Matcher,
   type MatcherOptions,
   parseTekken,

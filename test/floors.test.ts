@@ -95,3 +95,37 @@ test("top-level folders are the five floors and test/, with docs/ and examples/ 
   expect(folders.filter((folder) => !beside.includes(folder)).sort()).toEqual(tracked)
   expect(tracked.every((folder) => existsSync(folder))).toBe(true)
 })
+
+/** The files of the reading list, and their lines; of `grammar/` and `mask/` also what they import by value, at any depth. */
+function core(): { list: string[]; closure: string[]; lines: (files: readonly string[]) => number } {
+  const page = readFileSync("docs/ARCHITECTURE.md", "utf8")
+  const section = page.slice(page.indexOf("## Reading order"), page.indexOf("## Rooms"))
+  const list = [...section.matchAll(/`(\w+\/[\w/]+\.ts)`/g)].map(([, file]) => file)
+  const closure = list.filter((file) => /^(?:grammar|mask)\//.test(file))
+  for (const file of closure)
+    for (const next of valueImportsOf(file)) if (!closure.includes(next)) closure.push(next)
+  const lines = (files: readonly string[]) =>
+    files.reduce((sum, file) => sum + readFileSync(file, "utf8").split("\n").length - 1, 0)
+  return { list, closure, lines }
+}
+
+/** Relative imports of a file that bring more than types, as paths from the root. */
+function valueImportsOf(file: string): string[] {
+  const imports = readFileSync(file, "utf8").matchAll(
+    /^(?:im|ex)port ([^"';]*?)(?:from )?"(\.{1,2}\/[^"]+)"/gm,
+  )
+  const hasValue = (names: string) =>
+    !/^type /.test(names) && !/^\{(?:\s*type \w+(?: as \w+)?,?)*\s*\} $/.test(names)
+  return [...imports]
+    .filter(([, names]) => hasValue(names))
+    .map(([, , path]) => join(dirname(file), path).split(sep).join("/"))
+}
+
+// These bounds are only ever lowered: a change that makes the core larger moves something out of it instead.
+test("the reading list and what it imports stay small", () => {
+  const { list, closure, lines } = core()
+  expect(list.length).toBeGreaterThan(10)
+  expect(lines(list), "lines of the reading list").toBeLessThanOrEqual(4_920)
+  expect(closure.length, closure.join("\n")).toBeLessThanOrEqual(92)
+  expect(lines(closure), "lines that the core imports").toBeLessThanOrEqual(15_261)
+})

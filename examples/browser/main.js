@@ -6,7 +6,7 @@
  *   npm ci && npm run build && npx vite build examples/browser     writes it to examples/browser/dist
  */
 import { compile } from "tokenrail/grammar"
-import { isAllowed, Matcher, TokenFsm, Vocabulary } from "tokenrail/mask"
+import { bindGrammar, isAllowed, Matcher, Vocabulary } from "tokenrail/mask"
 
 // A model's vocabulary has longer tokens; for a person who types, each printable ASCII character is one.
 const characters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))
@@ -39,7 +39,7 @@ prefixField.value = '{"answer": "'
 function readSchema() {
   try {
     const { grammar } = compile({ kind: "json", schema: schemaField.value })
-    machine = new TokenFsm(grammar, vocabulary)
+    machine = bindGrammar(grammar, vocabulary)
   } catch (error) {
     machine = error.message // of a GrammarError: what is wrong, where, and the way out
   }

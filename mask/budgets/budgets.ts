@@ -11,6 +11,7 @@ import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { TokenMark, tokenBytes, tokenIds } from "../../grammar/lexeme/token.ts"
 import { EmptyStack } from "../../grammar/stack.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
+import type { TokenFsm } from "../fsm.ts"
 import type { LocalMasks } from "../local.ts"
 import type { MaskBuilder } from "../mask.ts"
 import { compactIds, idsRecipe, noIds, type Recipe, unite } from "../recipe.ts"
@@ -32,9 +33,6 @@ export interface BudgetOptions {
 }
 
 export class Budgets {
-  readonly start: number
-  /** A part that no text of it keeps; null: there is none. */
-  readonly unkept: BudgetPart | null
   private readonly states: States
   private readonly vocabulary: Vocabulary
   private readonly locals: LocalMasks
@@ -48,7 +46,7 @@ export class Budgets {
   /** Bytes by stack and tag, see `tailOf`. */
   private readonly tails = new PairMap()
 
-  constructor(states: States, builder: MaskBuilder, locals: LocalMasks, options: BudgetOptions = {}) {
+  constructor({ states, builder, locals }: TokenFsm, options: BudgetOptions = {}) {
     const { trie, vocabulary } = locals
     this.states = states
     this.vocabulary = vocabulary
@@ -58,9 +56,12 @@ export class Budgets {
     this.counter = new Counter(states)
     this.needs = new Needs(states, this.counter, trie, vocabulary, options.maxNodes)
     this.radii = new Radii(this.needs, trie.maxDepth)
-    this.unkept =
-      states.grammar.budgets.find((part) => this.kept(states.begin(part.begin())) === DeadState) ?? null
-    this.start = this.unkept === null ? this.kept(states.start) : DeadState
+  }
+
+  /** A part of the grammar that no text keeps within its budget; null if there is none. */
+  unkept(): BudgetPart | null {
+    const { states } = this
+    return states.grammar.budgets.find((part) => this.kept(states.begin(part.begin())) === DeadState) ?? null
   }
 
   /** The state after `token`, or `DeadState`. */

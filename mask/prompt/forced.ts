@@ -11,8 +11,10 @@
 import { concatenate } from "../../grammar/bytes.ts"
 import { TokenMark } from "../../grammar/lexeme/token.ts"
 import { DeadState } from "../../grammar/state.ts"
-import { sharedLocals, TokenFsm } from "../fsm.ts"
+import { onlyToken } from "../bits.ts"
+import { sharedLocals } from "../fsm.ts"
 import type { TokenMachine } from "../machine.ts"
+import type { Matcher } from "../matcher.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
 /** Text → ids, without a begin token; what spells a control token is text. */
@@ -67,9 +69,23 @@ class Runs {
 
 const runsOf = new WeakMap<TokenMachine, Runs>()
 
-/** The longest bytes, at most 4,096, that every text from `state` on begins with; the text may end behind them only. */
-export function forcedBytes(machine: TokenMachine, state: number): Uint8Array {
-  return follow(machine, state, maxForcedBytes).bytes
+/** The longest bytes, at most 4,096, with which every way on begins; empty once the text has ended. */
+export function forcedBytes(matcher: Matcher): Uint8Array {
+  if (matcher.isTerminated()) return new Uint8Array(0)
+  return matcher.found(() => follow(matcher.fsm, matcher.state, maxForcedBytes).bytes)
+}
+
+/**
+ * Returns the tokens in which the tokenizer itself would write what is forced where `matcher` stands: if one token alone may
+ * follow, that token; none if nothing is forced, or if the tokenizer might write it otherwise.
+ *
+ * `before`: prompt and output so far; its last 64 tokens are read. `encode`: text → ids, without control tokens.
+ */
+export function forcedTokens(matcher: Matcher, before: readonly number[], encode: Encode): readonly number[] {
+  const row = new Uint32Array(matcher.fsm.vocabulary.words)
+  if (matcher.fillMask(row) === "single") return [onlyToken(row)]
+  if (matcher.isTerminated()) return []
+  return matcher.found(() => canonicalTokens(matcher.fsm, matcher.state, before, encode))
 }
 
 /**
@@ -87,7 +103,7 @@ export function canonicalTokens(
   const { vocabulary } = machine
   // WordPiece decodes a text's first token otherwise: what it writes is not the text that was encoded.
   if (vocabulary.dropsFirstSpace) return []
-  if (machine instanceof TokenFsm && !machine.grammar.isForced) return []
+  if (machine.grammar?.isForced === false) return []
   let runs = runsOf.get(machine)
   if (!runs) {
     runs = new Runs()

@@ -8,6 +8,7 @@
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import type { Expectation } from "../../grammar/frame.ts"
+import type { Grammar } from "../../grammar/grammar.ts"
 import { DeadState } from "../../grammar/state.ts"
 import { type CaptureReader, tapeBehind } from "../../grammar/tape.ts"
 import { sharedLocals } from "../fsm.ts"
@@ -19,35 +20,39 @@ import type { Vocabulary } from "../vocabulary.ts"
 export interface Healing {
   readonly drop: number
   readonly prefix: Uint8Array
+  /** Accepts `prefix` and then what the machine that was healed accepts. */
+  readonly machine: TokenMachine
 }
 
-const nothing: Healing = { drop: 0, prefix: new Uint8Array(0) }
 /** Prompts' ends that a machine is remembered with; then all are forgotten. */
 const maxEnds = 256
 
 /**
- * The most tokens at the end of the prompt whose bytes begin a longer token, if `machine` lets the rest of that one come
- * first. None behind a control token, none that begin inside a character, and none where the tokenizer drops the first space of
- * a text (WordPiece). Cost: a mask for each of the last tokens whose bytes begin a token.
+ * Takes back the most tokens at the end of the prompt whose bytes begin a longer token, if `machine` lets the rest of that one
+ * come first. The caller leaves out the last `drop` of `promptIds` and goes on with the healed machine: until `prefix` is
+ * written again, only tokens that spell it may come, across its end too. Nothing is taken back behind a control token, none
+ * that begins inside a character, and nothing where the tokenizer drops the first space of a text (WordPiece). Cost: a mask
+ * for each of the last tokens whose bytes begin a token.
  */
-export function healingOf(machine: TokenMachine, promptIds: readonly number[]): Healing {
+export function heal(machine: TokenMachine, promptIds: readonly number[]): Healing {
   const { vocabulary } = machine
-  if (vocabulary.dropsFirstSpace) return nothing
-  let found = nothing
-  let prefix: Uint8Array = new Uint8Array(0)
-  for (let drop = 1; drop <= promptIds.length; drop++) {
+  const found: { drop: number; prefix: Uint8Array } = { drop: 0, prefix: noBytes }
+  let prefix: Uint8Array = noBytes
+  for (let drop = 1; drop <= promptIds.length && !vocabulary.dropsFirstSpace; drop++) {
     const bytes = bytesOf(vocabulary, promptIds[promptIds.length - drop])
     prefix = concatenate([bytes, prefix])
     if (bytes.length === 0 || prefix.length >= vocabulary.maxTokenBytes) break
     const isInCharacter = (bytes[0] & 0xc0) === 0x80
-    if (!isInCharacter && isCovered(machine, prefix)) found = { drop, prefix }
+    if (!isInCharacter && isCovered(machine, prefix)) Object.assign(found, { drop, prefix })
   }
-  return found
+  return { ...found, machine: found.drop === 0 ? machine : healed(machine, found.prefix) }
 }
+
+const noBytes: Uint8Array = new Uint8Array(0)
 
 /** What a token writes; nothing where there is no such token. */
 function bytesOf(vocabulary: Vocabulary, token: number): Uint8Array {
-  return vocabulary.hasColumn(token) ? vocabulary.bytes(token) : nothing.prefix
+  return vocabulary.hasColumn(token) ? vocabulary.bytes(token) : noBytes
 }
 
 /** Whether some token begins with `prefix` and goes on as `machine` begins. */
@@ -87,6 +92,10 @@ class HealedMachine implements TokenMachine {
     this.machine = machine
     this.vocabulary = machine.vocabulary
     this.prefix = prefix
+  }
+
+  get grammar(): Grammar | null {
+    return this.machine.grammar
   }
 
   get captures(): CaptureReader | null {

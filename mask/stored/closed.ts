@@ -57,6 +57,7 @@ export interface ClosedTables {
  */
 export class ClosedFsm implements TokenMachine {
   readonly vocabulary: Vocabulary
+  readonly grammar = null
   readonly tables: ClosedTables
   /** Identity of the grammar, as `Grammar.key`: SHA-256 in hexadecimal. */
   readonly grammarHash: string
@@ -175,6 +176,7 @@ export class ClosedFsm implements TokenMachine {
   stats(): MachineStats {
     return {
       states: this.stateCount,
+      stateBytes: 0,
       transitions: this.tables.targets.length,
       maskBytes: this.tables.maskValues.byteLength + this.walkedBytes,
       localBytes: 0,

@@ -14,7 +14,8 @@ import { lexemes } from "../../grammar/lexeme/table.ts"
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
 import { wordCount } from "../bits.ts"
-import type { TokenFsm } from "../fsm.ts"
+import { TokenFsm } from "../fsm.ts"
+import type { TokenMachine } from "../machine.ts"
 import { writeRecipe } from "../recipe.ts"
 import { sha256 } from "../sha256.ts"
 import { ClosedFsm, type ClosedTables, CompleteStep, IdsMask, NoMask, OwnStep, RowMask } from "./closed.ts"
@@ -33,47 +34,49 @@ const precompileFields = {
 } as const satisfies Fields<PrecompileOptions>
 
 /**
- * The closed machine of `fsm`: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
+ * The closed machine of `machine`, which `bindGrammar` made: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
  * `limit`, which says what has no end, when there are more than `maxStates`.
  */
-export function precompile(fsm: TokenFsm, options: PrecompileOptions = {}): ClosedFsm {
+export function precompile(machine: TokenMachine, options: PrecompileOptions = {}): ClosedFsm {
   checkOptions(options, precompileFields)
-  const { states } = fsm
-  if (fsm.grammar.readsTokens) {
+  const { grammar } = machine
+  if (grammar === null) throw new RangeError("precompile: a closed machine needs no closing")
+  if (grammar.readsTokens) {
     throw new GrammarError(
       "unsupported",
       "",
       "a grammar that names tokens has no closed machine: store its source",
     )
   }
-  if (fsm.grammar.captures !== null) {
+  if (grammar.captures !== null) {
     throw new GrammarError(
       "unsupported",
       "",
       "a grammar with captures has no closed machine: store its source",
     )
   }
-  if (fsm.budgets !== null) {
+  if (!(machine instanceof TokenFsm)) {
     throw new GrammarError(
       "unsupported",
       "",
       "a grammar with budgets of tokens (max_tokens) has no closed machine: store its source",
     )
   }
-  if (!fsm.grammar.isForced) {
+  if (!grammar.isForced) {
     throw new GrammarError(
       "unsupported",
       "",
       "a grammar that leaves all spelling to the model (no_forcing) has no closed machine: store its source",
     )
   }
+  const { states } = machine
   const edges = closeEdges(states, options.maxStates ?? 100_000)
   const tables: ClosedTables = {
     ...edges,
     ...endingsOf(states, edges),
-    ...masksOf(fsm, edges.order, options.maxMaskBytes ?? 64 << 20),
+    ...masksOf(machine, edges.order, options.maxMaskBytes ?? 64 << 20),
   }
-  return new ClosedFsm(tables, fsm.vocabulary, hashOf(fsm.grammar.key))
+  return new ClosedFsm(tables, machine.vocabulary, hashOf(grammar.key))
 }
 
 /** The name of a grammar in files: SHA-256 of its key. */

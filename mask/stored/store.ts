@@ -17,8 +17,7 @@ import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { checkOptions } from "../../grammar/options.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
-import { checkBudgets } from "../budgets/check.ts"
-import { TokenFsm } from "../fsm.ts"
+import { bindGrammar } from "../budgets/machine.ts"
 import type { TokenMachine } from "../machine.ts"
 import { sha256 } from "../sha256.ts"
 import type { Vocabulary } from "../vocabulary.ts"
@@ -61,7 +60,7 @@ export class StoreError extends Error {
 /** A compiled constraint that was read. */
 export interface Stored {
   readonly form: (typeof forms)[number]
-  /** A `ClosedFsm`, or a `TokenFsm` that has been compiled again. */
+  /** A `ClosedFsm`, or the machine of a source that has been compiled again. */
   readonly machine: TokenMachine
   readonly report: Report
   /** SHA-256 of the grammar's key; of a source's key without a vocabulary. */
@@ -265,7 +264,7 @@ function compileAgain(
   vocabulary: Vocabulary,
   grammarHash: string,
   { spellsTokens, compileMs }: { spellsTokens?: boolean; compileMs?: number },
-): TokenFsm {
+): TokenMachine {
   const { input, options } = notes
   if (input === undefined || options === undefined) throw new StoreError("content", "no input or no options")
   const { grammar, report } = compileStored(input, {
@@ -280,9 +279,7 @@ function compileAgain(
       "compiled here, other keywords are enforced than where the file was written",
     )
   }
-  const machine = new TokenFsm(grammar, vocabulary)
-  checkBudgets(machine)
-  return machine
+  return bindGrammar(grammar, vocabulary)
 }
 
 function compileStored(input: GrammarInput, options: CompileOptions): ReturnType<typeof compile> {

@@ -13,7 +13,7 @@ import {
   type Report,
   TimeError,
 } from "../../grammar/index.ts"
-import { checkBudgets, type Stored, TokenFsm, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
+import { bindGrammar, type Stored, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
 import { RequestError } from "../errors.ts"
 
 export interface Compiled {
@@ -40,7 +40,7 @@ interface Entry {
   readonly compileMs: number
   /** About what the grammar holds. */
   readonly grammarBytes: number
-  machine: TokenFsm | undefined
+  machine: TokenMachine | undefined
 }
 
 export interface CompiledOptions {
@@ -55,7 +55,7 @@ export const maxKeptCount = 512
 
 /** What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9 MB (Node 20). */
 const baseBytes = 64 << 10
-/** Of one transition in `TokenFsm`. */
+/** Of one transition of a machine. */
 const transitionBytes = 24
 
 export class CompiledConstraints {
@@ -122,11 +122,10 @@ export class CompiledConstraints {
   }
 
   /** The machine of a grammar, kept under the grammar's key. */
-  machine(grammar: Grammar, key: string | Grammar = grammar): TokenFsm {
+  machine(grammar: Grammar, key: string | Grammar = grammar): TokenMachine {
     const entry = this.entries.get(key)
     if (entry?.machine) return entry.machine
-    const machine = new TokenFsm(grammar, this.vocabulary)
-    checkBudgets(machine)
+    const machine = bindGrammar(grammar, this.vocabulary)
     if (entry) entry.machine = machine
     else if (key === grammar) {
       this.entries.set(key, { grammar, report: null, compileMs: 0, grammarBytes: 0, machine })
@@ -154,7 +153,7 @@ export class CompiledConstraints {
   /** Of all machines that are kept. Cost: a look at each constraint. */
   get stateCount(): number {
     let count = 0
-    for (const { machine } of this.entries.values()) count += machine?.states.count ?? 0
+    for (const { machine } of this.entries.values()) count += machine?.stats().states ?? 0
     return count
   }
 
@@ -187,8 +186,8 @@ export class CompiledConstraints {
 
 function bytesOf({ grammarBytes, machine }: Entry): number {
   if (!machine) return grammarBytes
-  const { transitions, maskBytes } = machine.stats()
-  return grammarBytes + machine.states.bytes + transitionBytes * transitions + maskBytes
+  const { stateBytes, transitions, maskBytes } = machine.stats()
+  return grammarBytes + stateBytes + transitionBytes * transitions + maskBytes
 }
 
 /** Units of the texts that a grammar is made from, about. */

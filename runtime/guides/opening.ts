@@ -3,7 +3,14 @@
  * compiled. All of it costs by the grammar, and all that can be refused is refused here.
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
-import { type Encode, Matcher, type TokenMachine, tailBytes, type Vocabulary } from "../../mask/index.ts"
+import {
+  type Encode,
+  heal,
+  Matcher,
+  type TokenMachine,
+  tailBytes,
+  type Vocabulary,
+} from "../../mask/index.ts"
 import { Closing, type ContextBound } from "../engine/closing.ts"
 import type { ConstraintInput } from "../schema.ts"
 import { StopRegexes } from "../stops/stopregex.ts"
@@ -83,8 +90,9 @@ export function openWalks(
   { vocabulary, encode }: { vocabulary: Vocabulary; encode: Encode },
 ): { opening: Opening; walks: Walk[] } {
   const { promptTail, maxHealed, maxTokens, room } = request
-  const matcher = bound && new Matcher(bound.machine)
-  const healed = matcher && maxHealed > 0 ? matcher.heal(promptTail.slice(-maxHealed)) : null
+  const healed = bound && maxHealed > 0 ? heal(bound.machine, promptTail.slice(-maxHealed)) : null
+  const machine = healed?.machine ?? bound?.machine
+  const matcher = machine ? new Matcher(machine) : null
   const drop = healed?.drop ?? 0
   const prefix = healed?.prefix ?? new Uint8Array(0)
   const left = Math.min(maxTokens, room + drop)

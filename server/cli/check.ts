@@ -9,12 +9,11 @@
  */
 import type { Command } from "commander"
 import {
-  checkBudgets,
+  bindGrammar,
   compile,
   GrammarError,
   type GrammarInput,
   Matcher,
-  TokenFsm,
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
@@ -120,9 +119,7 @@ function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabular
   const tokens = vocabulary ?? undefined
   const { grammar } = compile(input, { ...defaults, ...compileOptions(flags), tokens })
   if (vocabulary === null) return byteMachine(grammar)
-  const machine = new TokenFsm(grammar, vocabulary)
-  checkBudgets(machine)
-  return machine
+  return bindGrammar(grammar, vocabulary)
 }
 
 /**

@@ -4,14 +4,13 @@
  */
 import type { Command } from "commander"
 import {
+  bindGrammar,
   type CompileOptions,
-  checkBudgets,
   compile,
   countAllowed,
   type GrammarInput,
   Matcher,
   type Report,
-  TokenFsm,
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
@@ -61,10 +60,9 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   if (source === null && flags.out !== undefined)
     throw new UsageError("--compiled is a file already: leave --out away")
   const begin = performance.now()
-  const { machine, report, form } =
-    source === null
-      ? await readCompiled(flags.compiled!, flags, flags.vocab ? vocabulary : null)
-      : { ...compileHere(source, compileOptions(flags), flags.vocab ? vocabulary : null), form: undefined }
+  const tokens = flags.vocab ? vocabulary : null
+  const made = source && compileHere(source, compileOptions(flags), tokens)
+  const { machine, report, form } = made ?? (await readCompiled(flags.compiled!, flags, tokens))
   const compileMs = performance.now() - begin
   const matcher = new Matcher(machine, { maskMs: flags.maxMask })
   const row = new Uint32Array(vocabulary.words)
@@ -73,10 +71,10 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   const allowed = countAllowed(row)
   const follows = flags.explain === undefined ? undefined : explain(matcher, flags.explain, machine)
   const written =
-    flags.out === undefined || !(machine instanceof TokenFsm)
+    flags.out === undefined || made === null
       ? undefined
       : await writeCompiled(flags.out, flags.form, {
-          ...{ input: source!, options: spelling(flags), fsm: machine, report },
+          ...{ input: source!, options: spelling(flags), machine: made.machine, report },
           isForVocabulary: flags.vocab !== undefined,
         })
   const cost = { compileMs, firstMaskMs, ...(flags.vocab && { allowed, width: vocabulary.width }) }
@@ -103,15 +101,13 @@ function compileHere(
   input: GrammarInput,
   options: CompileOptions,
   vocabulary: Vocabulary | null,
-): { machine: TokenMachine; report: Report } {
+): { machine: TokenMachine; report: Report; form?: undefined } {
   const { grammar, report } = compile(
     input,
     vocabulary === null ? options : { ...options, tokens: vocabulary },
   )
   if (vocabulary === null) return { machine: byteMachine(grammar), report }
-  const machine = new TokenFsm(grammar, vocabulary)
-  checkBudgets(machine)
-  return { machine, report }
+  return { machine: bindGrammar(grammar, vocabulary), report }
 }
 
 function printReport({ keywords }: Report, io: Io): void {

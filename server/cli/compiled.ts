@@ -13,7 +13,7 @@ import {
   type Stored,
   serializeMachine,
   serializeSource,
-  type TokenFsm,
+  type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
 import { byteVocabulary } from "../suite/checker.ts"
@@ -93,12 +93,12 @@ export async function writeCompiled(
   source: {
     input: GrammarInput
     options: CompileOptions
-    fsm: TokenFsm
+    machine: TokenMachine
     report: Report
     isForVocabulary: boolean
   },
 ): Promise<Written> {
-  const { input, options, fsm, report, isForVocabulary } = source
+  const { input, options, machine, report, isForVocabulary } = source
   const write = async (bytes: Uint8Array, written: Omit<Written, "file" | "bytes">): Promise<Written> => {
     try {
       await writeFile(file, bytes)
@@ -114,9 +114,9 @@ export async function writeCompiled(
   let reason = isSource ? "without --vocab it is open which tokens the grammar names" : undefined
   if (form !== "source" && !isSource) {
     try {
-      const machine = precompile(fsm)
-      const states = machine.stateCount - 1
-      return await write(serializeMachine(machine, report, { masks: isForVocabulary }), {
+      const closed = precompile(machine)
+      const states = closed.stateCount - 1
+      return await write(serializeMachine(closed, report, { masks: isForVocabulary }), {
         form: "machine",
         states,
       })
@@ -125,7 +125,7 @@ export async function writeCompiled(
       reason = error.message
     }
   }
-  const bytes = serializeSource(input, options, isForVocabulary ? fsm.vocabulary : undefined)
+  const bytes = serializeSource(input, options, isForVocabulary ? machine.vocabulary : undefined)
   return write(bytes, { form: "source", ...(reason && { reason }) })
 }
 

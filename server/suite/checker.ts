@@ -45,12 +45,12 @@ export class TextChecker {
 
 /** Whether the constraint names tokens of the machine's vocabulary: then what spells a control token is that token. */
 export function readsTokens(machine: TokenMachine): boolean {
-  return machine instanceof TokenFsm && machine.grammar.readsTokens
+  return machine.grammar?.readsTokens === true
 }
 
-/** `grammar` over single bytes. */
+/** `grammar` over single bytes, which count for no tokens. */
 export function byteMachine(grammar: Grammar): TokenFsm {
-  return new TokenFsm(grammar, byteVocabulary(), { budgets: null })
+  return new TokenFsm(grammar, byteVocabulary(), { ignoresBudgets: true })
 }
 
 /** A token for each byte, and one end. */

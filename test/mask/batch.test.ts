@@ -3,8 +3,11 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
 import {
+  bindGrammar,
   type Deadline,
+  fillDraftMasks,
   fillMasks,
+  heal,
   Matcher,
   precompile,
   TokenFsm,
@@ -35,7 +38,7 @@ function after(count: number): Deadline {
 const machineOf = (input: GrammarInput) => new TokenFsm(compile(input).grammar, vocabulary)
 
 const machines: (readonly [name: string, make: () => TokenMachine])[] = [
-  ...lawGrammars.map(([name, grammar]) => [name, () => new TokenFsm(grammar, vocabulary)] as const),
+  ...lawGrammars.map(([name, grammar]) => [name, () => bindGrammar(grammar, vocabulary)] as const),
   ["no masks kept", () => new TokenFsm(lawGrammars[0][1], vocabulary, { maskBytes: 0 })],
   ["closed", () => precompile(machineOf({ kind: "choice", options: ["ab", "abé"] }))],
 ]
@@ -79,7 +82,7 @@ describe.each(machines)("%s", (_, make) => {
         const { tokens, parents } = treeAt(matcher, nodes)
         const before = [matcher.state, matcher.length, matcher.isTerminated()]
         const rows = rowsOf(tokens.length + 1)
-        const { filled, valid } = matcher.fillDraftMasks(rows, tokens, parents)
+        const { filled, valid } = fillDraftMasks(matcher, rows, tokens, parents)
         expect([matcher.state, matcher.length, matcher.isTerminated()]).toEqual(before)
         expect([filled.length, valid.length]).toEqual([tokens.length + 1, tokens.length])
         for (let i = -1; i < tokens.length; i++) {
@@ -102,7 +105,8 @@ describe.each(machines)("%s", (_, make) => {
         walkOn(matcher, choices)
         const tokens = [...walkOn(matcher.fork(), ahead), last]
         const rows = rowsOf(tokens.length + 1)
-        const { filled, valid } = matcher.fillDraftMasks(
+        const { filled, valid } = fillDraftMasks(
+          matcher,
           rows,
           tokens,
           tokens.map((_, i) => i - 1),
@@ -168,7 +172,7 @@ test("of a tree, what is legal is known whatever the time", () => {
   const matcher = new Matcher(fresh())
   const rows = rowsOf(4)
   const tokens = [idOf("ab"), idOf("{"), idOf("true")]
-  const { filled, valid } = matcher.fillDraftMasks(rows, tokens, [-1, 0, 0], after(0))
+  const { filled, valid } = fillDraftMasks(matcher, rows, tokens, [-1, 0, 0], after(0))
   expect([filled, Array.from(valid)]).toEqual([
     [null, null, "masked", null],
     [1, 0, 1],
@@ -180,7 +184,7 @@ test("behind an end id of a draft come the end ids, and nothing is below it", ()
   const matcher = new Matcher(fresh())
   const rows = rowsOf(4)
   const tokens = [idOf("ab"), lawEnds[0], idOf("ab")]
-  const { filled, valid } = matcher.fillDraftMasks(rows, tokens, [-1, 0, 1])
+  const { filled, valid } = fillDraftMasks(matcher, rows, tokens, [-1, 0, 1])
   expect([filled[2], Array.from(valid)]).toEqual(["masked", [1, 1, 0]])
   const ends = zeros.slice()
   for (const id of lawEnds) ends[id >>> 5] |= 1 << (id & 31)
@@ -189,37 +193,37 @@ test("behind an end id of a draft come the end ids, and nothing is below it", ()
 })
 
 test("of a healed prompt rows are known once they were found", () => {
-  const matcher = new Matcher(fresh())
-  expect(matcher.heal([idOf("a")]).drop).toBe(0)
-  const healed = new Matcher(machineOf({ kind: "regex", pattern: '":ab' }))
-  expect(healed.heal([idOf("{")]).drop).toBe(1)
+  expect(heal(fresh(), [idOf("a")]).drop).toBe(0)
+  const { drop, machine } = heal(machineOf({ kind: "regex", pattern: '":ab' }), [idOf("{")])
+  expect(drop).toBe(1)
+  const healed = new Matcher(machine)
   const rows = rowsOf(2)
   expect(fillMasks([healed], rows, after(0))).toEqual([null])
   expect(fillMasks([healed, healed.fork()], rows, after(1))).toEqual(["masked", "masked"])
-  const { filled } = healed.fillDraftMasks(rows, [idOf('{"')], [-1])
+  const { filled } = fillDraftMasks(healed, rows, [idOf('{"')], [-1])
   expect(filled).toEqual(["masked", "single"])
 })
 
 test("no matchers and no drafts need no rows", () => {
   expect(fillMasks([], new Uint32Array(0))).toEqual([])
-  const { filled, valid } = new Matcher(fresh()).fillDraftMasks(rowsOf(1), [], [])
+  const { filled, valid } = fillDraftMasks(new Matcher(fresh()), rowsOf(1), [], [])
   expect([filled.length, valid.length]).toEqual([1, 0])
 })
 
 test.each<[name: string, call: (matcher: Matcher) => unknown, message: string]>([
   [
     "rows too short",
-    (m) => m.fillDraftMasks(rowsOf(1), [1], [-1]),
+    (m) => fillDraftMasks(m, rowsOf(1), [1], [-1]),
     `rows: ${words} words hold less than 2 rows`,
   ],
   [
     "a parent that comes later",
-    (m) => m.fillDraftMasks(rowsOf(3), [1, 1], [1, -1]),
+    (m) => fillDraftMasks(m, rowsOf(3), [1, 1], [1, -1]),
     "the parent of token 0 is 1",
   ],
-  ["its own parent", (m) => m.fillDraftMasks(rowsOf(2), [1], [0]), "the parent of token 0 is 0"],
-  ["no index", (m) => m.fillDraftMasks(rowsOf(3), [1, 1], [-1, 0.5]), "the parent of token 1 is 0.5"],
-  ["too few parents", (m) => m.fillDraftMasks(rowsOf(2), [1], []), "1 tokens have 0 parents"],
+  ["its own parent", (m) => fillDraftMasks(m, rowsOf(2), [1], [0]), "the parent of token 0 is 0"],
+  ["no index", (m) => fillDraftMasks(m, rowsOf(3), [1, 1], [-1, 0.5]), "the parent of token 1 is 0.5"],
+  ["too few parents", (m) => fillDraftMasks(m, rowsOf(2), [1], []), "1 tokens have 0 parents"],
   ["rows of a batch too short", (m) => fillMasks([m, m], rowsOf(1)), "hold less than 2 rows"],
 ])("%s: refused", (_, call, message) => {
   expect(() => call(new Matcher(fresh()))).toThrow(RangeError)

@@ -42,7 +42,7 @@ function answerOf(action: () => unknown): unknown {
 
 /** All that can be seen of a constraint: the refusal, or the report and what may follow along its text. */
 function answersTo(engine: Engine, { input, options, text }: Survivor, attempt: Attempt): unknown[] {
-  const { compile, LocalMasks, Matcher, TokenFsm } = engine
+  const { compile, forcedBytes, LocalMasks, Matcher, TokenFsm } = engine
   let locals = localsOf.get(engine)
   if (locals === undefined) {
     // Small enough that tokens are taken by their characters, too.
@@ -58,7 +58,7 @@ function answersTo(engine: Engine, { input, options, text }: Survivor, attempt: 
   const bytes = new TextEncoder().encode(text)
   for (let at = 0; ; ) {
     answers.push(attempt(() => answerOf(() => viewOf(matcher))))
-    answers.push(attempt(() => Array.from(matcher.forcedBytes())))
+    answers.push(attempt(() => Array.from(forcedBytes(matcher))))
     if (at === bytes.length) return answers
     const length = shared.trie.longest(bytes, at)
     const node = shared.trie.descend(bytes.subarray(at, at + length), 0)

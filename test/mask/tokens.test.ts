@@ -7,7 +7,7 @@ import { defaultLimits } from "../../grammar/errors.ts"
 import type { Grammar } from "../../grammar/grammar.ts"
 import { exprs } from "../../grammar/lexeme/expr/expr.ts"
 import { isAllowed } from "../../mask/bits.ts"
-import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { forcedBytes, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 
 const texts = ["a", "b", "ab", "ba", " ", "abc", "c"]
 /** Ids 0 to 6 are text, 7 is a control token, 8 another, 9 and 10 end a text, 11 is a lone byte 0xff, 12 to 14 spell "\0\0\x07". */
@@ -93,7 +93,7 @@ test("free text goes on until a control token, and a completion may hold tokens"
   expect([...matcher.shortest()]).toEqual([0xff, 0, 0, 7])
   expect(matcher.acceptBytes(matcher.shortest())).toBe(true)
   expect(matcher.isExhausted()).toBe(true)
-  expect(matcher.forcedBytes()).toEqual(new Uint8Array(0))
+  expect(forcedBytes(matcher)).toEqual(new Uint8Array(0))
 })
 
 test("tokens are read through rollback, forks and validation as others are", () => {

@@ -3,7 +3,7 @@
  * there.
  */
 import { type CompileOptions, compile } from "../../grammar/index.ts"
-import { type Encode, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
+import { type Encode, forcedTokens, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
 
 export interface ForcedSoak {
   texts: number
@@ -41,7 +41,7 @@ export function soakForced(
     soak.tokens += ids.length
     let end = 0
     for (const [at, id] of ids.entries()) {
-      const forced = matcher.forcedTokens(ids.slice(0, at), encode)
+      const forced = forcedTokens(matcher, ids.slice(0, at), encode)
       const written = ids.slice(at, at + forced.length)
       if (forced.join() !== written.join())
         soak.disagreements.push(`token ${at} of ${text.slice(0, 300)}: forced ${forced}, written ${written}`)

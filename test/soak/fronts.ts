@@ -8,14 +8,16 @@
  * file, for runs that end in the middle of it. Prints memory after every thousand, the slowest
  * compilation and mask, and a line for each fault; exit 1 when there was one.
  */
+
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { GrammarError } from "../../grammar/errors.ts"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
 import { styles } from "../../grammar/tags/styles/all.ts"
+import { BudgetMachine } from "../../mask/budgets/machine.ts"
 import {
-  checkBudgets,
+  bindGrammar,
   isAllowed,
   Matcher,
   parseVocabulary,
@@ -110,15 +112,10 @@ function follow(input: GrammarInput, text: string): string {
     const { grammar } = compile(input, { tokens, limits })
     took()
     phase = "mask"
-    const fsm = new TokenFsm(grammar, vocabulary)
-    checkBudgets(fsm)
-    const matcher = new Matcher(fsm, { maskMs: limits.maskMs })
-    const slow = new Matcher(
-      new TokenFsm(grammar, vocabulary, { locals: plain, budgets: { isPlain: true } }),
-      {
-        maskMs: 10 * limits.maskMs,
-      },
-    )
+    const matcher = new Matcher(bindGrammar(grammar, vocabulary), { maskMs: limits.maskMs })
+    const walking = new TokenFsm(grammar, vocabulary, { locals: plain, ignoresBudgets: true })
+    const counting = grammar.budgets.length === 0 ? walking : new BudgetMachine(walking, { isPlain: true })
+    const slow = new Matcher(counting, { maskMs: 10 * limits.maskMs })
     for (let step = 0; step < 12 && !matcher.isTerminated(); step++) {
       begin = performance.now()
       matcher.fillMask(row)

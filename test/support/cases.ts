@@ -20,7 +20,7 @@ import { GrammarError } from "../../grammar/errors.ts"
 import type { Grammar } from "../../grammar/grammar.ts"
 import { tokenBytes } from "../../grammar/lexeme/token.ts"
 import { DeadState, States } from "../../grammar/state.ts"
-import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { bindGrammar, isAllowed, Matcher, type TokenMachine, Vocabulary } from "../../mask/index.ts"
 import { randomOf } from "./oracle.ts"
 
 /** What a text consists of: bytes, tokens by id, control tokens by name. */
@@ -158,7 +158,7 @@ export function runCase(each: GrammarCase, compile: CaseCompiler): void {
   const random = randomOf(each.name.length)
   const vocabulary = vocabularyOf(each, random)
   const tokens = tokenNamesOf(vocabulary)
-  const fsm = new TokenFsm(compile(each, tokens), vocabulary)
+  const fsm = bindGrammar(compile(each, tokens), vocabulary)
   for (const { line, verdict, pieces } of each.texts) {
     const ways = [
       longest(vocabulary, pieces, tokens),
@@ -278,7 +278,7 @@ function tokensOf(
 /** Steps at which every bit of the mask is held against `accept`. */
 const CheckedMasks = 8
 
-function readTokens(fsm: TokenFsm, ids: readonly number[]): Verdict {
+function readTokens(fsm: TokenMachine, ids: readonly number[]): Verdict {
   const matcher = new Matcher(fsm)
   const row = new Uint32Array(fsm.vocabulary.words)
   for (const [step, id] of ids.entries()) {

@@ -7,7 +7,7 @@
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
-import { isAllowed, Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
+import { bindGrammar, isAllowed, Matcher, type TokenMachine, Vocabulary } from "../../mask/index.ts"
 import { type Alphabet, jsonTexts, smallAlphabet, stringsOver } from "./oracle/texts.ts"
 import { Validator } from "./validate.ts"
 
@@ -165,7 +165,7 @@ const fromUnits = (units: string) => Uint8Array.from(units, (unit) => unit.charC
 export function compareMasks(row: OracleCase, cap = 5): { disagreements: string[]; prefixCount: number } {
   const { vocabulary } = row
   const { grammar } = compile(row.input, row.options)
-  const fsm = new TokenFsm(grammar, vocabulary)
+  const fsm = bindGrammar(grammar, vocabulary)
   const complete = new Set(row.texts.map((text) => toUnits(encoder.encode(text))))
   const prefixes = new Set<string>()
   for (const text of complete) for (let n = 0; n <= text.length; n++) prefixes.add(text.slice(0, n))
@@ -298,7 +298,7 @@ export interface Walk {
  * Draws tokens uniformly from the masks until the end id is drawn or `maxTokens` have passed, then finishes. Throws when a
  * mask is empty, a bit disagrees with accept, rollback or fork lead elsewhere, or the text cannot be finished.
  */
-export function randomWalk(fsm: TokenFsm, seed: number, maxTokens = 40): Walk {
+export function randomWalk(fsm: TokenMachine, seed: number, maxTokens = 40): Walk {
   const { vocabulary } = fsm
   const random = randomOf(seed)
   const matcher = new Matcher(fsm)
@@ -364,7 +364,7 @@ export function allowedIds(mask: Uint32Array, width: number): number[] {
 }
 
 /** Whether the grammar takes a text, byte for byte. */
-export function acceptsText(fsm: TokenFsm, text: string): boolean {
+export function acceptsText(fsm: TokenMachine, text: string): boolean {
   const matcher = new Matcher(fsm)
   return matcher.acceptBytes(encoder.encode(text)) && matcher.isAccepting()
 }

@@ -68,7 +68,9 @@ function recorded(
     const options = { surface, formats: "assert", unsatisfiable: "empty" } as const
     const { grammar, report } = names.compile({ kind: "json", schema }, options)
     hash.update(JSON.stringify([report.satisfiable, report.keywords]))
-    const fsm = new names.TokenFsm(grammar, vocabulary)
+    // Builds older than `bindGrammar` have `TokenFsm` alone.
+    const { bindGrammar = (...args) => new names.TokenFsm(...args) }: Partial<Names> = names
+    const fsm = bindGrammar(grammar, vocabulary)
     for (const text of texts) walk(new names.Matcher(fsm), Buffer.from(text), hash, result)
     const matcher = new names.Matcher(fsm)
     if (report.satisfiable) walk(matcher, matcher.shortest(), hash, result)

@@ -2,6 +2,7 @@
  * Masks of states that are far from the end of their budgets are taken from the grammar without budgets. Every one of them
  * must equal the mask for which each token is tried.
  */
+
 import { describe, expect, test } from "vitest"
 import { Rules } from "../../../grammar/ebnf/rules.ts"
 import type { Term, Terms } from "../../../grammar/ebnf/terms.ts"
@@ -10,7 +11,8 @@ import type { Grammar } from "../../../grammar/grammar.ts"
 import { compile } from "../../../grammar/index.ts"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { DeadState } from "../../../grammar/state.ts"
-import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import { BudgetMachine } from "../../../mask/budgets/machine.ts"
+import { bindGrammar, Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { allowedIds, randomOf } from "../../support/oracle.ts"
 
 /** All bytes, and some longer tokens that cross what the grammars below are made of. */
@@ -115,8 +117,10 @@ const grammars: [name: string, grammar: Grammar, maxTokens: number][] = [
 
 describe.each(grammars)("%s", (_name, grammar, maxTokens) => {
   test("masks are the same as when each token is tried", () => {
-    const fsm = new TokenFsm(grammar, vocabulary)
-    const plain = new TokenFsm(grammar, vocabulary, { budgets: { isPlain: true } })
+    const fsm = new BudgetMachine(new TokenFsm(grammar, vocabulary, { ignoresBudgets: true }))
+    const plain = new BudgetMachine(new TokenFsm(grammar, vocabulary, { ignoresBudgets: true }), {
+      isPlain: true,
+    })
     const mask = new Uint32Array(vocabulary.words)
     const expected = new Uint32Array(vocabulary.words)
     let shared = 0
@@ -129,7 +133,7 @@ describe.each(grammars)("%s", (_name, grammar, maxTokens) => {
         matcher.fillMask(mask)
         other.fillMask(expected)
         expect(mask).toEqual(expected)
-        if (fsm.budgets?.uncounted(state) !== DeadState) shared++
+        if (fsm.budgets.uncounted(state) !== DeadState) shared++
         const allowed = allowedIds(mask, vocabulary.width)
         for (let i = 0; i < 20; i++) {
           const token = Math.floor(random() * vocabulary.width)
@@ -150,7 +154,7 @@ describe.each(grammars)("%s", (_name, grammar, maxTokens) => {
 test("a part that begins inside a token has its budget there, where nothing was counted before", () => {
   const part = (t: Terms) =>
     t.concat(t.text("a"), t.budget(t.or([t.text(""), t.text("abc")]), 2), t.text(";"))
-  const fsm = new TokenFsm(
+  const fsm = bindGrammar(
     grammarOf((t) => part(t)),
     vocabulary,
   )

@@ -5,8 +5,9 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
-import { TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import { bindGrammar, Vocabulary } from "../../../mask/index.ts"
 import { LocalMasks } from "../../../mask/local.ts"
+import { writeRecipe } from "../../../mask/recipe.ts"
 
 const encoder = new TextEncoder()
 const text = (...excludes: string[]) => ({ type: "any_text", excludes })
@@ -49,7 +50,7 @@ test.each(formats)("%s", (_, format) => {
     const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1] })
     const ways = [{ isPlain: true }, { minSliceNodes: 1 }, { minSliceNodes: 1, minNestedNodes: 1 }]
     const fsms = ways.map((options) => {
-      return new TokenFsm(compile({ kind: "tag", format }).grammar, vocabulary, {
+      return bindGrammar(compile({ kind: "tag", format }).grammar, vocabulary, {
         locals: new LocalMasks(vocabulary, options),
       })
     })
@@ -57,7 +58,7 @@ test.each(formats)("%s", (_, format) => {
     for (const step of steps) {
       const rows = fsms.map((fsm, i) => {
         const row = new Uint32Array(vocabulary.words)
-        fsm.fillMask(states[i], row)
+        writeRecipe(fsm.mask(states[i]), row)
         return row
       })
       expect(rows[1]).toEqual(rows[0])

@@ -2,7 +2,16 @@
 import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../../grammar/index.ts"
 import { DeadState } from "../../../grammar/state.ts"
-import { canonicalTokens, isAllowed, Matcher, precompile, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import {
+  canonicalTokens,
+  forcedBytes,
+  forcedTokens,
+  isAllowed,
+  Matcher,
+  precompile,
+  TokenFsm,
+  Vocabulary,
+} from "../../../mask/index.ts"
 import type { TokenMachine } from "../../../mask/machine.ts"
 import { randomOf } from "../../support/oracle.ts"
 
@@ -102,20 +111,20 @@ describe.each(inputs)("%j %j", (input, options) => {
       )
       expect(machine.nextBytes(state)).toEqual(tried)
       expect(machine.nextBytes(state, 2)).toEqual(tried.slice(0, 2))
-      expect([...matcher.forcedBytes()]).toEqual(naive(machine, state))
-      forcedCount += matcher.forcedBytes().length
+      expect([...forcedBytes(matcher)]).toEqual(naive(machine, state))
+      forcedCount += forcedBytes(matcher).length
     }
     expect(forcedCount).toBeGreaterThan(20)
   })
 
   test("forced tokens may come, spell what is forced, and are what the tokenizer writes", () => {
     for (const { matcher, path } of walks(machineOf(input, options))) {
-      const forced = matcher.forcedTokens(path, encode)
+      const forced = forcedTokens(matcher, path, encode)
       expect(matcher.validate(forced)).toBe(forced.length)
       if (vocabulary.isEnd(forced[0])) continue
       const spelled = Buffer.concat(forced.map((id) => vocabulary.bytes(id)))
       const isOnly = matcher.fillMask(new Uint32Array(vocabulary.words)) === "single"
-      if (!isOnly) expect(Buffer.from(matcher.forcedBytes()).subarray(0, spelled.length)).toEqual(spelled)
+      if (!isOnly) expect(Buffer.from(forcedBytes(matcher)).subarray(0, spelled.length)).toEqual(spelled)
     }
   })
 })
@@ -125,23 +134,23 @@ test("a token that may go on behind what is forced is not forced", () => {
     machineOf({ kind: "json", schema: { anyOf: [object("orderId"), object("orderName")] } }),
   )
   expect(matcher.acceptBytes(Buffer.from('{"'))).toBe(true)
-  expect(Buffer.from(matcher.forcedBytes()).toString()).toBe("order")
-  expect(matcher.forcedTokens(idsOf("{", '"'), encode)).toEqual([])
+  expect(Buffer.from(forcedBytes(matcher)).toString()).toBe("order")
+  expect(forcedTokens(matcher, idsOf("{", '"'), encode)).toEqual([])
   const other = new Matcher(
     machineOf({ kind: "json", schema: { anyOf: [object("ordera"), object("orderb")] } }),
   )
   expect(other.acceptBytes(Buffer.from("{"))).toBe(true)
   expect(other.acceptBytes(Buffer.from('"'))).toBe(true)
   // The tokenizer joins the quote with what follows: the model has left its way, and nothing is forced.
-  expect(other.forcedTokens(idsOf("{", '"'), encode)).toEqual([])
+  expect(forcedTokens(other, idsOf("{", '"'), encode)).toEqual([])
 })
 
 test("what is forced ends with whole characters, and begins behind whole ones", () => {
   const matcher = new Matcher(machineOf({ kind: "choice", options: ["aéa", "aèb"] }))
-  expect([...matcher.forcedBytes()]).toEqual([0x61, 0xc3])
-  expect(matcher.forcedTokens([], encode)).toEqual(idsOf("a"))
+  expect([...forcedBytes(matcher)]).toEqual([0x61, 0xc3])
+  expect(forcedTokens(matcher, [], encode)).toEqual(idsOf("a"))
   expect(matcher.acceptBytes(Uint8Array.of(0x61, 0xc3, 0xa9))).toBe(true)
-  expect(matcher.forcedTokens([0x61, 0xc3, 0xa9], encode)).toEqual(idsOf("a"))
+  expect(forcedTokens(matcher, [0x61, 0xc3, 0xa9], encode)).toEqual(idsOf("a"))
 })
 
 test("a machine that is closed ahead of time forces the same", () => {
@@ -151,8 +160,8 @@ test("a machine that is closed ahead of time forces the same", () => {
     const twin = new Matcher(closed)
     expect(twin.validate(path)).toBe(path.length)
     for (const token of path) twin.accept(token)
-    expect(twin.forcedBytes()).toEqual(matcher.forcedBytes())
-    expect(twin.forcedTokens(path, encode)).toEqual(matcher.forcedTokens(path, encode))
+    expect(forcedBytes(twin)).toEqual(forcedBytes(matcher))
+    expect(forcedTokens(twin, path, encode)).toEqual(forcedTokens(matcher, path, encode))
     expect(closed.nextBytes(twin.state)).toEqual(machine.nextBytes(matcher.state))
   }
 })
@@ -176,7 +185,7 @@ test("digits that a tokenizer groups from the right are forced only where no lat
     )
     const before = read("n=")
     for (const id of before) matcher.accept(id)
-    return matcher.forcedTokens(before, read).map((id) => words[id])
+    return forcedTokens(matcher, before, read).map((id) => words[id])
   }
   expect(forced("1234567(8|90)")).toEqual([])
   expect(forced("1234567 (8|90)")).toEqual(["1", "234", "567", " "])
@@ -186,11 +195,11 @@ test("a long constant is forced in parts, which together are what the tokenizer 
   const text = `"${"true né, order orderI; ".repeat(300)}"`
   const machine = machineOf({ kind: "json", schema: { const: JSON.parse(text) } })
   const matcher = new Matcher(machine)
-  expect(matcher.forcedBytes()).toHaveLength(4096)
+  expect(forcedBytes(matcher)).toHaveLength(4096)
   const written: number[] = []
   let parts = 0
   for (; !matcher.isAccepting(); parts++) {
-    const forced = matcher.forcedTokens(written, encode)
+    const forced = forcedTokens(matcher, written, encode)
     expect(forced.length).toBeGreaterThan(0)
     expect(matcher.validate(forced)).toBe(forced.length)
     for (const token of forced) matcher.accept(token)

@@ -11,7 +11,8 @@ import {
   type TokenMachine,
   Vocabulary,
 } from "../../../mask/index.ts"
-import { healed } from "../../../mask/prompt/healing.ts"
+import { forcedBytes, forcedTokens } from "../../../mask/prompt/forced.ts"
+import { heal, healed } from "../../../mask/prompt/healing.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
 import { Stride } from "../../../mask/trie.ts"
 import { randomOf } from "../../support/oracle.ts"
@@ -81,14 +82,14 @@ function viewOf(matcher: Matcher): unknown {
   const kind = matcher.fillMask(row)
   const next = matcher.isTerminated() ? [] : matcher.fsm.nextBytes(matcher.state)
   const isComplete = [matcher.isAccepting(), matcher.isExhausted(), matcher.isTerminated()]
-  return { kind, row: Array.from(row), next, isComplete, forced: Array.from(matcher.forcedBytes()) }
+  return { kind, row: Array.from(row), next, isComplete, forced: Array.from(forcedBytes(matcher)) }
 }
 
 describe("heal", () => {
   test.each(cases)("gives back %j before %s as its definition says", (prompt, pattern) => {
     const machine = machineOf({ kind: "regex", pattern })
     const ids = idsOf(...prompt)
-    const { drop, prefix } = new Matcher(machine).heal(ids)
+    const { drop, prefix } = heal(machine, ids)
     expect(drop).toBe(naiveDrop(machine, ids))
     expect(drop).toBeGreaterThan(0)
     expect(Buffer.from(prefix)).toEqual(Buffer.concat(ids.slice(-drop).map((id) => vocabulary.bytes(id))))
@@ -98,14 +99,13 @@ describe("heal", () => {
     "then lets through what prefix and text in one grammar would: %j, %s",
     (prompt, pattern, whole) => {
       const machine = machineOf({ kind: "regex", pattern })
-      const { prefix } = new Matcher(machine).heal(idsOf(...prompt))
+      const { prefix } = heal(machine, idsOf(...prompt))
       const both = machineOf({ kind: "regex", pattern: whole(Buffer.from(prefix).toString()) })
       const closed = precompile(machine)
       if (!closed) throw new Error("the machine is not finite")
       for (let seed = 1; seed <= 20; seed++) {
         const random = randomOf(seed)
-        const matchers = [new Matcher(machine), new Matcher(closed)]
-        for (const matcher of matchers) matcher.heal(idsOf(...prompt))
+        const matchers = [machine, closed].map((each) => new Matcher(heal(each, idsOf(...prompt)).machine))
         const direct = new Matcher(both)
         for (let step = 0; step < 12; step++) {
           const view = viewOf(direct)
@@ -130,19 +130,20 @@ describe("heal", () => {
   )
 
   test("gives back nothing where nothing reaches across", () => {
-    const digits = new Matcher(machineOf({ kind: "regex", pattern: "[0-9]+" }))
-    expect(digits.heal(idsOf("http", ":"))).toEqual({ drop: 0, prefix: new Uint8Array(0) })
+    const machine = machineOf({ kind: "regex", pattern: "[0-9]+" })
+    expect(heal(machine, idsOf("http", ":"))).toEqual({ drop: 0, prefix: new Uint8Array(0), machine })
+    const digits = new Matcher(machine)
     expect(digits.fsm.isAccepting(digits.state)).toBe(false)
     expect(digits.accept(idOf("1"))).toBe(true)
-    expect(new Matcher(machineOf({ kind: "regex", pattern: "" })).heal(idsOf(":")).drop).toBe(0)
-    expect(new Matcher(machineOf({ kind: "regex", pattern: "//" })).heal([]).drop).toBe(0)
+    expect(heal(machineOf({ kind: "regex", pattern: "" }), idsOf(":")).drop).toBe(0)
+    expect(heal(machineOf({ kind: "regex", pattern: "//" }), []).drop).toBe(0)
   })
 
   test("gives back nothing behind a control token or an id that no token has, and never more than stands behind one", () => {
     const slashes = machineOf({ kind: "regex", pattern: "//.*" })
     for (const id of [end, end + 1, end + 5, 1e9, -1, 0.5])
-      expect(new Matcher(slashes).heal([...idsOf("http", ":"), id]).drop).toBe(0)
-    expect(new Matcher(slashes).heal([...idsOf("http"), end + 1, ...idsOf(":")]).drop).toBe(1)
+      expect(heal(slashes, [...idsOf("http", ":"), id]).drop).toBe(0)
+    expect(heal(slashes, [...idsOf("http"), end + 1, ...idsOf(":")]).drop).toBe(1)
   })
 
   test("never begins inside a character", () => {
@@ -155,11 +156,11 @@ describe("heal", () => {
       Buffer.from("a"),
     ]
     const split = Vocabulary.fromBytes(tokens, { endIds: [5] })
-    const matcher = new Matcher(new TokenFsm(compile({ kind: "regex", pattern: "a+" }).grammar, split))
-    expect(matcher.heal([0, 1]).drop).toBe(2)
+    const machine = new TokenFsm(compile({ kind: "regex", pattern: "a+" }).grammar, split)
+    expect(heal(machine, [0, 1]).drop).toBe(2)
     const apart = Vocabulary.fromBytes([...tokens.slice(0, 3), null, tokens[4]], { endIds: [5] })
-    const other = new Matcher(new TokenFsm(compile({ kind: "regex", pattern: "a+" }).grammar, apart))
-    expect(other.heal([0, 1]).drop).toBe(0)
+    const other = new TokenFsm(compile({ kind: "regex", pattern: "a+" }).grammar, apart)
+    expect(heal(other, [0, 1]).drop).toBe(0)
   })
 
   test("gives back nothing where a tokenizer drops the first space of a text", () => {
@@ -170,20 +171,18 @@ describe("heal", () => {
         dropsFirstSpace: true,
       },
     )
-    const matcher = new Matcher(new TokenFsm(compile({ kind: "regex", pattern: "//" }).grammar, wordPiece))
-    expect(matcher.heal([4]).drop).toBe(0)
+    const machine = new TokenFsm(compile({ kind: "regex", pattern: "//" }).grammar, wordPiece)
+    expect(heal(machine, [4]).drop).toBe(0)
   })
 
-  test("comes before the first token only, and lasts: fork, rollback, reset", () => {
-    const matcher = new Matcher(machineOf({ kind: "regex", pattern: "//(a|b)+" }))
-    expect(matcher.heal(idsOf("x", ":"))).toEqual({ drop: 1, prefix: Uint8Array.of(0x3a) })
+  test("lasts: fork, rollback, reset", () => {
+    const { machine, ...taken } = heal(machineOf({ kind: "regex", pattern: "//(a|b)+" }), idsOf("x", ":"))
+    expect(taken).toEqual({ drop: 1, prefix: Uint8Array.of(0x3a) })
+    const matcher = new Matcher(machine)
     expect(matcher.explain()).toEqual([{ what: "the end of the prompt", example: ":", path: "" }])
     const start = viewOf(matcher)
     const fork = matcher.fork()
     expect(matcher.accept(idOf("://"))).toBe(true)
-    expect(() => matcher.heal(idsOf(":"))).toThrow(
-      "heal: 1 tokens have been accepted; heal the prompt before the first",
-    )
     expect(matcher.validate(idsOf("a", "b", "/"))).toBe(2)
     matcher.rollback(1)
     expect(viewOf(matcher)).toEqual(start)
@@ -195,19 +194,17 @@ describe("heal", () => {
 
   test("requests whose prompts end alike share a machine", () => {
     const machine = machineOf({ kind: "regex", pattern: "//(a|b)+" })
-    const [one, other] = [new Matcher(machine), new Matcher(machine)]
-    one.heal(idsOf("http", ":"))
-    other.heal(idsOf("b", "http", ":"))
-    expect(other.fsm).toBe(one.fsm)
+    const one = heal(machine, idsOf("http", ":"))
+    expect(heal(machine, idsOf("b", "http", ":")).machine).toBe(one.machine)
   })
 
   test("what is given back is forced, in the tokens that reach across", () => {
-    const matcher = new Matcher(machineOf({ kind: "choice", options: ["//ab", "//b"] }))
-    matcher.heal(idsOf("x", ":"))
+    const choice = machineOf({ kind: "choice", options: ["//ab", "//b"] })
+    const matcher = new Matcher(heal(choice, idsOf("x", ":")).machine)
     const encode = (text: string) =>
       text.split(/(:\/\/|ab)/).flatMap((part) => (part.length > 1 ? idsOf(part) : idsOf(...part)))
-    expect(Buffer.from(matcher.forcedBytes()).toString()).toBe("://")
-    expect(matcher.forcedTokens(idsOf("x"), encode)).toEqual(idsOf("://"))
+    expect(Buffer.from(forcedBytes(matcher)).toString()).toBe("://")
+    expect(forcedTokens(matcher, idsOf("x"), encode)).toEqual(idsOf("://"))
   })
 })
 

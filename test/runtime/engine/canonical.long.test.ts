@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest"
 import { type CompileOptions, compile, type GrammarInput } from "../../../grammar/index.ts"
-import { isAllowed, Matcher, TokenFsm } from "../../../mask/index.ts"
+import { forcedTokens, isAllowed, Matcher, TokenFsm } from "../../../mask/index.ts"
 import type { Tokenizer } from "../../../runtime/model/tokenizer.ts"
 import { randomOf } from "../../support/oracle.ts"
 import { byteFallback, llama, shipped } from "../../support/tokenizers.ts"
@@ -87,7 +87,7 @@ test.each<[name: string, make: () => Tokenizer, count: number]>([
       const ids = encode(text)
       const matcher = new Matcher(machine)
       for (const [at, id] of ids.entries()) {
-        const forced = matcher.forcedTokens(ids.slice(0, at), encode)
+        const forced = forcedTokens(matcher, ids.slice(0, at), encode)
         expect({ text, at, forced }).toEqual({ text, at, forced: ids.slice(at, at + forced.length) })
         if (forced.length > 0) forcedCount++
         tokenCount++

@@ -8,7 +8,7 @@ import { defaultLimits } from "../../../grammar/errors.ts"
 import type { Grammar } from "../../../grammar/grammar.ts"
 import { compile } from "../../../grammar/index.ts"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
-import { Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import { bindGrammar, Matcher, TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { Closing } from "../../../runtime/engine/closing.ts"
 import { BannedWords } from "../../../runtime/guides/bannedwords.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
@@ -56,7 +56,7 @@ describe("the completion in hand", () => {
       terms.concat(terms.text("a"), terms.budget(terms.whole(exprs.literal("bb1")), 2), terms.text(":")),
     )
     const grammar = rules.grammar(start, { key: () => "", title: "" }) as Grammar
-    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    const matcher = new Matcher(bindGrammar(grammar, vocabulary))
     const closing = new Closing(matcher)
     expect(closing.need).toBe(4)
     while (closing.next >= 0) {

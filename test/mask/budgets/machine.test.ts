@@ -6,7 +6,16 @@ import { defaultLimits, GrammarError } from "../../../grammar/errors.ts"
 import type { Grammar } from "../../../grammar/grammar.ts"
 import { exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { DeadState } from "../../../grammar/state.ts"
-import { checkBudgets, Matcher, precompile, TokenFsm, Vocabulary } from "../../../mask/index.ts"
+import {
+  bindGrammar,
+  forcedTokens,
+  heal,
+  Matcher,
+  precompile,
+  TokenFsm,
+  type TokenMachine,
+  Vocabulary,
+} from "../../../mask/index.ts"
 import { allowedIds } from "../../support/oracle.ts"
 
 const tokens = ["a", "b", "c", "x", "ab", "bc", "xa", "cx", "abc", "xab", "aaa", "bx", "é", "\xc3", "\xa9"]
@@ -26,7 +35,7 @@ function grammarOf(lower: (terms: Terms, self: Term) => Term): Grammar {
 const letters = exprs.loop(exprs.codePoints([0x61, 0x63]), 0, Number.POSITIVE_INFINITY)
 
 /** The tokens that may come after `text`, which is cut at spaces; $ for the end. Null where it is not read. */
-function after(fsm: TokenFsm, text: string): string[] | null {
+function after(fsm: TokenMachine, text: string): string[] | null {
   const matcher = new Matcher(fsm)
   for (const token of text.split(" ").filter((each) => each !== "")) {
     if (!matcher.accept(tokens.indexOf(token))) return null
@@ -100,7 +109,7 @@ describe.each<
   ],
 ])("%s", (_name, lower, rows) => {
   test.each(rows)("after '%s'", (text, allowed) => {
-    expect(after(new TokenFsm(grammarOf(lower), vocabulary), text)).toEqual(allowed)
+    expect(after(bindGrammar(grammarOf(lower), vocabulary), text)).toEqual(allowed)
   })
 })
 
@@ -128,18 +137,17 @@ describe("what cannot be kept", () => {
     ],
     ["enough", (t) => t.budget(t.text("cab"), 2), "none"],
   ])("%s", (_name, lower, message) => {
-    const fsm = new TokenFsm(grammarOf(lower), vocabulary)
-    expect(refusal(() => checkBudgets(fsm))).toBe(message)
-    expect(fsm.start === DeadState).toBe(message !== "none")
+    expect(refusal(() => bindGrammar(grammarOf(lower), vocabulary))).toBe(message)
   })
 
-  test("counts nothing where the vocabulary stands for none", () => {
+  test("a TokenFsm counts nothing where it may, and refuses elsewhere", () => {
     const fsm = new TokenFsm(
       grammarOf((t) => t.budget(t.text("cab"), 1)),
       vocabulary,
-      { budgets: null },
+      { ignoresBudgets: true },
     )
     expect(fsm.next(fsm.next(fsm.start, tokens.indexOf("c")), tokens.indexOf("ab"))).not.toBe(DeadState)
+    expect(() => new TokenFsm(fsm.grammar, vocabulary)).toThrow("use bindGrammar(grammar, vocabulary)")
   })
 
   test("a part that begins with itself", () => {
@@ -153,7 +161,7 @@ describe("what cannot be kept", () => {
   })
 
   test("a machine of all states", () => {
-    const fsm = new TokenFsm(
+    const fsm = bindGrammar(
       grammarOf((t) => t.budget(t.text("ab"), 2)),
       vocabulary,
     )
@@ -162,7 +170,7 @@ describe("what cannot be kept", () => {
 })
 
 describe("other ways to read", () => {
-  const fsm = new TokenFsm(
+  const fsm = bindGrammar(
     grammarOf((t) => t.concat(t.budget(t.concat(t.text("a"), t.whole(letters)), 2), t.text("x"))),
     vocabulary,
   )
@@ -181,20 +189,21 @@ describe("other ways to read", () => {
   })
 
   test("a healed prompt counts the token that reaches across its end", () => {
-    const matcher = new Matcher(fsm)
-    expect(matcher.heal([id("x")])).toEqual({ drop: 1, prefix: Uint8Array.of(0x78) })
+    const { drop, prefix, machine } = heal(fsm, [id("x")])
+    expect({ drop, prefix }).toEqual({ drop: 1, prefix: Uint8Array.of(0x78) })
+    const matcher = new Matcher(machine)
     expect(matcher.accept(id("xab"))).toBe(true)
     expect([matcher.accept(id("c")), matcher.accept(id("c"))]).toEqual([true, false])
   })
 
   test("forced tokens end where the tokenizer would write too many", () => {
-    const forced = new TokenFsm(
+    const forced = bindGrammar(
       grammarOf((t) => t.budget(t.text("abcabc"), 3)),
       vocabulary,
     )
     const letterwise = (text: string) => [...text].map(id)
     const matcher = new Matcher(forced)
-    const run = matcher.forcedTokens([], letterwise)
+    const run = forcedTokens(matcher, [], letterwise)
     expect(run.map((token) => tokens[token])).toEqual(["a"])
     expect(matcher.validate(run)).toBe(run.length)
   })
