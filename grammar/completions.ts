@@ -4,7 +4,6 @@
  */
 import { concatenate } from "./bytes.ts"
 import { placed } from "./errors.ts"
-import { pathOf } from "./explain.ts"
 import { joint } from "./joints.ts"
 import { type Completion, leastBytes, shortestCompletion } from "./lexeme/completion.ts"
 import { EmptyStack } from "./stack.ts"
@@ -67,7 +66,7 @@ export class Completions {
     try {
       return concatenate([...this.finishing(thread, shortestCompletion(lexemeState))])
     } catch (error) {
-      throw placed(error, () => pathOf(this.states.stacks, lexemeState, this.states.threadStack(thread)))
+      throw placed(error, () => this.states.pathOf(lexemeState, this.states.threadStack(thread)))
     }
   }
 

@@ -9,12 +9,11 @@
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
  */
 import { checkLimit, placed } from "./errors.ts"
-import { expectationsOf, pathOf } from "./explain.ts"
 import { FollowerTable } from "./followers.ts"
-import type { Expectation, Step } from "./frame.ts"
+import type { Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, TripleMap, TupleTable } from "./intern.ts"
-import { JoinedAt, joinReadings } from "./joints.ts"
+import { JoinedAt, joinReadings, jointMembers } from "./joints.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
@@ -207,13 +206,21 @@ export class States {
     return false
   }
 
-  /** What may be written next, one entry a thread. Of lexemes that may end here, only what follows them is told. */
-  explain(state: number): Expectation[] {
-    const reads = Array.from({ length: this.threadCount(state) }, (_, i) => ({
-      lexemeState: this.lexemeState(state, i),
-      stack: this.stack(state, i),
-    }))
-    return expectationsOf(this.stacks, reads)
+  /**
+   * The pointer that asks for what is read, for refusals: that of the value where its container tells it by how it began, else
+   * that of what is around it. Empty where nothing knows one.
+   */
+  pathOf(lexemeState: number, stack: number): string {
+    const { stacks } = this
+    let beganAs = (lexeme: number) => lexemes.leadsTo(lexeme, lexemeState)
+    for (let at = stack; at !== EmptyStack; at = stacks.pop(at)) {
+      at = jointMembers(stacks, at)[0]
+      if (stacks.isUnion(at)) at = stacks.members(at)[0]
+      const path = at === EmptyStack ? "" : stacks.top[at].pathOf(beganAs)
+      if (path !== "") return path
+      beganAs = () => false
+    }
+    return ""
   }
 
   /** Replaces the threads in `scratch` by those after `byte`. */
@@ -238,7 +245,7 @@ export class States {
       // Names of their own: what a closure holds would be slow in the loop.
       const lexemeState = before[i]
       const stack = before[i + 1]
-      throw placed(error, () => pathOf(this.stacks, lexemeState, stack))
+      throw placed(error, () => this.pathOf(lexemeState, stack))
     }
   }
 

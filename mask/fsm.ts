@@ -7,7 +7,7 @@
 
 import { Completions } from "../grammar/completions.ts"
 import { placed } from "../grammar/errors.ts"
-import { pathOf } from "../grammar/explain.ts"
+import { explain } from "../grammar/explain.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
@@ -154,7 +154,7 @@ export class TokenFsm implements TokenMachine {
   }
 
   explain(state: number): Expectation[] {
-    return this.states.explain(state)
+    return explain(this.states, state)
   }
 
   /** How to write the mask of `state`. */
@@ -187,7 +187,7 @@ export class TokenFsm implements TokenMachine {
     } catch (error) {
       // What was read last met the bound. Where that is not a value's own (white space before it), what was read before it tells.
       const placeRead = () => {
-        const paths = [...this.builder.reads()].reverse().map((read) => pathOf(this.states.stacks, ...read))
+        const paths = [...this.builder.reads()].reverse().map((read) => this.states.pathOf(...read))
         return paths.find((path) => path !== "") ?? ""
       }
       throw placed(error, placeRead)

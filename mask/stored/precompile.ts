@@ -8,6 +8,7 @@
 
 import { Completions } from "../../grammar/completions.ts"
 import { GrammarError, limitError } from "../../grammar/errors.ts"
+import { explain } from "../../grammar/explain.ts"
 import type { Expectation } from "../../grammar/frame.ts"
 import { TupleTable } from "../../grammar/intern.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
@@ -158,7 +159,7 @@ function readsText(states: States, state: number): boolean {
 
 /** What goes on without end, read off a state that was met last: breadth first, it is among the farthest. */
 function tooMany(states: States, state: number, maxStates: number): GrammarError {
-  const where = states.explain(state).find(({ path }) => path !== "")?.path ?? ""
+  const where = explain(states, state).find(({ path }) => path !== "")?.path ?? ""
   let depth = 0
   for (let i = 0; i < states.threadCount(state); i++) {
     depth = Math.max(depth, states.stacks.depth(states.stack(state, i)))
@@ -181,7 +182,7 @@ function endingsOf(
   const full: Uint8Array[] = [new Uint8Array(0)]
   let searched = 0
   for (const [at, state] of order.entries()) {
-    const explanation = states.explain(state)
+    const explanation = explain(states, state)
     for (const { example, path } of explanation) {
       searched += example.length
       // Each is searched for, longer ones in the square.

@@ -1,5 +1,7 @@
 /** States over bytes: equal situations are one integer, and the bounds that hold while a text is read. */
+
 import { expect, test } from "vitest"
+import { explain } from "../../grammar/explain.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
 import { DeadState, States } from "../../grammar/state.ts"
 
@@ -49,7 +51,7 @@ test("threads: readings that are open at once are bounded", () => {
 test("explain names what may follow", () => {
   const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] }
   const states = statesOf({ kind: "json", schema })
-  expect(states.explain(states.start).map(({ what }) => what)).toEqual(["an object"])
-  const after = states.explain(read(states, '{"a": '))
+  expect(explain(states, states.start).map(({ what }) => what)).toEqual(["an object"])
+  const after = explain(states, read(states, '{"a": '))
   expect(after.map(({ what }) => what)).toEqual(["a number"])
 })
