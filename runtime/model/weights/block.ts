@@ -26,20 +26,26 @@ export interface BlockType {
    */
   readonly centre: number
   /**
-   * Reads the block that begins at byte `at`. Writes the code of each weight, quant − centre + 2^(bits−1), as
-   * one byte, four of them in a word, the first in its lowest byte, from word `to` on; and from `sub` on a
-   * scale for each `layout.block` weights, and as many minima if the layout has a rest. Words, because four
-   * weights at once take a third of the time that each by itself takes.
+   * Writes the code of each weight, quant − centre + 2^(bits−1), as one byte, four of them in a word, the
+   * first in its lowest byte; a scale for each `layout.block` weights; and as many minima if the layout has
+   * a rest. Words, because four weights at once take a third of the time that each by itself takes.
    */
-  readonly unpack: (
-    bytes: DataView,
-    at: number,
-    codes: Int32Array,
-    to: number,
-    scales: Float32Array,
-    minima: Float32Array,
-    sub: number,
-  ) => void
+  readonly unpack: (source: BlockSource, target: BlockTarget) => void
+}
+
+/** Where a block begins. */
+export interface BlockSource {
+  readonly bytes: DataView
+  at: number
+}
+
+/** Where the numbers of a block are written: codes from word `to` on, scales and minima from `sub` on. */
+export interface BlockTarget {
+  readonly codes: Int32Array
+  to: number
+  readonly scales: Float32Array
+  readonly minima: Float32Array
+  sub: number
 }
 
 /** Values of all halves (IEEE binary16) by their 16 bits. */

@@ -100,17 +100,18 @@ function packBlocks(
   const codes = new Int32Array((count * values * layout.bits) / 32)
   const scales = new Float32Array(count * subCount)
   const rests = new Float32Array(layout.rest === 0 ? 0 : scales.length)
-  if (layout.bits === 8) {
-    for (let i = 0; i < count; i++)
-      unpack(view, i * blockBytes, codes, (i * values) / 4, scales, rests, i * subCount)
-  } else {
-    const wide = new Int32Array(values / 4)
-    // hot
-    for (let i = 0, at = 0; i < count; i++) {
-      unpack(view, i * blockBytes, wide, 0, scales, rests, i * subCount)
-      for (let word = 0; word < wide.length; word += 2)
-        codes[at++] = paired(wide[word]) | (paired(wide[word + 1]) << 16)
-    }
+  const areBytes = layout.bits === 8
+  const unpacked = areBytes ? codes : new Int32Array(values / 4)
+  const source = { bytes: view, at: 0 }
+  const target = { codes: unpacked, to: 0, scales, minima: rests, sub: 0 }
+  let end = 0
+  // hot
+  for (; source.at < bytes.length; source.at += blockBytes, target.sub += subCount) {
+    unpack(source, target)
+    if (areBytes) target.to += values / 4
+    else
+      for (let word = 0; word < unpacked.length; word += 2)
+        codes[end++] = paired(unpacked[word]) | (paired(unpacked[word + 1]) << 16)
   }
   // hot
   for (let sub = 0; sub < scales.length; sub++) {
@@ -148,8 +149,10 @@ export function floats(type: string, bytes: Uint8Array, name = ""): Float32Array
   const scales = new Float32Array(subCount)
   const minima = new Float32Array(subCount)
   const zero = 2 ** (layout.bits - 1) - centre
-  for (let i = 0; i < count; i++) {
-    unpack(view, i * size.bytes, words, 0, scales, minima, 0)
+  const source = { bytes: view, at: 0 }
+  const target = { codes: words, to: 0, scales, minima, sub: 0 }
+  for (let i = 0; i < count; i++, source.at += size.bytes) {
+    unpack(source, target)
     // hot
     for (let at = 0; at < size.values; at++) {
       const sub = Math.floor(at / layout.block)

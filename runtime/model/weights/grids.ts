@@ -49,7 +49,7 @@ function evenSigns(bits: number): number {
 const iq2xxs: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq2xxsRows()
     const scale = half(bytes, at)
     for (let sub = 0; sub < 8; sub++) {
@@ -71,7 +71,7 @@ const iq2xxs: BlockType = {
 const iq2xs: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq2xsRows()
     quarters(bytes, at, at + 66, scales, sub0)
     for (let group = 0; group < 32; group++) {
@@ -88,7 +88,7 @@ const iq2xs: BlockType = {
 const iq2s: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq2sRows()
     quarters(bytes, at, at + 74, scales, sub0)
     for (let group = 0; group < 32; group++) {
@@ -113,7 +113,7 @@ function quarters(bytes: DataView, at: number, from: number, scales: Float32Arra
 const iq3xxs: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq3xxsRows()
     const scale = half(bytes, at)
     for (let sub = 0; sub < 8; sub++) {
@@ -136,7 +136,7 @@ const iq3xxs: BlockType = {
 const iq3s: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq3sRows()
     const scale = half(bytes, at)
     for (let sub = 0; sub < 8; sub++) {
@@ -164,7 +164,7 @@ function shifted(rows: Int32Array, row: number, isNegative: boolean, codes: Int3
 const iq1s: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq1Rows()
     const scale = half(bytes, at) / 8
     for (let sub = 0; sub < 8; sub++) {
@@ -185,7 +185,7 @@ const iq1s: BlockType = {
 const iq1m: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const rows = iq1Rows()
     let bits = 0
     for (let i = 0; i < 4; i++) bits |= (bytes.getUint16(at + 48 + 2 * i, true) >> 12) << (4 * i)

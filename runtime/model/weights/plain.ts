@@ -6,7 +6,7 @@ import { type BlockType, half } from "./block.ts"
 const q4_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub) {
+  unpack({ bytes, at }, { codes, to, scales, sub }) {
     scales[sub] = half(bytes, at)
     nibbles(bytes, at + 2, codes, to)
   },
@@ -16,7 +16,7 @@ const q4_0: BlockType = {
 const q4_1: BlockType = {
   layout: { bits: 4, block: 32, rest: 32 },
   centre: 8,
-  unpack(bytes, at, codes, to, scales, minima, sub) {
+  unpack({ bytes, at }, { codes, to, scales, minima, sub }) {
     scales[sub] = half(bytes, at)
     minima[sub] = half(bytes, at + 2)
     nibbles(bytes, at + 4, codes, to)
@@ -36,7 +36,7 @@ function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number): vo
 const q5_0: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub) {
+  unpack({ bytes, at }, { codes, to, scales, sub }) {
     scales[sub] = half(bytes, at)
     fiveBits(bytes, at + 2, codes, to)
   },
@@ -46,7 +46,7 @@ const q5_0: BlockType = {
 const q5_1: BlockType = {
   layout: { bits: 8, block: 32, rest: 32 },
   centre: 16,
-  unpack(bytes, at, codes, to, scales, minima, sub) {
+  unpack({ bytes, at }, { codes, to, scales, minima, sub }) {
     scales[sub] = half(bytes, at)
     minima[sub] = half(bytes, at + 2)
     fiveBits(bytes, at + 4, codes, to)
@@ -74,7 +74,7 @@ function spread(bits: number): number {
 const q8_0: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub) {
+  unpack({ bytes, at }, { codes, to, scales, sub }) {
     scales[sub] = half(bytes, at)
     // hot
     for (let i = 0; i < 8; i++) codes[to + i] = bytes.getInt32(at + 2 + 4 * i, true) ^ 0x80808080

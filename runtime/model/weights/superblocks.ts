@@ -12,7 +12,7 @@ import { type BlockType, half } from "./block.ts"
 const q2k: BlockType = {
   layout: { bits: 4, block: 16, rest: 16 },
   centre: 2,
-  unpack(bytes, at, codes, to, scales, minima, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, minima, sub: sub0 }) {
     const scale = half(bytes, at + 80)
     const minimum = -half(bytes, at + 82)
     for (let sub = 0; sub < 16; sub++) {
@@ -47,7 +47,7 @@ export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: numb
 const q3k: BlockType = {
   layout: { bits: 4, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const scale = half(bytes, at + 108)
     for (let sub = 0; sub < 16; sub++) {
       // Low 4 bits: nibbles of bytes 0–7. High 2 bits: pairs of bits of bytes 8–11.
@@ -75,7 +75,7 @@ function addBits(bytes: DataView, at: number, codes: Int32Array, to: number, shi
 const q4k: BlockType = {
   layout: { bits: 4, block: 32, rest: 32 },
   centre: 8,
-  unpack(bytes, at, codes, to, scales, minima, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, minima, sub: sub0 }) {
     scalesAndMinima(bytes, at, scales, minima, sub0)
     nibbles(bytes, at + 16, codes, to, 0)
   },
@@ -85,7 +85,7 @@ const q4k: BlockType = {
 const q5k: BlockType = {
   layout: { bits: 8, block: 32, rest: 32 },
   centre: 16,
-  unpack(bytes, at, codes, to, scales, minima, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, minima, sub: sub0 }) {
     scalesAndMinima(bytes, at, scales, minima, sub0)
     nibbles(bytes, at + 48, codes, to, 0x70707070)
     addBits(bytes, at + 16, codes, to, 4)
@@ -137,7 +137,7 @@ function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number, zer
 const q6k: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const scale = half(bytes, at + 208)
     for (let sub = 0; sub < 16; sub++) scales[sub0 + sub] = scale * bytes.getInt8(at + 192 + sub)
     // hot

@@ -45,7 +45,7 @@ function lookedUp(table: Uint8Array, word: number): number {
 const iq4nl: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     scales[sub0] = half(bytes, at)
     lookUp(iq4Codes, bytes, at + 2, codes, to)
   },
@@ -55,7 +55,7 @@ const iq4nl: BlockType = {
 const iq4xs: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     const scale = half(bytes, at)
     for (let sub = 0; sub < 8; sub++) {
       const high = (bytes.getUint8(at + 2 + (sub >> 2)) >> (2 * (sub & 3))) & 3
@@ -70,7 +70,7 @@ const iq4xs: BlockType = {
 const mxfp4: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub0) {
+  unpack({ bytes, at }, { codes, to, scales, sub: sub0 }) {
     scales[sub0] = e8m0Scales[bytes.getUint8(at)]
     lookUp(e2m1Codes, bytes, at + 1, codes, to)
   },

@@ -1,6 +1,6 @@
 /** Types whose weights are −1, 0 or 1 times the scale of 256. */
 
-import { type BlockType, half } from "./block.ts"
+import { type BlockSource, type BlockTarget, type BlockType, half } from "./block.ts"
 import { twoBits } from "./superblocks.ts"
 
 /**
@@ -11,22 +11,20 @@ import { twoBits } from "./superblocks.ts"
 const tq1_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub) {
+  unpack({ bytes, at }, { codes, to, scales, sub }) {
     scales.fill(half(bytes, at + 52), sub, sub + 8)
-    digits(bytes, at, 8, 5, codes, to)
-    digits(bytes, at + 32, 4, 5, codes, to + 40)
-    digits(bytes, at + 48, 1, 4, codes, to + 60)
+    digits({ bytes, at }, { codes, to }, 8, 5)
+    digits({ bytes, at: at + 32 }, { codes, to: to + 40 }, 4, 5)
+    digits({ bytes, at: at + 48 }, { codes, to: to + 60 }, 1, 4)
   },
 }
 
 /** Counts are in words, which hold four bytes or codes. */
 function digits(
-  bytes: DataView,
-  at: number,
+  { bytes, at }: BlockSource,
+  { codes, to }: Pick<BlockTarget, "codes" | "to">,
   wordCount: number,
   digitCount: number,
-  codes: Int32Array,
-  to: number,
 ): void {
   // hot
   for (let i = 0; i < wordCount; i++) {
@@ -48,7 +46,7 @@ function digits(
 const tq2_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
   centre: 0,
-  unpack(bytes, at, codes, to, scales, _, sub) {
+  unpack({ bytes, at }, { codes, to, scales, sub }) {
     scales.fill(half(bytes, at + 64), sub, sub + 8)
     twoBits(bytes, at, codes, to, 0x07070707)
   },
