@@ -175,21 +175,8 @@ export class FieldReader {
         return true
       }
       case "escape":
-        if (unit === "u") {
-          this.digits = ""
-          this.place = "unicode"
-        } else {
-          this.append(escapes[unit] ?? this.refuse(unit))
-          this.place = "string"
-        }
-        return true
       case "unicode":
-        if (!/[0-9a-fA-F]/.test(unit)) this.refuse(unit)
-        this.digits += unit
-        if (this.digits.length === 4) {
-          this.append(String.fromCharCode(Number.parseInt(this.digits, 16)))
-          this.place = "string"
-        }
+        this.readEscape(unit)
         return true
       case "number":
         if (/[-+.0-9eE]/.test(unit)) {
@@ -212,6 +199,23 @@ export class FieldReader {
       default:
         return this.place satisfies never
     }
+  }
+
+  /** Reads one unit behind a backslash: the letter of an escape, or a digit of `\uXXXX`. */
+  private readEscape(unit: string): void {
+    if (this.place === "escape" && unit === "u") {
+      this.digits = ""
+      this.place = "unicode"
+      return
+    }
+    if (this.place === "escape") this.append(escapes[unit] ?? this.refuse(unit))
+    else {
+      if (!/[0-9a-fA-F]/.test(unit)) this.refuse(unit)
+      this.digits += unit
+      if (this.digits.length < 4) return
+      this.append(String.fromCharCode(Number.parseInt(this.digits, 16)))
+    }
+    this.place = "string"
   }
 
   /** Reads on in a string, up to its end, an escape or the end of the piece. Returns how far. */

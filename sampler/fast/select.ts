@@ -21,7 +21,7 @@ import {
 import { type RowKey, rowKey, Stream } from "../rng.ts"
 import { checkDrawn, type Relaxation, type SampleResult, type SampleRow } from "../row.ts"
 import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "../top.ts"
-import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
+import { Cutter, drawKept, drawRanked, type Kept, nucleus } from "./cuts.ts"
 
 /** Beyond this the definition's clamp could matter. */
 const Huge = 1e24
@@ -71,7 +71,9 @@ export class Selector {
       relaxed = this.edit(x, ids, n, edits, params)
       first = argmax(x, n)
     }
-    const token = isGreedy(params) ? idAt(ids, first) : this.draw(x, ids, n, first, row, width)
+    const token = isGreedy(params)
+      ? idAt(ids, first)
+      : this.draw({ values: x, ids, count: n }, first, row, width)
     if (token < 0) return undefined
     checkDrawn(row, token, width)
     return {
@@ -147,9 +149,7 @@ export class Selector {
 
   /** Temperature, filters, noise. −1: the definition has to tell. */
   private draw(
-    x: Float32Array,
-    ids: Int32Array | null,
-    n: number,
+    { values: x, ids, count: n }: Pick<Kept, "values" | "ids" | "count">,
     first: number,
     row: SampleRow,
     width: number,

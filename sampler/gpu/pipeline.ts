@@ -170,6 +170,29 @@ export class GpuPipeline {
     }
     if (askCount > 0) encoder.clearBuffer(this.buffers.answers!, 0, 4 * asks.answerWords)
     const pass = encoder.beginComputePass(this.pass)
+    this.dispatchAll(pass, shape, asks)
+    pass.end()
+    const { results, answers, staging } = this.buffers
+    const resultWords = ResultWords * allCount
+    const bytes = 4 * (resultWords + asks.answerWords)
+    encoder.copyBufferToBuffer(results!, 0, staging!, 0, 4 * resultWords)
+    if (askCount > 0) encoder.copyBufferToBuffer(answers!, 0, staging!, 4 * resultWords, 4 * asks.answerWords)
+    device.queue.submit([encoder.finish()])
+    await staging!.mapAsync(GPUMapMode.READ, 0, bytes)
+    const words = new Uint32Array(staging!.getMappedRange(0, bytes).slice(0))
+    staging!.unmap()
+    return { results: words.subarray(0, resultWords), answers: words.subarray(resultWords) }
+  }
+
+  destroy(): void {
+    for (const buffer of Object.values(this.buffers)) buffer.destroy()
+  }
+
+  /** The kernels of one batch, in their order. */
+  private dispatchAll(pass: GPUComputePassEncoder, shape: BatchShape, asks: Asks): void {
+    const { rowCount, shortCount, width } = shape
+    const tiles = Math.ceil(width / Tile)
+    const askCount = asks.list.length
     const byTile: [number, number] = [tiles, rowCount]
     const byRow: [number, number] = [rowCount, 1]
     if (rowCount > 0) {
@@ -194,21 +217,6 @@ export class GpuPipeline {
       this.dispatch(pass, "residual", [tiles, askCount])
       this.dispatch(pass, "replace", [askCount, 1])
     }
-    pass.end()
-    const { results, answers, staging } = this.buffers
-    const resultWords = ResultWords * allCount
-    const bytes = 4 * (resultWords + asks.answerWords)
-    encoder.copyBufferToBuffer(results!, 0, staging!, 0, 4 * resultWords)
-    if (askCount > 0) encoder.copyBufferToBuffer(answers!, 0, staging!, 4 * resultWords, 4 * asks.answerWords)
-    device.queue.submit([encoder.finish()])
-    await staging!.mapAsync(GPUMapMode.READ, 0, bytes)
-    const words = new Uint32Array(staging!.getMappedRange(0, bytes).slice(0))
-    staging!.unmap()
-    return { results: words.subarray(0, resultWords), answers: words.subarray(resultWords) }
-  }
-
-  destroy(): void {
-    for (const buffer of Object.values(this.buffers)) buffer.destroy()
   }
 
   /** `groups`: how many workgroups, or where the buffer of indirect launches says so. */

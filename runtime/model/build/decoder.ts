@@ -141,6 +141,12 @@ const maxHidden = 2 ** 17
 const maxVocabulary = 2 ** 22
 const maxInner = 2 ** 20
 
+type ReadNorm = (role: Role, layer: number | null, size: number) => Norm
+type AttentionShape = Pick<
+  Attention,
+  "heads" | "kvHeads" | "headDim" | "scale" | "softcap" | "window" | "rope"
+>
+
 class DecoderReader {
   private readonly architecture: Architecture
   private readonly parameters: Parameters
@@ -161,49 +167,19 @@ class DecoderReader {
     const { architecture, parameters } = this
     const hidden = parameters.integer("hidden", 8, maxHidden)
     const count = parameters.integer("layers", 1, maxLayers)
-    const heads = parameters.integer("heads", 1, maxHeads)
-    const kvHeads = parameters.perLayer("kvHeads", count, 0, maxHeads, heads)
-    const headDim = parameters.integer("headDim", 8, 1_024, hidden / heads)
-    if (parameters.integer("valueDim", 8, 1_024, headDim) !== headDim)
-      parameters.refuse(parameters.spelt("valueDim"), `differs from that of keys, ${headDim}`)
-    if (headDim % 8 !== 0) parameters.refuse(parameters.spelt("headDim"), `is ${headDim}, no multiple of 8`)
+    const heads = this.heads(hidden, count)
     const epsilon = parameters.number(architecture.norm === "rms" ? "rmsEpsilon" : "layerEpsilon")
-    const ropes = readRopes(architecture, parameters, this.weights, headDim)
+    const ropes = readRopes(architecture, parameters, this.weights, heads.headDim)
     const locals = this.localLayers(count)
     const window = this.window()
     const [vocabulary] = this.tensor("embedding", null).shape
-    const scale = this.attentionScale(hidden, heads, headDim, count)
+    const scale = this.attentionScale(hidden, heads, count)
     const softcap = this.optional("attentionSoftcap", 0)
-    const norm = (role: Role, layer: number | null, size: number): Norm => {
-      return this.norm(role, layer, size, epsilon)
-    }
+    const norm = (role: Role, layer: number | null, size: number) => this.norm(role, layer, size, epsilon)
     const layers = Array.from({ length: count }, (_, index): Layer => {
-      const isLocal = locals[index]
-      const normed = (role: "input" | "mixed" | "middle" | "output") =>
-        architecture.norms.includes(role) ? norm(role, index, hidden) : null
-      if (kvHeads[index] > 0 && heads % kvHeads[index] !== 0)
-        parameters.refuse(parameters.spelt("kvHeads"), `is ${kvHeads[index]}, no divisor of ${heads} heads`)
-      const mixer =
-        kvHeads[index] === 0 || this.isConvolution(index)
-          ? this.convolution(index, hidden)
-          : this.attention(index, hidden, norm, {
-              heads,
-              kvHeads: kvHeads[index],
-              headDim,
-              scale,
-              softcap,
-              window: isLocal ? window : 0,
-              rope: isLocal ? ropes.local : ropes.global,
-            })
-      return {
-        mixer,
-        mlp: this.mlp(index, hidden),
-        input: normed("input"),
-        mixed: normed("mixed"),
-        middle: normed("middle"),
-        output: normed("output"),
-        isParallel: architecture.isParallel,
-      }
+      const place = locals[index] ? { window, rope: ropes.local } : { window: 0, rope: ropes.global }
+      const kvHeads = heads.kvHeads[index]
+      return this.layer(index, hidden, norm, { ...heads, ...place, kvHeads, scale, softcap })
     })
     const embedding = this.linear("embedding", null, vocabulary, hidden)
     const hasHead = this.weights.tensors.has(this.nameOf("head", null)) && !isTied
@@ -223,7 +199,7 @@ class DecoderReader {
       unneeded: (tensor) =>
         ropes.tensors.includes(tensor) ||
         /(^|\.)(rotary_emb\.inv_freq|attn_rot_embd\.weight)$/.test(tensor) ||
-        // The part that sees, in a file that has both: text does not pass through it.
+        // The vision part of a file that has both: text does not pass through it.
         /^(v|mm)\./.test(tensor) ||
         (isTied && tensor === this.nameOf("head", null)),
     }
@@ -231,6 +207,37 @@ class DecoderReader {
       throw new ModelError(`${this.place}: the embedding has ${vocabulary} rows, more than ${maxVocabulary}`)
     parameters.refuseUnread()
     return decoder
+  }
+
+  /** How many heads attention has, of what size; heads of keys and values are given layer by layer. */
+  private heads(hidden: number, count: number): { heads: number; kvHeads: number[]; headDim: number } {
+    const { parameters } = this
+    const heads = parameters.integer("heads", 1, maxHeads)
+    const kvHeads = parameters.perLayer("kvHeads", count, 0, maxHeads, heads)
+    const headDim = parameters.integer("headDim", 8, 1_024, hidden / heads)
+    if (parameters.integer("valueDim", 8, 1_024, headDim) !== headDim)
+      parameters.refuse(parameters.spelt("valueDim"), `differs from that of keys, ${headDim}`)
+    if (headDim % 8 !== 0) parameters.refuse(parameters.spelt("headDim"), `is ${headDim}, no multiple of 8`)
+    return { heads, kvHeads, headDim }
+  }
+
+  private layer(index: number, hidden: number, norm: ReadNorm, shape: AttentionShape): Layer {
+    const { architecture, parameters } = this
+    const { heads, kvHeads } = shape
+    const normed = (role: "input" | "mixed" | "middle" | "output") =>
+      architecture.norms.includes(role) ? norm(role, index, hidden) : null
+    if (kvHeads > 0 && heads % kvHeads !== 0)
+      parameters.refuse(parameters.spelt("kvHeads"), `is ${kvHeads}, no divisor of ${heads} heads`)
+    const isConvolution = kvHeads === 0 || this.isConvolution(index)
+    return {
+      mixer: isConvolution ? this.convolution(index, hidden) : this.attention(index, hidden, norm, shape),
+      mlp: this.mlp(index, hidden),
+      input: normed("input"),
+      mixed: normed("mixed"),
+      middle: normed("middle"),
+      output: normed("output"),
+      isParallel: architecture.isParallel,
+    }
   }
 
   /** Which layers are local. */
@@ -270,7 +277,11 @@ class DecoderReader {
     return parameters.integer("window", 0, 2 ** 31)
   }
 
-  private attentionScale(hidden: number, heads: number, headDim: number, layers: number): number {
+  private attentionScale(
+    hidden: number,
+    { heads, headDim }: { heads: number; headDim: number },
+    layers: number,
+  ): number {
     const { architecture, parameters } = this
     const given = this.optional("attentionScale", 0)
     if (given !== 0) return given
@@ -286,19 +297,14 @@ class DecoderReader {
     return this.architecture.parameters.includes(name) ? this.parameters.number(name, fallback) : fallback
   }
 
-  private attention(
-    layer: number,
-    hidden: number,
-    norm: (role: Role, layer: number, size: number) => Norm,
-    shape: Pick<Attention, "heads" | "kvHeads" | "headDim" | "scale" | "softcap" | "window" | "rope">,
-  ): Attention {
+  private attention(layer: number, hidden: number, norm: ReadNorm, shape: AttentionShape): Attention {
     const { heads, kvHeads, headDim } = shape
     const { fused, queryKeyNorm } = this.architecture
     const [queries, keys] = [heads * headDim, kvHeads * headDim]
     const isFused = fused.includes("queryKeyValue")
     const part = (role: Role, first: number, rows: number): Linear =>
       isFused
-        ? this.slice("queryKeyValue", layer, first, rows, queries + 2 * keys, hidden)
+        ? this.slice("queryKeyValue", layer, [first, rows], [queries + 2 * keys, hidden])
         : this.linear(role, layer, rows, hidden)
     const normOf = (role: Role, rows: number): Norm | null =>
       queryKeyNorm === "none" ? null : norm(role, layer, queryKeyNorm === "heads" ? headDim : rows)
@@ -350,7 +356,7 @@ class DecoderReader {
       )
     const part = (role: Role, first: number): Linear =>
       isFused
-        ? this.slice("gateUp", layer, first, inner, rows, hidden)
+        ? this.slice("gateUp", layer, [first, inner], [rows, hidden])
         : this.linear(role, layer, inner, hidden)
     return {
       kind: "mlp",
@@ -369,17 +375,15 @@ class DecoderReader {
   }
 
   private linear(role: Role, layer: number | null, rows: number, columns: number): Linear {
-    return this.slice(role, layer, 0, rows, rows, columns)
+    return this.slice(role, layer, [0, rows], [rows, columns])
   }
 
-  /** Rows of a tensor that has `all`. */
+  /** `count` rows, from the `first` on, of a tensor of this shape. */
   private slice(
     role: Role,
     layer: number | null,
-    first: number,
-    count: number,
-    all: number,
-    columns: number,
+    [first, count]: readonly [number, number],
+    [all, columns]: readonly [number, number],
   ): Linear {
     const { name } = this.tensor(role, layer, [all, columns])
     const bias = this.biasOf(name, all)

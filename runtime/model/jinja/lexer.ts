@@ -24,93 +24,115 @@ const rawEnd = new RegExp(`\\{%([-+]?)[${space}]*endraw[${space}]*([-+]?)%\\}`, 
 const token =
   /(?<float>(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+))|(?<integer>0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*)|(?<name>[\p{ID_Start}_]\p{ID_Continue}*)|(?<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?<operator>\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}<>=.:|,;])/suy
 
-/** The tokens of a template, an `end` last. Throws TemplateError naming the line. */
+/** Returns the tokens of a template, an `end` last. Throws TemplateError naming the line. */
 export function tokensOf(source: string): Token[] {
-  const text = source.replace(/\r\n?/g, "\n").replace(/\n$/, "")
-  const tokens: Token[] = []
-  const fail = (at: number, message: string): never => {
-    throw new TemplateError(`line ${lineOf(text, at)}: ${message}`)
-  }
-  const spacesFrom = (at: number): number => {
-    spaces.lastIndex = at
-    return at + spaces.exec(text)![0].length
-  }
-  /** Where the text behind the end of a tag goes on. */
-  const behind = (at: number, sign: string, trims: boolean): number => {
-    if (sign === "-") return spacesFrom(at)
-    return trims && sign !== "+" && text[at] === "\n" ? at + 1 : at
-  }
-  const pushText = (from: number, to: number, sign: string, strips: boolean): void => {
-    let part = text.slice(from, to)
-    if (sign === "-") part = part.replace(spacesAtEnd, "")
-    else if (strips && sign !== "+") {
-      // A part that begins behind a tag begins in the middle of a line, unless the tag took the newline.
-      const startsLine = from === 0 || text[from - 1] === "\n"
-      if (startsLine || part.includes("\n")) part = part.replace(blankToEnd, "")
-    }
-    if (part !== "") tokens.push({ kind: "text", text: part, at: from })
+  return new Lexer(source.replace(/\r\n?/g, "\n").replace(/\n$/, "")).read()
+}
+
+class Lexer {
+  private readonly text: string
+  private readonly tokens: Token[] = []
+
+  constructor(text: string) {
+    this.text = text
   }
 
-  let at = 0
-  while (at < text.length) {
-    const open = nextOpen(text, at)
-    if (open < 0) {
-      pushText(at, text.length, "", false)
-      break
+  read(): Token[] {
+    const { text, tokens } = this
+    for (let at = 0; at < text.length; ) {
+      const open = nextOpen(text, at)
+      if (open < 0) {
+        this.pushText(at, text.length, "", false)
+        break
+      }
+      const sign = signAt(text, open + 2)
+      this.pushText(at, open, sign, text[open + 1] !== "{")
+      raw.lastIndex = open
+      const rawOpen = raw.exec(text)
+      if (rawOpen) at = this.readRaw(open, rawOpen)
+      else if (text[open + 1] === "#") at = this.skipComment(open)
+      else at = this.readTag(open, open + 2 + sign.length)
     }
-    raw.lastIndex = open
-    const rawOpen = raw.exec(text)
-    const sign = /[-+]/.test(text[open + 2] ?? "") ? text[open + 2] : ""
-    pushText(at, open, sign, text[open + 1] !== "{")
-    if (rawOpen) {
-      rawEnd.lastIndex = behind(open + rawOpen[0].length, rawOpen[2], false)
-      const from = rawEnd.lastIndex
-      const close = rawEnd.exec(text) ?? fail(open, "{% raw %} has no end")
-      pushText(from, close.index, close[1], true)
-      at = behind(close.index + close[0].length, close[2], true)
-      continue
-    }
-    if (text[open + 1] === "#") {
-      const end = text.indexOf("#}", open + 2)
-      if (end < 0) fail(open, "a comment has no end")
-      const last = end > open + 2 && /[-+]/.test(text[end - 1]) ? text[end - 1] : ""
-      at = behind(end + 2, last, true)
-      continue
-    }
-    at = readTag(open, open + 2 + sign.length)
+    tokens.push({ kind: "end", text: "the end", at: text.length })
+    return tokens
   }
-  tokens.push({ kind: "end", text: "the end", at: text.length })
-  return tokens
+
+  /** Reads the text of a raw block; returns where the text behind the block begins. */
+  private readRaw(open: number, rawOpen: RegExpExecArray): number {
+    const from = this.behind(open + rawOpen[0].length, rawOpen[2], false)
+    rawEnd.lastIndex = from
+    const close = rawEnd.exec(this.text) ?? this.fail(open, "{% raw %} has no end")
+    this.pushText(from, close.index, close[1], true)
+    return this.behind(close.index + close[0].length, close[2], true)
+  }
+
+  /** Returns where the text behind a comment begins. */
+  private skipComment(open: number): number {
+    const end = this.text.indexOf("#}", open + 2)
+    if (end < 0) this.fail(open, "a comment has no end")
+    return this.behind(end + 2, end > open + 2 ? signAt(this.text, end - 1) : "", true)
+  }
 
   /** Reads the tokens of one tag; returns where the text behind it begins. */
-  function readTag(open: number, from: number): number {
+  private readTag(open: number, from: number): number {
+    const { text, tokens } = this
     const isBlock = text[open + 1] === "%"
     const close = isBlock ? "%}" : "}}"
     tokens.push({ kind: isBlock ? "{%" : "{{", text: text.slice(open, open + 2), at: open })
     const brackets: string[] = []
-    for (let at = spacesFrom(from); at < text.length; at = spacesFrom(at)) {
+    for (let at = this.spacesFrom(from); at < text.length; at = this.spacesFrom(at)) {
       if (brackets.length === 0) {
-        const sign =
-          /[-+]/.test(text[at]) && text.startsWith(close, at + 1) && (isBlock || text[at] === "-")
-            ? text[at]
-            : ""
+        const isSigned = text.startsWith(close, at + 1) && (isBlock || text[at] === "-")
+        const sign = isSigned ? signAt(text, at) : ""
         if (text.startsWith(close, at + sign.length)) {
           tokens.push({ kind: close, text: close, at })
-          return behind(at + sign.length + 2, sign, isBlock)
+          return this.behind(at + sign.length + 2, sign, isBlock)
         }
       }
       token.lastIndex = at
       const found = token.exec(text)
-      if (found === null) return fail(at, `unexpected ${JSON.stringify(text[at])}`)
+      if (found === null) return this.fail(at, `unexpected ${JSON.stringify(text[at])}`)
       tokens.push(tokenOf(found, at))
       if ("([{".includes(found[0])) brackets.push(found[0])
       if (")]}".includes(found[0]) && brackets.pop() !== "([{"[")]}".indexOf(found[0])]) {
-        fail(at, `unexpected ${JSON.stringify(found[0])}`)
+        this.fail(at, `unexpected ${JSON.stringify(found[0])}`)
       }
       at += found[0].length
     }
-    return fail(open, `${text.slice(open, open + 2)} has no end`)
+    return this.fail(open, `${text.slice(open, open + 2)} has no end`)
   }
+
+  /** Adds the text between two tags; `sign` and `strips` say what of its end the tag behind it takes away. */
+  private pushText(from: number, to: number, sign: string, strips: boolean): void {
+    let part = this.text.slice(from, to)
+    if (sign === "-") part = part.replace(spacesAtEnd, "")
+    else if (strips && sign !== "+") {
+      // A part that begins behind a tag begins in the middle of a line, unless the tag took the newline.
+      const startsLine = from === 0 || this.text[from - 1] === "\n"
+      if (startsLine || part.includes("\n")) part = part.replace(blankToEnd, "")
+    }
+    if (part !== "") this.tokens.push({ kind: "text", text: part, at: from })
+  }
+
+  /** Returns where the text behind the end of a tag begins. */
+  private behind(at: number, sign: string, trims: boolean): number {
+    if (sign === "-") return this.spacesFrom(at)
+    return trims && sign !== "+" && this.text[at] === "\n" ? at + 1 : at
+  }
+
+  private spacesFrom(at: number): number {
+    spaces.lastIndex = at
+    return at + spaces.exec(this.text)![0].length
+  }
+
+  private fail(at: number, message: string): never {
+    throw new TemplateError(`line ${lineOf(this.text, at)}: ${message}`)
+  }
+}
+
+/** The `-` or `+` at a place, or "". */
+function signAt(text: string, at: number): string {
+  return /[-+]/.test(text[at] ?? "") ? text[at] : ""
 }
 
 export function lineOf(text: string, at: number): number {
@@ -143,7 +165,7 @@ const escapes: Readonly<Record<string, string>> = {
 function unescaped(text: string): string {
   return text.replace(
     /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs,
-    (whole, x, u, long, octal, char) => {
+    (whole, ...[x, u, long, octal, char]) => {
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
       const hex = x ?? u ?? long
       if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16))

@@ -300,10 +300,8 @@ function evaluate(node: Expression, scope: Scope): Value {
       return itemOf(read(node.of, scope), read(node.index, scope))
     case "slice": {
       const of = read(node.of, scope)
-      return sliceOf(
-        of,
-        node.bounds.map((bound) => (bound === null ? null : evaluate(bound, scope))),
-      )
+      const bounds = node.bounds.map((bound) => (bound === null ? null : evaluate(bound, scope)))
+      return sliceOf(of, bounds)
     }
     case "call":
       return checked(invoke(evaluate(node.callee, scope), node.args, scope))
@@ -316,27 +314,17 @@ function evaluate(node: Expression, scope: Scope): Value {
     case "+":
     case "-":
       return signed(node.kind, evaluate(node.of, scope))
-    case "and": {
-      const left = evaluate(node.left, scope)
-      return isTrue(left) ? evaluate(node.right, scope) : left
-    }
+    case "and":
     case "or": {
       const left = evaluate(node.left, scope)
-      return isTrue(left) ? left : evaluate(node.right, scope)
+      return isTrue(left) === (node.kind === "and") ? evaluate(node.right, scope) : left
     }
     case "binary":
       return checked(calculated(node.operator, evaluate(node.left, scope), evaluate(node.right, scope)))
     case "join":
       return checked(node.items.map((item) => textOf(evaluate(item, scope))).join(""))
-    case "compare": {
-      let left = read(node.first, scope)
-      for (const [operator, expression] of node.rest) {
-        const right = read(expression, scope)
-        if (!holds(operator, left, right)) return false
-        left = right
-      }
-      return true
-    }
+    case "compare":
+      return compared(node, scope)
     case "choice": {
       if (isTrue(evaluate(node.condition, scope))) return evaluate(node.yes, scope)
       return node.no ? evaluate(node.no, scope) : new Undefined("the inline if-expression has no else")
@@ -344,6 +332,17 @@ function evaluate(node: Expression, scope: Scope): Value {
     default:
       return node satisfies never
   }
+}
+
+/** A chain of comparisons, such as `a < b <= c`, up to the first that does not hold. */
+function compared({ first, rest }: Extract<Expression, { kind: "compare" }>, scope: Scope): boolean {
+  let left = read(first, scope)
+  for (const [operator, expression] of rest) {
+    const right = read(expression, scope)
+    if (!holds(operator, left, right)) return false
+    left = right
+  }
+  return true
 }
 
 /** A dictionary of another, or of pairs, and of named values. */

@@ -202,7 +202,8 @@ export function percent(text: string, args: Value): string {
   let used = 0
   const made = text.replace(
     /%(?:\((\w+)\))?([-+ 0#]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g,
-    (whole, key, flags: string, width: string, precision, kind: string) => {
+    (whole, ...groups: (string | undefined)[]) => {
+      const [key, flags = "", width = "", precision, kind = ""] = groups
       if (kind === "%") return "%"
       if (key === undefined && used >= list.length)
         throw new TemplateError("not enough arguments for format string")

@@ -402,62 +402,65 @@ export class OrtSession {
       const key = `${rows.capacity(feed.slot)} ${count} ${isStepwise}`
       groups.set(key, [...(groups.get(key) ?? []), feed])
     }
-    // All rows of a capacity and a number of new tokens run as one batch. On a small graph the run alone is then slower a row than single rows once a
-    // cache tensor outgrows the second-level cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33 against
-    // 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0), but runs cut to fit it lost a fifth of the engine's
-    // tokens a second at 350 tokens a row (384 against 295, machine shared): each run costs more than it saves.
-    for (const group of groups.values()) {
-      const capacity = rows.capacity(group[0].slot)
-      const newCount = group[0].tokens.length
-      const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
-      // A row that pauses for a step or two stays where it is and is computed in vain, unless that costs several tokens.
-      const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
-      const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
-      const slots = rows.slotsOf(capacity).slice(first, end)
-      const run: Run = {
-        tokens: slots.map((slot) => feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0)),
-        // A row in vain begins at 0: behind its tokens there may be no position left.
-        lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
-        pastLength: capacity,
-        layout: this.layout,
-        contextLength: this.options.contextLength,
-        wanted: slots.map((slot) => feedOf.get(slot)?.logitsCount ?? 0),
-        isStepwise: this.isStepwise(group[0]),
-      }
-      this.work.placesInVain += newCount * (slots.length - group.length)
-      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, first, end))
-      for (const [row, slot] of slots.entries()) {
-        const feed = feedOf.get(slot)
-        if (!feed) continue
-        keep(feed, outputs, row)
-        rows.append(slot, newCount, outputs.caches, row, freshAt(this.layout, feed.start, capacity))
-        if (this.isMarked(feed)) rows.mark(slot)
-      }
+    for (const group of groups.values()) await this.forwardGroup(rows, group, keep)
+    for (const feed of single) await this.forwardSingle(rows, feed, keep)
+  }
+
+  /**
+   * Runs feeds of one capacity and one number of new tokens as one batch.
+   *
+   * On a small graph the run alone is then slower a row than single rows once a cache tensor outgrows the second-level
+   * cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33 against 1.2 alone; 8 × 256 1.3 against 1.7;
+   * 8 × 512 3.0 against 2.0), but runs cut to fit it lost a fifth of the engine's tokens a second at 350 tokens a row
+   * (384 against 295, machine shared): each run costs more than it saves.
+   */
+  private async forwardGroup(rows: CacheRows, group: readonly Feed[], keep: Keep): Promise<void> {
+    const capacity = rows.capacity(group[0].slot)
+    const newCount = group[0].tokens.length
+    const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
+    // A row that pauses for a step or two stays where it is and is computed in vain, unless that costs several tokens.
+    const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
+    const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
+    const slots = rows.slotsOf(capacity).slice(first, end)
+    const run: Run = {
+      tokens: slots.map((slot) => feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0)),
+      // A row in vain begins at 0: behind its tokens there may be no position left.
+      lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
+      pastLength: capacity,
+      layout: this.layout,
+      contextLength: this.options.contextLength,
+      wanted: slots.map((slot) => feedOf.get(slot)?.logitsCount ?? 0),
+      isStepwise: this.isStepwise(group[0]),
     }
-    for (const feed of single) {
-      const capacity = rows.capacity(feed.slot)
-      // A slot without tokens has no row yet.
-      const row = Math.max(0, rows.row(feed.slot))
-      const run: Run = {
-        tokens: [feed.tokens],
-        lengths: [feed.start],
-        pastLength: capacity,
-        layout: this.layout,
-        contextLength: this.options.contextLength,
-        wanted: [feed.logitsCount],
-        isStepwise: this.isStepwise(feed),
-      }
-      const outputs = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
-      keep(feed, outputs, 0)
-      rows.append(
-        feed.slot,
-        feed.tokens.length,
-        outputs.caches,
-        0,
-        freshAt(this.layout, feed.start, capacity),
-      )
-      if (this.isMarked(feed)) rows.mark(feed.slot)
+    this.work.placesInVain += newCount * (slots.length - group.length)
+    const outputs = await this.run(run, (cache) => rows.past(cache, capacity, first, end))
+    for (const [row, slot] of slots.entries()) {
+      const feed = feedOf.get(slot)
+      if (!feed) continue
+      keep(feed, outputs, row)
+      rows.append(slot, newCount, outputs.caches, row, freshAt(this.layout, feed.start, capacity))
+      if (this.isMarked(feed)) rows.mark(slot)
     }
+  }
+
+  private async forwardSingle(rows: CacheRows, feed: Feed, keep: Keep): Promise<void> {
+    const capacity = rows.capacity(feed.slot)
+    // A slot without tokens has no row yet.
+    const row = Math.max(0, rows.row(feed.slot))
+    const run: Run = {
+      tokens: [feed.tokens],
+      lengths: [feed.start],
+      pastLength: capacity,
+      layout: this.layout,
+      contextLength: this.options.contextLength,
+      wanted: [feed.logitsCount],
+      isStepwise: this.isStepwise(feed),
+    }
+    const outputs = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
+    keep(feed, outputs, 0)
+    const at = freshAt(this.layout, feed.start, capacity)
+    rows.append(feed.slot, feed.tokens.length, outputs.caches, 0, at)
+    if (this.isMarked(feed)) rows.mark(feed.slot)
   }
 
   /**
