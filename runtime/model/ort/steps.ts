@@ -300,25 +300,13 @@ function atOnce(
  */
 function products(
   part: Part,
-  { heads, kvHeads, scale, softcap, turned, isInterleaved, names }: Attention,
+  attention: Attention,
   given: readonly string[],
   [pastKeys, pastValues]: readonly [string, string],
   { position, places, bias }: Seen,
 ): string[] {
-  const group = heads / kvHeads
-  const [whole, , loose] = given
-  const axis = (int: number): OnnxAttribute => ({ name: "axis", int })
-  const [query, key, value] = loose
-    ? given
-    : part.split(
-        ["query", "key", "value"],
-        "Split",
-        [
-          whole,
-          part.add("sizes", "Mul", [headSize(part, pastKeys), part.constant([heads, kvHeads, kvHeads])]),
-        ],
-        [axis(2)],
-      )
+  const { heads, kvHeads, turned, isInterleaved, names } = attention
+  const [query, key, value] = given[2] ? given : separated(part, attention, given[0], pastKeys)
   const rowPosition = part.add("row_position", "Reshape", [position, part.constant([-1, 1])])
   const turn = (name: string, x: string, count: number): string =>
     turned === 0
@@ -336,9 +324,32 @@ function products(
         )
   const shaped = (name: string, x: string, rows: number): string =>
     part.add(name, "Reshape", [x, part.constant([0, kvHeads, rows, -1])])
-  const queries = shaped("queries", turn("turned_query", query, heads), group)
+  const queries = shaped("queries", turn("turned_query", query, heads), heads / kvHeads)
   const keys = shaped("keys", turn("turned_key", key, kvHeads), 1)
   const values = shaped("values", value, 1)
+  const scores = scored(part, attention, queries, [pastKeys, keys])
+  const [past, own] = weighed(part, attention, part.add("seen_scores", "Add", [scores, bias]), places)
+  const sum = part.add("sum", "Add", [
+    part.add("past_sum", "MatMul", [past, pastValues]),
+    part.add("own_sum", "Mul", [own, values]),
+  ])
+  return [part.add("heads", "Reshape", [sum, part.constant([0, 1, -1])]), keys, values]
+}
+
+/** Queries, keys and values out of the one tensor that holds all of them. */
+function separated(part: Part, { heads, kvHeads }: Attention, whole: string, pastKeys: string): string[] {
+  const counts = part.constant([heads, kvHeads, kvHeads])
+  const sizes = part.add("sizes", "Mul", [headSize(part, pastKeys), counts])
+  return part.split(["query", "key", "value"], "Split", [whole, sizes], [axis(2)])
+}
+
+/** The scores of the places of the cache, and of the new token behind them. */
+function scored(
+  part: Part,
+  { scale, softcap }: Attention,
+  queries: string,
+  [pastKeys, keys]: readonly [string, string],
+): string {
   const score = (name: string, to: string): string =>
     part.add(
       name,
@@ -350,46 +361,32 @@ function products(
       ],
       microsoft,
     )
-  let scores = part.add(
-    "scores",
-    "Concat",
-    [score("past_scores", pastKeys), score("own_score", keys)],
-    [axis(3)],
-  )
-  if (softcap !== 0) {
-    const small = part.add("scores_by_cap", "Div", [scores, part.constant(softcap, Float32)])
-    const bounded = part.add("bounded_scores", "Tanh", [small])
-    scores = part.add("capped_scores", "Mul", [bounded, part.constant(softcap, Float32)])
-  }
-  scores = part.add("seen_scores", "Add", [scores, bias])
+  const all = [score("past_scores", pastKeys), score("own_score", keys)]
+  const scores = part.add("scores", "Concat", all, [axis(3)])
+  if (softcap === 0) return scores
+  const small = part.add("scores_by_cap", "Div", [scores, part.constant(softcap, Float32)])
+  const bounded = part.add("bounded_scores", "Tanh", [small])
+  return part.add("capped_scores", "Mul", [bounded, part.constant(softcap, Float32)])
+}
+
+/** The softmax of the scores: the weights of the places of the cache, and the weight of the new token. */
+function weighed(part: Part, { heads, kvHeads, names }: Attention, scores: string, places: string): string[] {
   const one = part.constant([1])
   const sizes = [part.add("past_size", "Reshape", [places, one]), one]
   const parts = ["past_parts", "own_part"]
+  let all = scores
   if (names[Sinks]) {
     // A score that belongs to no token.
-    const apart = part.add("sinks", "Reshape", [names[Sinks], part.constant([1, kvHeads, group, 1])])
-    const shape = part.add("own_shape", "Shape", [part.named("own_score")])
-    scores = part.add(
-      "sunk_scores",
-      "Concat",
-      [scores, part.add("every_sink", "Expand", [apart, shape])],
-      [axis(3)],
-    )
+    const shape = part.constant([1, kvHeads, heads / kvHeads, 1])
+    const apart = part.add("sinks", "Reshape", [names[Sinks], shape])
+    const ownShape = part.add("own_shape", "Shape", [part.named("own_score")])
+    const sinks = part.add("every_sink", "Expand", [apart, ownShape])
+    all = part.add("sunk_scores", "Concat", [scores, sinks], [axis(3)])
     sizes.push(one)
     parts.push("sunk_part")
   }
-  const softmax = part.add("parts", "Softmax", [scores], [axis(-1)])
-  const [past, own] = part.split(
-    parts,
-    "Split",
-    [softmax, part.add("part_sizes", "Concat", sizes, [axis(0)])],
-    [axis(3)],
-  )
-  const sum = part.add("sum", "Add", [
-    part.add("past_sum", "MatMul", [past, pastValues]),
-    part.add("own_sum", "Mul", [own, values]),
-  ])
-  return [part.add("heads", "Reshape", [sum, part.constant([0, 1, -1])]), keys, values]
+  const softmax = part.add("parts", "Softmax", [all], [axis(-1)])
+  return part.split(parts, "Split", [softmax, part.add("part_sizes", "Concat", sizes, [axis(0)])], [axis(3)])
 }
 
 /**
@@ -403,18 +400,37 @@ function oneByOne(
   given: readonly string[],
   cache: readonly [string, string],
 ): OnnxAddition {
-  const { names, kvHeads, window } = attention
+  const { kvHeads } = attention
   const part = new Part(prefix, constants)
-  const [zero, one, two] = [[0], [1], [2]].map((values) => part.constant(values))
+  const zero = part.constant([0])
   const rows = part.add("rows", "Gather", [part.add("cache_shape", "Shape", [cache[0]]), zero])
   const room = [rows, part.constant([kvHeads]), "step.new_places", headSize(part, cache[0])]
-  const empty = part.add("room", "ConstantOfShape", [
-    part.add("room_shape", "Concat", room, [{ name: "axis", int: 0 }]),
-  ])
-  const wide = cache.map((name, at) =>
-    part.add(`wide.${at}`, "Concat", [name, empty], [{ name: "axis", int: 2 }]),
-  )
+  const empty = part.add("room", "ConstantOfShape", [part.add("room_shape", "Concat", room, [axis(0)])])
+  const wide = cache.map((name, at) => part.add(`wide.${at}`, "Concat", [name, empty], [axis(2)]))
   const body = new Part(`${prefix}.token`, constants)
+  const loop = tokenOf(body, attention, given)
+  const looped = part.split(
+    ["last_keys", "last_values", "rows_out", "rows_keys", "rows_values"],
+    "Loop",
+    [stepsName, part.constant(1, Bool), ...wide],
+    [{ name: "body", graph: loop }],
+  )
+  const turned = (name: string, x: string, perm: readonly number[]): string =>
+    part.add(name, "Transpose", [x], [{ name: "perm", ints: perm }])
+  return graphOf(part, [
+    turned("out", looped[2], [1, 0, 2]),
+    turned("keys", looped[3], [1, 2, 0, 3]),
+    turned("values", looped[4], [1, 2, 0, 3]),
+  ])
+}
+
+/**
+ * The body of the loop: one token, of which the caches of the turn before are read. It hands on the
+ * caches with the token in them, and gives out the token's row, keys and values.
+ */
+function tokenOf(body: Part, attention: Attention, given: readonly string[]): OnnxAddition {
+  const { names, window } = attention
+  const [zero, one, two] = [[0], [1], [2]].map((values) => body.constant(values))
   const [index, goesOn, pastKeys, pastValues] = ["index", "goes_on", "past_keys", "past_values"].map((name) =>
     body.named(name),
   )
@@ -433,13 +449,11 @@ function oneByOne(
   const [nextKeys, nextValues] = [
     [pastKeys, keys],
     [pastValues, values],
-  ].map(([all, token], which) =>
-    body.add(`next.${which}`, "ScatterElements", [all, at, token], [{ name: "axis", int: 2 }]),
-  )
+  ].map(([all, token], which) => body.add(`next.${which}`, "ScatterElements", [all, at, token], [axis(2)]))
   const said = [body.add("row", "Squeeze", [out, one])]
   for (const [which, token] of [keys, values].entries())
     said.push(body.add(`said.${which}`, "Squeeze", [token, two]))
-  const loop: OnnxAddition = {
+  return {
     nodes: [...body.nodes, { op: "Identity", inputs: [goesOn], outputs: [body.named("still")] }],
     inputs: [
       { name: index, type: Int64, dims: [] },
@@ -451,19 +465,6 @@ function oneByOne(
       ...[nextKeys, nextValues, ...said].map((name) => value(name)),
     ],
   }
-  const looped = part.split(
-    ["last_keys", "last_values", "rows_out", "rows_keys", "rows_values"],
-    "Loop",
-    [stepsName, part.constant(1, Bool), ...wide],
-    [{ name: "body", graph: loop }],
-  )
-  const turned = (name: string, x: string, perm: readonly number[]): string =>
-    part.add(name, "Transpose", [x], [{ name: "perm", ints: perm }])
-  return graphOf(part, [
-    turned("out", looped[2], [1, 0, 2]),
-    turned("keys", looped[3], [1, 2, 0, 3]),
-    turned("values", looped[4], [1, 2, 0, 3]),
-  ])
 }
 
 function either(
@@ -486,6 +487,10 @@ function graphOf({ nodes }: Part, outputs: readonly string[]): OnnxAddition {
 
 function value(name: string): OnnxValue {
   return { name, type: Unknown }
+}
+
+function axis(int: number): OnnxAttribute {
+  return { name: "axis", int }
 }
 
 function to(type: number): OnnxAttribute {
