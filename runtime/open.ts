@@ -10,7 +10,7 @@ import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
 import { readSeed } from "../sampler/params.ts"
-import { Engine } from "./engine/engine.ts"
+import { Engine, type EngineParts } from "./engine/engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
@@ -148,88 +148,32 @@ const openAliases = {
  */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
-  const slotCount = atLeast("slots", options.slots ?? 8, 1)
-  const threads = options.threads === undefined ? undefined : atLeast("threads", options.threads, 1)
-  const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? Number.POSITIVE_INFINITY, 0)
-  const { promptMs = defaultPromptMs, ...limits } = readLimits(options.limits)
-  const seed = readSeed(options.seed)
-  const log = options.log ?? (() => {})
+  const settings = readSettings(options)
+  const { maxWaiting, seed, log } = settings
   requireOrt()
   const doubt = muteTelemetry()
   if (doubt !== null) log(doubt)
   const located = await locate(options.model ?? packageFile("runtime/embedded"), options.dtype, options)
   const { speculation } = options
-  const chosen = await chooseSampler(options.device ?? "auto", log)
-  let model: Model | undefined
+  const { sampler, description } = await chooseSampler(options.device ?? "auto", log)
+  let loaded: Loaded | undefined
   let speculator: Speculator | null = null
-  const isolates = (options.isolation ?? "thread") === "thread"
-  // The embedded model's files are the package's own.
-  const isBounded = options.model !== undefined && isolates
-  let trial: Trial | null = null
-  let refusalOf: OpenedDirectory["refusalOf"] = async (error) => error
   try {
-    const provider = chosen.sampler.name === "gpu" ? "webgpu" : "cpu"
-    const directory = await openDirectory(located, providers[provider], options)
-    refusalOf = directory.refusalOf
-    const load: LoadOptions = {
-      graphPath: directory.graphPath,
-      embeddingPath: directory.embeddingPath,
-      provider,
-      threads,
-      slotCount,
-      contextLength: chooseContext(directory, options.context),
-      batching: options.batching ?? "exact",
-      // Drafts that the caller asked for are held to the bits of plain decoding.
-      readsAhead: options.batching === "fast" && speculation === undefined,
-      config: directory.config,
-    }
-    const { contextLength } = load
-    const read = <Result>(work: () => Result): Result =>
-      isBounded ? readWithin(directory.path, work) : work()
-    // What was built has one graph, which no type of weights names.
-    const dtype = located.source === null ? options.dtype : undefined
-    if (isBounded) trial = await beginTrial({ model: directory.path, dtype })
-    const opened = await loadModel(load, located, options)
-    model = opened
-    await trial?.done
-    const vocabulary = read(() => readVocabulary(directory, opened))
-    const tokenizer = read(() => new Tokenizer(directory, vocabulary))
-    // What fails from here on is not the directory's fault.
-    refusalOf = async (error) => error
+    loaded = await loadDirectory(located, sampler.name, options, settings)
+    const { directory, load, model, tokenizer, vocabulary, read } = loaded
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
-        openDraftModel(draftOptions, load, { vocabulary, sampler: chosen.sampler, log, options })
+        openDraftModel(draftOptions, load, { vocabulary, sampler, log, options })
       speculator = await openSpeculator(speculation, model, openDraft)
     }
-    const thread = { model: directory.path, dtype, width: vocabulary.width }
-    const guides = isolates
-      ? new ThreadedGuides({
-          ...thread,
-          words: vocabulary.words,
-          slotCount,
-          limits: { ...defaultWorkLimits, ...limits },
-          spareCount: atLeast("spareThreads", options.spareThreads ?? 0, 0),
-          warms: options.warmsUp ?? false,
-          maxSlow: Math.max(1, availableParallelism() - 1),
-          log,
-        })
-      : null
-    const prompts = new PromptEncoder({
-      tokenizer,
-      contextLength,
-      thread: isolates ? thread : null,
-      isKnown: !isBounded,
-      promptMs,
-      maxWaiting: Math.max(256, maxWaiting),
-    })
-    log(`model ${directory.id} on ${model.description}, sampler ${chosen.description}`)
+    const services = startServices(loaded, options, settings)
+    log(`model ${directory.id} on ${model.description}, sampler ${description}`)
     if (speculator) log(describeSpeculator(speculator))
     return new Engine({
       model,
-      sampler: chosen.sampler,
+      sampler,
       tokenizer,
-      prompts,
-      guides,
+      ...services,
       id: directory.id,
       createdAt: directory.createdAt,
       style: read(() => chooseStyle(tokenizer.template.allSources, options)),
@@ -240,12 +184,122 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       log,
     })
   } catch (error) {
+    await loaded?.model.close()
+    await speculator?.drafter.close()
+    sampler.close()
+    throw error
+  }
+}
+
+/** Options in the form in which they are used, with their defaults. */
+interface Settings {
+  readonly slotCount: number
+  readonly threads: number | undefined
+  readonly maxWaiting: number
+  readonly promptMs: number
+  readonly limits: Partial<WorkLimits>
+  readonly seed: ReturnType<typeof readSeed>
+  readonly log: (line: string) => void
+  /** Constraints and prompts are in threads of their own. */
+  readonly isolates: boolean
+  /** Reading the model's files is bounded in time. The embedded model's files are the package's own. */
+  readonly isBounded: boolean
+}
+
+function readSettings(options: OpenOptions): Settings {
+  const isolates = (options.isolation ?? "thread") === "thread"
+  const slotCount = atLeast("slots", options.slots ?? 8, 1)
+  const threads = options.threads === undefined ? undefined : atLeast("threads", options.threads, 1)
+  const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? Number.POSITIVE_INFINITY, 0)
+  const { promptMs = defaultPromptMs, ...limits } = readLimits(options.limits)
+  const seed = readSeed(options.seed)
+  const log = options.log ?? (() => {})
+  const isBounded = options.model !== undefined && isolates
+  return { slotCount, threads, maxWaiting, promptMs, limits, seed, log, isolates, isBounded }
+}
+
+/** A model that runs, with what its directory says of it. */
+interface Loaded {
+  readonly directory: ModelDirectory
+  readonly load: LoadOptions
+  readonly model: Model
+  readonly vocabulary: Vocabulary
+  readonly tokenizer: Tokenizer
+  /** The type of weights that names the graph; undefined if the directory was built, and so has one graph. */
+  readonly dtype: string | undefined
+  /** Does work over the model's files, bounded in time where that is asked for. */
+  readonly read: <Result>(work: () => Result) => Result
+}
+
+/** Starts the model of a directory and reads its tokenizer. Closes what it opened if that fails. */
+async function loadDirectory(
+  located: LocatedModel,
+  samplerName: Sampler["name"],
+  options: OpenOptions,
+  { slotCount, threads, isBounded }: Settings,
+): Promise<Loaded> {
+  const provider = samplerName === "gpu" ? "webgpu" : "cpu"
+  const directory = await openDirectory(located, providers[provider], options)
+  let model: Model | undefined
+  let trial: Trial | null = null
+  try {
+    const load: LoadOptions = {
+      graphPath: directory.graphPath,
+      embeddingPath: directory.embeddingPath,
+      provider,
+      threads,
+      slotCount,
+      contextLength: chooseContext(directory, options.context),
+      batching: options.batching ?? "exact",
+      // Drafts that the caller asked for are held to the bits of plain decoding.
+      readsAhead: options.batching === "fast" && options.speculation === undefined,
+      config: directory.config,
+    }
+    const read = <Result>(work: () => Result): Result =>
+      isBounded ? readWithin(directory.path, work) : work()
+    const dtype = located.source === null ? options.dtype : undefined
+    if (isBounded) trial = await beginTrial({ model: directory.path, dtype })
+    const opened = await loadModel(load, located, options)
+    model = opened
+    await trial?.done
+    const vocabulary = read(() => readVocabulary(directory, opened))
+    const tokenizer = read(() => new Tokenizer(directory, vocabulary))
+    return { directory, load, model, vocabulary, tokenizer, dtype, read }
+  } catch (error) {
     trial?.stop()
     await model?.close()
-    await speculator?.drafter.close()
-    chosen.sampler.close()
-    throw await refusalOf(error)
+    throw await directory.refusalOf(error)
   }
+}
+
+/** The threads for constraints and for prompts. */
+function startServices(
+  { directory, load, vocabulary, tokenizer, dtype }: Loaded,
+  options: OpenOptions,
+  { slotCount, maxWaiting, promptMs, limits, log, isolates, isBounded }: Settings,
+): Pick<EngineParts, "guides" | "prompts"> {
+  const thread = { model: directory.path, dtype, width: vocabulary.width }
+  const guides = isolates
+    ? new ThreadedGuides({
+        ...thread,
+        words: vocabulary.words,
+        slotCount,
+        limits: { ...defaultWorkLimits, ...limits },
+        spareCount: atLeast("spareThreads", options.spareThreads ?? 0, 0),
+        warms: options.warmsUp ?? false,
+        maxSlow: Math.max(1, availableParallelism() - 1),
+        log,
+      })
+    : null
+  const prompts = new PromptEncoder({
+    tokenizer,
+    contextLength: load.contextLength,
+    thread: isolates ? thread : null,
+    isKnown: !isBounded,
+    promptMs,
+    maxWaiting: Math.max(256, maxWaiting),
+  })
+  return { guides, prompts }
 }
 
 /** What a built graph is to run on, by the name that the model's thread has for it. */

@@ -168,53 +168,19 @@ export interface RequestContext {
 export async function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
-  {
-    tokenizer,
-    prompts,
-    contextLength,
-    seed,
-    maxDraftTokens,
-    constraint: asked = null,
-    style,
-  }: RequestContext,
+  context: RequestContext,
 ): Promise<ReadRequest> {
-  const { width, endIds } = tokenizer.vocabulary
-  const encode = prompts.wordEncoder()
-  const params = resolveParams(options, {
-    width,
-    endIds,
-    seed,
-    encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
-    encodeText: encode,
-    encodeBreaker: (text) => [encode(text)],
-  })
-  if (params.contrastive) {
-    throw new RequestError(
-      "unsupported_parameter",
-      "contrastive: it needs the logits of a second model, and this engine runs one: leave it out",
-      "contrastive",
-    )
-  }
+  const { prompts, contextLength, maxDraftTokens, constraint: asked = null } = context
+  const params = readSampling(options, context)
   const count = readCount(options)
   const beams = readBeams(options)
   const stops = new StopStrings(listOf(options.stop))
-  const stopRegexes = listOf(options.stopRegex)
-  const promptIds = await encodePrompt(prompt, options, { tokenizer, prompts }, asked?.input ?? null)
-  // A text that goes on is no turn of an assistant, unless that is asked for.
-  const isText = options.raw && !options.tools?.length && !options.reasonUntil
-  const turn = isText
-    ? null
-    : openTurn(options, style, {
-        promptIds,
-        vocabulary: tokenizer.vocabulary,
-        constraint: asked,
-        policies: readPolicies(options),
-        closes: options.onLength === "close",
-        callsBefore: callsIn(prompt),
-      })
+  const promptIds = await encodePrompt(prompt, options, context, asked?.input ?? null)
+  const turn = readTurn(prompt, options, promptIds, context)
   // The whole turn is held to a grammar, the answer's constraint in it.
   const constraint = turn === null ? asked : turn.constraint
-  const heals = readHeal(options.heal, constraint !== null)
+  const isConstrained = constraint !== null
+  const heals = readHeal(options.heal, isConstrained)
   const promptLogprobs = readPromptLogprobs(options.promptLogprobs)
   const { maxTokens, warnings } = readBudget(options, promptIds.length, contextLength)
   if (maxTokens === 0 && count > 1) {
@@ -227,7 +193,93 @@ export async function readRequest(
   const minTokens = readLeast(options, maxTokens, { promptTokens: promptIds.length, contextLength })
   const onLength = options.onLength ?? (turn?.hasCalls ? "close" : null)
   const closes = oneOf("on_length", onLength, ["truncate", "close"]) === "close"
-  const walk: WalkRequest = {
+  const read = { promptIds, params, processors, stops, closes, maxTokens, confidence }
+  const walk = walkOf(read, options, { ...context, constraint, heals, forces })
+  return {
+    ...read,
+    continues: options.raw ?? false,
+    turn,
+    walk: isConstrained || walk.stopRegexes.length > 0 ? walk : null,
+    takesRuns: isConstrained && walk.forces && walk.takesForced,
+    fields: (options.fields ?? false) || confidence,
+    hasPatterns: walk.stopRegexes.length > 0,
+    stopWhen: readStopWhen(options.stopWhen, isConstrained),
+    repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
+    byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
+    stopTokenIds: new Set(options.stopTokenIds),
+    bansWords: walk.badWords.length > 0,
+    includesStop: options.includeStopStrInOutput ?? false,
+    ignoresEnd: options.ignoreEos ?? false,
+    minTokens,
+    warnings,
+    count,
+    beams,
+    promptLogprobs,
+    // Processors may depend on how often they are called, so nothing is drafted beside them.
+    draftTokens: processors.length > 0 ? 0 : readDraftTokens(options.draftTokens, maxDraftTokens),
+    verify: oneOf("verify", options.verify, ["match", "reject"]),
+    predictionIds:
+      maxDraftTokens > 0 && options.prediction
+        ? await prompts.encode({ kind: "part", text: options.prediction }, options.signal)
+        : [],
+  }
+}
+
+function readSampling(
+  options: GenerateOptions,
+  { tokenizer, prompts, seed }: RequestContext,
+): SamplingParams {
+  const { width, endIds } = tokenizer.vocabulary
+  const encode = prompts.wordEncoder()
+  const params = resolveParams(options, {
+    width,
+    endIds,
+    seed,
+    encodeBadWord: (text) => [encode(text), encode(` ${text}`)],
+    encodeText: encode,
+    encodeBreaker: (text) => [encode(text)],
+  })
+  if (!params.contrastive) return params
+  throw new RequestError(
+    "unsupported_parameter",
+    "contrastive: it needs the logits of a second model, and this engine runs one: leave it out",
+    "contrastive",
+  )
+}
+
+/** Returns null for a raw text, which is no turn of an assistant unless tools or reasoning are asked for. */
+function readTurn(
+  prompt: Prompt,
+  options: GenerateOptions,
+  promptIds: readonly number[],
+  { tokenizer, constraint = null, style }: RequestContext,
+): RequestTurn | null {
+  if (options.raw && !options.tools?.length && !options.reasonUntil) return null
+  return openTurn(options, style, {
+    promptIds,
+    vocabulary: tokenizer.vocabulary,
+    constraint,
+    policies: readPolicies(options),
+    closes: options.onLength === "close",
+    callsBefore: callsIn(prompt),
+  })
+}
+
+function walkOf(
+  read: Pick<
+    ReadRequest,
+    "promptIds" | "params" | "processors" | "stops" | "closes" | "maxTokens" | "confidence"
+  >,
+  options: GenerateOptions,
+  context: Pick<RequestContext, "tokenizer" | "contextLength"> & {
+    constraint: Constraint | null
+    heals: boolean
+    forces: boolean
+  },
+): WalkRequest {
+  const { promptIds, params, processors, stops, closes, maxTokens, confidence } = read
+  const { tokenizer, contextLength, constraint, heals, forces } = context
+  return {
     constraint: constraint && { input: constraint.input, policies: constraint.policies },
     promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
     // The first token of a prompt stays.
@@ -242,42 +294,8 @@ export async function readRequest(
     stopTokenIds: [...(options.stopTokenIds ?? [])],
     hasStops: stops.strings.length > 0,
     wantsReport: options.report ?? false,
-    stopRegexes,
+    stopRegexes: listOf(options.stopRegex),
     badWords: constraint ? (options.badWords ?? []) : [],
-  }
-  return {
-    promptIds,
-    continues: options.raw ?? false,
-    params,
-    processors,
-    stops,
-    turn,
-    walk: constraint || stopRegexes.length > 0 ? walk : null,
-    takesRuns: constraint !== null && walk.forces && walk.takesForced,
-    fields: (options.fields ?? false) || confidence,
-    confidence,
-    hasPatterns: stopRegexes.length > 0,
-    stopWhen: readStopWhen(options.stopWhen, constraint !== null),
-    repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,
-    byWords: oneOf("stream_granularity", options.streamGranularity, ["token", "word"]) === "word",
-    stopTokenIds: new Set(options.stopTokenIds),
-    closes,
-    bansWords: walk.badWords.length > 0,
-    includesStop: options.includeStopStrInOutput ?? false,
-    ignoresEnd: options.ignoreEos ?? false,
-    minTokens,
-    maxTokens,
-    warnings,
-    count,
-    beams,
-    promptLogprobs,
-    // Their answers may depend on how often they are asked.
-    draftTokens: processors.length > 0 ? 0 : readDraftTokens(options.draftTokens, maxDraftTokens),
-    verify: oneOf("verify", options.verify, ["match", "reject"]),
-    predictionIds:
-      maxDraftTokens > 0 && options.prediction
-        ? await prompts.encode({ kind: "part", text: options.prediction }, options.signal)
-        : [],
   }
 }
 
