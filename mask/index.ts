@@ -23,4 +23,3 @@ export {
 export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
 export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"
-export { warmUp } from "./warm/warm.ts"

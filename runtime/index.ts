@@ -46,7 +46,6 @@ export {
   TokenFsm,
   type TokenMachine,
   Vocabulary,
-  warmUp,
 } from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
 export type { Batch } from "./engine/batch.ts"
@@ -84,3 +83,4 @@ export { StopStrings, StopWatch } from "./stops/stops.ts"
 export { StopWhen, type StopWhenKind } from "./stops/stopwhen.ts"
 export type { ToolCall, TurnOptions } from "./turn/options.ts"
 export { type RunOptions, type RunResult, type RunTool, tool } from "./turn/run.ts"
+export { warmUp } from "./warm/warm.ts"
