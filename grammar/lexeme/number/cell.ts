@@ -117,11 +117,11 @@ export function makeHalf(
   return { range, multiple, excluded, text, key }
 }
 
-export function rangeKey({ lo, loOpen, hi, hiOpen }: Interval): string {
+function rangeKey({ lo, loOpen, hi, hiOpen }: Interval): string {
   return `${loOpen ? "(" : "["}${decimalKey(lo)},${hi === null ? "" : decimalKey(hi)}${hiOpen ? ")" : "]"}`
 }
 
-function decimalKey(value: Decimal): string {
+export function decimalKey(value: Decimal): string {
   return value.exponent === 0 ? `${value.digits}` : `${value.digits}e${value.exponent}`
 }
 
@@ -213,12 +213,4 @@ function collect(half: Half, bound: number, push: (value: Decimal) => number): b
     if (push(value) >= bound) return false
     range = { ...range, lo: value, loOpen: true }
   }
-}
-
-export function isInRange(range: Interval, value: Decimal): boolean {
-  const low = compare(value, range.lo)
-  if (low < 0 || (low === 0 && range.loOpen)) return false
-  if (range.hi === null) return true
-  const high = compare(value, range.hi)
-  return high < 0 || (high === 0 && !range.hiOpen)
 }

@@ -1,21 +1,119 @@
 /**
- * Finitely many numbers in every spelling of RFC 8259.
+ * Finitely many numbers: each in one spelling, or each in every spelling of RFC 8259.
  *
- * Values δ·10^e are sorted by their digits δ, read as 0.δ. The significand written so far, without leading zeros, must
- * be a prefix of δ followed by zeros; the values for which it is are a range of the list, and the exponent makes up for
- * the place of the point. So a part is a range, a depth and the digits after the point, and an enumeration of thousands
- * costs its sorted digits. Ranges of few values are named by what is left of them.
+ * Both are tries that are sorted lists: a part is a range of the list and a depth, so an enumeration of thousands costs its
+ * sorted texts and nothing more. A range of few texts is named by what is left of them: the tails of all enumerations are
+ * shared.
+ *
+ * In every spelling, values δ·10^e are sorted by their digits δ, read as 0.δ. The significand written so far, without leading
+ * zeros, must be a prefix of δ followed by zeros; the values for which it is are a range of the list, and the exponent makes up
+ * for the place of the point.
  */
 import type { Decimal } from "./decimal.ts"
 import { noSpans, type Part, Point, type Span } from "./part.ts"
 
 // Ranges up to this size are named by their content.
-const FewValues = 4
+const FewTexts = 4
+
+// By symbol.
+const codes = "0123456789-+.e"
+
+const listIds = new Map<string, number>()
+
+function listIdOf(content: string): number {
+  const id = listIds.get(content) ?? listIds.size
+  listIds.set(content, id)
+  return id
+}
+
+/** Those texts of an ascending list that share their first `depth` characters. */
+class TextRange {
+  readonly texts: readonly string[]
+  readonly start: number
+  readonly end: number
+  readonly depth: number
+
+  constructor(texts: readonly string[], start: number, end: number, depth: number) {
+    this.texts = texts
+    this.start = start
+    this.end = end
+    this.depth = depth
+  }
+
+  /** The texts that go on with the character `code`. Behind its end each goes on with `padding`. */
+  after(code: number, padding: number): TextRange {
+    const from = this.firstAtLeast(code, padding)
+    return new TextRange(this.texts, from, this.firstAtLeast(code + 1, padding), this.depth + 1)
+  }
+
+  get isEmpty(): boolean {
+    return this.start === this.end
+  }
+
+  /** A name of what is left of the texts, with `suffix` behind that of each. */
+  name(listId: number, suffix: (index: number) => string | number = () => ""): string {
+    const { texts, start, end, depth } = this
+    if (end - start > FewTexts) return `#${listId}:${start}:${end}:${depth}`
+    let name = ""
+    for (let i = start; i < end; i++) name += `${texts[i].slice(depth)}${suffix(i)},`
+    return name
+  }
+
+  private firstAtLeast(code: number, padding: number): number {
+    const { texts, depth } = this
+    let low = this.start
+    let high = this.end
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const text = texts[middle]
+      if ((depth < text.length ? text.charCodeAt(depth) : padding) >= code) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
+
+/** `texts` are JSON numbers; `E` counts as `e`. Null when there are none. Sorts: n log n comparisons. */
+export function textsPart(texts: readonly string[]): Part | null {
+  const sorted = [...new Set(texts.map((text) => text.replace("E", "e")))].sort((a, b) => (a < b ? -1 : 1))
+  if (sorted.length === 0) return null
+  const listId = sorted.length <= FewTexts ? 0 : listIdOf(sorted.join())
+  return new Texts(new TextRange(sorted, 0, sorted.length, 0), listId)
+}
+
+class Texts implements Part {
+  readonly key: string
+  readonly accepting: boolean
+  readonly range: TextRange
+  readonly listId: number
+
+  constructor(range: TextRange, listId: number) {
+    this.range = range
+    this.listId = listId
+    this.accepting = range.texts[range.start].length === range.depth
+    this.key = `T${range.name(listId)}`
+  }
+
+  next(symbol: number): Part | null {
+    const rest = this.range.after(codes.charCodeAt(symbol), 0)
+    return rest.isEmpty ? null : new Texts(rest, this.listId)
+  }
+
+  exponents(): readonly Span[] {
+    return noSpans
+  }
+
+  shortest(limit: number): string | null {
+    const { texts, start, end, depth } = this.range
+    let best = texts[start]
+    for (let i = start; i < end; i++) if (texts[i].length < best.length) best = texts[i]
+    return best.length - depth < limit ? best.slice(depth) : null
+  }
+}
 
 interface Listing {
   readonly id: number
-  /** Digits of each value without trailing zeros, ascending as 0.δ. */
-  readonly digits: readonly string[]
+  /** Of each value, whose digits without trailing zeros are the text at its index. */
   readonly exponents: readonly number[]
   /** Zero is a value too: it is any number of zeros and any exponent. */
   readonly hasZero: boolean
@@ -25,7 +123,7 @@ interface Listing {
 
 type Phase = "start" | "zero" | "integer" | "point" | "fraction"
 
-const listingIds = new Map<string, number>()
+const Zero = 48
 const anyExponent: readonly Span[] = [{ lo: Number.NEGATIVE_INFINITY, hi: Number.POSITIVE_INFINITY }]
 
 /** The magnitudes of `values`, or null when there are none. Sorts: n log n comparisons. */
@@ -36,20 +134,15 @@ export function listedPart(values: readonly Decimal[], notDigits: boolean): Part
     .map(({ digits, exponent }) => ({ digits: digits.toString(), exponent }))
     .sort((a, b) => (a.digits === b.digits ? a.exponent - b.exponent : a.digits < b.digits ? -1 : 1))
   const hasZero = entries.length < values.length
-  const content = `${entries.map(({ digits, exponent }) => `${digits}e${exponent}`).join()} ${hasZero} ${notDigits}`
-  let id = listingIds.get(content)
-  if (id === undefined) {
-    id = listingIds.size
-    listingIds.set(content, id)
-  }
+  const content = entries.map(({ digits, exponent }) => `${digits}e${exponent}`).join()
   const listing: Listing = {
-    id,
-    digits: entries.map(({ digits }) => digits),
+    id: listIdOf(`${content} ${hasZero} ${notDigits}`),
     exponents: entries.map(({ exponent }) => exponent),
     hasZero,
     notDigits,
   }
-  return new Listed(listing, "start", 0, entries.length, 0, 0)
+  const texts = entries.map(({ digits }) => digits)
+  return new Listed(listing, "start", new TextRange(texts, 0, texts.length, 0), 0)
 }
 
 class Listed implements Part {
@@ -57,48 +150,39 @@ class Listed implements Part {
   readonly accepting: boolean
   readonly listing: Listing
   readonly phase: Phase
-  readonly start: number
-  readonly end: number
-  /** Digits of the significand without leading zeros; 0: only zeros so far. */
-  readonly depth: number
+  /** Its depth counts the digits of the significand without leading zeros; 0: only zeros so far. */
+  readonly range: TextRange
   /** Digits after the point. */
   readonly places: number
 
-  constructor(listing: Listing, phase: Phase, start: number, end: number, depth: number, places: number) {
+  constructor(listing: Listing, phase: Phase, range: TextRange, places: number) {
     this.listing = listing
     this.phase = phase
-    this.start = start
-    this.end = end
-    this.depth = depth
+    this.range = range
     this.places = places
+    const { id, hasZero, notDigits } = listing
     const digitsOnly = phase === "zero" || phase === "integer"
-    const ends = phase === "fraction" || (digitsOnly && !listing.notDigits)
+    const ends = phase === "fraction" || (digitsOnly && !notDigits)
     this.accepting = ends && this.spans().some(({ lo, hi }) => lo <= 0 && 0 <= hi)
-    this.key = `L${phase}${depth === 0 && listing.hasZero ? "0" : ""}${listing.notDigits ? "!" : ""}${this.content()}`
+    const zeros = range.depth > 0 ? "" : hasZero ? "0:" : ":"
+    const isMany = range.end - range.start > FewTexts
+    const rest = range.name(id, (index) => `@${this.missing(index)}`)
+    this.key = `L${phase}${zeros}${notDigits ? "!" : ""}${rest}${isMany ? `:${places}` : ""}`
   }
 
   next(symbol: number): Part | null {
-    const { listing, phase, start, end, depth, places } = this
+    const { listing, phase, range } = this
     if (symbol === Point) {
-      if (phase !== "zero" && phase !== "integer") return null
-      return new Listed(listing, "point", start, end, depth, 0)
+      return phase === "zero" || phase === "integer" ? new Listed(listing, "point", range, 0) : null
     }
     if (symbol > 9 || phase === "zero") return null
-    const fraction = phase === "point" || phase === "fraction"
-    if (depth === 0 && symbol === 0) {
-      return new Listed(listing, fraction ? "fraction" : "zero", start, end, 0, fraction ? places + 1 : 0)
+    const isFraction = phase === "point" || phase === "fraction"
+    const places = isFraction ? this.places + 1 : 0
+    if (range.depth === 0 && symbol === 0) {
+      return new Listed(listing, isFraction ? "fraction" : "zero", range, places)
     }
-    const from = this.firstAtLeast(symbol)
-    const to = this.firstAtLeast(symbol + 1)
-    if (from === to) return null
-    return new Listed(
-      listing,
-      fraction ? "fraction" : "integer",
-      from,
-      to,
-      depth + 1,
-      fraction ? places + 1 : 0,
-    )
+    const rest = range.after(Zero + symbol, Zero)
+    return rest.isEmpty ? null : new Listed(listing, isFraction ? "fraction" : "integer", rest, places)
   }
 
   exponents(): readonly Span[] {
@@ -111,19 +195,20 @@ class Listed implements Part {
     const offer = (text: string) => {
       if (text.length < (best === null ? limit : best.length)) best = text
     }
-    const { listing, phase, depth } = this
+    const { listing, phase } = this
+    const { texts, start, end, depth } = this.range
     if (depth === 0 && listing.hasZero)
       offer(phase === "zero" ? "e0" : phase === "start" && listing.notDigits ? "0e0" : "0")
-    for (let i = this.start; i < this.end; i++) {
-      for (const text of this.completions(listing.digits[i].slice(depth), this.missing(i))) offer(text)
+    for (let i = start; i < end; i++) {
+      for (const text of this.completions(texts[i].slice(depth), this.missing(i))) offer(text)
     }
     return best
   }
 
   /** Spellings of a value whose further digits are `rest`, to be followed by that exponent. */
   private completions(rest: string, exponent: number): string[] {
-    const { phase, depth, listing } = this
-    if (depth === 0 && phase !== "start") {
+    const { phase, listing } = this
+    if (this.range.depth === 0 && phase !== "start") {
       // Zeros so far: the digits stand behind the point, after more zeros or before an exponent.
       const point = phase === "zero" ? "." : ""
       const behind = exponent + rest.length
@@ -149,43 +234,21 @@ class Listed implements Part {
 
   /** The exponent that value i needs once its digits are complete and nothing more stands behind the point. */
   private missing(i: number): number {
-    const { digits, exponents } = this.listing
-    return exponents[i] + this.places + Math.min(0, digits[i].length - this.depth)
+    const { texts, depth } = this.range
+    return this.listing.exponents[i] + this.places + Math.min(0, texts[i].length - depth)
   }
 
   /** The exponents that make the significand a value as it stands. */
   private spans(): readonly Span[] {
-    const { listing, depth, start, end } = this
-    if (depth === 0) return listing.hasZero && this.phase !== "start" ? anyExponent : noSpans
+    const { texts, start, end, depth } = this.range
+    if (depth === 0) return this.listing.hasZero && this.phase !== "start" ? anyExponent : noSpans
     const spans: Span[] = []
     // Values whose digits are all written stand first in the range.
-    for (let i = start; i < end && listing.digits[i].length <= depth; i++) {
+    for (let i = start; i < end && texts[i].length <= depth; i++) {
       const exponent = this.missing(i)
       spans.push({ lo: exponent, hi: exponent })
     }
     return spans
-  }
-
-  private content(): string {
-    const { listing, start, end, depth, places } = this
-    if (end - start > FewValues) return `#${listing.id}:${start}:${end}:${depth}:${places}`
-    let content = depth === 0 ? ":" : ""
-    for (let i = start; i < end; i++) content += `${listing.digits[i].slice(depth)}@${this.missing(i)},`
-    return content
-  }
-
-  /** First value of the range whose digit at the depth is at least this one; behind the last digit are zeros. */
-  private firstAtLeast(digit: number): number {
-    const { digits } = this.listing
-    let low = this.start
-    let high = this.end
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const text = digits[middle]
-      if ((this.depth < text.length ? text.charCodeAt(this.depth) - 48 : 0) >= digit) high = middle
-      else low = middle + 1
-    }
-    return low
   }
 }
 

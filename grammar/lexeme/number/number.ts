@@ -24,12 +24,10 @@ import {
 } from "./cell.ts"
 import { adjusted, type Decimal, toPlainText } from "./decimal.ts"
 import { exponentPart } from "./exponent.ts"
-import { fixedPart } from "./fixed.ts"
-import { listedPart } from "./listed.ts"
+import { listedPart, textsPart } from "./listed.ts"
 import { isIntegral } from "./modulus.ts"
 import { Exponent, Minus, noSpans, type Part, type Span, shortestOf } from "./part.ts"
-import { textsPart } from "./points.ts"
-import { scientificPart } from "./scientific.ts"
+import { fixedPart, scientificPart } from "./significand.ts"
 
 export { anyNumber, type NumberCell, pointCell } from "./cell.ts"
 
@@ -300,7 +298,7 @@ function signed(halves: Halves, part: (half: Half) => Part | null): Part | null 
 
 function allPart(cell: NumberCell): Part | null {
   return signed(halvesOf(cell), (half) =>
-    half.text === "digits" ? fixedPart(half, Number.POSITIVE_INFINITY, 0, false) : scientificPart(half),
+    half.text === "digits" ? fixedPart(half, Number.POSITIVE_INFINITY, 0) : scientificPart(half),
   )
 }
 
@@ -328,7 +326,7 @@ function plainHalf(half: Half): Part | null {
     places = Math.max(places, -value.exponent)
   }
   const wide = clamp(range.hi === null ? digits + spare : digits)
-  return fixedPart(half, wide, digitsOnly ? 0 : clamp(places + spare), text === "notDigits")
+  return fixedPart(half, wide, digitsOnly ? 0 : clamp(places + spare))
 }
 
 function clamp(need: number): number {

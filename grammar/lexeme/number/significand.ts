@@ -1,40 +1,113 @@
 /**
- * Numbers with exponents: one half of a cell over digits, a point and `e`.
+ * The digits of a number, a point and the exponent: one half of a cell as a finite automaton.
  *
  * A significand S with f digits after the point and an exponent E mean S·10^(E−f). Each condition on the value is, for a
  * fixed S, a threshold on E: a bound compares the digits of S with its own and asks for E above or below some integer;
- * a modulus odd·2^twos·5^fives asks for E ≥ T once odd divides S. So at `e` a part turns into an interval of exponents.
+ * a modulus odd·2^twos·5^fives asks for E ≥ T once odd divides S. So at `e` a part turns into an interval of exponents,
+ * and where none may be written, the text may end if 0 lies in that interval. More digits before the point are to S what
+ * an exponent is, so with and without exponents the same conditions are left of a half.
  *
- * Before that, S is forgotten as far as possible: of each bound the threshold and the digits not yet compared remain, of
- * each modulus the residue and the threshold. With nothing to remember the parts are the six states of a JSON number.
+ * A part forgets S as far as possible: of each bound the threshold and the digits not yet compared remain, of each modulus
+ * the residue and the threshold. With nothing to remember the parts are the six states of a JSON number. Without an
+ * exponent more is forgotten, since E is 0 in the end: thresholds below 0, and all of S but its residue modulo the least
+ * integer that all moduli divide. A prefix strictly inside its bounds is "any k digits", the same part in every schema.
  * S itself stays on the part as a witness: it decides whether anything can follow, the same for all S with equal key.
  */
 import { ownText } from "../../utf8.ts"
 import type { Half } from "./cell.ts"
-import { adjusted, compare, type Decimal, digitCount, makeDecimal, zero } from "./decimal.ts"
-import { firstRest, hasMember, intersect, isMember, type Modulus, valuation } from "./modulus.ts"
+import { decimalKey, makeHalf } from "./cell.ts"
+import {
+  adjusted,
+  ceil,
+  compare,
+  type Decimal,
+  digitCount,
+  floor,
+  isInteger,
+  makeDecimal,
+  shift,
+  subtract,
+  zero,
+} from "./decimal.ts"
+import {
+  divides,
+  firstRest,
+  hasMember,
+  type Interval,
+  intersect,
+  isIntegral,
+  isMember,
+  lcm,
+  type Modulus,
+  powerOfTen,
+  shiftModulus,
+  snap,
+  valuation,
+} from "./modulus.ts"
 import { noSpans, type Part, Point, type Span, shortestDigits } from "./part.ts"
 
 type Phase = "zero" | "integer" | "point" | "fraction"
 
-/** What `-`, or nothing, leaves of a half that is not empty. */
+const unit = makeDecimal(1n, 0)
+const one = powerOfTen(0)
+
+/** The texts of a half that is not empty, with exponents. */
 export function scientificPart(half: Half): Part {
-  return new Start(half)
+  return new Start(half, null)
+}
+
+/**
+ * The texts of a half without exponents, or null when there are none. `digits` (may be Infinity) bounds the digits before the
+ * point, `places` those after it, where 0 forbids the point; `places` must be 0 where `digits` is Infinity. Both become part of
+ * the half: the first as an upper end, the second as the grid 10^-places.
+ */
+export function fixedPart(
+  { range, multiple, excluded, text }: Half,
+  digits: number,
+  places: number,
+): Part | null {
+  const grid = powerOfTen(-places)
+  const step = multiple === null ? grid : lcm(multiple, grid)
+  const others = excluded.map((modulus) => lcm(modulus, step))
+  if (others.includes(step)) return null
+  let bounded = range
+  const limit = digits === Number.POSITIVE_INFINITY ? null : makeDecimal(1n, digits)
+  if (limit !== null && (range.hi === null || compare(range.hi, limit) >= 0))
+    bounded = { ...range, hi: limit, hiOpen: true }
+  if (bounded.hi !== null && compare(range.lo, bounded.hi) > 0) return null
+  const snapped = snap(bounded, step.value.exponent)
+  const half = makeHalf(places === 0 ? integerEnds(snapped) : snapped, step, others, text)
+  return half && new Start(half, places)
+}
+
+/** Between integers, the same integers with closed ends: `x > 5` and `x ≥ 6` become one part. */
+function integerEnds({ lo, loOpen, hi, hiOpen }: Interval): Interval {
+  let low = ceil(lo)
+  if (loOpen && isInteger(lo)) low += 1n
+  if (hi === null) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
+  // 10^digits stays an open end: it says "any `digits` digits" with one digit.
+  if (hiOpen && hi.digits === 1n) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
+  let high = floor(hi)
+  if (hiOpen && isInteger(hi)) high -= 1n
+  return { lo: makeDecimal(low, 0), loOpen: false, hi: makeDecimal(high, 0), hiOpen: false }
 }
 
 class Start implements Part {
   readonly key: string
   readonly accepting = false
   readonly half: Half
+  /** How many digits may stand after the point; null: any number of them, and an exponent. */
+  readonly maxPlaces: number | null
 
-  constructor(half: Half) {
+  constructor(half: Half, maxPlaces: number | null) {
     this.half = half
-    this.key = `S^${this.half.key}`
+    this.maxPlaces = maxPlaces
+    this.key = `${maxPlaces ?? "S"}^${half.key}`
   }
 
   next(symbol: number): Part | null {
     if (symbol > 9) return null
-    return makePart(this.half, symbol === 0 ? "zero" : "integer", BigInt(symbol), 0)
+    return makePart(this, symbol === 0 ? "zero" : "integer", BigInt(symbol), 0)
   }
 
   exponents(): readonly Span[] {
@@ -46,8 +119,10 @@ class Start implements Part {
   }
 }
 
-function makePart(half: Half, phase: Phase, significand: bigint, places: number): Part | null {
-  const part = new Significand(half, phase, ...shorten(half, significand, places))
+/** The part after a significand with so many places; null if it leads to no text. */
+function makePart(start: Start, phase: Phase, significand: bigint, places: number): Part | null {
+  if (start.maxPlaces !== null && (phase === "point" ? 1 : places) > start.maxPlaces) return null
+  const part = new Significand(start, phase, ...shorten(start.half, significand, places))
   return part.isAlive() ? part : null
 }
 
@@ -68,13 +143,16 @@ function shorten(half: Half, significand: bigint, places: number): [significand:
 class Significand implements Part {
   readonly key: string
   readonly accepting: boolean
+  readonly start: Start
   readonly half: Half
   readonly phase: Phase
   readonly significand: bigint
   /** Digits after the point, less the digits that `shorten` has dropped. */
   readonly places: number
 
-  constructor(half: Half, phase: Phase, significand: bigint, places: number) {
+  constructor(start: Start, phase: Phase, significand: bigint, places: number) {
+    const { half, maxPlaces } = start
+    this.start = start
     this.half = half
     this.phase = phase
     this.significand = significand
@@ -83,23 +161,24 @@ class Significand implements Part {
     const ends = phase === "fraction" || (phase !== "point" && !notDigits)
     this.accepting = ends && this.thresholds().some(({ lo, hi }) => lo <= 0 && 0 <= hi)
     const digitsOnly = notDigits && (phase === "zero" || phase === "integer") ? "!" : ""
-    this.key = ownText(`S${phase}${digitsOnly}|${this.memory()}`)
+    const memory = maxPlaces === null ? this.memory() : this.fixedMemory(maxPlaces - places)
+    this.key = ownText(`${maxPlaces === null ? "S" : "F"}${phase}${digitsOnly}|${memory}`)
   }
 
   next(symbol: number): Part | null {
-    const { half, phase, significand, places } = this
+    const { start, phase, significand, places } = this
     if (symbol === Point) {
-      return phase === "zero" || phase === "integer" ? makePart(half, "point", significand, places) : null
+      return phase === "zero" || phase === "integer" ? makePart(start, "point", significand, places) : null
     }
     if (symbol > 9 || phase === "zero") return null
     const digits = significand * 10n + BigInt(symbol)
     return phase === "integer"
-      ? makePart(half, phase, digits, places)
-      : makePart(half, "fraction", digits, places + 1)
+      ? makePart(start, phase, digits, places)
+      : makePart(start, "fraction", digits, places + 1)
   }
 
   exponents(): readonly Span[] {
-    return this.phase === "point" ? noSpans : this.thresholds()
+    return this.phase === "point" || this.start.maxPlaces !== null ? noSpans : this.thresholds()
   }
 
   /** The exponents E with significand·10^(E − places) in the half. */
@@ -131,7 +210,9 @@ class Significand implements Part {
   shortest(limit: number): string | null {
     if (this.accepting) return limit > 0 ? "" : null
     for (let length = 1; length < limit; length++) {
-      for (let digits = 0; digits <= length; digits++) {
+      // Without an exponent only a point may stand beside the digits.
+      const least = this.start.maxPlaces === null ? 0 : length - 1
+      for (let digits = least; digits <= length; digits++) {
         const text = this.completion(digits, length - digits)
         if (text !== null) return text
       }
@@ -141,7 +222,8 @@ class Significand implements Part {
 
   /** A completion of so many digits and so many other characters: a point, an exponent. */
   private completion(digits: number, others: number): string | null {
-    const { phase } = this
+    const { half, phase, significand, places } = this
+    const { maxPlaces } = this.start
     // How many of the digits stand behind the point, and whether the point is still to be written.
     const layouts: { behind: number; point: 0 | 1 }[] = []
     if (phase === "fraction" || (phase === "point" && digits > 0)) layouts.push({ behind: digits, point: 0 })
@@ -149,19 +231,22 @@ class Significand implements Part {
     else if (phase === "zero") layouts.push({ behind: 0, point: 0 })
     else if (phase === "integer") {
       layouts.push({ behind: 0, point: 0 })
-      // A point amid the digits pays only where it makes the exponent unnecessary.
-      const first = others === 1 ? 1 : Math.max(1, digits)
-      for (let behind = first; behind <= digits; behind++) layouts.push({ behind, point: 1 })
+      // A point amid the digits pays only where it makes the exponent unnecessary: then the bounds say about where it stands.
+      const { lo, hi } = half.range
+      const size = digits + digitCount(significand) - places
+      const fewest = others > 1 ? digits : hi === null ? 1 : Math.max(1, size - adjusted(hi))
+      const most = others > 1 ? digits : Math.min(digits, size - adjusted(lo))
+      for (let behind = most; behind >= Math.max(1, fewest); behind--) layouts.push({ behind, point: 1 })
     }
     for (const { behind, point } of layouts) {
+      if (maxPlaces !== null && places + behind > maxPlaces) continue
       const left = others - point
-      if (
-        left === 0 &&
-        (point === 1 || phase === "fraction" || phase === "point" || this.half.text === "any")
-      ) {
+      const hasPoint = point === 1 || phase === "fraction" || phase === "point"
+      if (left === 0 && (hasPoint || half.text !== "notDigits")) {
         const text = this.spell(digits, behind, point, 0, "")
         if (text !== null) return text
       }
+      if (maxPlaces !== null) continue
       // `e` and k digits, or `e-` and k digits.
       for (const sign of ["", "-"]) {
         const width = left - 1 - sign.length
@@ -237,32 +322,66 @@ class Significand implements Part {
       if (free && range.lo.sign === 0 && range.hi === null) return range.loOpen ? "+" : ""
       return `${half.key}|${places}`
     }
-    const size = digitCount(significand) - places
-    const digits = significand.toString()
     let memory = ""
-    if (range.lo.sign > 0) memory += `>${boundMemory(digits, size, range.lo, !range.loOpen)}`
-    if (range.hi !== null) memory += `<${boundMemory(digits, size, range.hi, range.hiOpen)}`
+    if (range.lo.sign > 0) memory += `>${thresholdText(this.threshold(range.lo, !range.loOpen))}`
+    if (range.hi !== null) memory += `<${thresholdText(this.threshold(range.hi, range.hiOpen))}`
     for (const modulus of multiple === null ? excluded : [multiple, ...excluded]) {
       memory += `|${modulus === multiple ? "" : "!"}${modulusMemory(significand, places, modulus)}`
     }
     return memory
   }
 
-  /** Whether some digits and some exponent lead into the half. */
+  /** As `memory`, where no exponent follows and at most `left` more digits stand behind the point. */
+  private fixedMemory(left: number): string {
+    const { half, phase, significand, places } = this
+    const { lo, loOpen, hi, hiOpen } = half.range
+    if (phase === "integer") {
+      let memory = `${left}|${residueText(significand, half.multiple ?? one, half.excluded)}`
+      const low = lo.sign > 0 ? this.threshold(lo, !loOpen) : null
+      if (low !== null && low.level >= (low.rest === null ? 1 : 0)) memory += `>${thresholdText(low)}`
+      return hi === null ? memory : `${memory}<${thresholdText(this.threshold(hi, hiOpen))}`
+    }
+    const multiple = shiftModulus(half.multiple ?? one, places)
+    // Only zeros may follow, if anything: the rest no longer asks where the number came from.
+    if (isIntegral(multiple)) return `${left}|`
+    const excluded = new Set<Modulus>()
+    for (const modulus of half.excluded) {
+      const shifted = shiftModulus(modulus, places)
+      // Zeros alone meet an integer modulus, and only if the digits so far do.
+      if (!isIntegral(shifted)) excluded.add(shifted)
+      else if (divides(shifted, significand, 0)) excluded.add(lcm(one, multiple))
+    }
+    return `${left}|${residueText(significand, multiple, [...excluded])}${restText(half.range, significand, places)}`
+  }
+
+  /** What `bound` says of the significand. `meets`: equal digits are on the side of larger ones. */
+  private threshold(bound: Decimal, meets: boolean): Threshold {
+    return thresholdOf(this.significand.toString(), digitCount(this.significand) - this.places, bound, meets)
+  }
+
+  /** Whether some digits, and some exponent where one may follow, lead into the half. */
   isAlive(): boolean {
-    const { half, significand } = this
+    const { half, phase, significand, places } = this
     const { range, multiple, excluded } = half
-    // Zeros so far, and digits and exponents to come: every value of the half can still be written.
-    if (significand === 0n || range.hi === null) return true
-    if (range.hi.sign === 0) return false
+    const { maxPlaces } = this.start
+    // Powers that the last digit of the significand may stand for: further digits before the point are one more each.
+    const isPlaced = maxPlaces !== null && phase !== "integer"
+    const lowest = maxPlaces === null ? Number.NEGATIVE_INFINITY : -places
+    if (!isPlaced) {
+      // Zeros so far, and digits and exponents to come: every value of the half can still be written.
+      if (significand === 0n || range.hi === null) return true
+      if (range.hi.sign === 0) return false
+    }
     const least = multiple === null ? range.lo : larger(range.lo, multiple.value)
+    const highest = isPlaced || range.hi === null ? lowest : adjusted(range.hi) - digitCount(significand)
     // From the largest power down; powers far inside succeed at once, so few are tried.
-    for (let power = adjusted(range.hi) - digitCount(significand); ; power--) {
+    for (let power = highest; power >= lowest; power--) {
       const above = makeDecimal(significand + 1n, power)
-      if (least.sign > 0 && compare(above, least) <= 0) return false
+      if (!isPlaced && least.sign > 0 && compare(above, least) <= 0) return false
       const slice = intersect(range, makeDecimal(significand, power), above)
       if (slice !== null && hasMember(slice, multiple, excluded)) return true
     }
+    return false
   }
 }
 
@@ -279,20 +398,53 @@ function compareDigits(a: Decimal, b: Decimal): number {
 
 /**
  * A bound seen from a prefix: the exponent at which both have the same size, and the digits of the bound still to be
- * compared. `meets`: equal digits are on the side of larger ones (lower bounds included, upper bounds excluded).
+ * compared. Null where these decide nothing: lower bounds ask for `level` at least, upper ones for less.
  */
-function boundMemory(digits: string, size: number, bound: Decimal, meets: boolean): string {
+interface Threshold {
+  readonly level: number
+  readonly rest: string | null
+}
+
+function thresholdText({ level, rest }: Threshold): string {
+  return rest === null ? `${level}` : `${level}:${rest}`
+}
+
+/** `meets`: equal digits are on the side of larger ones (lower bounds included, upper bounds excluded). */
+function thresholdOf(digits: string, size: number, bound: Decimal, meets: boolean): Threshold {
   const level = adjusted(bound) - size
   const text = bound.digits.toString()
   const shared = Math.min(digits.length, text.length)
   const a = digits.slice(0, shared)
   const b = text.slice(0, shared)
-  if (a < b) return `${level + 1}`
-  if (a > b) return `${level}`
-  if (digits.length < text.length) return `${level}:${text.slice(shared)}${meets ? "=" : ""}`
-  if (/[1-9]/.test(digits.slice(shared)) || meets) return `${level}`
-  return `${level}:`
+  if (a < b) return { level: level + 1, rest: null }
+  if (a > b) return { level, rest: null }
+  if (digits.length < text.length) return { level, rest: `${text.slice(shared)}${meets ? "=" : ""}` }
+  return { level, rest: /[1-9]/.test(digits.slice(shared)) || meets ? null : "" }
 }
+
+/** What a range leaves of the rests in [0, 1) behind the digits, in units of the last one. */
+function restText({ lo, loOpen, hi, hiOpen }: Interval, significand: bigint, places: number): string {
+  const start = makeDecimal(significand, 0)
+  const low = subtract(shift(lo, places), start)
+  const high = hi && subtract(shift(hi, places), start)
+  const isLow = low.sign > 0 || (low.sign === 0 && loOpen)
+  const isHigh = high !== null && compare(high, unit) < 0
+  return `${isLow ? `>${decimalKey(low)}${loOpen ? "" : "="}` : ""}${isHigh ? `<${decimalKey(high)}${hiOpen ? "" : "="}` : ""}`
+}
+
+/** The moduli, and the residue modulo the least integer that all of them divide. */
+function residueText(significand: bigint, multiple: Modulus, excluded: readonly Modulus[]): string {
+  const key = `${multiple.key}/${excluded.map((modulus) => modulus.key).join()}`
+  let period = periods.get(key)
+  if (period === undefined) {
+    const { digits, exponent } = [multiple, ...excluded].reduce(lcm, one).value
+    period = digits * 10n ** BigInt(exponent)
+    periods.set(key, period)
+  }
+  return `${key}/${significand % period}`
+}
+
+const periods = new Map<string, bigint>()
 
 /** The least E for which value·10^E is a multiple; Infinity when none is. */
 function firstExponent(modulus: Modulus, value: Decimal): number {
