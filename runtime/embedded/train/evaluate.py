@@ -10,7 +10,7 @@ must still end by itself. *Field*: the value is right, given that
 all before it are. A value spelt otherwise (45 for 45.00) counts as wrong here.
 
 Kinds: `bare` no schema in the prompt; `schema` with it; `tool` choose a tool and fill it; `plain` a short answer. Sources: texts put
-together of templates and clauses, and whole texts (stories/), half of all.
+together of templates and clauses, and whole texts (stories.zip), half of all.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Whole texts with marked facts (stories/*.txt), and the questions that may be asked of them.
+"""Whole texts with marked facts (`*.txt` in stories.zip), and the questions that may be asked of them.
 
 Sentences of a domain and clauses of single facts are put together by a program; these texts hang together. A text is a line
 `> ` with values that are drawn anew, `{id:kind}`, and words of which one alternative is taken, `[id:words => value|words => value]`
@@ -13,6 +13,7 @@ import re
 from copy import copy
 from itertools import groupby
 from typing import NamedTuple
+from zipfile import ZipFile
 
 from answers import STYLES, nullable, object_schema, style_key, values_of, write
 from facts import HELD_NAMES, HERE, Concept, expand, parts
@@ -129,7 +130,8 @@ class Story:
 
 
 def load(*names):
-    texts = [(HERE / "stories" / name).read_text() for name in names]
+    with ZipFile(HERE / "stories.zip") as archive:
+        texts = [archive.read(name).decode() for name in names]
     return [Story(block.split("\n")) for text in texts for block in text.strip().split("\n\n")]
 
 
