@@ -4,7 +4,6 @@
  */
 import { concatenate } from "./bytes.ts"
 import { placed } from "./errors.ts"
-import { joint } from "./joints.ts"
 import { type Completion, leastBytes, shortestCompletion } from "./lexeme/completion.ts"
 import { EmptyStack } from "./stack.ts"
 import type { States } from "./state.ts"
@@ -81,8 +80,7 @@ export class Completions {
       stacks.captureCount(stack) > 0 ? bytes : noBytes,
     )
     for (let last = tag; stack !== EmptyStack; last = 1) {
-      if (stacks.top[stack] === joint) stack = this.nearest(stacks.pop(stack), text, last)
-      else if (stacks.isUnion(stack)) stack = this.nearest(stack, text)
+      if (stacks.isUnion(stack)) stack = this.nearest(stack, text, last)
       if (stack === EmptyStack) break
       const frame = stacks.top[stack]
       stack = stacks.pop(stack)
@@ -96,7 +94,7 @@ export class Completions {
 
   /**
    * The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own.
-   * `tag`: how the lexeme above a joint ended.
+   * `tag`: how the lexeme above it ended.
    */
   private nearest(union: number, text: number, tag = 1): number {
     const { stacks } = this.states

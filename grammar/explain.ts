@@ -1,6 +1,5 @@
 /** What a text may go on with, for people: what the threads of a state expect, and the part of a schema that asks for it. */
 import { describeSample, type Expectation } from "./frame.ts"
-import { jointMembers } from "./joints.ts"
 import { shortestCompletion } from "./lexeme/completion.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack } from "./stack.ts"
@@ -17,7 +16,7 @@ export function explain(states: States, state: number): Expectation[] {
     const isEnd = lexemeState === Dead
     if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
     const sample = isEnd ? "" : decoder.decode(shortestCompletion(lexemeState).bytes)
-    for (const member of jointMembers(stacks, states.stack(state, i))) {
+    for (const member of stacks.members(states.stack(state, i))) {
       const expectation =
         member === EmptyStack
           ? { what: describeSample(sample), example: sample, path: "" }

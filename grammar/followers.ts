@@ -8,10 +8,9 @@ import { limitError } from "./errors.ts"
 import { type Frame, noFrames, type SharedSteps, type Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { PairMap, TripleMap } from "./intern.ts"
-import { joinReadings, joint, jointMembers } from "./joints.ts"
 import { PlainTag } from "./lexeme/table.ts"
 import type { Limits } from "./limits.ts"
-import { uniteReadings } from "./readings.ts"
+import { joinReadings, uniteReadings } from "./readings.ts"
 import type { StackTable } from "./stack.ts"
 import { NoText } from "./texts.ts"
 
@@ -48,11 +47,9 @@ export class FollowerTable {
   after(stack: number, tag: number): Followers {
     const known = this.ids.get(stack, tag)
     if (known >= 0) return this.lists[known]
-    const frame = this.stacks.top[stack]
-    const followers =
-      frame === joint
-        ? this.joinedFollowers(stack, tag)
-        : this.followersOf(frame, tag, this.stacks.pop(stack))
+    const followers = this.stacks.isUnion(stack)
+      ? this.joinedFollowers(stack, tag)
+      : this.followersOf(this.stacks.top[stack], tag, this.stacks.pop(stack))
     this.ids.set(stack, tag, this.lists.push(followers) - 1)
     return followers
   }
@@ -63,7 +60,7 @@ export class FollowerTable {
    */
   followsItself(lexeme: number, stack: number): boolean {
     const frameId = this.stacks.frameId(stack)
-    if (frameId < 0 || frameId === joint.id) return false
+    if (frameId < 0) return false
     let answer = this.repeats.get(frameId, lexeme)
     if (answer < 0) {
       const frame = this.stacks.top[stack]
@@ -113,11 +110,11 @@ export class FollowerTable {
     return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
   }
 
-  /** What follows under the members of a joint, joined in turn. */
+  /** What follows under the members of a union, joined in turn. */
   private joinedFollowers(stack: number, tag: number): Followers {
     const { stacks } = this
     const threads: number[] = []
-    for (const member of jointMembers(stacks, stack)) {
+    for (const member of stacks.members(stack)) {
       const followers = this.after(member, tag)
       for (let i = 0; i < followers.length; i += 2) threads.push(followers[i], followers[i + 1], NoText)
     }

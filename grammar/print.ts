@@ -7,7 +7,6 @@
 import { concatenate } from "./bytes.ts"
 import { Completions } from "./completions.ts"
 import type { Frame } from "./frame.ts"
-import { joint } from "./joints.ts"
 import { shortestCompletion } from "./lexeme/completion.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
@@ -58,8 +57,7 @@ export function printStack(stacks: StackTable, stack: number): string {
     const members = stacks.members(stack).map((member) => printStack(stacks, member))
     return `(${members.join(" | ")})`
   }
-  const below = printStack(stacks, stacks.pop(stack))
-  return stacks.top[stack] === joint ? below : `${printFrame(stacks.top[stack])} ▸ ${below}`
+  return `${printFrame(stacks.top[stack])} ▸ ${printStack(stacks, stacks.pop(stack))}`
 }
 
 /** The class of a frame, and the pointer that asks for what is read above it. */

@@ -1,17 +1,23 @@
 /**
- * Threads that differ only below their frames, as one thread over a union of stacks.
+ * Threads that read the same, as one thread over a union of their stacks (`stack.ts`).
  *
  * Containers in a schema with alternatives have a frame for each; what is inside them is read alike under all of them. Where
  * few readings are open they cost less one by one. Where many are, those of nested levels would multiply, and here they add
- * up: the alternatives of a level come apart again when its frame is reached. Frames that need the text above them may lie in
- * a union too, as long as all its members wait for as many texts: the threads had the same text, so each member gets its own
- * part of it.
+ * up, in two steps. Threads under the same frame are united below it: the alternatives of a level come apart again when its
+ * frame is reached. Where many are left, an object with hundreds of alternatives, threads under different frames are *joined*:
+ * the union itself is the stack of the thread, and when the lexeme ends, what follows is what follows under each of its members.
+ *
+ * Frames that need the text above them may lie below in a union, as long as all its members wait for as many texts: the threads
+ * had the same text, so each member gets its own part of it. On top they stay apart, since each asks of the text what it wants.
  */
+import { checkLimit, type Limits } from "./errors.ts"
 import { TripleMap } from "./intern.ts"
-import type { StackTable } from "./stack.ts"
+import { EmptyStack, type StackTable } from "./stack.ts"
 
 /** Above so many threads those that can be are united. */
 export const ManyThreads = 8
+/** Above so many times that number they are joined as well. */
+export const JoinedAt = 4
 
 /** (lexeme state, frame, 0) → where the thread stands that was met last. */
 const places = new TripleMap()
@@ -27,14 +33,14 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
     const lexemeState = threads[i]
     const stack = threads[i + 1]
     const text = threads[i + 2]
-    const frame = stacks.top[stack]
-    if (frame !== undefined) {
-      const place = places.get(lexemeState, frame.id, 0)
+    if (stack !== EmptyStack) {
+      const frame = stacks.frameId(stack)
+      const place = places.get(lexemeState, frame, 0)
       if (place >= 0 && threads[place + 2] === text && stacks.canUniteBoth(threads[place + 1], stack)) {
         threads[place + 1] = stacks.unite(threads[place + 1], stack)
         continue
       }
-      places.set(lexemeState, frame.id, 0, end)
+      places.set(lexemeState, frame, 0, end)
     }
     threads[end] = lexemeState
     threads[end + 1] = stack
@@ -42,4 +48,50 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
     end += 3
   }
   return end
+}
+
+/** (lexeme state, text, texts that are waited for) → which group of stacks. */
+const groups = new TripleMap()
+
+/**
+ * Joins what can be of the threads in `threads`, as `uniteReadings` unites them. Throws `limit` where more stacks than
+ * `limits.threads` would be one.
+ */
+export function joinReadings(stacks: StackTable, threads: Int32Array, used: number, limits: Limits): number {
+  groups.clear()
+  /** Where the thread of a group stands, and its stacks. */
+  const places: number[] = []
+  const members: number[][] = []
+  let end = 0
+  for (let i = 0; i < used; i += 3) {
+    const lexemeState = threads[i]
+    const stack = threads[i + 1]
+    const text = threads[i + 2]
+    if (canJoin(stacks, stack)) {
+      const group = groups.get(lexemeState, text, stacks.captureCount(stack))
+      if (group >= 0) {
+        for (const member of stacks.members(stack)) members[group].push(member)
+        continue
+      }
+      groups.set(lexemeState, text, stacks.captureCount(stack), members.length)
+      places.push(end)
+      members.push([...stacks.members(stack)])
+    }
+    threads[end] = lexemeState
+    threads[end + 1] = stack
+    threads[end + 2] = text
+    end += 3
+  }
+  for (const [group, ofGroup] of members.entries()) {
+    if (ofGroup.length === 1) continue
+    checkLimit(limits, "threads.open", ofGroup.length)
+    threads[places[group] + 1] = stacks.uniteAll(ofGroup)
+  }
+  return end
+}
+
+/** Whether what lies on top of `stack` reads without knowing the text. */
+function canJoin(stacks: StackTable, stack: number): boolean {
+  if (stacks.isUnion(stack)) return true
+  return stack !== EmptyStack && !stacks.top[stack].needsText && !stacks.isSymbolic(stack)
 }

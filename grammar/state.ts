@@ -13,9 +13,8 @@ import { FollowerTable } from "./followers.ts"
 import type { Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { grown, TripleMap, TupleTable } from "./intern.ts"
-import { JoinedAt, joinReadings, jointMembers } from "./joints.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
-import { ManyThreads, uniteReadings } from "./readings.ts"
+import { JoinedAt, joinReadings, ManyThreads, uniteReadings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 import { NoText, Texts } from "./texts.ts"
 
@@ -214,8 +213,7 @@ export class States {
     const { stacks } = this
     let beganAs = (lexeme: number) => lexemes.leadsTo(lexeme, lexemeState)
     for (let at = stack; at !== EmptyStack; at = stacks.pop(at)) {
-      at = jointMembers(stacks, at)[0]
-      if (stacks.isUnion(at)) at = stacks.members(at)[0]
+      at = stacks.members(at)[0]
       const path = at === EmptyStack ? "" : stacks.top[at].pathOf(beganAs)
       if (path !== "") return path
       beganAs = () => false
@@ -289,8 +287,9 @@ export class States {
       return
     }
     const frame = this.stacks.top[stack]
-    const below = this.stacks.pop(stack)
-    if (frame.needsText) {
+    // Where readings are joined there is no frame: what lies below the members of the union waits for as many texts as they do.
+    const below = frame === undefined ? stack : this.stacks.pop(stack)
+    if (frame?.needsText) {
       const { segment, outer } = this.texts.split(text)
       const rest = this.stacks.captureCount(below) > 0 ? this.texts.withBytes(outer, segment) : NoText
       for (const step of frame.follow(tag, segment)) this.addStep(step, below, rest)
