@@ -1,7 +1,7 @@
 /** `unevaluatedProperties` and `unevaluatedItems` where the suite does not look: negated, nested, beside `if` and `contains`. */
 import { describe, expect, test } from "vitest"
-import { compile } from "../../../grammar/index.ts"
-import { byteMachine, TextChecker } from "../../../server/suite/checker.ts"
+import { compile } from "../../../../grammar/index.ts"
+import { byteMachine, TextChecker } from "../../../../server/suite/checker.ts"
 
 const table: [name: string, schema: unknown, accept: unknown[], reject: unknown[]][] = [
   [

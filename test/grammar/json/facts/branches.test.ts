@@ -1,10 +1,9 @@
-/** Branches and specs that are told at sight are those of the search and of the general case. */
+/** A conjunction that is one branch at first sight has the branches that the search finds. */
 import { expect, test } from "vitest"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
 import { Branches } from "../../../../grammar/json/facts/branches.ts"
 import { Types } from "../../../../grammar/json/facts/conjunction.ts"
 import { JsonLanguage } from "../../../../grammar/json/language.ts"
-import { objectSpec } from "../../../../grammar/json/object/objectspec.ts"
 import { KeywordReader } from "../../../../grammar/json/read/keywordreader.ts"
 import { fromValue, type JsonNode } from "../../../../grammar/json/read/reader.ts"
 import { SchemaGraph } from "../../../../grammar/json/refs/refs.ts"
@@ -49,10 +48,6 @@ function compare(name: string, schema: JsonNode): number {
       const branch = branches.of(all.of(facts), type)
       expect(branch, place).toEqual(branches.search(all.of(facts), type))
       if (type === Types.object && branch.length === 1 && branch[0].facts.length === 1) count++
-    }
-    for (const isComplete of [true, false]) {
-      const spec = objectSpec(all, reader, facts, limits, { isComplete })
-      expect(spec, place).toEqual(objectSpec(all, reader, facts, limits, { isComplete, isGeneral: true }))
     }
   }
   return count
