@@ -15,8 +15,7 @@ import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
-import type { KeptMask } from "./keptmasks.ts"
-import { LocalMasks } from "./local.ts"
+import { type KeptMask, type LocalMasks, sharedLocals } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
 import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
@@ -40,19 +39,6 @@ const fsmFields = {
   locals: "object",
   ignoresBudgets: "boolean",
 } as const satisfies Fields<FsmOptions>
-
-/** One per vocabulary: local masks serve every grammar. */
-const localsOf = new WeakMap<Vocabulary, LocalMasks>()
-
-/** The local masks that all grammars over `vocabulary` share. */
-export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
-  let locals = localsOf.get(vocabulary)
-  if (locals === undefined) {
-    locals = new LocalMasks(vocabulary)
-    localsOf.set(vocabulary, locals)
-  }
-  return locals
-}
 
 /**
  * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they are first asked
@@ -162,7 +148,7 @@ export class TokenFsm implements TokenMachine {
     let kept = this.kept[state]
     if (kept === undefined) kept = this.find(state)
     else this.hitCount++
-    return this.locals.masks.use(kept)
+    return this.locals.use(kept)
   }
 
   get captures(): CaptureReader | null {
@@ -206,7 +192,7 @@ export class TokenFsm implements TokenMachine {
     let kept = draft.mask
     if (draft.unknown.length > 0) {
       const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
-      kept = this.locals.masks.alone(unite([kept.plain, tried]), true)
+      kept = this.locals.union([], noIds, [kept.plain, tried])
       this.charge(96 + kept.bytes)
     }
     this.charge(8)

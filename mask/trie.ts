@@ -5,7 +5,7 @@
  * end, and the depth is the stack pointer (the same idea as llguidance's toktrie). Interleaved integers take 3–8 ns a
  * node (Node 20, 309,000 nodes, all alive), linked objects 160–300.
  */
-import { lexemes } from "../grammar/lexeme/table.ts"
+import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 export const Stride = 3 // words a node; node 0 is the root
@@ -15,9 +15,7 @@ export const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
 
 const NoTokenHere = -1
 /** In place of a lexeme state: none whose row is at hand. */
-export const NoState = -1
-/** So many children are looked through one by one. */
-const FewChildren = 8
+const NoState = -1
 
 /** What one walk found: tokens that stay inside the lexeme, and nodes below which the lexeme may end, with its tag. */
 export interface Found {
@@ -28,46 +26,28 @@ export interface Found {
   exits: number[]
 }
 
+/** Which states have read which nodes: `walk` leaves out what is below a node that the same state has read already. */
+export interface ReadMarks {
+  /** By node: `stamp` + the state that read it last. Shape [N]. */
+  readonly seen: Int32Array
+  /** Above all marks of earlier walks. */
+  stamp: number
+}
+
 export class TokenTrie {
   /** Shape [N, Stride]. */
   readonly nodes: Int32Array
   /** Ids that spell the same bytes as a lower id, by that id. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /**
-   * Children by node, ascending by byte: those of the node at offset `at` are `childNodes[o .. p)` with the bytes
-   * `childBytes[o .. p)`, o = `childOffsets[at / Stride]`, p = the next one. Shapes [N + 1], [N - 1], [N - 1].
-   */
-  private readonly childOffsets: Int32Array
-  private readonly childNodes: Int32Array
-  private readonly childBytes: Uint8Array
   private readonly states: Int32Array
   /** Nodes that walks and scans have visited. */
   visitCount = 0
-  /** Bit set by node: whether the byte of some edge strictly below it is a quote. */
-  private readonly quotes: Uint32Array
 
   constructor(vocabulary: Vocabulary) {
-    const spellings: { id: number; bytes: Uint8Array }[] = []
-    let maxLength = 0
-    for (let id = 0; id < vocabulary.width; id++) {
-      const bytes = vocabulary.bytes(id)
-      if (bytes.length === 0) continue
-      spellings.push({ id, bytes })
-      maxLength = Math.max(maxLength, bytes.length)
-    }
-    spellings.sort((a, b) => compareBytes(a.bytes, b.bytes) || a.id - b.id)
-    const duplicates = new Map<number, number[]>()
-    let distinct = 0
-    for (const spelling of spellings) {
-      const before = spellings[distinct - 1]
-      if (distinct > 0 && compareBytes(before.bytes, spelling.bytes) === 0) {
-        duplicates.set(before.id, [...(duplicates.get(before.id) ?? []), spelling.id])
-      } else {
-        spellings[distinct++] = spelling
-      }
-    }
+    const { spellings, duplicates } = distinctSpellings(vocabulary)
     this.duplicates = duplicates
     const nodes: number[] = [0, 0, NoTokenHere]
+    let maxLength = 0
     const build = (start: number, end: number, depth: number) => {
       for (let at = start; at < end; ) {
         const byte = spellings[at].bytes[depth]
@@ -76,49 +56,16 @@ export class TokenTrie {
         const node = nodes.length
         const endsHere = spellings[at].bytes.length === depth + 1
         nodes.push(byte | ((depth + 1) << 8), 0, endsHere ? spellings[at].id : NoTokenHere)
+        maxLength = Math.max(maxLength, depth + 1)
         build(endsHere ? at + 1 : at, next, depth + 1)
         nodes[node + End] = nodes.length
         at = next
       }
     }
-    build(0, distinct, 0)
+    build(0, spellings.length, 0)
     nodes[End] = nodes.length
     this.nodes = Int32Array.from(nodes)
-    const count = nodes.length / Stride
-    this.childOffsets = new Int32Array(count + 1)
-    this.childNodes = new Int32Array(count - 1)
-    this.childBytes = new Uint8Array(count - 1)
-    let filled = 0
-    for (let at = 0; at < nodes.length; at += Stride) {
-      this.childOffsets[at / Stride] = filled
-      for (let child = at + Stride; child < nodes[at + End]; child = nodes[child + End]) {
-        this.childNodes[filled] = child
-        this.childBytes[filled++] = nodes[child] & 0xff
-      }
-    }
-    this.childOffsets[count] = filled
     this.states = new Int32Array(maxLength + 1)
-    this.quotes = new Uint32Array((count + 31) >>> 5)
-    const open: number[] = []
-    for (let at = Stride; at < nodes.length; at += Stride) {
-      while (open.length > 0 && at >= nodes[open[open.length - 1] + End]) open.pop()
-      if ((nodes[at] & 0xff) === 0x22) {
-        for (let i = open.length - 1; i >= 0 && !this.hasQuoteBelow(open[i]); i--) this.markQuote(open[i])
-        this.markQuote(0)
-      }
-      open.push(at)
-    }
-  }
-
-  private markQuote(node: number): void {
-    const index = node / Stride
-    this.quotes[index >>> 5] |= 1 << (index & 31)
-  }
-
-  /** Whether some token below `node` goes on with a quote, at once or later. */
-  hasQuoteBelow(node: number): boolean {
-    const index = node / Stride
-    return ((this.quotes[index >>> 5] >>> (index & 31)) & 1) === 1
   }
 
   get nodeCount(): number {
@@ -142,6 +89,11 @@ export class TokenTrie {
   /** Byte of the edge that leads to `node`. */
   byte(node: number): number {
     return this.nodes[node] & 0xff
+  }
+
+  /** Offset just past the subtree of `node`. */
+  end(node: number): number {
+    return this.nodes[node + End]
   }
 
   /** Bytes from the root to `node`. */
@@ -168,37 +120,12 @@ export class TokenTrie {
     return (this.nodes[node + End] - node) / Stride - 1
   }
 
-  /** The most times that `byte` comes in the bytes of one token below `node`. */
-  mostBelow(node: number, byte: number): number {
-    let most = 0
-    for (let i = this.childOffsets[node / Stride]; i < this.childOffsets[node / Stride + 1]; i++) {
-      const child = this.childNodes[i]
-      most = Math.max(most, (this.childBytes[i] === byte ? 1 : 0) + this.mostBelow(child, byte))
-    }
-    return most
-  }
-
-  *children(node: number): Generator<number> {
-    for (let i = this.childOffsets[node / Stride]; i < this.childOffsets[node / Stride + 1]; i++)
-      yield this.childNodes[i]
-  }
-
-  /** The child of `node` by `byte`, or 0. */
+  /** The child of `node` by `byte`, or 0. Cost: a look at each of its children. */
   child(node: number, byte: number): number {
-    const last = this.firstPlace(node + Stride)
-    const place = this.seek(this.firstPlace(node), last, byte)
-    return place < last && this.childBytes[place] === byte ? this.childNodes[place] : 0
-  }
-
-  /** The child of `node` that is `below`, or has it below itself. */
-  childAbove(node: number, below: number): number {
-    let low = this.firstPlace(node)
-    for (let high = this.firstPlace(node + Stride); high - low > 1; ) {
-      const middle = (low + high) >>> 1
-      if (this.childNodes[middle] <= below) low = middle
-      else high = middle
-    }
-    return this.childNodes[low]
+    const { nodes } = this
+    for (let at = node + Stride; at < nodes[node + End]; at = nodes[at + End])
+      if ((nodes[at] & 0xff) === byte) return at
+    return 0
   }
 
   /** The node that spells `bytes` from `start` to their end; −1 if no token begins so. */
@@ -223,33 +150,6 @@ export class TokenTrie {
     return length
   }
 
-  /** The place of the first child of `node`; its last one lies ahead of `firstPlace(node + Stride)`. */
-  firstPlace(node: number): number {
-    return this.childOffsets[node / Stride]
-  }
-
-  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. Binary search. */
-  seek(from: number, end: number, byte: number): number {
-    const { childBytes } = this
-    let low = from
-    let high = end
-    while (high - low > FewChildren) {
-      const middle = (low + high) >>> 1
-      if (childBytes[middle] < byte) low = middle + 1
-      else high = middle
-    }
-    while (low < high && childBytes[low] < byte) low++
-    return low
-  }
-
-  byteAt(place: number): number {
-    return this.childBytes[place]
-  }
-
-  childAt(place: number): number {
-    return this.childNodes[place]
-  }
-
   /** All tokens strictly below `node`, appended to `tokens`. */
   tokensBelow(node: number, tokens: number[]): void {
     for (let at = node + Stride; at < this.nodes[node + End]; at += Stride) {
@@ -257,22 +157,15 @@ export class TokenTrie {
     }
   }
 
-  /** Reads the lexeme from `state` along everything strictly below `node`, and adds to `found`. */
-  walk(node: number, state: number, found: Found): void {
+  /**
+   * Reads the lexeme from `state` along everything strictly below `node`, and adds to `found`. With `marks`, what is below a node
+   * that the same state has read is left out.
+   */
+  walk(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
     const { nodes, states } = this
     const { tokens, exits } = found
-    // A narrow state without a base has few ways on: go to them directly instead of past every child.
-    if (lexemes.base(state) === 0) {
-      const count = lexemes.edgeCount(state)
-      const last = this.firstPlace(node + Stride)
-      for (let i = 0, place = this.firstPlace(node); i < count && place < last; i++) {
-        const byte = lexemes.edgeByte(state, i)
-        place = this.seek(place, last, byte)
-        if (place < last && this.byteAt(place) === byte)
-          this.visit(this.childAt(place), lexemes.edgeTarget(state, i), found)
-      }
-      return
-    }
+    const seen = marks === null ? null : marks.seen
+    const stamp = marks === null ? 0 : marks.stamp
     const end = nodes[node + End]
     states[nodes[node] >>> 8] = state
     let { tokenCount } = found
@@ -281,7 +174,7 @@ export class TokenTrie {
     let visitCount = 0
     // Mostly the same state reads on, and its row need not be looked up.
     let [last, row, first] = [NoState, 0, 0]
-    // hot
+    // hot: states has a place for each depth, tokens one for each node below.
     for (let at = node + Stride; at < end; ) {
       visitCount++
       const head = nodes[at + Head]
@@ -302,10 +195,11 @@ export class TokenTrie {
         values = lexemes.wide.values
         classes = lexemes.wide.classes
       }
-      if (next === 0) {
+      if (next === Dead || (seen !== null && seen[at / Stride] === stamp + next)) {
         at = nodes[at + End]
         continue
       }
+      if (seen !== null) seen[at / Stride] = stamp + next
       states[depth] = next
       const token = nodes[at + Token]
       if (token >= 0) tokens[tokenCount++] = token
@@ -316,17 +210,32 @@ export class TokenTrie {
     found.tokenCount = tokenCount
     this.visitCount += visitCount
   }
+}
 
-  /** As `walk`, for `node` itself too: `state` is the one after its byte. */
-  visit(node: number, state: number, found: Found): void {
-    if (state === 0) return
-    this.visitCount++
-    const token = this.nodes[node + Token]
-    if (token >= 0) found.tokens[found.tokenCount++] = token
-    if (!this.hasChildren(node)) return
-    if (lexemes.tags[state] !== 0) found.exits.push(node, lexemes.tags[state])
-    this.walk(node, state, found)
+interface Spelling {
+  readonly id: number
+  readonly bytes: Uint8Array
+}
+
+/** The tokens that have bytes, in the order of these, each spelling once; and the other ids of a spelling by its lowest id. */
+function distinctSpellings(vocabulary: Vocabulary): {
+  spellings: Spelling[]
+  duplicates: Map<number, number[]>
+} {
+  const all: Spelling[] = []
+  for (let id = 0; id < vocabulary.width; id++) {
+    const bytes = vocabulary.bytes(id)
+    if (bytes.length > 0) all.push({ id, bytes })
   }
+  all.sort((a, b) => compareBytes(a.bytes, b.bytes) || a.id - b.id)
+  const spellings: Spelling[] = []
+  const duplicates = new Map<number, number[]>()
+  for (const spelling of all) {
+    const before = spellings.at(-1)
+    if (before === undefined || compareBytes(before.bytes, spelling.bytes) !== 0) spellings.push(spelling)
+    else duplicates.set(before.id, [...(duplicates.get(before.id) ?? []), spelling.id])
+  }
+  return { spellings, duplicates }
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

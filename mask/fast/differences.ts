@@ -5,7 +5,8 @@
  * So its local mask is the other one's, corrected where the two have not met again: below few nodes of the trie.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import { type Found, Stride, type TokenTrie } from "../trie.ts"
+import type { Found, TokenTrie } from "../trie.ts"
+import type { Children } from "./children.ts"
 
 /** Nodes that are looked at; more cost as much as reading the state by itself. */
 const MaxNodes = 1 << 13
@@ -19,12 +20,14 @@ export interface Difference {
 
 export class Differences {
   private readonly trie: TokenTrie
+  private readonly children: Children
   private left = 0
   private readonly found: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
   private readonly other: Found = { tokens: new Int32Array(MaxNodes), tokenCount: 0, exits: [] }
 
-  constructor(trie: TokenTrie) {
-    this.trie = trie
+  constructor(children: Children) {
+    this.trie = children.trie
+    this.children = children
   }
 
   /** What is below `nodes`; null where that is too much. */
@@ -41,35 +44,35 @@ export class Differences {
 
   /** Nodes below those bytes that only one of both reads first. */
   private leastDifferent(nodes: Int32Array, state: number, base: number): number {
-    const { trie } = this
+    const { trie, children } = this
     let count = 0
     for (const node of nodes) {
-      const last = trie.firstPlace(node + Stride)
-      for (let place = trie.firstPlace(node); place < last; place++) {
-        const byte = trie.byteAt(place)
+      const end = children.end(node)
+      for (let place = children.first(node); place < end; place++) {
+        const byte = children.byteAt(place)
         const [mine, theirs] = [lexemes.next(state, byte), lexemes.next(base, byte)]
         if (mine !== theirs && (mine === Dead || theirs === Dead))
-          count += trie.subtreeSize(trie.childAt(place))
+          count += trie.subtreeSize(children.nodeAt(place))
       }
     }
     return count
   }
 
   private differ(node: number, state: number, base: number): boolean {
-    const { trie, found, other } = this
-    const last = trie.firstPlace(node + Stride)
-    for (let place = trie.firstPlace(node); place < last; place++) {
-      const byte = trie.byteAt(place)
+    const { trie, children, found, other } = this
+    const end = children.end(node)
+    for (let place = children.first(node); place < end; place++) {
+      const byte = children.byteAt(place)
       const mine = lexemes.next(state, byte)
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
-      const child = trie.childAt(place)
+      const child = children.nodeAt(place)
       const isOne = mine === Dead || theirs === Dead
       this.left -= isOne ? 1 + trie.subtreeSize(child) : 1
       if (this.left < 0) return false
       if (isOne) {
-        trie.visit(child, mine, found)
-        trie.visit(child, theirs, other)
+        children.visit(child, mine, found)
+        children.visit(child, theirs, other)
         continue
       }
       if (!trie.hasChildren(child)) continue

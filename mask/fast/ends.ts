@@ -8,13 +8,13 @@
 import { lowerBound, QuadTable } from "../../grammar/intern.ts"
 import { bytesOf, hasByte } from "../../grammar/lexeme/bytesets.ts"
 import { Dead, lexemes, PlainTag } from "../../grammar/lexeme/table.ts"
-import type { NodeLists } from "../lists.ts"
-import { End, Stride, type TokenTrie } from "../trie.ts"
+import { NoList } from "../lists.ts"
+import { End, type TokenTrie } from "../trie.ts"
+import type { Children } from "./children.ts"
 import type { Edges } from "./edges.ts"
+import type { ListTables } from "./listtables.ts"
 import type { ListWalks } from "./listwalks.ts"
 
-/** In place of a list: the lexeme ends nowhere before one of the bytes. */
-export const NoEnds = -1
 /** Answers that are kept. */
 const MaxKnown = 1 << 12
 /** Below so many trie nodes a walk finds the ends sooner than a look at the edges by each byte. */
@@ -24,7 +24,8 @@ const ManyEdges = 8
 
 export class TextEnds {
   private readonly trie: TokenTrie
-  private readonly lists: NodeLists
+  private readonly children: Children
+  private readonly lists: ListTables
   private readonly edges: () => Edges
   private readonly walks: ListWalks
   /** (list, lexeme state, set of bytes), and the answer by its id. */
@@ -34,18 +35,19 @@ export class TextEnds {
   private readonly path: Int32Array
   private readonly states: Int32Array
 
-  constructor(trie: TokenTrie, lists: NodeLists, walks: ListWalks, edges: () => Edges) {
-    this.trie = trie
+  constructor(children: Children, lists: ListTables, walks: ListWalks, edges: () => Edges) {
+    this.trie = children.trie
+    this.children = children
     this.lists = lists
     this.walks = walks
     this.edges = edges
-    this.path = new Int32Array(trie.maxDepth + 1)
-    this.states = new Int32Array(trie.maxDepth + 1)
+    this.path = new Int32Array(this.trie.maxDepth + 1)
+    this.states = new Int32Array(this.trie.maxDepth + 1)
   }
 
   /**
    * The nodes below those of `list`, between two characters, where `lexemeState` may end with the plain tag and one of the set
-   * `bytes`, none of them within a character, goes on; `NoEnds` for none.
+   * `bytes`, none of them within a character, goes on; `NoList` for none.
    */
   before(list: number, lexemeState: number, bytes: number): number {
     if (this.known.length >= MaxKnown) {
@@ -62,12 +64,10 @@ export class TextEnds {
   private find(roots: Int32Array, lexemeState: number, bytes: number): number {
     const { minNested } = this.walks
     const isCommon =
-      minNested < Number.POSITIVE_INFINITY &&
-      lexemes.base(lexemeState) !== Dead &&
-      this.edgeCount(bytes) > this.trie.nodeCount / ManyEdges
+      lexemes.base(lexemeState) !== Dead && this.edgeCount(bytes) > this.trie.nodeCount / ManyEdges
     if (isCommon) {
       const nodes = this.nestedEnds(roots, lexemeState, bytes)
-      return nodes.length === 0 ? NoEnds : this.lists.gather(nodes)
+      return nodes.length === 0 ? NoList : this.lists.gather(nodes)
     }
     const found = new Set<number>()
     const isNear = (root: number) => this.trie.subtreeSize(root) <= MaxWalkNodes
@@ -75,7 +75,7 @@ export class TextEnds {
     const near = roots.filter(isNear)
     if (near.length < minNested) for (const root of near) this.addNear(root, lexemeState, bytes, found)
     else for (const node of this.nestedEnds(near, lexemeState, bytes)) found.add(node)
-    return found.size === 0 ? NoEnds : this.lists.intern([...found].sort((a, b) => a - b))
+    return found.size === 0 ? NoList : this.lists.intern([...found].sort((a, b) => a - b))
   }
 
   /** How many edges the trie has by the bytes of a set. */
@@ -90,7 +90,7 @@ export class TextEnds {
     if (trie.subtreeSize(root) <= MaxWalkNodes) this.addNear(root, lexemeState, bytes, found)
     else if (lexemes.base(lexemeState) === Dead) {
       for (let i = 0; i < lexemes.edgeCount(lexemeState); i++) {
-        const child = trie.child(root, lexemes.edgeByte(lexemeState, i))
+        const child = this.children.by(root, lexemes.edgeByte(lexemeState, i))
         if (child === 0) continue
         const next = lexemes.edgeTarget(lexemeState, i)
         if (lexemes.tags[next] === PlainTag && this.goesOn(child, bytes)) found.add(child)
@@ -113,7 +113,7 @@ export class TextEnds {
 
   /** The same for many nodes, some of which lie below others: what is below both is read once. A node may come several times. */
   private nestedEnds(roots: Int32Array, lexemeState: number, bytes: number): number[] {
-    const { exits } = this.walks.nested().all(roots, lexemeState)
+    const { exits } = this.walks.belowNested(roots, lexemeState)
     const nodes: number[] = []
     for (let i = 0; i < exits.length; i += 2)
       if (exits[i + 1] === PlainTag && this.goesOn(exits[i], bytes)) nodes.push(exits[i])
@@ -121,16 +121,16 @@ export class TextEnds {
   }
 
   private goesOn(node: number, bytes: number): boolean {
-    const { trie } = this
-    const last = trie.firstPlace(node + Stride)
-    for (let place = trie.firstPlace(node); place < last; place++)
-      if (hasByte(bytes, trie.byteAt(place))) return true
+    const { children } = this
+    const end = children.end(node)
+    for (let place = children.first(node); place < end; place++)
+      if (hasByte(bytes, children.byteAt(place))) return true
     return false
   }
 
   /** Adds the parents of `nodes`, which ascend, that are below `root` and where the lexeme may end. */
   private addBelow(root: number, lexemeState: number, nodes: Int32Array, found: Set<number>): void {
-    const { trie, path, states } = this
+    const { trie, children, path, states } = this
     const end = trie.nodes[root + End]
     let top = 0
     path[0] = root
@@ -140,7 +140,7 @@ export class TextEnds {
       while (trie.nodes[path[top] + End] <= node) top--
       // Down to the parent, as far as the lexeme goes.
       for (;;) {
-        const child = trie.childAbove(path[top], node)
+        const child = children.above(path[top], node)
         if (child === node) {
           if (path[top] !== root && lexemes.tags[states[top]] === PlainTag) found.add(path[top])
           break

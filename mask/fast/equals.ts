@@ -6,13 +6,13 @@
  * turn.
  */
 import { mix, PairMap } from "../../grammar/intern.ts"
-import type { Local } from "../entry.ts"
+import type { FastLocal } from "./entry.ts"
 
 /** Ids of each list that count for a hash: longer lists mostly differ in their length. */
 const MaxHashed = 32
 
 interface Link {
-  readonly local: Local
+  readonly local: FastLocal
   /** The place of another one with this hash; -1: there is none. */
   readonly before: number
 }
@@ -24,7 +24,7 @@ export class EqualLocals {
   private count = 0
 
   /** The one that stands for all that are equal to `local`: the first that was here, with a serial. Linear in its ids. */
-  one(local: Local): Local {
+  one(local: FastLocal): FastLocal {
     const hash = hashOf(local)
     const newest = this.places.get(hash, 0)
     for (let place = newest; place >= 0; place = this.links[place].before)
@@ -43,7 +43,7 @@ export class EqualLocals {
   }
 }
 
-function hashOf({ row, common, removed, ids, exits }: Local): number {
+function hashOf({ row, common, removed, ids, exits }: FastLocal): number {
   let hash = row === null ? 0 : 1
   hash = withIds(withIds(withIds(hash, common), removed), exits)
   for (let i = 0; i < ids.length; i++) hash = withIds(hash, ids[i])
@@ -57,7 +57,7 @@ function withIds(before: number, ids: Int32Array): number {
 }
 
 /** Rows are equal if they are one: they are shared as they are. */
-function areEqual(a: Local, b: Local): boolean {
+function areEqual(a: FastLocal, b: FastLocal): boolean {
   if (a.row !== b.row || a.ids.length !== b.ids.length) return false
   if (!areSame(a.exits, b.exits) || !areSame(a.common, b.common) || !areSame(a.removed, b.removed))
     return false

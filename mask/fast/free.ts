@@ -9,6 +9,7 @@ import { rawLexeme } from "../../grammar/lexeme/raw.ts"
 import { anyContent } from "../../grammar/lexeme/string/content.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { Found, TokenTrie } from "../trie.ts"
+import type { Children } from "./children.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 
 /** Rooms above this are rounded down to a multiple of `RoomStep`: few tokens are longer. */
@@ -19,14 +20,14 @@ const MaxRoom = 48
 const allBytes = Array.from({ length: 256 }, (_, byte) => byte)
 
 export class FreeMasks {
-  private readonly trie: TokenTrie
+  private readonly children: Children
   private readonly width: number
   private readonly made = new Map<string, FreeTokens>()
   /** Bytes of what is kept, rows that are made later aside. */
   bytes = 0
 
-  constructor(trie: TokenTrie, width: number) {
-    this.trie = trie
+  constructor(children: Children, width: number) {
+    this.children = children
     this.width = width
   }
 
@@ -52,11 +53,17 @@ export class FreeMasks {
     const key = `${list} ${room} ${isWide} ${free.bytes} ${ways}`
     let tokens = this.made.get(key)
     if (tokens === undefined) {
-      tokens = new FreeTokens(this.trie, this.width, nodes, { bytes: free.bytes, room, isWide }, ways)
+      tokens = new FreeTokens(
+        this.children.trie,
+        this.width,
+        nodes,
+        { bytes: free.bytes, room, isWide },
+        ways,
+      )
       this.made.set(key, tokens)
       this.bytes += tokens.byteLength
     }
-    tokens.leave(state, this.trie, found)
+    tokens.leave(state, this.children, found)
     return tokens.inside
   }
 }
@@ -130,12 +137,12 @@ class FreeTokens {
   }
 
   /** Adds what `state` reads of the tokens that leave the free bytes. */
-  leave(state: number, trie: TokenTrie, found: Found): void {
+  leave(state: number, children: Children, found: Found): void {
     const { path, parents, leaving, states } = this
     for (let i = 0; i < path.length; i++) {
       const before = parents[i] < 0 ? state : states[parents[i]]
       states[i] = before === 0 ? 0 : lexemes.next(before, path[i])
-      if (leaving[i] !== 0) trie.visit(leaving[i], states[i], found)
+      if (leaving[i] !== 0) children.visit(leaving[i], states[i], found)
     }
   }
 }

@@ -1,32 +1,39 @@
 /**
- * Walks below the nodes of a list: from each of them, or by a way that meets fewer nodes.
+ * Walks below all nodes of a list, past what was read before.
  *
- * What a state of few edges reads is found among the children by their bytes, and what many nodes share below them is read once.
+ * An identifier may end nearly anywhere in a word, so what follows it is read from fifty thousand nodes of which most lie below
+ * others. Each node is marked with the state in which it was read last: what is read in the same state is not read again. And
+ * what a state of few edges reads is found among the children of all nodes by their bytes.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import type { NodeLists } from "../lists.ts"
-import type { Found, TokenTrie } from "../trie.ts"
-import { NestedWalks } from "./nested.ts"
+import { type Found, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
+import { type Children, dropRepeated } from "./children.ts"
+import type { ListTables } from "./listtables.ts"
 
 /** Children by so many bytes are looked for one byte after the other. */
 const FewEdges = 2
+/** No state has such a number: when stamps reach it they begin anew. */
+const MaxStamp = 1 << 30
 
 export class ListWalks {
-  /** What was read last. */
+  /** What was read last. It has room for all tokens twice. */
   readonly found: Found
-  private readonly trie: TokenTrie
-  private readonly lists: NodeLists
-  /** Nodes of a list from which on all are walked together; infinity: each is walked from all its children. */
+  /** Nodes of a list from which on nodes are marked. */
   readonly minNested: number
+  private readonly children: Children
+  private readonly trie: TokenTrie
+  private readonly lists: ListTables
   /** Made for the first list of many nodes. */
-  private ofMany: NestedWalks | null = null
+  private marks: ReadMarks | null = null
+  /** The state after each byte; -1 for those that are not known yet. */
+  private readonly nexts = new Int32Array(256)
 
-  constructor(trie: TokenTrie, lists: NodeLists, minNested: number) {
-    this.trie = trie
+  constructor(children: Children, lists: ListTables, minNested: number) {
+    this.children = children
+    this.trie = children.trie
     this.lists = lists
     this.minNested = minNested
-    // Twice, see `makeRoom`.
-    this.found = { tokens: new Int32Array(2 * trie.nodeCount + 1), tokenCount: 0, exits: [] }
+    this.found = { tokens: new Int32Array(2 * this.trie.nodeCount + 1), tokenCount: 0, exits: [] }
   }
 
   /** Forgets what was found. */
@@ -39,55 +46,78 @@ export class ListWalks {
   below(list: number, state: number): Found {
     this.begin()
     const length = this.lists.length(list)
-    if (length >= this.minNested) this.belowMany(list, state)
-    else if (length > 1 && this.minNested < Number.POSITIVE_INFINITY && lexemes.base(state) === Dead)
-      this.alongEdges(list, state, (node, target) => this.visit(node, target))
-    else {
-      for (const node of this.lists.view(list)) {
-        this.makeRoom(node)
-        this.trie.walk(node, state, this.found)
-      }
-    }
+    const isNarrow = lexemes.base(state) === Dead
+    const marks = length >= this.minNested ? this.freshMarks() : null
+    // Children by a byte are found at once, but for a keyword's letters they are as many as the nodes.
+    const isAlongEdges = isNarrow && length > 1 && (marks === null || lexemes.edgeCount(state) <= FewEdges)
+    if (isAlongEdges) this.alongEdges(list, state, marks)
+    else if (marks !== null) this.belowMarked(this.lists.view(list), state, marks)
+    else for (const node of this.lists.view(list)) this.belowNode(node, state)
+    return this.found
+  }
+
+  /** What `state` reads strictly below `nodes`, some of which lie below others. Valid until the next walk. */
+  belowNested(nodes: Int32Array, state: number): Found {
+    this.begin()
+    this.belowMarked(nodes, state, this.freshMarks())
     return this.found
   }
 
   /** Adds what is read below `node`, and `node` itself: `state` is the one after its byte. */
   visit(node: number, state: number): void {
-    this.makeRoom(node)
-    this.trie.visit(node, state, this.found)
+    this.children.visit(node, state, this.found)
   }
 
-  /** Walks from many nodes, which may lie below others. */
-  nested(): NestedWalks {
-    this.ofMany ??= new NestedWalks(this.trie, this.found)
-    return this.ofMany
+  private belowNode(node: number, state: number): void {
+    const { found } = this
+    if (found.tokenCount + this.trie.subtreeSize(node) >= found.tokens.length) dropRepeated(found)
+    this.children.walk(node, state, found)
   }
 
-  private belowMany(list: number, state: number): void {
-    const nested = this.nested()
-    nested.begin()
-    // Children by a byte are found at once, but for a keyword's letters they are as many as the nodes.
-    if (lexemes.base(state) === Dead && lexemes.edgeCount(state) <= FewEdges)
-      this.alongEdges(list, state, (node, target) => nested.visit(node, target))
-    else nested.below(this.lists.view(list), state)
-  }
-
-  /** Visits the children of all nodes of `list`, for a state of few edges: what has none of their bytes next is not looked at. */
-  private alongEdges(list: number, state: number, visit: (node: number, target: number) => void): void {
+  /** Visits the children of all nodes of `list`, for a state of few edges: nodes that have none of their bytes are not looked at. */
+  private alongEdges(list: number, state: number, marks: ReadMarks | null): void {
     for (let i = 0; i < lexemes.edgeCount(state); i++) {
-      const children = this.lists.children(list, lexemes.edgeByte(state, i))
+      const children = this.lists.childrenBy(list, lexemes.edgeByte(state, i))
       if (children < 0) continue
       const target = lexemes.edgeTarget(state, i)
-      for (const node of this.lists.view(children)) visit(node, target)
+      for (const node of this.lists.view(children)) this.children.visit(node, target, this.found, marks)
     }
   }
 
-  /** Room for all tokens below `node`. Nodes of a list may lie below each other: then tokens are found twice. */
-  private makeRoom(node: number): void {
-    const { found } = this
-    if (found.tokenCount + this.trie.subtreeSize(node) < found.tokens.length) return
-    const tokens = new Set(found.tokens.subarray(0, found.tokenCount))
-    found.tokens.set([...tokens])
-    found.tokenCount = tokens.size
+  /** Most children of many nodes have been read in the same state, or are not read at all. */
+  private belowMarked(nodes: Int32Array, state: number, marks: ReadMarks): void {
+    const { children, nexts, found } = this
+    const { seen, stamp } = marks
+    nexts.fill(-1)
+    let visitCount = 0
+    // hot
+    for (let i = 0; i < nodes.length; i++) {
+      const end = children.end(nodes[i])
+      for (let place = children.first(nodes[i]); place < end; place++) {
+        visitCount++
+        const byte = children.byteAt(place)
+        let next = nexts[byte]
+        if (next < 0) {
+          next = lexemes.next(state, byte)
+          nexts[byte] = next
+        }
+        if (next === Dead) continue
+        const child = children.nodeAt(place)
+        if (seen[child / Stride] !== stamp + next) children.visit(child, next, found, marks)
+      }
+    }
+    this.trie.visitCount += visitCount
+  }
+
+  /** Marks above all states of the walks before: so none need be cleared. */
+  private freshMarks(): ReadMarks {
+    this.marks ??= { seen: new Int32Array(this.trie.nodeCount), stamp: 0 }
+    const { marks } = this
+    marks.stamp += lexemes.count
+    if (marks.stamp >= MaxStamp) {
+      marks.stamp = 0
+      marks.seen.fill(0)
+    }
+    return marks
   }
 }

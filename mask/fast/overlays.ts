@@ -4,18 +4,22 @@
 import { PairMap } from "../../grammar/intern.ts"
 import { differsInClosingOnly } from "../../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import { countOf } from "../entry.ts"
-import { type Found, Stride, type TokenTrie } from "../trie.ts"
-
-const Quote = 0x22
+import type { Found, TokenTrie } from "../trie.ts"
+import type { Children } from "./children.ts"
+import { countOf } from "./entry.ts"
+import { Quote, type Quotes } from "./quotes.ts"
 
 export class Overlays {
   private readonly trie: TokenTrie
+  private readonly children: Children
+  private readonly quotes: Quotes
   /** (node, state) → the base from which the state differs in nothing below the node. */
   private readonly equals = new PairMap()
 
-  constructor(trie: TokenTrie) {
-    this.trie = trie
+  constructor(children: Children, quotes: Quotes) {
+    this.trie = children.trie
+    this.children = children
+    this.quotes = quotes
   }
 
   /** Forgets what is known of states. */
@@ -25,17 +29,17 @@ export class Overlays {
 
   /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
   differ(node: number, state: number, base: number, found: Found, other: Found): void {
-    const { trie } = this
+    const { trie, children, quotes } = this
     const areClosing = differsInClosingOnly(state)
-    if (areClosing && !trie.hasQuoteBelow(node)) return
+    if (areClosing && !quotes.isBelow(node)) return
     const count = lexemes.edgeCount(state)
-    const last = trie.firstPlace(node + Stride)
-    for (let i = 0, place = trie.firstPlace(node); i < count && place < last; i++) {
+    const end = children.end(node)
+    for (let i = 0, place = children.first(node); i < count && place < end; i++) {
       const byte = lexemes.edgeByte(state, i)
-      place = trie.seek(place, last, byte)
-      if (place === last || trie.byteAt(place) !== byte) continue
-      const child = trie.childAt(place)
-      if (areClosing && byte !== Quote && !trie.hasQuoteBelow(child)) continue
+      place = children.seek(place, end, byte)
+      if (place === end || children.byteAt(place) !== byte) continue
+      const child = children.nodeAt(place)
+      if (areClosing && byte !== Quote && !quotes.isBelow(child)) continue
       const mine = lexemes.edgeTarget(state, i)
       const theirs = lexemes.next(base, byte)
       if (mine === theirs) continue
@@ -46,8 +50,8 @@ export class Overlays {
         this.differBelow(child, mine, theirs, found, other)
         continue
       }
-      trie.visit(child, mine, found)
-      trie.visit(child, theirs, other)
+      children.visit(child, mine, found)
+      children.visit(child, theirs, other)
     }
   }
 

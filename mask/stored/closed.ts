@@ -8,7 +8,7 @@
 import type { Expectation } from "../../grammar/frame.ts"
 import { DeadState } from "../../grammar/state.ts"
 import { wordCount } from "../bits.ts"
-import { sharedLocals } from "../fsm.ts"
+import { sharedLocals } from "../local.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
 import { emptyRecipe, idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
 import type { TokenTrie } from "../trie.ts"

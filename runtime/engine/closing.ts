@@ -8,8 +8,8 @@
  * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
-import { sharedLocals } from "../../mask/fsm.ts"
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
+import { sharedLocals } from "../../mask/local.ts"
 import { longestToken, spell } from "../../mask/spelling.ts"
 import type { TokenTrie } from "../../mask/trie.ts"
 import { RequestError } from "../errors.ts"

@@ -1,8 +1,6 @@
 /** Lists of trie nodes against the tokens that pass through them. */
 import { expect, test } from "vitest"
-import { byteSet, NoBytes } from "../../grammar/lexeme/bytesets.ts"
-import { tagOf } from "../../grammar/lexeme/greedy.ts"
-import { NodeLists, NoList, RootList } from "../../mask/lists.ts"
+import { NodeLists, RootList } from "../../mask/lists.ts"
 import { TokenTrie } from "../../mask/trie.ts"
 import { vocabularyOf } from "../support/oracle.ts"
 
@@ -21,70 +19,9 @@ test("equal lists are one, and the root is the first", () => {
   expect(Array.from(lists.view(listOf("a")))).toEqual([nodeOf("a")])
 })
 
-test("sizes are nodes below", () => {
-  expect(lists.size(RootList)).toBe(trie.nodeCount - 1)
-  expect(lists.size(listOf("a", "b"))).toBe(trie.subtreeSize(nodeOf("a")) + trie.subtreeSize(nodeOf("b")))
-})
-
-test("children by a byte, or none", () => {
-  expect(lists.children(RootList, 0x61)).toBe(listOf("a"))
-  expect(lists.children(listOf("a", "b"), 0x63)).toBe(listOf("bc"))
-  expect(lists.children(listOf("a", '"'), 0x22)).toBe(listOf('a"', '""'))
-  expect(lists.children(RootList, 0x7a)).toBe(-1)
-})
-
-test("the bytes with which tokens go on", () => {
-  expect(lists.nextBytes(RootList)).toBe(byteSet([0x61, 0x62, 0x22]))
-  expect(lists.nextBytes(listOf("a", "b"))).toBe(byteSet([0x62, 0x22, 0x63]))
-  expect(lists.nextBytes(listOf("bc"))).toBe(NoBytes)
-})
-
-test("tokens that end at the nodes, with those that spell the same", () => {
-  const ids = Array.from(lists.tokens(listOf("ab", "bc"))).sort((a, b) => a - b)
-  expect(ids.map((id) => pieces[id])).toEqual(["ab", "bc", "ab"])
-  expect(lists.tokens(RootList).length).toBe(0)
-})
-
-test("nodes below which a string opened there closes are told apart", () => {
-  expect(lists.quoted(listOf("a", "b"))).toEqual({ open: listOf("b"), closing: listOf("a") })
-  expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: -1 })
-})
-
 test("exits are gathered by tag", () => {
   const [a, b, c] = [nodeOf("a"), nodeOf("ab"), nodeOf("b")]
   const exits = lists.exits([c, 2, a, 1, b, 2])
   expect(Array.from(exits)).toEqual([1, listOf("a"), 2, listOf("ab", "b")])
   expect(lists.exits([]).length).toBe(0)
-})
-
-test("a node before bytes that its tag forbids alone is no exit", () => {
-  const word = tagOf(byteSet([0x61, 0x62, 0x63]))
-  const exits = [nodeOf("a"), word, nodeOf("ab"), word, nodeOf("b"), word]
-  expect(Array.from(lists.exits(exits))).toEqual([word, listOf("a")])
-  expect(lists.exits(exits.slice(2)).length).toBe(0)
-  expect(Array.from(new NodeLists(trie, true).exits(exits)).length).toBe(2)
-  expect(Array.from(lists.patched(lists.exits(exits), exits.slice(0, 4), [nodeOf('"'), word]))).toEqual([
-    word,
-    listOf('"'),
-  ])
-})
-
-test("unions and differences are those of the nodes", () => {
-  for (let round = 0; round < 2; round++) {
-    expect(lists.union(listOf("a", "b"), listOf("ab", "b"))).toBe(listOf("a", "ab", "b"))
-    expect(lists.without(listOf("a", "ab", "b"), listOf("b", "bc"))).toBe(listOf("a", "ab"))
-    expect(lists.without(listOf("a"), listOf("a"))).toBe(NoList)
-  }
-  expect(lists.union(NoList, listOf("a"))).toBe(listOf("a"))
-  expect(lists.unionOf(Int32Array.of(listOf("a")))).toBe(listOf("a"))
-  expect(lists.unionOf(Int32Array.of(listOf("b"), NoList, listOf("a", "b"), listOf("ab")))).toBe(
-    listOf("a", "ab", "b"),
-  )
-})
-
-test("a list has a quote if some token goes on with one below a node of it", () => {
-  expect(lists.hasQuote(RootList)).toBe(true)
-  expect(lists.hasQuote(listOf("a", "b"))).toBe(true)
-  expect(lists.hasQuote(listOf("ab"))).toBe(false)
-  expect(lists.hasQuote(NoList)).toBe(false)
 })

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { type CompileOptions, compile } from "../../grammar/index.ts"
 import { exprLexeme } from "../../grammar/lexeme/raw.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
+import { shortcuts } from "../../mask/fast/shortcuts.ts"
 import { TokenFsm } from "../../mask/fsm.ts"
 import { Matcher, Vocabulary } from "../../mask/index.ts"
 import { LocalMasks } from "../../mask/local.ts"
@@ -100,18 +101,21 @@ for (const piece of pieces) tokens.push(encoder.encode(piece))
 tokens.push(Uint8Array.of(0xf0, 0x9f), Uint8Array.of(0x98, 0x80, 0x22), encoder.encode("name"), null)
 const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1], width: tokens.length + 13 })
 
-const plain = new LocalMasks(vocabulary, { isPlain: true })
+const plain = new LocalMasks(vocabulary, null)
 const ways: [name: string, locals: LocalMasks][] = [
-  ["by characters from the first node", new LocalMasks(vocabulary, { minSliceNodes: 0 })],
-  ["with a cache of a few kilobytes", new LocalMasks(vocabulary, { minSliceNodes: 0, maxBytes: 4_000 })],
-  ["with a cache of nothing", new LocalMasks(vocabulary, { maxBytes: 0 })],
+  ["by characters from the first node", new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0 }))],
+  [
+    "with a cache of a few kilobytes",
+    new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0, maxBytes: 4_000 })),
+  ],
+  ["with a cache of nothing", new LocalMasks(vocabulary, shortcuts({ maxBytes: 0 }))],
   [
     "with what is longer than 3 bytes by itself",
-    new LocalMasks(vocabulary, { minSliceNodes: 0, farBytes: 3 }),
+    new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0, farBytes: 3 })),
   ],
   [
     "with what is longer than a byte by itself",
-    new LocalMasks(vocabulary, { minSliceNodes: 0, farBytes: 1 }),
+    new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0, farBytes: 1 })),
   ],
 ]
 
@@ -232,8 +236,8 @@ test("lists of nodes that lie below each other are read as node by node, one lis
   const read = (texts: string[], lists: { pick: number[]; state: number }[]) => {
     const all = [...new Set(texts)].map((each) => encoder.encode(each))
     const small = Vocabulary.fromBytes([...all, null], { endIds: [all.length] })
-    const [defined, quick] = [{ isPlain: true }, { minNestedNodes: 1 }].map(
-      (options) => new LocalMasks(small, options),
+    const [defined, quick] = [null, shortcuts({ minNestedNodes: 1 })].map(
+      (make) => new LocalMasks(small, make),
     )
     const { nodeCount } = quick.trie
     const [row, other] = [new Uint32Array(small.words), new Uint32Array(small.words)]

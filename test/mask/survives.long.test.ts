@@ -42,11 +42,11 @@ function answerOf(action: () => unknown): unknown {
 
 /** All that can be seen of a constraint: the refusal, or the report and what may follow along its text. */
 function answersTo(engine: Engine, { input, options, text }: Survivor, attempt: Attempt): unknown[] {
-  const { compile, forcedBytes, LocalMasks, Matcher, TokenFsm } = engine
+  const { compile, forcedBytes, LocalMasks, Matcher, shortcuts, TokenFsm } = engine
   let locals = localsOf.get(engine)
   if (locals === undefined) {
     // Small enough that tokens are taken by their characters, too.
-    locals = new LocalMasks(vocabularyIn(engine), { minSliceNodes: 24 })
+    locals = new LocalMasks(vocabularyIn(engine), shortcuts({ minSliceNodes: 24 }))
     localsOf.set(engine, locals)
   }
   const shared = locals

@@ -9,6 +9,7 @@ import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
 import { Vocabulary } from "../../mask/index.ts"
 import { compareBytes, type Found, TokenTrie } from "../../mask/trie.ts"
+import { childrenOf } from "../support/oracle.ts"
 
 const encoder = new TextEncoder()
 const tokenOf = fc.oneof(
@@ -54,7 +55,7 @@ test("the walk finds what reading every token finds", () => {
       expect(tokens.sort((a, b) => a - b)).toEqual(expected)
       const paths = new Map<number, string>([[0, ""]])
       const name = (node: number) => {
-        for (const child of trie.children(node)) {
+        for (const child of childrenOf(trie, node)) {
           paths.set(child, [...(node === 0 ? [] : [paths.get(node)]), trie.byte(child)].join())
           name(child)
         }

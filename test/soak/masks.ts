@@ -32,7 +32,7 @@ export interface MaskSoakOptions {
 }
 
 /** The plain walks of a vocabulary, for `MaskSoakOptions.plain`. */
-export const plainLocals = (vocabulary: Vocabulary) => new LocalMasks(vocabulary, { isPlain: true })
+export const plainLocals = (vocabulary: Vocabulary) => new LocalMasks(vocabulary, null)
 
 /** Throws what `compile` and a walk throw. */
 export function compareMasks(schema: string, texts: readonly string[], more: MaskSoakOptions): MaskSoak {

@@ -34,12 +34,13 @@ export async function freshEngine(checkTime?: () => void) {
     import("../../grammar/tables.ts"),
     import("../../mask/index.ts"),
     import("../../mask/local.ts"),
+    import("../../mask/fast/shortcuts.ts"),
   ])
   if (checkTime) {
     vi.doUnmock(deadline)
     vi.resetModules()
   }
-  const [errors, grammar, intern, nodes, table, stack, state, tables, mask, local] = modules
+  const [errors, grammar, intern, nodes, table, stack, state, tables, mask, local, fast] = modules
   return {
     ...errors,
     ...grammar,
@@ -51,6 +52,7 @@ export async function freshEngine(checkTime?: () => void) {
     ...tables,
     ...mask,
     ...local,
+    ...fast,
   }
 }
 

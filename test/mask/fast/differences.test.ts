@@ -9,8 +9,10 @@ import { clampedState } from "../../../grammar/lexeme/clamp.ts"
 import { exprLexeme } from "../../../grammar/lexeme/raw.ts"
 import { lexemes } from "../../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"
+import { Children } from "../../../mask/fast/children.ts"
 import { Differences } from "../../../mask/fast/differences.ts"
 import { FarTokens } from "../../../mask/fast/far.ts"
+import { shortcuts } from "../../../mask/fast/shortcuts.ts"
 import { TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 import { type Found, TokenTrie } from "../../../mask/trie.ts"
@@ -40,7 +42,7 @@ test.each(inputs)("%s", (_, input) => {
     )
     tokens.push(Uint8Array.of(0xc3), Uint8Array.of(0xa9, 0x61), null)
     const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1] })
-    const ways = [{ isPlain: true }, { minSliceNodes: 0 }, { minSliceNodes: 0, farBytes }]
+    const ways = [null, shortcuts({ minSliceNodes: 0 }), shortcuts({ minSliceNodes: 0, farBytes })]
     const fsms = ways.map(
       (each) => new TokenFsm(grammar, vocabulary, { locals: new LocalMasks(vocabulary, each) }),
     )
@@ -72,7 +74,7 @@ test("the end of an escape stands for more bytes than it has", () => {
   const tokens: (Uint8Array | null)[] = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
   for (const text of ["0\u0800\u0800", "0\u0800a", "a longer token"]) tokens.push(encoder.encode(text))
   const vocabulary = Vocabulary.fromBytes([...tokens, null], { endIds: [tokens.length] })
-  for (const way of [{ isPlain: true }, { minSliceNodes: 0, farBytes: 7 }]) {
+  for (const way of [null, shortcuts({ minSliceNodes: 0, farBytes: 7 })]) {
     const fsm = new TokenFsm(grammar, vocabulary, { locals: new LocalMasks(vocabulary, way) })
     const row = new Uint32Array(vocabulary.words)
     fsm.fillMask(fsm.advance(fsm.start, encoder.encode('"\\u080')), row)
@@ -128,7 +130,7 @@ test("what one state reads, corrected by the differences, is what another one re
   const read = (all: string[], state: number, base: number, before: string) => {
     const trie = new TokenTrie(vocabularyOf(all))
     const after = [...encoder.encode(before)].reduce((at, byte) => lexemes.next(at, byte), state)
-    const { found, other } = new Differences(trie).find(Int32Array.of(0), after, base)!
+    const { found, other } = new Differences(new Children(trie)).find(Int32Array.of(0), after, base)!
     expectCorrected(trie, after, base, found, other)
   }
   const one = fc.constantFrom(...states)

@@ -5,6 +5,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
+import { shortcuts } from "../../../mask/fast/shortcuts.ts"
 import { bindGrammar, Vocabulary } from "../../../mask/index.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
@@ -48,10 +49,10 @@ test.each(formats)("%s", (_, format) => {
     )
     tokens.push(Uint8Array.of(0xc3), Uint8Array.of(0xa9, 0x3c), null)
     const vocabulary = Vocabulary.fromBytes(tokens, { endIds: [tokens.length - 1] })
-    const ways = [{ isPlain: true }, { minSliceNodes: 1 }, { minSliceNodes: 1, minNestedNodes: 1 }]
-    const fsms = ways.map((options) => {
+    const ways = [null, shortcuts({ minSliceNodes: 1 }), shortcuts({ minSliceNodes: 1, minNestedNodes: 1 })]
+    const fsms = ways.map((make) => {
       return bindGrammar(compile({ kind: "tag", format }).grammar, vocabulary, {
-        locals: new LocalMasks(vocabulary, options),
+        locals: new LocalMasks(vocabulary, make),
       })
     })
     const states = fsms.map((fsm) => fsm.start)

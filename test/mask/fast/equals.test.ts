@@ -1,7 +1,7 @@
 /** Equal local masks are one object, and only those. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { entry, type Local } from "../../../mask/entry.ts"
+import { entry, type FastLocal } from "../../../mask/fast/entry.ts"
 import { EqualLocals } from "../../../mask/fast/equals.ts"
 
 const rows = [null, new Uint32Array(2), new Uint32Array(2)]
@@ -15,7 +15,7 @@ const parts = fc.record({
 })
 type Parts = typeof parts extends fc.Arbitrary<infer P> ? P : never
 
-function localOf({ row, common, removed, ids, exits }: Parts): Local {
+function localOf({ row, common, removed, ids, exits }: Parts): FastLocal {
   const lists = ids.map((list) => Int32Array.from(list))
   const recipe = {
     row: rows[row],
@@ -30,7 +30,7 @@ test("one stands for all with the same row, lists and exits, under a serial of i
   fc.assert(
     fc.property(fc.array(parts, { maxLength: 60 }), (all) => {
       const equals = new EqualLocals()
-      const known = new Map<string, Local>()
+      const known = new Map<string, FastLocal>()
       for (const each of all) {
         const key = JSON.stringify(each)
         const one = equals.one(localOf(each))
@@ -48,7 +48,7 @@ test("one stands for all with the same row, lists and exits, under a serial of i
 
 test("lists that differ far behind, where their hashes do not, are told apart", () => {
   const equals = new EqualLocals()
-  const long = (last: number): Local =>
+  const long = (last: number): FastLocal =>
     localOf({ row: 0, common: [], removed: [], ids: [[...Array(100).keys(), last]], exits: [] })
   const [first, second] = [equals.one(long(7)), equals.one(long(8))]
   expect(second).not.toBe(first)

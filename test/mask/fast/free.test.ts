@@ -4,10 +4,12 @@ import { formatExpr } from "../../../grammar/format/format.ts"
 import { exprContent } from "../../../grammar/lexeme/string/content.ts"
 import { bodyState, type Escapes } from "../../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../../grammar/lexeme/table.ts"
+import { shortcuts } from "../../../mask/fast/shortcuts.ts"
 import { RootList } from "../../../mask/lists.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
 import { Vocabulary } from "../../../mask/vocabulary.ts"
+import { childrenOf } from "../../support/oracle.ts"
 
 const encoder = new TextEncoder()
 const letters = "abeyz019-XN"
@@ -62,8 +64,8 @@ const vocabulary = Vocabulary.fromBytes(
   ],
   { endIds: [pieces.length + 100] },
 )
-const masks = new LocalMasks(vocabulary, { minSliceNodes: 1 })
-const plain = new LocalMasks(vocabulary, { isPlain: true })
+const masks = new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 1 }))
+const plain = new LocalMasks(vocabulary, null)
 
 const beginnings = [
   "xn--",
@@ -97,7 +99,7 @@ test.each(classes)("a class in a pattern, %s: %s", (escapes, text) => {
   expectPlain("regex", escapes, text)
   // Below the nodes behind an opening quote too, and below many others.
   const { trie, lists } = masks
-  const below = [...trie.children(0)].filter((node) => trie.hasChildren(node))
+  const below = childrenOf(trie, 0).filter((node) => trie.hasChildren(node))
   for (const nodes of [below, below.filter((_, i) => i % 2 === 0)])
     expectPlain("regex", escapes, text, lists.intern(nodes), plain.lists.intern(nodes))
 })

@@ -3,6 +3,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { VocabularyReach } from "../../../mask/fast/reach.ts"
+import { shortcuts } from "../../../mask/fast/shortcuts.ts"
 import { TokenFsm, Vocabulary } from "../../../mask/index.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 
@@ -41,9 +42,9 @@ test("masks within counted words are those of a walk, whatever the tokens", () =
     const pieces = ["a", "b", " ", '"', "\\", "n", "u", "0", "2"]
     const vocabulary = vocabularyOf([...new Set([...texts, ...pieces])])
     const schema = JSON.stringify({ type: "string", pattern: source })
-    const fsms = [{ minSliceNodes: 4 }, { isPlain: true }].map((options) => {
+    const fsms = [shortcuts({ minSliceNodes: 4 }), null].map((make) => {
       const { grammar } = compile({ kind: "json", schema }, { surface: "conform" })
-      return new TokenFsm(grammar, vocabulary, { locals: new LocalMasks(vocabulary, options) })
+      return new TokenFsm(grammar, vocabulary, { locals: new LocalMasks(vocabulary, make) })
     })
     const states = fsms.map((fsm) => fsm.start)
     for (const step of steps) {

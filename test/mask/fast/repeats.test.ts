@@ -2,15 +2,18 @@
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
 import { PlainTag } from "../../../grammar/lexeme/table.ts"
+import { Children } from "../../../mask/fast/children.ts"
+import { ListTables } from "../../../mask/fast/listtables.ts"
+import { Quotes } from "../../../mask/fast/quotes.ts"
 import { Repeats } from "../../../mask/fast/repeats.ts"
-import { NodeLists, NoList, RootList } from "../../../mask/lists.ts"
+import { NoList, RootList } from "../../../mask/lists.ts"
 import { type Found, TokenTrie } from "../../../mask/trie.ts"
 import { vocabularyOf } from "../../support/oracle.ts"
 
 const trie = new TokenTrie(
   vocabularyOf(["-", "--", "-----", "--a", "-a-", "a-", "-+-", "+", "+ +", "- -+", "b"]),
 )
-const lists = new NodeLists(trie)
+const lists = new ListTables(new Children(trie), new Quotes(trie))
 const found: Found = { tokens: new Int32Array(2 * trie.nodeCount), tokenCount: 0, exits: [] }
 
 /** The nodes at which `lexeme` ends, once read from those of `list`. */

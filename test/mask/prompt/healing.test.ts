@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../../grammar/index.ts"
 import { DeadState } from "../../../grammar/state.ts"
-import { sharedLocals } from "../../../mask/fsm.ts"
 import {
   isAllowed,
   Matcher,
@@ -11,6 +10,7 @@ import {
   type TokenMachine,
   Vocabulary,
 } from "../../../mask/index.ts"
+import { sharedLocals } from "../../../mask/local.ts"
 import { forcedBytes, forcedTokens } from "../../../mask/prompt/forced.ts"
 import { heal, healed } from "../../../mask/prompt/healing.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"

@@ -1,8 +1,9 @@
 /** A warm vocabulary has the common masks. */
 import { expect, test } from "vitest"
 import { compile } from "../../../grammar/index.ts"
-import { sharedLocals, TokenFsm } from "../../../mask/fsm.ts"
+import { TokenFsm } from "../../../mask/fsm.ts"
 import { Matcher, Vocabulary } from "../../../mask/index.ts"
+import { sharedLocals } from "../../../mask/local.ts"
 import { sampleRounds } from "../../../runtime/warm/samples.ts"
 import { warmUp } from "../../../runtime/warm/warm.ts"
 

@@ -1,11 +1,11 @@
 /** Kept masks against the unions that they are, as recipes and as rows. */
 import { expect, test } from "vitest"
-import { wordCount } from "../../mask/bits.ts"
-import { entry, type Local } from "../../mask/entry.ts"
-import { EqualLocals } from "../../mask/fast/equals.ts"
-import { KeptMasks } from "../../mask/keptmasks.ts"
-import { idsRecipe, noIds, rowRecipe, writeRecipe } from "../../mask/recipe.ts"
-import { randomOf } from "../support/oracle.ts"
+import { wordCount } from "../../../mask/bits.ts"
+import { entry, type FastLocal } from "../../../mask/fast/entry.ts"
+import { EqualLocals } from "../../../mask/fast/equals.ts"
+import { KeptMasks } from "../../../mask/fast/keptmasks.ts"
+import { idsRecipe, noIds, rowRecipe, writeRecipe } from "../../../mask/recipe.ts"
+import { randomOf } from "../../support/oracle.ts"
 
 const width = 10_000
 const rowBytes = 4 * wordCount(width)
@@ -15,7 +15,7 @@ test("unions are those of their parts at each use, while rows come and go", () =
   const random = randomOf(32)
   const equals = new EqualLocals()
   const below = (n: number) => Math.floor(random() * n)
-  const locals: Local[] = Array.from({ length: 12 }, () => {
+  const locals: FastLocal[] = Array.from({ length: 12 }, () => {
     const ids = Int32Array.from({ length: 100 + below(400) }, () => below(width))
     return equals.one(entry(idsRecipe(ids), noIds, 0))
   })

@@ -4,11 +4,12 @@
  * A union of the same local masks is one mask, whichever grammar asks for it: of 143,370 unions of MaskBench's development split
  * 23,217 differ.
  */
-import { TupleTable } from "../grammar/intern.ts"
-import { wordCount } from "./bits.ts"
-import type { Local } from "./entry.ts"
-import { putInOrder } from "./lists.ts"
-import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } from "./recipe.ts"
+import { TupleTable } from "../../grammar/intern.ts"
+import { wordCount } from "../bits.ts"
+import { putInOrder } from "../lists.ts"
+import type { KeptMask } from "../local.ts"
+import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } from "../recipe.ts"
+import type { FastLocal } from "./entry.ts"
 
 /** A mask of which so many ids were set, over all its uses, is kept as a row to copy. */
 const ManyIds = 4_096
@@ -18,10 +19,7 @@ const FewIds = 64
 const unionBytes = 160
 
 /** `KeptMasks` alone writes to it. */
-export interface KeptMask {
-  readonly plain: Recipe
-  /** What is its own of `plain`: not what it shares with local masks. */
-  readonly bytes: number
+export interface FastMask extends KeptMask {
   /** How it is written at the moment. */
   recipe: Recipe
   /** Ids that are set one by one each time. */
@@ -36,10 +34,10 @@ export class KeptMasks {
   private readonly maxRows: number
   /** By the serials of the parts, which ascend, and the number of end ids behind them. */
   private unions = new TupleTable()
-  private masks: KeptMask[] = []
+  private masks: FastMask[] = []
   private maskBytes = 0
   /** The masks that are rows to copy, in a ring. */
-  private readonly rows: KeptMask[] = []
+  private readonly rows: FastMask[] = []
   /** Rows that were made. */
   private rowCount = 0
   private key = new Int32Array(16)
@@ -56,7 +54,7 @@ export class KeptMasks {
   }
 
   /** The union of `parts` and of the tokens `endIds`, which are always the same or none. */
-  unionOf(parts: readonly Local[], endIds: Int32Array): KeptMask {
+  unionOf(parts: readonly FastLocal[], endIds: Int32Array): FastMask {
     if (this.key.length <= parts.length) this.key = new Int32Array(2 * parts.length)
     const { key } = this
     for (let i = 0; i < parts.length; i++) key[i] = parts[i].serial
@@ -76,7 +74,7 @@ export class KeptMasks {
   }
 
   /** A mask that no other state shares, though its row may be another's. Many ids are a row at once: as a list they would take more. */
-  alone(recipe: Recipe, isSharedRow: boolean): KeptMask {
+  alone(recipe: Recipe, isSharedRow: boolean): FastMask {
     const isLong = listedCount(recipe) >= this.width / 64
     const plain = isLong ? rowRecipe(this.rowOf(recipe)) : recipe
     const listed = listedCount(plain)
@@ -85,7 +83,7 @@ export class KeptMasks {
   }
 
   /** How to write `mask`, which is about to be written. */
-  use(mask: KeptMask): Recipe {
+  use(mask: FastMask): Recipe {
     mask.set += mask.listed
     // Not at once: most masks are asked for once.
     if (mask.set > ManyIds && mask.listed > FewIds && mask.set > mask.listed) this.keepRow(mask)
@@ -101,7 +99,7 @@ export class KeptMasks {
   }
 
   /** In place of the oldest one, where there are enough: what is in use comes back. */
-  private keepRow(mask: KeptMask): void {
+  private keepRow(mask: FastMask): void {
     const row = this.rowOf(mask.plain)
     const place = this.rowCount++ % this.maxRows
     const oldest = this.rows[place]

@@ -1,13 +1,12 @@
 /** Local masks as they are kept, and one of them corrected where another state differs from its own. */
-import type { Kept } from "./fast/generations.ts"
-import type { NodeLists } from "./lists.ts"
-import { joined, listedCount, noIds, type Recipe, recipe, without } from "./recipe.ts"
-import type { Found } from "./trie.ts"
+import type { Local } from "../local.ts"
+import { joined, listedCount, noIds, type Recipe, recipe, without } from "../recipe.ts"
+import type { Found } from "../trie.ts"
+import type { Kept } from "./generations.ts"
+import type { ListTables } from "./listtables.ts"
 
 /** A recipe whose row and `common` may be shared between entries. */
-export interface Local extends Recipe, Kept {
-  /** (tag, node list) pairs: below these nodes the lexeme has ended with this tag. */
-  readonly exits: Int32Array
+export interface FastLocal extends Local, Kept {
   /** No other one has it; 0 until it stands for all that are equal. */
   serial: number
 }
@@ -16,12 +15,12 @@ export interface Local extends Recipe, Kept {
 export const entryBytes = 96
 
 /** All entries are this literal's, see `recipe`. */
-export function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): Local {
+export function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): FastLocal {
   return { row, common, removed, ids, exits, bytes, serial: 0, generation: 0 }
 }
 
 /** `plain` with what is in `found`, without what is in `other` alone. */
-export function corrected(plain: Local, found: Found, other: Found, lists: NodeLists): Local {
+export function corrected(plain: FastLocal, found: Found, other: Found, lists: ListTables): FastLocal {
   if (countOf(found) + countOf(other) === 0) return plain
   const added = lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
   const taken = without(lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)

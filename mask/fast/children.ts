@@ -1,0 +1,128 @@
+/**
+ * The children of each trie node side by side, ascending by byte: a state of few edges goes to its children directly instead of
+ * past all of them.
+ */
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import { type Found, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
+
+/** So many children are looked through one by one. */
+const FewChildren = 8
+
+export class Children {
+  readonly trie: TokenTrie
+  /**
+   * The children of the node at offset `at` are `nodes[o .. p)` with the bytes `bytes[o .. p)`, o = `offsets[at / Stride]`, p =
+   * the next offset. Shapes [N + 1], [N - 1], [N - 1].
+   */
+  private readonly offsets: Int32Array
+  private readonly nodes: Int32Array
+  private readonly bytes: Uint8Array
+
+  constructor(trie: TokenTrie) {
+    this.trie = trie
+    const count = trie.nodeCount
+    this.offsets = new Int32Array(count + 1)
+    this.nodes = new Int32Array(count - 1)
+    this.bytes = new Uint8Array(count - 1)
+    let filled = 0
+    for (let node = 0; node < count * Stride; node += Stride) {
+      this.offsets[node / Stride] = filled
+      for (let child = node + Stride; child < trie.end(node); child = trie.end(child)) {
+        this.nodes[filled] = child
+        this.bytes[filled++] = trie.byte(child)
+      }
+    }
+    this.offsets[count] = filled
+  }
+
+  /** The place of the first child of `node`. */
+  first(node: number): number {
+    return this.offsets[node / Stride]
+  }
+
+  /** The place behind the last child of `node`. */
+  end(node: number): number {
+    return this.offsets[node / Stride + 1]
+  }
+
+  byteAt(place: number): number {
+    return this.bytes[place]
+  }
+
+  nodeAt(place: number): number {
+    return this.nodes[place]
+  }
+
+  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. Binary search. */
+  seek(from: number, end: number, byte: number): number {
+    const { bytes } = this
+    let low = from
+    let high = end
+    while (high - low > FewChildren) {
+      const middle = (low + high) >>> 1
+      if (bytes[middle] < byte) low = middle + 1
+      else high = middle
+    }
+    while (low < high && bytes[low] < byte) low++
+    return low
+  }
+
+  /** The child of `node` by `byte`, or 0. */
+  by(node: number, byte: number): number {
+    const end = this.end(node)
+    const place = this.seek(this.first(node), end, byte)
+    return place < end && this.bytes[place] === byte ? this.nodes[place] : 0
+  }
+
+  /** The child of `node` that is `below`, or has it below itself. */
+  above(node: number, below: number): number {
+    let low = this.first(node)
+    for (let high = this.end(node); high - low > 1; ) {
+      const middle = (low + high) >>> 1
+      if (this.nodes[middle] <= below) low = middle
+      else high = middle
+    }
+    return this.nodes[low]
+  }
+
+  /** As `TokenTrie.walk`; along its edges for a state that has few. */
+  walk(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
+    if (lexemes.base(state) !== Dead) {
+      this.trie.walk(node, state, found, marks)
+      return
+    }
+    const count = lexemes.edgeCount(state)
+    const end = this.end(node)
+    for (let i = 0, place = this.first(node); i < count && place < end; i++) {
+      const byte = lexemes.edgeByte(state, i)
+      place = this.seek(place, end, byte)
+      if (place < end && this.bytes[place] === byte)
+        this.visit(this.nodes[place], lexemes.edgeTarget(state, i), found, marks)
+    }
+  }
+
+  /** As `walk`, for `node` itself too: `state` is the one after its byte. Makes room in `found` where it might not suffice. */
+  visit(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
+    if (state === Dead) return
+    if (marks !== null) {
+      const mark = marks.stamp + state
+      if (marks.seen[node / Stride] === mark) return
+      marks.seen[node / Stride] = mark
+    }
+    const { trie } = this
+    trie.visitCount++
+    if (found.tokenCount + trie.subtreeSize(node) >= found.tokens.length) dropRepeated(found)
+    const token = trie.token(node)
+    if (token >= 0) found.tokens[found.tokenCount++] = token
+    if (!trie.hasChildren(node)) return
+    if (lexemes.tags[state] !== 0) found.exits.push(node, lexemes.tags[state])
+    this.walk(node, state, found, marks)
+  }
+}
+
+/** Below nodes of one list that lie below each other tokens are found several times: keeps each once. */
+export function dropRepeated(found: Found): void {
+  const tokens = new Set(found.tokens.subarray(0, found.tokenCount))
+  found.tokens.set([...tokens])
+  found.tokenCount = tokens.size
+}

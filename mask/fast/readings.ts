@@ -1,0 +1,245 @@
+/**
+ * What masks of one grammar need not read: exits of free text behind which nothing can follow, and readings of the same lexeme
+ * from the same nodes under stacks that can be united.
+ */
+import { grown, moreThan, TripleMap } from "../../grammar/intern.ts"
+import { bytesOf, NoBytes, shareByte, uniteSets } from "../../grammar/lexeme/bytesets.ts"
+import { Dead, lexemes, PlainTag } from "../../grammar/lexeme/table.ts"
+import { tokenIds } from "../../grammar/lexeme/token.ts"
+import { EmptyStack, type StackTable } from "../../grammar/stack.ts"
+import type { States } from "../../grammar/state.ts"
+import { NoList, RootList } from "../lists.ts"
+import type { Read, ReadingShortcuts } from "../local.ts"
+import { firstBytes } from "./firstbytes.ts"
+import type { ListTables } from "./listtables.ts"
+import type { FastMasks } from "./shortcuts.ts"
+
+/** If more bytes than these may follow free text, all its exits are listed. */
+const MaxBytesBehind = 32
+/**
+ * Longer lists, and for lexemes of many ways lists with more trie nodes below them, are read by themselves: they recur, and each
+ * list that is made with them would be read anew.
+ */
+const MaxUnited = 1_024
+const MaxBelow = 8_192
+
+// In place of a set of bytes.
+const NotAsked = 0
+const Many = 1
+
+/** Room of new columns, in numbers. */
+const FirstRoom = 48
+/** In place of a list before: this one is in no group. */
+const Alone = -2
+
+export class Readings implements ReadingShortcuts {
+  readonly unites: boolean
+  private readonly states: States
+  private readonly locals: FastMasks
+  private readonly waves: Waves
+  /** What `bytesBehind` returns, by stack: `NotAsked`, `Many` for null, else the set + 2. */
+  private behind = new Int32Array(8)
+
+  constructor(states: States, locals: FastMasks) {
+    this.states = states
+    this.locals = locals
+    this.unites = states.grammar.unites
+    this.waves = new Waves(states.stacks, locals.lists)
+  }
+
+  ends(list: number, lexemeState: number, stack: number): number | null {
+    if (this.locals.quiet(lexemeState) === lexemeState) return null
+    const bytes = this.bytesBehind(stack)
+    return bytes === null ? null : this.locals.endsBefore(list, lexemeState, bytes)
+  }
+
+  quiet(lexemeState: number): number {
+    return this.locals.quiet(lexemeState)
+  }
+
+  add(list: number, lexemeState: number, stack: number): void {
+    this.waves.add(list, lexemeState, stack)
+  }
+
+  /**
+   * What is read from the same nodes under the same frame is read once for all stacks below it: a token of many brackets has as
+   * many ways through an ambiguous grammar as it has brackets, and not their power.
+   */
+  readAll(read: Read): void {
+    const { waves } = this
+    for (let length = waves.take(); length > 0; length = waves.take()) {
+      const { wave } = waves
+      for (let i = 0; i < length; i += 3)
+        read(this.withRepeats(wave[i], wave[i + 1], wave[i + 2]), wave[i + 1], wave[i + 2])
+    }
+  }
+
+  clear(): void {
+    this.waves.clear()
+  }
+
+  /**
+   * `list`, and where the lexeme may follow itself without a change of the stack all nodes at which it would be read again. Tokens
+   * of a hundred equal signs, slashes or brackets would take a wave for each of them.
+   */
+  private withRepeats(list: number, lexemeState: number, stack: number): number {
+    if (list === RootList || stack === EmptyStack || lexemes.base(lexemeState) !== Dead) return list
+    const { states, locals, waves } = this
+    if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
+    // A frame is asked only what follows an end that there is: that of a key takes other tags.
+    const { exits } = locals.local(list, lexemeState)
+    if (exits.length === 0 || exits[0] !== PlainTag || !states.followers.followsItself(lexemeState, stack))
+      return list
+    const others = waves.unread(locals.repeated(list, lexemeState), lexemeState, stack)
+    return locals.lists.union(list, others)
+  }
+
+  /**
+   * The set of the bytes that may follow a lexeme under `stack` that ends with the plain tag, or of more, memoised; null: there
+   * are many, or they depend on a text. Tokens that are read by their ids have none: inside another token there is no room for one.
+   */
+  private bytesBehind(stack: number): number | null {
+    if (stack === EmptyStack) return NoBytes
+    if (this.states.stacks.isSymbolic(stack)) return null
+    if (stack >= this.behind.length) this.behind = grown(this.behind, moreThan(stack))
+    if (this.behind[stack] === NotAsked) {
+      const bytes = this.findBytesBehind(stack)
+      // Asking may have made stacks, and the array anew.
+      this.behind[stack] = bytes === null ? Many : bytes + 2
+    }
+    return this.behind[stack] === Many ? null : this.behind[stack] - 2
+  }
+
+  private findBytesBehind(stack: number): number | null {
+    const parts: number[] = []
+    const followers = this.states.followers.after(stack, PlainTag)
+    for (let i = 0; i < followers.length; i += 2) {
+      const next = followers[i]
+      if (next === Dead || tokenIds(next) !== null) continue
+      parts.push(firstBytes(next))
+      if (lexemes.tags[next] === 0) continue
+      // A lexeme that may be empty lets through what is behind it.
+      const inner = lexemes.tags[next] === PlainTag ? this.bytesBehind(followers[i + 1]) : null
+      if (inner === null) return null
+      parts.push(inner)
+    }
+    const bytes = uniteSets(parts)
+    return bytesOf(bytes).length > MaxBytesBehind ? null : bytes
+  }
+}
+
+/**
+ * What is to be read next, from which nodes, under which stack: what is read from the same nodes under the same frame as one for
+ * all stacks below it, then what is read under the same stack as one for all nodes. Its tables are made once, for all masks.
+ */
+class Waves {
+  private readonly stacks: StackTable
+  private readonly lists: ListTables
+  /** What `take` took: node list, lexeme state, stack. Shape [length / 3, 3]. */
+  wave = new Int32Array(FirstRoom)
+  /** What was added since then, in the same shape. */
+  private added = new Int32Array(FirstRoom)
+  private used = 0
+  /** (node list, lexeme state, frame) → where its stack stands in `added`. */
+  private readonly places = new TripleMap()
+  /** (lexeme state, stack, 0) → the list of the nodes from which it was read: what comes back to them adds nothing. */
+  private readonly read = new TripleMap()
+  /** (lexeme state, stack, 0) → where the last list that is read so stands in `added`. */
+  private readonly groups = new TripleMap()
+  /** Where the list before it in its group stands, by the place of a list. */
+  private before = new Int32Array(FirstRoom)
+  /** The lists of one group. */
+  private group = new Int32Array(FirstRoom)
+
+  constructor(stacks: StackTable, lists: ListTables) {
+    this.stacks = stacks
+    this.lists = lists
+  }
+
+  add(list: number, lexemeState: number, stack: number): void {
+    const { stacks, lists, places, used } = this
+    if (list !== RootList && !shareByte(lists.nextBytes(list), firstBytes(lexemeState))) return
+    const frame = stacks.frameId(stack)
+    if (frame >= 0 && stacks.canUnite(stack)) {
+      const place = places.get(list, lexemeState, frame)
+      if (place >= 0) {
+        this.added[place] = stacks.unite(this.added[place], stack)
+        return
+      }
+      places.set(list, lexemeState, frame, used + 2)
+    }
+    if (used + 3 > this.added.length) this.added = grown(this.added, 2 * this.added.length)
+    this.added[used] = list
+    this.added[used + 1] = lexemeState
+    this.added[used + 2] = stack
+    this.used = used + 3
+  }
+
+  /** Before another mask. The last one may have been given up: what was added for it goes too. */
+  clear(): void {
+    this.used = 0
+    this.places.clear()
+    this.read.clear()
+  }
+
+  /** The nodes of `list` from which the lexeme has not been read under `stack`. From now on it has. */
+  unread(list: number, lexemeState: number, stack: number): number {
+    const { lists, read } = this
+    const known = read.get(lexemeState, stack, 0)
+    const before = known < 0 ? NoList : known
+    const fresh = lists.without(list, before)
+    if (fresh !== NoList) read.set(lexemeState, stack, 0, lists.union(before, fresh))
+    return fresh
+  }
+
+  /** Puts all that was added since the last time into `wave`, in its shape. Returns how many numbers that are. */
+  take(): number {
+    const { used, added } = this
+    if (this.wave.length < used) this.wave = new Int32Array(added.length)
+    if (this.before.length < used) this.before = new Int32Array(added.length)
+    const { wave, before, groups } = this
+    groups.clear()
+    let end = 0
+    for (let i = 0; i < used; i += 3) {
+      if (this.mayUnite(added[i], added[i + 1])) {
+        before[i] = groups.get(added[i + 1], added[i + 2], 0)
+        groups.set(added[i + 1], added[i + 2], 0, i)
+      } else {
+        before[i] = Alone
+        wave[end++] = added[i]
+        wave[end++] = added[i + 1]
+        wave[end++] = added[i + 2]
+      }
+    }
+    for (let i = 0; i < used; i += 3) {
+      if (before[i] === Alone || groups.get(added[i + 1], added[i + 2], 0) !== i) continue
+      const list = this.unread(this.unionOfGroup(i), added[i + 1], added[i + 2])
+      if (list === NoList) continue
+      wave[end++] = list
+      wave[end++] = added[i + 1]
+      wave[end++] = added[i + 2]
+    }
+    this.used = 0
+    this.places.clear()
+    return end
+  }
+
+  private mayUnite(list: number, lexemeState: number): boolean {
+    const { lists } = this
+    if (list === RootList || lists.length(list) > MaxUnited) return false
+    return lexemes.base(lexemeState) === Dead || lists.size(list) <= MaxBelow
+  }
+
+  /** The nodes of all lists of a group, whose last one stands at `last`. */
+  private unionOfGroup(last: number): number {
+    const { lists, added, before } = this
+    if (before[last] < 0) return added[last]
+    let count = 0
+    for (let i = last; i >= 0; i = before[i]) count++
+    if (count > this.group.length) this.group = new Int32Array(2 * count)
+    const group = this.group.subarray(0, count)
+    // In the order in which they were added: mostly they ascend.
+    for (let i = last; i >= 0; i = before[i]) group[--count] = added[i]
+    return lists.unionOf(group)
+  }
+}

@@ -1,0 +1,428 @@
+/**
+ * Local masks without a walk where that is possible: what `LocalMasks` defines, with the same bits.
+ *
+ * A state shares its local mask with the states that differ from it beyond any token (`clamp`) or in how a string closes where no
+ * quote lies below. Where a state is edges over a base (a string except along some names), its local mask is the base's, patched
+ * along the edges: the plain string's 2 ms walk is done once, each patch takes microseconds. The others are found by their length
+ * (`text.ts`), by bytes that are free (`free.ts`), by what differs in long tokens alone (`far.ts`), or in slices of characters
+ * (`cuts.ts`). What is left is walked.
+ */
+import { checkTime } from "../../grammar/deadline.ts"
+import { grown, moreThan } from "../../grammar/intern.ts"
+import { hasByte, NoBytes } from "../../grammar/lexeme/bytesets.ts"
+import { clampedState, quietState } from "../../grammar/lexeme/clamp.ts"
+import type { Reach } from "../../grammar/lexeme/expr/clamp.ts"
+import { freeBytes, withoutNames } from "../../grammar/lexeme/string/string.ts"
+import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import type { States } from "../../grammar/state.ts"
+import { wordCount } from "../bits.ts"
+import { NoList, RootList } from "../lists.ts"
+import type { Local, MakeShortcuts, ReadingShortcuts, Shortcuts } from "../local.ts"
+import {
+  emptyRecipe,
+  idsRecipe,
+  listedCount,
+  noIds,
+  type Recipe,
+  recipe,
+  rowRecipe,
+  setIds,
+  unite,
+  writeRecipe,
+} from "../recipe.ts"
+import type { Found, TokenTrie } from "../trie.ts"
+import type { Vocabulary } from "../vocabulary.ts"
+import { CharacterSets } from "./characters.ts"
+import { Children } from "./children.ts"
+import { Cuts } from "./cuts.ts"
+import { Differences } from "./differences.ts"
+import { TextEnds } from "./ends.ts"
+import { corrected, entry, entryBytes, type FastLocal } from "./entry.ts"
+import { EqualLocals } from "./equals.ts"
+import { FarTokens } from "./far.ts"
+import { FreeMasks } from "./free.ts"
+import { Generations } from "./generations.ts"
+import { type FastMask, KeptMasks } from "./keptmasks.ts"
+import { ListTables } from "./listtables.ts"
+import { ListWalks } from "./listwalks.ts"
+import { Overlays } from "./overlays.ts"
+import { Quotes } from "./quotes.ts"
+import { VocabularyReach } from "./reach.ts"
+import { Readings } from "./readings.ts"
+import { Repeats } from "./repeats.ts"
+import type { Group } from "./slices.ts"
+import { type TextLocal, TextMasks } from "./text.ts"
+
+/** Below so many trie nodes a walk costs less than a look into the caches. */
+const MaxWalkNodes = 400
+/** A look at the clock after so much work: some 50 µs for each local mask that is made. */
+const ListWeight = 16
+/** States with at most this many outgoing bytes are compared with a list byte by byte. */
+const FewWays = 8
+
+/** Bounds of time and memory. None changes an answer. */
+export interface ShortcutOptions {
+  /**
+   * Bytes of what entries share (a grammar of C's takes 13 MB of these), half as many of entries, and a third as many each of their
+   * unions and of those that are kept as rows. Default 24 MiB.
+   */
+  maxBytes?: number
+  /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
+  minSliceNodes?: number
+  /** Nodes of a list from which on all are walked together, as some may lie below others. Default 64. */
+  minNestedNodes?: number
+  /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
+  farBytes?: number
+}
+
+/** Makes the shortcuts of a vocabulary. */
+export function shortcuts(options: ShortcutOptions = {}): MakeShortcuts {
+  return (vocabulary, trie) => new FastMasks(vocabulary, trie, options)
+}
+
+/** What shortcuts for single lists and states share. */
+export class FastMasks implements Shortcuts {
+  readonly lists: ListTables
+  readonly trie: TokenTrie
+  walkCount = 0
+  private readonly width: number
+  private readonly maxBytes: number
+  private readonly masks: KeptMasks
+  private readonly text: TextMasks
+  private readonly free: FreeMasks
+  private readonly reach: VocabularyReach
+  private readonly characters = new CharacterSets()
+  private readonly cuts: Cuts
+  private readonly textEnds: TextEnds
+  private readonly repeats: Repeats
+  private readonly overlays: Overlays
+  private readonly differences: Differences
+  private readonly far: FarTokens
+  private readonly nearReach: Reach
+  private readonly minSliceNodes: number
+  /** Clamped lexeme state by lexeme state; 0 = not known yet. */
+  private clamped = new Int32Array(1024)
+  /** What `quiet` returns; 0 = not known yet. */
+  private quieted = new Int32Array(1024)
+  /** What `unnamed` returns; 0 = not known yet. */
+  private bare = new Int32Array(1024)
+  /** By node list and lexeme state, clamped and unnamed. */
+  private readonly entries: Generations<FastLocal>
+  private readonly equals = new EqualLocals()
+  /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
+  private generation: number
+  private readonly walks: ListWalks
+  private readonly other: Found
+  private readonly empty: FastLocal
+
+  constructor(vocabulary: Vocabulary, trie: TokenTrie, options: ShortcutOptions) {
+    const { width } = vocabulary
+    this.trie = trie
+    this.width = width
+    this.maxBytes = options.maxBytes ?? 24 << 20
+    this.entries = new Generations(this.maxBytes / 2)
+    this.generation = this.entries.generation
+    this.masks = new KeptMasks(width, this.maxBytes / 3)
+    this.minSliceNodes = options.minSliceNodes ?? 2_000
+    this.reach = new VocabularyReach(vocabulary, trie.maxDepth)
+    const farBytes = Math.min(options.farBytes ?? 24, trie.maxDepth)
+    const children = new Children(trie)
+    const quotes = new Quotes(trie)
+    this.far = new FarTokens(trie, farBytes)
+    this.overlays = new Overlays(children, quotes)
+    this.differences = new Differences(children)
+    this.nearReach = {
+      bytes: farBytes,
+      // What comes here is slow enough for a look.
+      fewIterations: 2,
+      iterations: (...loop) => this.reach.iterations(...loop),
+    }
+    this.lists = new ListTables(children, quotes)
+    this.walks = new ListWalks(children, this.lists, options.minNestedNodes ?? 64)
+    this.text = new TextMasks(trie, width)
+    this.free = new FreeMasks(children, width)
+    this.cuts = new Cuts(vocabulary, trie, this.lists, this.characters)
+    this.cuts.prepare()
+    this.textEnds = new TextEnds(children, this.lists, this.walks, () => this.cuts.edgesByByte())
+    this.repeats = new Repeats(trie, this.lists)
+    this.other = { tokens: new Int32Array(2 * trie.nodeCount + 1), tokenCount: 0, exits: [] }
+    this.empty = this.equals.one(entry(emptyRecipe, noIds, entryBytes))
+  }
+
+  local(list: number, lexemeState: number): FastLocal {
+    if (this.isApart(list, lexemeState)) return this.empty
+    const clamped = this.clamp(lexemeState)
+    const state = this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
+    const known = this.entries.get(list, state)
+    if (known !== undefined) return known
+    const local = this.equals.one(this.make(list, state))
+    this.entries.set(list, state, local)
+    const isFull = this.sharedBytes > this.maxBytes
+    if (isFull || this.entries.generation !== this.generation) {
+      this.equals.clear()
+      this.masks.forgetUnions()
+      this.overlays.clear()
+      this.characters.clear()
+    }
+    if (isFull) {
+      // Entries go too: they hold rows of what is shared.
+      this.entries.clear()
+      this.cuts.clear()
+      this.text.clear()
+      this.free.clear()
+    }
+    this.generation = this.entries.generation
+    return local
+  }
+
+  /**
+   * Whether no token goes on below `list` as `lexemeState` does: then it allows nothing there. Not asked of a state that goes on in
+   * many ways. A third of what is read behind something else is that (MaskBench's development split).
+   */
+  private isApart(list: number, lexemeState: number): boolean {
+    if (list === RootList || lexemes.base(lexemeState) !== Dead) return false
+    const count = lexemes.edgeCount(lexemeState)
+    if (count > FewWays) return false
+    const bytes = this.lists.nextBytes(list)
+    for (let i = 0; i < count; i++) if (hasByte(bytes, lexemes.edgeByte(lexemeState, i))) return false
+    return true
+  }
+
+  union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): FastMask {
+    if (own.length === 0) return this.masks.unionOf(parts as readonly FastLocal[], endIds)
+    return this.masks.alone(unite([...parts, ...own, idsRecipe(endIds)]), true)
+  }
+
+  use(mask: FastMask): Recipe {
+    return this.masks.use(mask)
+  }
+
+  quoted(list: number): { open: number; closing: number } {
+    return this.lists.quoted(list)
+  }
+
+  reading(states: States): ReadingShortcuts {
+    return new Readings(states, this)
+  }
+
+  /**
+   * The nodes below `list` where `lexemeState` may end with the plain tag and one of the set `bytes` goes on, or `NoList`; null where
+   * `local` had better list all its exits.
+   */
+  endsBefore(list: number, lexemeState: number, bytes: number): number | null {
+    if (bytes === NoBytes) return NoList
+    if (this.lists.size(list) < this.minSliceNodes) return null
+    return this.textEnds.before(list, this.clamp(lexemeState), bytes)
+  }
+
+  /** What `quietState` returns, memoised. */
+  quiet(lexemeState: number): number {
+    if (lexemeState >= this.quieted.length) this.quieted = grown(this.quieted, moreThan(lexemeState))
+    if (this.quieted[lexemeState] === 0) this.quieted[lexemeState] = quietState(lexemeState)
+    return this.quieted[lexemeState]
+  }
+
+  /** `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
+  repeated(list: number, lexemeState: number): number {
+    return this.repeats.of(list, lexemeState, this.walks.found)
+  }
+
+  /** Bytes of entries, of what they share and of what is made of them. */
+  get bytes(): number {
+    return this.entries.bytes + this.sharedBytes + this.masks.bytes
+  }
+
+  private get sharedBytes(): number {
+    return this.cuts.bytes + this.text.bytes + this.free.bytes
+  }
+
+  /** The state under which `lexemeState` shares its local masks, memoised. */
+  private clamp(lexemeState: number): number {
+    if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
+    if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = clampedState(lexemeState, this.reach)
+    return this.clamped[lexemeState]
+  }
+
+  /** Where no closing quote lies below, names over the plain string read as the plain string does: returns that state. Memoised. */
+  private unnamed(state: number): number {
+    if (state >= this.bare.length) this.bare = grown(this.bare, moreThan(state))
+    if (this.bare[state] === 0) this.bare[state] = withoutNames(state)
+    return this.bare[state]
+  }
+
+  private make(list: number, state: number): FastLocal {
+    checkTime(ListWeight)
+    const base = lexemes.base(state)
+    if (base > Dead) return this.patched(list, state, base)
+    if (base === Dead) {
+      const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
+      if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
+    }
+    const free = this.lists.size(list) < this.minSliceNodes ? null : this.freed(list, state)
+    if (free !== null) return free
+    if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
+    const text = this.text.local(list, this.lists.view(list), state)
+    if (text !== null) return this.closing(text)
+    if (list === RootList && !this.far.isEmpty) {
+      const near = clampedState(state, this.nearReach)
+      if (near !== state) return this.farther(state, near)
+    }
+    // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
+    if (this.isWord(list, state)) return this.walked(list, state)
+    return this.sliced(list, state)
+  }
+
+  /** For a state from which many bytes go on whatever follows; null for others. */
+  private freed(list: number, state: number): FastLocal | null {
+    const free = freeBytes(state)
+    if (free === null) return null
+    const { found } = this.walks
+    this.walks.begin()
+    const inside = this.free.read(list, this.lists.view(list), state, free, found)
+    if (inside === null) return null
+    const ids = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
+    const mask = unite([inside.recipe(0), idsRecipe(ids)])
+    return entry(mask, this.lists.exits(found.exits), entryBytes + 4 * ids.length)
+  }
+
+  /**
+   * Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. From the root
+   * one that ends nowhere on the way is cut: the slices of a set are made once for all states.
+   */
+  private isWord(list: number, state: number): boolean {
+    const { set, next } = this.characters.largest(state)
+    if (set === this.characters.none) return this.characters.isWordWithEnds(state)
+    return list !== RootList && this.characters.after(next, set) === next
+  }
+
+  /**
+   * Many tokens at once where a set of characters leads around in a loop or along a chain; what leaves the set is cut
+   * into slices again where it is large, and walked where it is small.
+   */
+  private sliced(list: number, state: number): FastLocal {
+    const { set, next } = this.characters.largest(state)
+    const nearly = this.besideLoop(list, state, next)
+    if (nearly !== null) return nearly
+    const { chain, inside, groups } = this.cuts.of(list, state, set)
+    const parts: Recipe[] = [inside]
+    const exits: number[] = []
+    const small: { nodes: Int32Array; target: number }[] = []
+    for (const group of groups) {
+      const target = lexemes.next(chain[Math.min(group.count, chain.length - 1)], group.byte)
+      if (target === Dead) continue
+      if (group.size > MaxWalkNodes) parts.push(this.leaving(group, target, exits))
+      else small.push({ nodes: group.nodes, target })
+    }
+    this.walks.begin()
+    for (const { nodes, target } of small) for (const node of nodes) this.walks.visit(node, target)
+    const { found } = this.walks
+    parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
+    for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
+    const mask = this.compact(unite(parts))
+    const isOwn = mask.row !== null && !parts.some(({ row }) => row === mask.row)
+    const bytes = entryBytes + 4 * (listedCount(mask) + (isOwn ? mask.row.length : 0))
+    return entry(mask, this.lists.exits(exits), bytes)
+  }
+
+  /** As the loop into which most characters lead from `state`, corrected; null where there is none, or much to correct. */
+  private besideLoop(list: number, state: number, loop: number): FastLocal | null {
+    if (loop === state || loop === Dead || this.characters.largest(loop).next !== loop) return null
+    const difference = this.differences.find(this.lists.view(list), state, loop)
+    if (difference === null) return null
+    return corrected(this.local(list, loop), difference.found, difference.other, this.lists)
+  }
+
+  /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
+  private leaving({ nodes }: Group, target: number, exits: number[]): Recipe {
+    const list = this.lists.gather(nodes)
+    const tag = lexemes.tags[target]
+    if (tag !== 0) for (const node of nodes) if (this.trie.hasChildren(node)) exits.push(node, tag)
+    const inner = this.local(list, target)
+    for (let i = 0; i < inner.exits.length; i += 2)
+      for (const node of this.lists.view(inner.exits[i + 1])) exits.push(node, inner.exits[i])
+    return unite([inner, idsRecipe(this.lists.tokens(list))])
+  }
+
+  /** Many ids as a row. */
+  private compact(mask: Recipe): Recipe {
+    if (mask.row !== null || listedCount(mask) < this.width / 64) return mask
+    const row = new Uint32Array(wordCount(this.width))
+    writeRecipe(mask, row)
+    return rowRecipe(row)
+  }
+
+  /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
+  private along(list: number, byte: number, next: number): FastLocal {
+    const children = this.lists.childrenBy(list, byte)
+    if (children < 0) return entry(emptyRecipe, noIds, entryBytes)
+    const inner = this.local(children, next)
+    const own = this.lists.tokens(children)
+    if (own.length === 0) return entry(inner, inner.exits, entryBytes)
+    const mask = recipe(inner.row, inner.common, inner.removed, [...inner.ids, own])
+    return entry(mask, inner.exits, entryBytes + 4 * own.length)
+  }
+
+  private walked(list: number, state: number): FastLocal {
+    this.walkCount++
+    const found = this.walks.below(list, state)
+    const { tokens, tokenCount } = found
+    const exits = this.lists.exits(found.exits)
+    if (tokenCount < this.width / 64) {
+      const ids = this.lists.withDuplicates(tokens.subarray(0, tokenCount))
+      return entry(idsRecipe(ids), exits, entryBytes + 4 * ids.length)
+    }
+    const row = new Uint32Array(wordCount(this.width))
+    for (let i = 0; i < tokenCount; i++) row[tokens[i] >>> 5] |= 1 << (tokens[i] & 31)
+    for (const [token, others] of this.trie.duplicates) {
+      if ((row[token >>> 5] >>> (token & 31)) & 1) {
+        for (const twin of others) row[twin >>> 5] |= 1 << (twin & 31)
+      }
+    }
+    return entry(rowRecipe(row), exits, entryBytes + row.byteLength)
+  }
+
+  /** A string that may hold any character: the tokens inside, and where it closes. */
+  private closing({ tokens, room, closed, isUnbounded }: TextLocal): FastLocal {
+    const ids: number[] = []
+    const exits: number[] = []
+    for (let i = 0; i < closed.length; i += 2) {
+      if (this.trie.token(closed[i]) >= 0) ids.push(this.trie.token(closed[i]))
+      if (this.trie.hasChildren(closed[i])) exits.push(closed[i], closed[i + 1])
+    }
+    const common = this.lists.withDuplicates(Int32Array.from(ids))
+    const lists = this.lists.exits(exits)
+    const inside = tokens.recipe(room)
+    if (inside.row === null || !isUnbounded) {
+      const mask = recipe(inside.row, common, inside.removed, inside.ids)
+      return entry(mask, lists, entryBytes + 4 * common.length)
+    }
+    // The plain string is under every open object's keys: worth a row that has it all.
+    const row = inside.row.slice()
+    setIds(row, common)
+    return entry(rowRecipe(row), lists, entryBytes + row.byteLength)
+  }
+
+  /** The base's local mask, corrected along the edges on which `state` differs. */
+  private patched(list: number, state: number, base: number): FastLocal {
+    const plain = this.local(list, base)
+    const { found, other } = this.cleared()
+    for (const node of this.lists.view(list)) this.overlays.differ(node, state, base, found, other)
+    return corrected(plain, found, other, this.lists)
+  }
+
+  /** The local mask of `near`, from which `state` differs in long tokens alone, corrected by these. */
+  private farther(state: number, near: number): FastLocal {
+    const plain = this.local(RootList, near)
+    const { found, other } = this.cleared()
+    this.far.differ(state, near, found, other)
+    return corrected(plain, found, other, this.lists)
+  }
+
+  private cleared(): { found: Found; other: Found } {
+    const { other } = this
+    this.walks.begin()
+    other.tokenCount = 0
+    other.exits.length = 0
+    return { found: this.walks.found, other }
+  }
+}
