@@ -1,10 +1,4 @@
 /** mask/: which tokens may come next. Knows tokens, not logits. */
-import { shortcuts } from "./fast/shortcuts.ts"
-import { setShortcuts } from "./local.ts"
-
-// package.json lists this file among those that have effects, so that bundlers keep the call.
-setShortcuts(shortcuts())
-
 export type { Capture } from "../grammar/tape.ts"
 export { type Deadline, type DraftMasks, fillDraftMasks, fillMasks } from "./batch.ts"
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
@@ -29,3 +23,9 @@ export {
 export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
 export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"
+
+import { shortcuts } from "./fast/shortcuts.ts"
+import { setShortcuts } from "./local.ts"
+
+// package.json lists this file among those that have effects, so that bundlers keep the call.
+setShortcuts(shortcuts())

@@ -9,10 +9,9 @@ import { tokenIds } from "../../grammar/lexeme/token.ts"
 import { EmptyStack, type StackTable } from "../../grammar/stack.ts"
 import type { States } from "../../grammar/state.ts"
 import { NoList, RootList } from "../lists.ts"
-import type { Read, ReadingShortcuts } from "../local.ts"
+import type { Local, Read, ReadingShortcuts } from "../local.ts"
 import { firstBytes } from "./firstbytes.ts"
 import type { ListTables } from "./listtables.ts"
-import type { FastMasks } from "./shortcuts.ts"
 
 /** If more bytes than these may follow free text, all its exits are listed. */
 const MaxBytesBehind = 32
@@ -32,15 +31,30 @@ const FirstRoom = 48
 /** In place of a list before: this one is in no group. */
 const Alone = -2
 
+/** What is known of a lexeme state below a list of nodes, in any grammar. */
+export interface Reads {
+  readonly lists: ListTables
+  local(list: number, lexemeState: number): Local
+  /** As in `ReadingShortcuts`. */
+  quiet(lexemeState: number): number
+  /**
+   * Returns the nodes below `list` where `lexemeState` may end with the plain tag and one of the set `bytes` goes on; null where
+   * `local` had better list all its exits.
+   */
+  endsBefore(list: number, lexemeState: number, bytes: number): number | null
+  /** Returns `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
+  repeated(list: number, lexemeState: number): number
+}
+
 export class Readings implements ReadingShortcuts {
   readonly unites: boolean
   private readonly states: States
-  private readonly locals: FastMasks
+  private readonly locals: Reads
   private readonly waves: Waves
   /** What `bytesBehind` returns, by stack: `NotAsked`, `Many` for null, else the set + 2. */
   private behind = new Int32Array(8)
 
-  constructor(states: States, locals: FastMasks) {
+  constructor(states: States, locals: Reads) {
     this.states = states
     this.locals = locals
     this.unites = states.grammar.unites

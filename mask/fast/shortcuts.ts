@@ -48,7 +48,7 @@ import { ListWalks } from "./listwalks.ts"
 import { Overlays } from "./overlays.ts"
 import { Quotes } from "./quotes.ts"
 import { VocabularyReach } from "./reach.ts"
-import { Readings } from "./readings.ts"
+import { Readings, type Reads } from "./readings.ts"
 import { Repeats } from "./repeats.ts"
 import type { Group } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
@@ -81,7 +81,7 @@ export function shortcuts(options: ShortcutOptions = {}): MakeShortcuts {
 }
 
 /** What shortcuts for single lists and states share. */
-export class FastMasks implements Shortcuts {
+export class FastMasks implements Shortcuts, Reads {
   readonly lists: ListTables
   readonly trie: TokenTrie
   walkCount = 0
@@ -205,10 +205,6 @@ export class FastMasks implements Shortcuts {
     return new Readings(states, this)
   }
 
-  /**
-   * The nodes below `list` where `lexemeState` may end with the plain tag and one of the set `bytes` goes on, or `NoList`; null where
-   * `local` had better list all its exits.
-   */
   endsBefore(list: number, lexemeState: number, bytes: number): number | null {
     if (bytes === NoBytes) return NoList
     if (this.lists.size(list) < this.minSliceNodes) return null
@@ -222,7 +218,6 @@ export class FastMasks implements Shortcuts {
     return this.quieted[lexemeState]
   }
 
-  /** `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
   repeated(list: number, lexemeState: number): number {
     return this.repeats.of(list, lexemeState, this.walks.found)
   }
