@@ -114,9 +114,19 @@ export class States {
     return this.threads.at(thread, 1)
   }
 
-  /** The state of one thread, without what follows it where its lexeme may end. */
-  alone(thread: number): number {
-    return this.states.intern([thread])
+  /** Ids of the threads of a state, ascending. */
+  threadsOf(state: number): number[] {
+    return Array.from(this.states.view(state))
+  }
+
+  /** The state of these threads, without what follows them where their lexemes may end. */
+  stateOf(threads: readonly number[]): number {
+    return this.states.intern([...new Set(threads)].sort((a, b) => a - b))
+  }
+
+  /** `thread` over another stack. */
+  threadOn(thread: number, stack: number): number {
+    return this.threads.intern([this.threads.at(thread, 0), stack, this.threads.at(thread, 2)])
   }
 
   /** The state at the beginning of `steps`, with nothing below. */
@@ -126,24 +136,6 @@ export class States {
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
     if (this.used > this.many) this.uniteScratch()
     return this.internScratch()
-  }
-
-  /** `state` without the threads that `isKept` refuses. */
-  filtered(state: number, isKept: (thread: number) => boolean): number {
-    const all = Array.from(this.states.view(state))
-    const kept = all.filter(isKept)
-    return kept.length === all.length ? state : this.states.intern(kept)
-  }
-
-  /** `state` over the stacks that `stackOf` puts in the place of its own; threads go for which that is negative. */
-  restacked(state: number, stackOf: (stack: number) => number): number {
-    const ids = new Set<number>()
-    for (const thread of Array.from(this.states.view(state))) {
-      const stack = stackOf(this.threads.at(thread, 1))
-      if (stack >= 0)
-        ids.add(this.threads.intern([this.threads.at(thread, 0), stack, this.threads.at(thread, 2)]))
-    }
-    return this.states.intern([...ids].sort((a, b) => a - b))
   }
 
   /** A dense id of the lexeme states and stacks of `state`, texts aside. */
@@ -175,10 +167,7 @@ export class States {
 
   /** The state with the threads of both, for what can be read in two ways at once: as text, and by the id of its token. */
   unite(state: number, other: number): number {
-    if (state === other || other === DeadState) return state
-    if (state === DeadState) return other
-    const ids = [...new Set([...this.states.view(state), ...this.states.view(other)])].sort((a, b) => a - b)
-    return this.states.intern(ids)
+    return other === DeadState ? state : this.stateOf([...this.threadsOf(state), ...this.threadsOf(other)])
   }
 
   /** The bytes that may come next, ascending: the first `most` of them. */
@@ -191,18 +180,14 @@ export class States {
   }
 
   private mayFollow(state: number, byte: number): boolean {
+    let isRead = false
     for (let i = 0; i < this.states.length(state); i++) {
-      const next = lexemes.next(this.lexemeState(state, i), byte)
-      if (next === Dead) continue
-      const stack = this.stack(state, i)
-      if (this.stacks.captureCount(stack) === 0) return true
-      // A byte that ends a key or an item may be refused for what the text is.
-      this.used = 0
-      this.passed?.clear()
-      this.add(next, stack, this.texts.withByte(this.threads.at(this.states.at(state, i), 2), byte))
-      if (this.used > 0) return true
+      if (lexemes.next(this.lexemeState(state, i), byte) === Dead) continue
+      if (this.stacks.captureCount(this.stack(state, i)) === 0) return true
+      isRead = true
     }
-    return false
+    // A byte that ends a key or an item may be refused for what the text is.
+    return isRead && this.advance(state, Uint8Array.of(byte)) !== DeadState
   }
 
   /**

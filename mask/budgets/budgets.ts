@@ -80,7 +80,7 @@ export class Budgets {
 
   /** `state`, which is between two tokens, without threads that cannot keep their budgets. */
   kept(state: number): number {
-    return this.states.filtered(state, (thread) => this.needs.isLive(thread))
+    return this.states.stateOf(this.states.threadsOf(state).filter((thread) => this.needs.isLive(thread)))
   }
 
   /** A state whose mask without budgets is the mask of `state`; `DeadState`: the tokens must be tried. */
@@ -125,7 +125,7 @@ export class Budgets {
     const ids = tokenIds(states.threadLexeme(thread))?.filter((id) => vocabulary.hasColumn(id)) ?? noIds
     if (ids.length === 0) return idsRecipe(noIds)
     // All lead to the same place.
-    const after = this.kept(counter.after(states.alone(thread), tokenBytes(ids[0])))
+    const after = this.kept(counter.after(states.stateOf([thread]), tokenBytes(ids[0])))
     return after === DeadState ? idsRecipe(noIds) : compactIds(ids, vocabulary.width)
   }
 

@@ -32,7 +32,7 @@ export class Counter {
   read(state: number, byte: number): number {
     const known = this.steps.get(state, byte)
     if (known >= 0) return known
-    this.countedStates[state] ??= this.states.restacked(state, (stack) => this.stacks.counted(stack))
+    this.countedStates[state] ??= this.restacked(state, (stack) => this.stacks.counted(stack))
     this.byte[0] = byte
     const next = this.states.advance(this.countedStates[state], this.byte)
     if (this.steps.size >= MaxSteps) this.steps.clear()
@@ -50,14 +50,14 @@ export class Counter {
   /** `state`, which is inside a token, where the token ends. */
   settled(state: number): number {
     this.settledStates[state] ??= this.withoutPoorer(
-      this.states.restacked(state, (stack) => this.stacks.settled(stack)),
+      this.restacked(state, (stack) => this.stacks.settled(stack)),
     )
     return this.settledStates[state]
   }
 
   /** `state` with budgets that never end. */
   uncounted(state: number): number {
-    this.uncountedStates[state] ??= this.states.restacked(state, (stack) => this.stacks.uncounted(stack))
+    this.uncountedStates[state] ??= this.restacked(state, (stack) => this.stacks.uncounted(stack))
     return this.uncountedStates[state]
   }
 
@@ -90,10 +90,20 @@ export class Counter {
 
   private withoutPoorer(state: number): number {
     const { states } = this
-    const count = states.threadCount(state)
-    if (count < 2) return state
-    const threads = Array.from({ length: count }, (_, i) => states.thread(state, i))
-    return states.filtered(state, (thread) => !threads.some((other) => this.isRicher(other, thread)))
+    if (states.threadCount(state) < 2) return state
+    const threads = states.threadsOf(state)
+    return states.stateOf(threads.filter((thread) => !threads.some((other) => this.isRicher(other, thread))))
+  }
+
+  /** `state` over the stacks that `stackOf` puts in the place of its own; threads go for which that is negative. */
+  private restacked(state: number, stackOf: (stack: number) => number): number {
+    const { states } = this
+    const threads: number[] = []
+    for (const thread of states.threadsOf(state)) {
+      const stack = stackOf(states.threadStack(thread))
+      if (stack >= 0) threads.push(states.threadOn(thread, stack))
+    }
+    return states.stateOf(threads)
   }
 
   /** Whether `other` can do all that `thread` can, by having more left. */

@@ -190,7 +190,7 @@ export class Needs {
 
   private threadsAfter(thread: number, token: number): number[] {
     const { states, counter, vocabulary } = this
-    const alone = states.alone(thread)
+    const alone = states.stateOf([thread])
     const isNamed = states.grammar.readsTokens && tokenIds(states.threadLexeme(thread)) !== null
     if (!vocabulary.hasColumn(token)) return []
     return threadsOf(states, counter.after(alone, isNamed ? tokenBytes(token) : vocabulary.bytes(token)))
@@ -237,7 +237,7 @@ export class Needs {
 
   private findSuccessors(thread: number): Successors {
     const { states, counter, trie, vocabulary, maxNodes } = this
-    const alone = states.alone(thread)
+    const alone = states.stateOf([thread])
     const ends = new Set<number>()
     // Where a text is remembered, nearly every token leads elsewhere.
     if (states.stacks.captureCount(states.threadStack(thread)) > 0)

@@ -243,7 +243,7 @@ function compare(nodes: readonly Node[], where: string): number {
     if (state === DeadState) continue
     // Each thread by itself: none may be at a dead end.
     for (let i = 0; i < states.threadCount(state); i++) {
-      const thread = states.alone(states.thread(state, i))
+      const thread = states.stateOf([states.thread(state, i)])
       const whole = text + new TextDecoder().decode(new Completions(states).shortest(thread))
       if (!states.isAccepting(states.advance(states.start, utf8.encode(whole))))
         fail(`"${whole}" is read to no end`)
