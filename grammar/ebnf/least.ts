@@ -46,7 +46,12 @@ export function checkRules(
 ): void {
   const { rules, order } = reached(terms, start, bodyOf)
   const lengths = new LeastLengths(terms, bodyOf)
-  while (lengths.improve(order)) checkTime()
+  if (lengths.improve(order)) {
+    checkTime()
+    // Only what is made of others gets shorter with them.
+    const wholes = order.filter((term) => terms.kind(term) === RuleTerm || terms.parts(term).length > 0)
+    while (lengths.improve(wholes)) checkTime()
+  }
   for (const term of order) lengths.measureNeed(term)
   for (const rule of rules) {
     const bytes = lengths.need[bodyOf(rule)]
@@ -62,19 +67,21 @@ function reached(
   bodyOf: (rule: number) => Term,
 ): { rules: readonly number[]; order: readonly Term[] } {
   const rules = new Set([start])
-  const seen = new Set<Term>()
+  const isSeen = new Uint8Array(terms.count)
   // What is added meanwhile is visited too.
   for (const rule of rules) {
     const open = [bodyOf(rule)]
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (seen.has(at)) continue
-      seen.add(at)
+      if (isSeen[at] === 1) continue
+      isSeen[at] = 1
       if (terms.kind(at) === RuleTerm) rules.add(terms.at(at, 1))
       terms.addParts(open, at)
     }
   }
   // A term is made after its parts.
-  return { rules: [...rules], order: [...seen].sort((a, b) => a - b) }
+  const order: Term[] = []
+  for (let term = 0; term < isSeen.length; term++) if (isSeen[term] === 1) order.push(term)
+  return { rules: [...rules], order }
 }
 
 class LeastLengths {
@@ -124,8 +131,11 @@ class LeastLengths {
         return of(this.bodyOf(terms.at(term, 1)))
       case ConcatTerm:
         return sum(of(terms.at(term, 1)), of(terms.at(term, 2)))
-      case OrTerm:
-        return terms.members(term).reduce((best, member) => Math.min(best, of(member)), NoText)
+      case OrTerm: {
+        let best = NoText
+        for (let i = 1; i < terms.length(term); i++) best = Math.min(best, of(terms.at(term, i)))
+        return best
+      }
       case RepeatTerm: {
         const [body, min] = [of(terms.at(term, 1)), terms.at(term, 2)]
         return min === 0 ? 0 : body === NoText ? NoText : Math.min(Endless, body * min)
@@ -160,8 +170,11 @@ class LeastLengths {
         return mostNeeded(terms.at(term, 1))
       case ConcatTerm:
         return Math.max(need[terms.at(term, 1)] + least[terms.at(term, 2)], need[terms.at(term, 2)])
-      case OrTerm:
-        return terms.members(term).reduce((most, member) => Math.max(most, need[member]), 0)
+      case OrTerm: {
+        let most = 0
+        for (let i = 1; i < terms.length(term); i++) most = Math.max(most, need[terms.at(term, i)])
+        return most
+      }
       case StarTerm:
       case BudgetTerm:
         return need[terms.at(term, 1)]

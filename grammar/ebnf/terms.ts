@@ -140,6 +140,11 @@ export class Terms {
     return this.table.at(term, index)
   }
 
+  /** Length of the tuple, its kind included. */
+  length(term: Term): number {
+    return this.table.length(term)
+  }
+
   /** The alternatives of an `or`. */
   members(term: Term): Term[] {
     const members: Term[] = []
