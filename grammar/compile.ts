@@ -2,7 +2,7 @@
 import { withinTime } from "./deadline.ts"
 import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
 import { type LarkGrammar, larkRule } from "./ebnf/lark/lark.ts"
-import { notationOf } from "./ebnf/notation.ts"
+import { notationOf } from "./ebnf/notation/notation.ts"
 import { type RuleId, Rules } from "./ebnf/rules.ts"
 import { chunksOf, substringExpr } from "./ebnf/substring.ts"
 import type { TokenNames } from "./ebnf/tokennames.ts"

@@ -6,7 +6,7 @@
  */
 import { gbnfRule } from "../ebnf/gbnf/gbnf.ts"
 import { larkRule } from "../ebnf/lark/lark.ts"
-import { notationOf } from "../ebnf/notation.ts"
+import { notationOf } from "../ebnf/notation/notation.ts"
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 import type { JsonOptions } from "../json/compile.ts"

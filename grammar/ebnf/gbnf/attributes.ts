@@ -4,77 +4,49 @@
  * `lazy` and `greedy` say where the one lexeme ends that the rule is, so the rule must be regular. The others are about
  * whatever the rule reads.
  */
-import type { Mistakes } from "../source.ts"
-import type { Attribute, GbnfRule } from "./tree.ts"
+import { type Attributes, noAttributes } from "../notation/dialect.ts"
+import type { Refuse } from "../notation/source.ts"
+import type { Attribute, Definition, Value } from "../notation/tree.ts"
 
-export interface RuleAttributes {
-  readonly ending: "any" | "lazy" | "greedy"
-  /** Null where nothing is said. */
-  readonly capture: string | null
-  readonly maxChars: number | null
-  readonly maxTokens: number | null
-  readonly temperature: number | null
+/** What an attribute takes, and whether a value is that. */
+const takes: Readonly<Record<string, { what: string; isTaken(value: Value | null): boolean }>> = {
+  capture: {
+    what: "a name in quotes",
+    isTaken: (value) => value === null || (value.kind === "text" && value.text !== ""),
+  },
+  lazy: { what: "no value", isTaken: (value) => value === null },
+  greedy: { what: "no value", isTaken: (value) => value === null },
+  max_tokens: { what: "a whole number from 0", isTaken: (value) => Number.isSafeInteger(numberOf(value)) },
+  max_chars: { what: "a whole number from 0", isTaken: (value) => Number.isSafeInteger(numberOf(value)) },
+  temperature: { what: "a finite number from 0", isTaken: (value) => Number.isFinite(numberOf(value)) },
 }
 
-/** What an attribute takes. */
-const takes: ReadonlyMap<string, "nothing" | "name" | "count" | "number"> = new Map([
-  ["capture", "name"],
-  ["lazy", "nothing"],
-  ["greedy", "nothing"],
-  ["max_tokens", "count"],
-  ["max_chars", "count"],
-  ["temperature", "number"],
-])
-
-/** What the attributes of `rule` say. What is wrong is reported, and the rest read. */
-export function readAttributes({ name, attributes }: GbnfRule, mistakes: Mistakes): RuleAttributes {
+/** What the attributes of `definition` say. What is wrong is refused, and the rest read. */
+export function readAttributes({ name, attributes }: Definition, refuse: Refuse): Attributes {
+  if (attributes.length === 0) return noAttributes
   const given = new Map<string, Attribute>()
   for (const attribute of attributes) {
-    if (!takes.has(attribute.name)) {
-      const known = [...takes.keys()].join(", ")
-      const message = `unknown attribute ${attribute.name}. Known are ${known}`
-      mistakes.add("syntax", attribute.offset, message)
-    } else if (given.has(attribute.name)) {
-      mistakes.add("syntax", attribute.offset, `the attribute ${attribute.name} is given twice`)
-    } else if (isWellValued(attribute, mistakes)) given.set(attribute.name, attribute)
+    const { text, start } = attribute.name
+    if (!Object.hasOwn(takes, text))
+      refuse("syntax", start, `unknown attribute ${text}. Known are ${Object.keys(takes).join(", ")}`)
+    else if (given.has(text)) refuse("syntax", start, `the attribute ${text} is given twice`)
+    else if (takes[text].isTaken(attribute.value)) given.set(text, attribute)
+    else refuse("syntax", attribute.value?.start ?? start, `${text} takes ${takes[text].what}`)
   }
-  const [lazy, greedy] = [given.get("lazy"), given.get("greedy")]
-  if (lazy !== undefined && greedy !== undefined) {
-    mistakes.add("syntax", greedy.offset, "lazy and greedy exclude each other. Keep one")
-  }
-  const capture = given.get("capture")
+  const [capture, lazy, greedy] = [given.get("capture"), given.get("lazy"), given.get("greedy")]
+  if (lazy !== undefined && greedy !== undefined)
+    refuse("syntax", greedy.name.start, "lazy and greedy exclude each other. Keep one")
   return {
+    ...noAttributes,
     ending: greedy !== undefined ? "greedy" : lazy !== undefined ? "lazy" : "any",
-    capture: capture === undefined ? null : capture.value?.kind === "string" ? capture.value.text : name,
-    maxChars: numberOf(given.get("max_chars")),
-    maxTokens: numberOf(given.get("max_tokens")),
-    temperature: numberOf(given.get("temperature")),
+    capture: capture === undefined ? null : capture.value?.kind === "text" ? capture.value.text : name.text,
+    maxChars: numberOf(given.get("max_chars")?.value),
+    maxTokens: numberOf(given.get("max_tokens")?.value),
   }
 }
 
-function isWellValued({ name, value, offset }: Attribute, mistakes: Mistakes): boolean {
-  const refuse = (expected: string) => {
-    mistakes.add("syntax", value?.offset ?? offset, `${name} takes ${expected}`)
-    return false
-  }
-  switch (takes.get(name)) {
-    case "nothing":
-      return value === null || refuse("no value")
-    case "name":
-      return value === null || (value.kind === "string" && value.text !== "") || refuse("a name in quotes")
-    case "count":
-      return (
-        (value?.kind === "number" && Number.isSafeInteger(value.number) && value.number >= 0) ||
-        refuse("a whole number from 0")
-      )
-    default:
-      return (
-        (value?.kind === "number" && Number.isFinite(value.number) && value.number >= 0) ||
-        refuse("a finite number from 0")
-      )
-  }
-}
-
-function numberOf(attribute: Attribute | undefined): number | null {
-  return attribute?.value?.kind === "number" ? attribute.value.number : null
+/** The number of a value that is one from 0; else null. */
+function numberOf(value: Value | null | undefined): number | null {
+  const number = value?.kind === "number" ? Number(value.text) : -1
+  return number >= 0 ? number : null
 }

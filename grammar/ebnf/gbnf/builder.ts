@@ -3,7 +3,7 @@
  *
  * Open groups are a stack of this builder and not of the host, so nesting has no other bound than the one that is checked.
  */
-import type { Group, Item } from "./tree.ts"
+import { either, inRow, type Node } from "../notation/tree.ts"
 
 /** What the builder reports, by offset. */
 export interface TreeListener {
@@ -16,18 +16,16 @@ export interface TreeListener {
 
 interface OpenGroup {
   /** Alternatives that have ended. */
-  alternatives: Item[][]
-  sequence: Item[]
+  options: Node[]
+  items: Node[]
   /** Offset of its parenthesis. */
   offset: number
 }
 
 export class TreeBuilder {
   private readonly listener: TreeListener
-  /** Inner ones first. */
-  private readonly closed: Group[] = []
   private readonly open: OpenGroup[] = []
-  private top: OpenGroup = { alternatives: [], sequence: [], offset: 0 }
+  private top: OpenGroup = { options: [], items: [], offset: 0 }
   /** Whether an operator may follow: what stands last is an item without one. */
   private isRepeatable = false
 
@@ -35,20 +33,20 @@ export class TreeBuilder {
     this.listener = listener
   }
 
-  add(item: Item): void {
-    this.top.sequence.push(item)
+  add(item: Node): void {
+    this.top.items.push(item)
     this.isRepeatable = true
   }
 
-  nextAlternative(): void {
-    this.endSequence()
+  nextAlternative(offset: number): void {
+    this.endAlternative(offset)
     this.isRepeatable = false
   }
 
   openGroup(offset: number): void {
     this.listener.openedGroup(this.open.length + 1, offset)
     this.open.push(this.top)
-    this.top = { alternatives: [], sequence: [], offset }
+    this.top = { options: [], items: [], offset }
     this.isRepeatable = false
   }
 
@@ -58,49 +56,35 @@ export class TreeBuilder {
       this.listener.expectedItem(offset, ")")
       return
     }
-    this.endSequence()
-    const { alternatives } = this.top
+    this.endAlternative(offset)
+    const { options } = this.top
     this.top = outer
-    this.add({ kind: "group", group: this.closed.push(alternatives) - 1 })
+    this.add(either(options))
   }
 
   /** Repeats the last item; `operator` is how it is written. */
-  repeat(min: number, max: number, offset: number, operator: string): void {
-    const item = this.top.sequence.pop()
-    if (item === undefined || !this.isRepeatable) {
+  repeat({ min, max }: { min: number; max: number }, offset: number, operator: string): void {
+    const body = this.top.items.pop()
+    if (body === undefined || !this.isRepeatable) {
       this.listener.expectedItem(offset, operator)
-      if (item !== undefined) this.top.sequence.push(item)
+      if (body !== undefined) this.top.items.push(body)
       return
     }
-    this.top.sequence.push({ kind: "repeat", item, min, max })
+    const end = offset + operator.length
+    this.top.items.push({ kind: "repeat", body, min, max, counts: [], start: body.start, end })
     this.isRepeatable = false
   }
 
-  /** All groups, the rule's own alternatives last. */
-  finish(): readonly Group[] {
+  /** The alternatives of the rule. */
+  finish(): Node {
     if (this.open.length > 0) this.listener.unclosedGroup(this.top.offset)
-    while (this.open.length > 0) this.top = this.open.pop() as OpenGroup
-    this.endSequence()
-    this.closed.push(this.top.alternatives)
-    return this.closed
+    while (this.open.length > 0) this.closeGroup(this.top.offset)
+    this.endAlternative(this.top.offset)
+    return either(this.top.options)
   }
 
-  private endSequence(): void {
-    this.top.alternatives.push(joinTexts(this.top.sequence))
-    this.top.sequence = []
+  private endAlternative(offset: number): void {
+    this.top.options.push(inRow(this.top.items, offset))
+    this.top.items = []
   }
-}
-
-/** The items with neighbouring strings as one: thousands of them would be as many terms. */
-function joinTexts(items: Item[]): Item[] {
-  const isJoinable = items.some((item, i) => item.kind === "text" && items[i + 1]?.kind === "text")
-  if (!isJoinable) return items
-  const joined: Item[] = []
-  for (let i = 0; i < items.length; i++) {
-    const texts: string[] = []
-    for (let item = items[i]; item?.kind === "text"; item = items[++i]) texts.push(item.text)
-    if (texts.length > 0) joined.push({ kind: "text", text: texts.join("") })
-    if (i < items.length) joined.push(items[i])
-  }
-  return joined
 }

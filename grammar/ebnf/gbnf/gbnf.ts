@@ -1,15 +1,22 @@
 /**
  * The notation GBNF, which llama.cpp made and XGrammar calls EBNF: from a text to the rule where it begins.
  *
- * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` make trees of them (`tree.ts`), `read.ts`
- * reads a whole text, `check.ts` asks what its names mean, `lower.ts` makes rules. The language is over code points, line ends mean
- * nothing but that a name and `::=` begin a line, and every kind of recursion is legal.
+ * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` make trees of them (`notation/tree.ts`), and
+ * `read.ts` reads a whole text. The language is over code points, line ends mean nothing but that a name and `::=` begin a line, and
+ * every kind of recursion is legal. There are no terminals: every part without recursion, tokens or attributes becomes one lexeme
+ * by itself (`terms.ts`).
  */
+
+import { Checker } from "../notation/check.ts"
+import type { Dialect } from "../notation/dialect.ts"
+import { Lowering } from "../notation/lower.ts"
+import { Scope } from "../notation/scope.ts"
+import { Mistakes, Source } from "../notation/source.ts"
 import type { RuleId, Rules } from "../rules.ts"
-import { Mistakes, Source } from "../source.ts"
-import { checkRules } from "./check.ts"
-import { lowerRules } from "./lower.ts"
+import { readAttributes } from "./attributes.ts"
+import { macroMeaning } from "./macros.ts"
 import { readGbnf } from "./read.ts"
+import { readTokens } from "./tokens.ts"
 
 export interface GbnfOptions {
   /** Where the text begins. Default `root`. */
@@ -18,16 +25,37 @@ export interface GbnfOptions {
   outer?: string
 }
 
+const dialect: Dialect = {
+  hasTerminals: false,
+  isTerminalName: () => false,
+  article: "",
+  faultOfName: () => null,
+  attributesOf: readAttributes,
+  placeOf: ({ name }) => name.start,
+  tokensOf: readTokens,
+  macroOf: macroMeaning,
+}
+
+/** Other languages stand in Lark texts alone. */
+function nothingInside(): never {
+  throw new Error("internal: a GBNF text holds no schema and no grammar")
+}
+
 /** Reads `text` into `rules`. Throws GrammarError with all mistakes of the text. */
 export function gbnfRule(text: string, rules: Rules, { root = "root", outer }: GbnfOptions = {}): RuleId {
-  const source = new Source(text, rules.limits, outer)
+  const { limits, tokens, patterns } = rules
+  const source = new Source(text, limits, outer)
   const mistakes = new Mistakes(source)
-  const gbnfRules = readGbnf(source, rules.limits, root, mistakes)
-  const checked = checkRules(gbnfRules.values(), mistakes, rules.limits, rules.tokens)
+  const scope = new Scope(
+    { source, dialect },
+    readGbnf(source, limits, mistakes),
+    mistakes,
+    limits.schemaDepth,
+  )
+  // Names may be missing only because a lexeme was out of place: whether all are defined is asked of clean texts alone.
+  const isClean = mistakes.count === 0
+  const around = { limits, tokens, patterns, schema: nothingInside, grammar: nothingInside }
+  new Checker(scope, mistakes, around, { has: () => !isClean }).check(root)
   mistakes.throwAny()
-  for (const [{ offset }, macro] of checked.macros) {
-    if (macro.kind === "expr" && macro.regex !== undefined)
-      rules.patterns.push({ ...macro.regex, path: source.path(offset) })
-  }
-  return lowerRules(source, gbnfRules, checked, rules, root)
+  return new Lowering(scope, rules, () => scope.captures).start(root)
 }

@@ -4,29 +4,15 @@
  * They are checked here and become what is left to lower: an expression, a set of tokens, or a dispatch: free text until a
  * trigger is complete, then the trigger's rule, then free text again.
  */
-import type { GrammarErrorKind, Limits } from "../../errors.ts"
-import type { ExprId } from "../../lexeme/expr/expr.ts"
+import type { GrammarErrorKind } from "../../errors.ts"
 import { parseRegex } from "../../regex/parse.ts"
-import type { Mistakes } from "../source.ts"
+import type { Dialect, Meaning } from "../notation/dialect.ts"
+import type { Refuse } from "../notation/source.ts"
+import type { Macro, Value } from "../notation/tree.ts"
 import { substringExpr } from "../substring.ts"
-import type { Macro, Value } from "./tree.ts"
+import { checkIds } from "./tokens.ts"
 
-export type CheckedMacro =
-  | { kind: "expr"; expr: ExprId; regex?: { pattern: string; flags?: string } }
-  | { kind: "tokens"; ids: number[]; isNegated: boolean }
-  | { kind: "dispatch"; triggers: readonly Trigger<string>[]; excludes: readonly string[]; loops: boolean }
-  | {
-      kind: "tokenDispatch"
-      triggers: readonly Trigger<number>[]
-      excludes: readonly number[]
-      loops: boolean
-    }
-
-/** What switches, and the name of the rule to which it does. */
-interface Trigger<T> {
-  readonly trigger: T
-  readonly rule: string
-}
+type Around = Parameters<Dialect["macroOf"]>[1]
 
 /** Leaves the checking of one macro; only this file knows it. */
 class MacroRefusal extends Error {
@@ -40,10 +26,20 @@ class MacroRefusal extends Error {
   }
 }
 
+function refuse({ start }: { start: number }, message: string, kind: GrammarErrorKind = "syntax"): never {
+  throw new MacroRefusal(kind, start, message)
+}
+
 /** What `macro` means; null after a mistake, which has been reported. */
-export function checkMacro(macro: Macro, mistakes: Mistakes, limits: Limits): CheckedMacro | null {
+export function macroMeaning(macro: Macro, around: Around): Meaning | null {
+  const { mistakes, tokens } = around
   try {
-    return checked(macro, mistakes, limits)
+    const meaning = meaningOf(macro, around)
+    if (meaning !== null) {
+      const add: Refuse = (kind, offset, message) => mistakes.add(kind, offset, message)
+      checkIds(meaning, macro.start, tokens, add)
+    }
+    return meaning
   } catch (error) {
     if (!(error instanceof MacroRefusal)) throw error
     mistakes.add(error.kind, error.offset, error.message)
@@ -51,23 +47,25 @@ export function checkMacro(macro: Macro, mistakes: Mistakes, limits: Limits): Ch
   }
 }
 
-function checked(macro: Macro, mistakes: Mistakes, limits: Limits): CheckedMacro | null {
-  switch (macro.name) {
+function meaningOf(macro: Macro, around: Around): Meaning | null {
+  const { name, values, start } = macro
+  switch (name) {
     case "Regex":
-      return regexOf(macro, mistakes, limits)
+      return regexOf(macro, around)
     case "Substring": {
       checkNamed(macro, [])
-      const chunks = macro.values.map((value) => textOf(value, "Substring takes strings"))
-      return mistakes.nested(macro.offset, () => ({ kind: "expr", expr: substringExpr(chunks, "", limits) }))
+      const chunks = values.map((value) => textOf(value, "Substring takes strings"))
+      return around.mistakes.nested(start, () => {
+        return { kind: "expr", expr: substringExpr(chunks, "", around.limits) }
+      })
     }
     case "Token":
     case "ExcludeToken": {
       checkNamed(macro, [])
-      const ids = macro.values.map((value) => idOf(value, `${macro.name} takes ids of tokens`))
-      const isNegated = macro.name === "ExcludeToken"
-      if (ids.length === 0 && !isNegated)
-        throw new MacroRefusal("syntax", macro.offset, "Token takes one id at least")
-      return { kind: "tokens", ids, isNegated }
+      const ids = values.map((value) => idOf(value, `${name} takes ids of tokens`))
+      const isComplement = name === "ExcludeToken"
+      if (ids.length === 0 && !isComplement) refuse(macro, "Token takes one id at least")
+      return { kind: "tokens", ids, isComplement }
     }
     case "TagDispatch":
       return dispatchOf(macro)
@@ -76,121 +74,103 @@ function checked(macro: Macro, mistakes: Mistakes, limits: Limits): CheckedMacro
   }
 }
 
-function regexOf(macro: Macro, mistakes: Mistakes, limits: Limits): CheckedMacro | null {
-  const jsonString = macro.named.find(({ name }) => name === "json_string")
+function regexOf(macro: Macro, { mistakes, limits, patterns, source }: Around): Meaning | null {
+  const jsonString = macro.named.find(({ name }) => name.text === "json_string")
   if (jsonString !== undefined) {
-    const message =
-      "json_string is not supported. Exclude quotes, backslashes and control characters in the pattern"
-    throw new MacroRefusal("unsupported", jsonString.offset, message)
+    const wayOut = "Exclude quotes, backslashes and control characters in the pattern"
+    refuse(jsonString.name, `json_string is not supported. ${wayOut}`, "unsupported")
   }
   checkNamed(macro, ["flags"])
-  const [pattern, second] = macro.values
-  if (pattern === undefined || second !== undefined) {
-    throw new MacroRefusal(
-      "syntax",
-      macro.offset,
-      `Regex takes one string, found ${macro.values.length} values`,
-    )
-  }
-  const text = textOf(pattern, "Regex takes a string")
-  const [given] = macro.named
-  const flags = given === undefined ? undefined : textOf(given.value, "flags takes a string")
-  return mistakes.nested(pattern.offset, () => ({
-    kind: "expr",
-    regex: { pattern: text, flags },
-    expr: parseRegex(text, { flags, mode: "match", dot: "lineFeed", path: "", limits }),
-  }))
+  const { values, named } = macro
+  if (values.length !== 1) refuse(macro, `Regex takes one string, found ${values.length} values`)
+  const pattern = textOf(values[0], "Regex takes a string")
+  const flags = named.length === 0 ? undefined : textOf(named[0].value, "flags takes a string")
+  return mistakes.nested(values[0].start, () => {
+    const expr = parseRegex(pattern, { flags, mode: "match", dot: "lineFeed", path: "", limits })
+    patterns.push({ pattern, flags, path: source.path(macro.start) })
+    return { kind: "expr", expr }
+  })
 }
 
-function dispatchOf(macro: Macro): CheckedMacro {
+function dispatchOf(macro: Macro): Meaning {
   checkNamed(macro, ["loop_after_dispatch", "excludes"])
   const what = "a trigger is a string that is not empty"
   const triggers = macro.values.map((value) => {
     const { first, rule } = pairOf(value)
     const trigger = textOf(first, what)
-    if (trigger === "") throw new MacroRefusal("syntax", first.offset, what)
-    return { trigger, rule, offset: first.offset }
+    if (trigger === "") refuse(first, what)
+    return { trigger, rule, start: first.start }
   })
   const excludes = membersOf(macro, "excludes").map((value) => {
     const exclude = textOf(value, "excludes takes strings")
-    if (exclude === "")
-      throw new MacroRefusal("syntax", value.offset, "an exclude is a string that is not empty")
+    if (exclude === "") refuse(value, "an exclude is a string that is not empty")
     return exclude
   })
-  for (const { trigger, offset } of triggers) {
-    const other = triggers.find((each) => each.trigger !== trigger && trigger.includes(each.trigger))?.trigger
-    const inside = other ?? excludes.find((exclude) => trigger.includes(exclude))
-    if (inside !== undefined) {
-      const message = `the trigger ${JSON.stringify(trigger)} could never be complete: it holds ${JSON.stringify(inside)}`
-      throw new MacroRefusal("syntax", offset, message)
-    }
+  for (const each of triggers) {
+    const { trigger } = each
+    const others = triggers.map((other) => other.trigger).filter((other) => other !== trigger)
+    const inside = [...others, ...excludes].find((text) => trigger.includes(text))
+    if (inside === undefined) continue
+    const [whole, part] = [JSON.stringify(trigger), JSON.stringify(inside)]
+    refuse(each, `the trigger ${whole} could never be complete: it holds ${part}`)
   }
-  return { kind: "dispatch", triggers, excludes, loops: loopsOf(macro) }
+  return { kind: "dispatch", by: "text", triggers, excludes, loops: loopsOf(macro) }
 }
 
-function tokenDispatchOf(macro: Macro): CheckedMacro {
+function tokenDispatchOf(macro: Macro): Meaning {
   checkNamed(macro, ["loop_after_dispatch", "excludes"])
   const triggers = macro.values.map((value) => {
     const { first, rule } = pairOf(value)
-    return { trigger: idOf(first, "a trigger is the id of a token"), rule, offset: first.offset }
+    return { trigger: idOf(first, "a trigger is the id of a token"), rule, start: first.start }
   })
   const excludes = membersOf(macro, "excludes").map((value) => idOf(value, "excludes takes ids of tokens"))
   const both = triggers.find(({ trigger }) => excludes.includes(trigger))
-  if (both !== undefined) {
-    throw new MacroRefusal(
-      "syntax",
-      both.offset,
-      `the token ${both.trigger} is a trigger and excluded. Keep one`,
-    )
-  }
-  return { kind: "tokenDispatch", triggers, excludes, loops: loopsOf(macro) }
+  if (both !== undefined) refuse(both, `the token ${both.trigger} is a trigger and excluded. Keep one`)
+  return { kind: "dispatch", by: "token", triggers, excludes, loops: loopsOf(macro) }
 }
 
 function checkNamed(macro: Macro, known: readonly string[]): void {
   const seen = new Set<string>()
-  for (const { name, offset } of macro.named) {
-    if (!known.includes(name)) {
+  for (const { name } of macro.named) {
+    if (!known.includes(name.text)) {
       const hint = known.length === 0 ? "It takes none" : `Known are ${known.join(", ")}`
-      throw new MacroRefusal("syntax", offset, `${macro.name} has no argument ${name}. ${hint}`)
+      refuse(name, `${macro.name} has no argument ${name.text}. ${hint}`)
     }
-    if (seen.has(name)) throw new MacroRefusal("syntax", offset, `the argument ${name} is given twice`)
-    seen.add(name)
+    if (seen.has(name.text)) refuse(name, `the argument ${name.text} is given twice`)
+    seen.add(name.text)
   }
 }
 
 function pairOf(value: Value): { first: Value; rule: string } {
   if (value.kind === "tuple" && value.values.length === 2) {
     const [first, second] = value.values
-    if (second.kind === "name") return { first, rule: second.name }
+    if (second.kind === "name") return { first, rule: second.text }
   }
-  throw new MacroRefusal(
-    "syntax",
-    value.offset,
-    "expected a trigger and its rule in parentheses: (trigger, rule)",
-  )
+  return refuse(value, "expected a trigger and its rule in parentheses: (trigger, rule)")
+}
+
+function namedValue(macro: Macro, name: string): Value | undefined {
+  return macro.named.find((each) => each.name.text === name)?.value
 }
 
 function membersOf(macro: Macro, name: string): readonly Value[] {
-  const value = macro.named.find((each) => each.name === name)?.value
+  const value = namedValue(macro, name)
   if (value === undefined) return []
-  if (value.kind !== "tuple")
-    throw new MacroRefusal("syntax", value.offset, `${name} takes a list in parentheses`)
-  return value.values
+  return value.kind === "tuple" ? value.values : refuse(value, `${name} takes a list in parentheses`)
 }
 
 function loopsOf(macro: Macro): boolean {
-  const value = macro.named.find(({ name }) => name === "loop_after_dispatch")?.value
+  const value = namedValue(macro, "loop_after_dispatch")
   if (value === undefined) return true
-  if (value.kind === "name" && (value.name === "true" || value.name === "false")) return value.name === "true"
-  throw new MacroRefusal("syntax", value.offset, "loop_after_dispatch takes true or false")
+  const isBoolean = value.kind === "name" && (value.text === "true" || value.text === "false")
+  return isBoolean ? value.text === "true" : refuse(value, "loop_after_dispatch takes true or false")
 }
 
 function textOf(value: Value, message: string): string {
-  if (value.kind === "string") return value.text
-  throw new MacroRefusal("syntax", value.offset, message)
+  return value.kind === "text" ? value.text : refuse(value, message)
 }
 
 function idOf(value: Value, message: string): number {
-  if (value.kind === "number" && Number.isSafeInteger(value.number) && value.number >= 0) return value.number
-  throw new MacroRefusal("syntax", value.offset, message)
+  const id = value.kind === "number" ? Number(value.text) : -1
+  return Number.isSafeInteger(id) && id >= 0 ? id : refuse(value, message)
 }

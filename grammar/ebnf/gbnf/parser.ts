@@ -13,17 +13,25 @@ import {
   type IToken,
   type TokenType,
 } from "../chevrotain.ts"
+import {
+  type Attribute,
+  inRow,
+  type Macro,
+  type Node,
+  type Text,
+  type TokenNode,
+  type Value,
+  type Word,
+} from "../notation/tree.ts"
 import { TreeBuilder } from "./builder.ts"
-import { decodeClass, decodeString } from "./escapes.ts"
+import { type Complain, decodeClass, decodeString } from "./escapes.ts"
 import * as lexer from "./lexer.ts"
-import type { Attribute, Group, Item, Macro, Reference, TokenReference, Value } from "./tree.ts"
+import { idRanges } from "./tokens.ts"
 
 /** What the parser asks and reports while it reads one rule; offsets are those of its lexemes. */
 export interface RuleReading {
   /** Names of all rules: they come before macros of the same name. */
   readonly names: ReadonlySet<string>
-  /** Collects the places at which rules are named. */
-  references: Reference[]
   mistake(offset: number, message: string): void
   /** One more group inside of `depth - 1` others, and a bound of a repetition: both may throw `limit`. */
   checkDepth(depth: number, offset: number): void
@@ -47,8 +55,8 @@ export function parseHead(lexemes: IToken[], reading: RuleReading): ReadRule<Att
   return parser.read(lexemes, reading, (each) => each.head())
 }
 
-/** The groups of a rule. */
-export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<readonly Group[]> {
+/** The alternatives of a rule. */
+export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<Node> {
   parser ??= new RuleParser()
   return parser.read(lexemes, reading, (each) => each.body())
 }
@@ -94,19 +102,19 @@ class RuleParser extends EmbeddedActionsParser {
   })
 
   private readonly attribute = this.RULE("attribute", (): Attribute => {
-    const { image, startOffset } = this.CONSUME(lexer.Name)
+    const name = wordOf(this.CONSUME(lexer.Name))
     const value = this.OPTION(() => {
       this.CONSUME(lexer.Equals)
       return this.SUBRULE(this.value)
     })
-    return { name: image, value: value ?? null, offset: startOffset }
+    return { name, value: value ?? null }
   })
 
-  readonly body = this.RULE("body", (): readonly Group[] => {
+  readonly body = this.RULE("body", (): Node => {
     const tree = this.ACTION(() => this.builder())
     this.tree = tree
     this.MANY(this.nextPart)
-    return this.ACTION(() => (this.LA(1).tokenType === EOF ? tree.finish() : []))
+    return this.ACTION(() => (this.LA(1).tokenType === EOF ? tree.finish() : nothing))
   })
 
   private readonly nextPart = () => this.OR(this.parts)
@@ -127,8 +135,8 @@ class RuleParser extends EmbeddedActionsParser {
     },
     {
       ALT: () => {
-        this.CONSUME(lexer.Pipe)
-        this.ACTION(() => this.tree.nextAlternative())
+        const { startOffset } = this.CONSUME(lexer.Pipe)
+        this.ACTION(() => this.tree.nextAlternative(startOffset))
       },
     },
     {
@@ -145,28 +153,23 @@ class RuleParser extends EmbeddedActionsParser {
     },
   ]
 
-  private readonly item = this.RULE("item", (): Item => this.OR<Item>(this.items))
+  private readonly item = this.RULE("item", (): Node => this.OR<Node>(this.items))
 
   private readonly items = [
-    { ALT: (): Item => ({ kind: "text", text: this.textOf(this.CONSUME(lexer.Text)) }) },
-    { ALT: (): Item => ({ kind: "class", ranges: this.rangesOf(this.CONSUME(lexer.Class)) }) },
+    { ALT: (): Node => this.textOf(this.CONSUME(lexer.Text)) },
+    { ALT: (): Node => this.classOf(this.CONSUME(lexer.Class)) },
     {
-      ALT: (): Item => {
-        this.CONSUME(lexer.Dot)
-        return { kind: "class", ranges: anyCharacter }
+      ALT: (): Node => {
+        const { start, end } = wordOf(this.CONSUME(lexer.Dot))
+        return { kind: "class", ranges: anyCharacter, start, end }
       },
     },
-    { ALT: (): Item => ({ kind: "token", token: this.SUBRULE(this.token) }) },
+    { ALT: (): Node => this.SUBRULE(this.token) },
+    { GATE: () => !this.reading.names.has(this.LA(1).image), ALT: (): Node => this.SUBRULE(this.macro) },
     {
-      GATE: () => !this.reading.names.has(this.LA(1).image),
-      ALT: (): Item => ({ kind: "macro", macro: this.SUBRULE(this.macro) }),
-    },
-    {
-      ALT: (): Item => {
-        const { image, startOffset } = this.CONSUME(lexer.Name)
-        const reference = { kind: "rule", name: image, offset: startOffset } as const
-        this.ACTION(() => this.reading.references.push(reference))
-        return reference
+      ALT: (): Node => {
+        const { text, start, end } = wordOf(this.CONSUME(lexer.Name))
+        return { kind: "name", text, start, end }
       },
     },
   ]
@@ -180,41 +183,43 @@ class RuleParser extends EmbeddedActionsParser {
     { ALT: () => this.CONSUME(lexer.Bounds) },
   ]
 
-  private readonly token = this.RULE("token", (): TokenReference => {
+  private readonly token = this.RULE("token", (): TokenNode => {
     const bang = this.OPTION(() => this.CONSUME(lexer.Bang))
     const named = this.OR([
       { ALT: () => this.CONSUME(lexer.TokenIds) },
       { ALT: () => this.CONSUME(lexer.TokenName) },
     ])
-    return this.ACTION(() => ({
-      which: named.tokenType === lexer.TokenIds ? this.idsOf(named) : named.image,
-      isNegated: bang !== undefined,
-      offset: (bang ?? named).startOffset,
-    }))
+    return this.ACTION(() => {
+      if (named.tokenType === lexer.TokenIds) this.checkIds(named)
+      const { text, start, end } = wordOf(named)
+      return bang === undefined
+        ? { kind: "token", text, start, end }
+        : { kind: "token", text: `!${text}`, start: bang.startOffset, end }
+    })
   })
 
   private readonly macro = this.RULE("macro", (): Macro => {
-    const { image, startOffset } = this.CONSUME(lexer.MacroName)
-    const macro: Macro = { name: image, values: [], named: [], offset: startOffset }
+    const { text: name, start } = wordOf(this.CONSUME(lexer.MacroName))
+    const values: Value[] = []
+    const named: { name: Word; value: Value }[] = []
     this.CONSUME(lexer.LeftParen)
     this.MANY_SEP({
       SEP: lexer.Comma,
       DEF: () => {
-        const value = this.SUBRULE(this.value)
-        const named = this.OPTION(() => {
+        const first = this.SUBRULE(this.value)
+        const value = this.OPTION(() => {
           this.CONSUME(lexer.Equals)
           return this.SUBRULE1(this.value)
         })
         this.ACTION(() => {
-          if (named === undefined) macro.values.push(value)
-          else if (value.kind === "name")
-            macro.named.push({ name: value.name, value: named, offset: value.offset })
-          else this.reading.mistake(value.offset, 'expected a name in front of "="')
+          if (value === undefined) values.push(first)
+          else if (first.kind === "name") named.push({ name: first, value })
+          else this.reading.mistake(first.start, 'expected a name in front of "="')
         })
       },
     })
-    this.CONSUME(lexer.RightParen)
-    return macro
+    const { end } = wordOf(this.CONSUME(lexer.RightParen))
+    return { kind: "macro", name, values, named, start, end }
   })
 
   private readonly value = this.RULE(
@@ -227,40 +232,21 @@ class RuleParser extends EmbeddedActionsParser {
     "scalar",
     (): Value =>
       this.OR<Value>([
-        {
-          ALT: () => {
-            const text = this.CONSUME(lexer.Text)
-            return { kind: "string", text: this.textOf(text), offset: text.startOffset }
-          },
-        },
-        {
-          ALT: () => {
-            const { image, startOffset } = this.CONSUME(lexer.NumberText)
-            return { kind: "number", number: Number(image), offset: startOffset }
-          },
-        },
-        {
-          ALT: () => {
-            const { image, startOffset } = this.CONSUME(lexer.Name)
-            return { kind: "name", name: image, offset: startOffset }
-          },
-        },
+        { ALT: () => this.textOf(this.CONSUME(lexer.Text)) },
+        { ALT: () => ({ kind: "number", ...wordOf(this.CONSUME(lexer.NumberText)) }) },
+        { ALT: () => ({ kind: "name", ...wordOf(this.CONSUME(lexer.Name)) }) },
       ]),
   )
 
   private readonly tuple = this.RULE("tuple", (): Value => {
-    const { startOffset } = this.CONSUME(lexer.LeftParen)
+    const { startOffset: start } = this.CONSUME(lexer.LeftParen)
     const values: Value[] = []
     // A comma may stand behind the last value too.
     let mayFollow = true
     this.MANY({
       GATE: () => mayFollow,
       DEF: () => {
-        const value = this.SUBRULE(this.scalar)
-        values.push(value)
-        this.ACTION(() => {
-          if (value.kind === "name") this.reading.references.push(value)
-        })
+        values.push(this.SUBRULE(this.scalar))
         mayFollow = false
         this.OPTION(() => {
           this.CONSUME(lexer.Comma)
@@ -268,8 +254,8 @@ class RuleParser extends EmbeddedActionsParser {
         })
       },
     })
-    this.CONSUME(lexer.RightParen)
-    return { kind: "tuple", values, offset: startOffset }
+    const { end } = wordOf(this.CONSUME(lexer.RightParen))
+    return { kind: "tuple", values, start, end }
   })
 
   private builder(): TreeBuilder {
@@ -295,50 +281,52 @@ class RuleParser extends EmbeddedActionsParser {
         this.reading.mistake(startOffset, `the upper bound ${max} is below the lower bound ${min}`)
       this.reading.checkRepeat(Math.max(min, Number.isFinite(max) ? max : 0), startOffset)
     }
-    tree.repeat(min, Math.max(min, max), startOffset, image)
+    tree.repeat({ min, max: Math.max(min, max) }, startOffset, image)
   }
 
-  private textOf({ image, startOffset }: IToken): string {
+  private textOf(lexeme: IToken): Text {
+    const text = this.decoded(lexeme, '"', "unterminated string", decodeString) ?? ""
+    return { kind: "text", text, start: lexeme.startOffset, end: endOf(lexeme) }
+  }
+
+  private classOf(lexeme: IToken): Node {
+    const ranges = this.decoded(lexeme, "]", "unterminated class", decodeClass) ?? anyCharacter
+    return { kind: "class", ranges, start: lexeme.startOffset, end: endOf(lexeme) }
+  }
+
+  /** What stands between the quotes or brackets; null if `close` is missing. */
+  private decoded<T>(
+    { image, startOffset }: IToken,
+    close: '"' | "]",
+    unterminated: string,
+    decode: (body: string, complain: Complain) => T,
+  ): T | null {
     return this.ACTION(() => {
-      if (!lexer.isClosed(image, '"')) {
-        this.reading.mistake(startOffset, "unterminated string")
-        return ""
+      if (lexer.isClosed(image, close)) {
+        return decode(image.slice(1, -1), (at, message) =>
+          this.reading.mistake(startOffset + 1 + at, message),
+        )
       }
-      return decodeString(image.slice(1, -1), (at, message) =>
-        this.reading.mistake(startOffset + 1 + at, message),
-      )
+      this.reading.mistake(startOffset, unterminated)
+      return null
     })
   }
 
-  private rangesOf({ image, startOffset }: IToken): readonly number[] {
-    return this.ACTION(() => {
-      if (!lexer.isClosed(image, "]")) {
-        this.reading.mistake(startOffset, "unterminated class")
-        return anyCharacter
-      }
-      return decodeClass(image.slice(1, -1), (at, message) =>
-        this.reading.mistake(startOffset + 1 + at, message),
-      )
-    })
-  }
-
-  private idsOf(lexeme: IToken): number[] {
-    const { image, startOffset } = lexeme
-    const ranges: number[] = []
-    for (const part of image.slice(2, -2).split(",")) {
-      const range = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part)
-      const first = Number(range?.[1])
-      const last = Number(range?.[2] ?? range?.[1])
-      if (range === null || last < first) {
-        this.reading.mistake(startOffset, `expected ids of tokens as in <[1-3,9]>, found ${shown(lexeme)}`)
-        return []
-      }
-      ranges.push(first, last)
-    }
-    return ranges
+  private checkIds(lexeme: IToken): void {
+    const message = `expected ids of tokens as in <[1-3,9]>, found ${shown(lexeme)}`
+    if (idRanges(lexeme.image) === null) this.reading.mistake(lexeme.startOffset, message)
   }
 }
 
+function wordOf(lexeme: IToken): Word {
+  return { text: lexeme.image, start: lexeme.startOffset, end: endOf(lexeme) }
+}
+
+function endOf({ startOffset, image }: IToken): number {
+  return startOffset + image.length
+}
+
+const nothing: Node = inRow([], 0)
 const anyCharacter: readonly number[] = [0, 0x10ffff]
 
 const messages: IParserErrorMessageProvider = {

@@ -7,21 +7,14 @@
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
 import type { IToken } from "../chevrotain.ts"
-import type { Mistakes, Source } from "../source.ts"
+import type { Mistakes, Source } from "../notation/source.ts"
+import { type Definition, inRow } from "../notation/tree.ts"
 import { lexemesOf, type RuleSpan, ruleSpans } from "./lexer.ts"
 import { type Failure, parseBody, parseHead, type RuleReading, shown } from "./parser.ts"
-import type { GbnfRule } from "./tree.ts"
 
-/** The rules of a text by name, in its order; mistakes go to `mistakes`. Throws `limit`. */
-export function readGbnf(
-  source: Source,
-  limits: Limits,
-  root: string,
-  mistakes: Mistakes,
-): ReadonlyMap<string, GbnfRule> {
-  const rules = new Reader(source, limits, mistakes).read()
-  if (mistakes.count === 0) checkNames(mistakes, rules, root)
-  return rules
+/** The rules of a text in its order; mistakes go to `mistakes`. Throws `limit`. */
+export function readGbnf(source: Source, limits: Limits, mistakes: Mistakes): Definition[] {
+  return new Reader(source, limits, mistakes).read()
 }
 
 class Reader {
@@ -35,26 +28,17 @@ class Reader {
     this.mistakes = mistakes
   }
 
-  read(): Map<string, GbnfRule> {
+  read(): Definition[] {
     const { source, limits } = this
     const spans = ruleSpans(source.text)
     this.readPreface(spans[0]?.start ?? source.text.length)
-    const names = new Set(spans.map(({ name }) => name))
-    const reading = this.reading(names)
-    const rules = new Map<string, GbnfRule>()
+    const reading = this.reading(new Set(spans.map(({ name }) => name)))
     const excess = spans[limits.rules]
     if (excess !== undefined) this.checkLimit("rules", spans.length, excess.start)
-    for (const span of spans) {
+    return spans.map((span) => {
       checkTime()
-      const rule = this.readRule(span, reading)
-      const known = rules.get(span.name)
-      if (known === undefined) rules.set(span.name, rule)
-      else {
-        const place = source.shortPlace(known.offset)
-        this.mistakes.add("syntax", span.start, `rule "${span.name}" is already defined at ${place}`)
-      }
-    }
-    return rules
+      return this.readRule(span, reading)
+    })
   }
 
   /** What stands before the first rule: comments at most. */
@@ -69,26 +53,26 @@ class Reader {
     }
   }
 
-  private readRule({ name, start, bodyStart, end }: RuleSpan, reading: RuleReading): GbnfRule {
+  private readRule({ name, start, bodyStart, end }: RuleSpan, reading: RuleReading): Definition {
     const { text } = this.source
     const head = parseHead(lexemesOf(text, start, bodyStart, "head"), reading)
     if (head.failure !== null) this.report(head.failure, bodyStart)
-    reading.references = []
     const body = parseBody(lexemesOf(text, bodyStart, end, "body"), reading)
     if (body.failure !== null) this.report(body.failure, end)
     return {
-      name,
-      offset: start,
+      kind: "definition",
+      name: { text: name, start, end: start + name.length },
+      parameters: null,
+      priority: null,
       attributes: head.tree ?? [],
-      groups: body.tree ?? [[[]]],
-      references: reading.references,
+      isParametric: false,
+      body: body.tree ?? inRow([], end),
     }
   }
 
   private reading(names: ReadonlySet<string>): RuleReading {
     return {
       names,
-      references: [],
       mistake: (offset, message) => this.mistakes.add("syntax", offset, message),
       checkDepth: (depth, offset) => this.checkLimit("grammarDepth.groups", depth, offset),
       checkRepeat: (count, offset) => this.checkLimit("maxRepeat.gbnf", count, offset),
@@ -130,15 +114,5 @@ class Reader {
 
   private isFirstOfLine({ startOffset }: IToken): boolean {
     return /(?:^|[\r\n])[^\S\r\n]*$/.test(this.source.text.slice(Math.max(0, startOffset - 200), startOffset))
-  }
-}
-
-/** Whether every name that is used is defined, and the first rule too. */
-function checkNames(mistakes: Mistakes, rules: ReadonlyMap<string, GbnfRule>, root: string): void {
-  if (!rules.has(root)) mistakes.add("syntax", 0, `no rule "${root}"`)
-  for (const { references } of rules.values()) {
-    for (const { name, offset } of references) {
-      if (!rules.has(name)) mistakes.add("syntax", offset, `rule "${name}" is not defined`)
-    }
   }
 }

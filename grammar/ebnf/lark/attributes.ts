@@ -4,56 +4,28 @@
  * `lazy`, `greedy`, `suffix` and `stop` speak of one lexeme, so the rule is read as a terminal. The others are about whatever
  * the rule reads.
  */
-import type { GrammarErrorKind } from "../../errors.ts"
-import { type Refuse, readLiteral } from "./literals.ts"
-import type { Attribute, AttributeValue, Definition, Node } from "./tree.ts"
+import { type Attributes, noAttributes } from "../notation/dialect.ts"
+import type { Refuse } from "../notation/source.ts"
+import type { Attribute, Definition, Place, Value } from "../notation/tree.ts"
+import { readLiteral } from "./literals.ts"
 
-/** What the attributes of one rule say. */
-export interface Attributes {
-  readonly ending: "any" | "lazy" | "greedy"
-  /** What ends the lexeme; null: nothing of its own. */
-  readonly suffix: Node | null
-  /** The suffix is no part of outer captures either. */
-  readonly hidesSuffix: boolean
-  /** `stop=""`, which says nothing, and only at the end of a text. */
-  readonly stopsAtEnd: boolean
-  /** Names of captures; null: none. */
-  readonly capture: string | null
-  readonly suffixCapture: string | null
-  readonly maxChars: number | null
-  readonly maxTokens: number | null
-  readonly temperature: number | null
-}
-
-/** Whether the rule is read as a terminal. */
-export function isOneLexeme({ ending, suffix }: Attributes): boolean {
-  return ending !== "any" || suffix !== null
-}
-
-/** Kind of the value that an attribute takes. */
-const takes: ReadonlyMap<string, "nothing" | "name?" | "name" | "terminal" | "count" | "number"> = new Map([
-  ["lazy", "nothing"],
-  ["greedy", "nothing"],
-  ["suffix", "terminal"],
-  ["stop", "terminal"],
-  ["stop_capture", "name"],
-  ["capture", "name?"],
-  ["max_tokens", "count"],
-  ["max_chars", "count"],
-  ["temperature", "number"],
-])
+/** All attributes. */
+const names = [
+  ...["lazy", "greedy", "suffix", "stop", "stop_capture", "capture"],
+  ...["max_tokens", "max_chars", "temperature"],
+]
 
 /** Attributes that a rule with a number may not have: it would stand for many rules. */
 const withoutNumber = ["lazy", "greedy", "suffix", "stop", "max_tokens", "temperature"]
 
 /** Reads the attributes of `definition`. What is wrong is refused, and the rest read. */
 export function readAttributes(definition: Definition, refuse: Refuse): Attributes {
+  if (definition.attributes.length === 0) return noAttributes
   const given = new Map<string, Attribute>()
   for (const attribute of definition.attributes) {
     const { text, start } = attribute.name
-    const kind = takes.get(text)
-    if (kind === undefined)
-      refuse("syntax", start, `unknown attribute ${text}. Known are ${[...takes.keys()].join(", ")}`)
+    if (!names.includes(text))
+      refuse("syntax", start, `unknown attribute ${text}. Known are ${names.join(", ")}`)
     else if (given.has(text)) refuse("syntax", start, `the attribute ${text} is given twice`)
     else if (definition.isParametric && withoutNumber.includes(text)) {
       refuse("unsupported", start, `${text} on a rule with a number. Put it on a rule that this one uses`)
@@ -66,13 +38,12 @@ export function readAttributes(definition: Definition, refuse: Refuse): Attribut
     ending: reader.has("greedy") ? "greedy" : reader.has("lazy") ? "lazy" : "any",
     suffix: suffix || stop || null,
     hidesSuffix: suffix === null,
-    stopsAtEnd: stop === "",
     capture: reader.name("capture", definition.name.text),
     suffixCapture: reader.name("stop_capture", null),
     maxChars: reader.number("max_chars", "count"),
     maxTokens: reader.number("max_tokens", "count"),
-    temperature: reader.number("temperature", "number"),
   }
+  reader.number("temperature", "number")
   reader.exclude("stop", "suffix")
   for (const other of ["lazy", "suffix", "stop"]) reader.exclude("greedy", other)
   if (made.suffixCapture !== null && made.suffix === null) {
@@ -97,26 +68,22 @@ class ValueReader {
   has(name: string): boolean {
     const attribute = this.given.get(name)
     if (attribute !== undefined && attribute.value !== null)
-      this.fail("syntax", attribute.value, `${name} takes no value`)
+      this.fail(attribute.value, `${name} takes no value`)
     return attribute !== undefined
   }
 
   /** The terminal of an attribute; `""` for the empty string of `stop`. */
-  terminal(name: string): Exclude<AttributeValue, { kind: "number" }> | "" | null {
+  terminal(name: string): Exclude<Value, { kind: "number" | "tuple" }> | "" | null {
     const attribute = this.given.get(name)
     if (attribute === undefined) return null
     const { value } = attribute
-    if (value === null || value.kind === "number") {
-      this.fail(
-        "syntax",
-        value ?? attribute.name,
-        `${name} takes a string, a regular expression or a terminal`,
-      )
+    if (value === null || value.kind === "number" || value.kind === "tuple") {
+      this.fail(value ?? attribute.name, `${name} takes a string, a regular expression or a terminal`)
       return null
     }
     if (value.kind !== "literal" || value.text !== '""') return value
     if (name === "stop") return ""
-    this.fail("syntax", value, `${name} is empty: nothing would end the lexeme. Leave it out, or use lazy`)
+    this.fail(value, `${name} is empty: nothing would end the lexeme. Leave it out, or use lazy`)
     return null
   }
 
@@ -126,12 +93,12 @@ class ValueReader {
     const { value } = attribute
     if (value === null && implied !== null) return implied
     if (value?.kind !== "literal") {
-      this.fail("syntax", value ?? attribute.name, `${name} takes a string`)
+      this.fail(value ?? attribute.name, `${name} takes a string`)
       return null
     }
     const { value: text, ignoresCase } = readLiteral(value, this.refuse)
-    if (ignoresCase) this.fail("syntax", value, `${name} is a name: it has no suffix i`)
-    if (text === "") this.fail("syntax", value, `the name of ${name} is empty`)
+    if (ignoresCase) this.fail(value, `${name} is a name: it has no suffix i`)
+    if (text === "") this.fail(value, `the name of ${name} is empty`)
     return text
   }
 
@@ -143,7 +110,6 @@ class ValueReader {
     if (value?.kind === "number" && pattern.test(value.text) && Number.isFinite(Number(value.text)))
       return Number(value.text)
     this.fail(
-      "syntax",
       value ?? attribute.name,
       `${name} takes a ${kind === "count" ? "whole number" : "number"}, not below 0`,
     )
@@ -156,7 +122,7 @@ class ValueReader {
     this.refuse("syntax", attribute.name.start, `${name} and ${other} exclude each other. Keep one`)
   }
 
-  private fail(kind: GrammarErrorKind, { start }: { start: number }, message: string): void {
-    this.refuse(kind, start, message)
+  private fail({ start }: Place, message: string): void {
+    this.refuse("syntax", start, message)
   }
 }

@@ -1,18 +1,21 @@
 /**
  * The Lark notation, in the dialect of llguidance: from a text to the rule where it begins.
  *
- * In reading order: `words.ts` and `read.ts` cut the text into statements, `parser.ts` makes trees of them (`tree.ts`),
+ * In reading order: `words.ts` and `read.ts` cut the text into statements, and `parser.ts` makes trees of them. In `notation/`,
  * `scope.ts` collects the names, `check.ts` refuses all that is wrong at once, `lower.ts` makes rules. The dialect differs from
  * Lark's own in meaning: a text is accepted if some division into lexemes parses, and no tree comes of it.
  */
 import { checkLimit } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
+import { Checker, type Surroundings } from "../notation/check.ts"
+import type { Dialect } from "../notation/dialect.ts"
+import { Lowering } from "../notation/lower.ts"
+import { Scope } from "../notation/scope.ts"
+import { Mistakes, Source } from "../notation/source.ts"
 import type { RuleId, Rules } from "../rules.ts"
-import { Mistakes, Source } from "../source.ts"
-import { Checker, type Surroundings } from "./check.ts"
-import { Lowering } from "./lower.ts"
+import { readAttributes } from "./attributes.ts"
 import { readLark } from "./read.ts"
-import { Scope } from "./scope.ts"
+import { readTokens } from "./tokens.ts"
 
 /** A grammar that a text may refer to by name: a Lark text, a compiled one, or any other notation. */
 type NamedGrammar = string | Grammar | ((rules: Rules) => RuleId)
@@ -33,6 +36,31 @@ export interface LarkGrammar {
   readonly rule: RuleId
   /** Whether the text asks for no forced tokens. */
   readonly noForcing: boolean
+}
+
+const [Underscore, CapitalA, CapitalZ] = [0x5f, 0x41, 0x5a]
+const namePattern = /^_*(?:[a-z][a-z0-9_-]*|[A-Z][A-Z0-9_-]*)$/
+
+const dialect: Dialect = {
+  hasTerminals: true,
+  isTerminalName,
+  article: "the ",
+  faultOfName: (name) =>
+    namePattern.test(name)
+      ? null
+      : `the name "${name}": rules are written in lower case, terminals in upper case`,
+  attributesOf: readAttributes,
+  placeOf: ({ attributes }) => (attributes.length === 0 ? null : attributes[0].name.start),
+  tokensOf: readTokens,
+  macroOf: () => null,
+}
+
+/** Whether the first letter of `name` is a capital. */
+function isTerminalName(name: string): boolean {
+  let at = 0
+  while (name.charCodeAt(at) === Underscore) at++
+  const letter = name.charCodeAt(at)
+  return letter >= CapitalA && letter <= CapitalZ
 }
 
 /** Reads `text` into `rules`. Throws GrammarError with all mistakes of the text. */
@@ -61,7 +89,7 @@ class LarkTexts {
     const source = new Source(text, limits, outer)
     const mistakes = new Mistakes(source)
     const read = readLark(source, limits, mistakes)
-    const scope = new Scope(source, read.statements, mistakes, limits.schemaDepth)
+    const scope = new Scope({ source, dialect }, read.statements, mistakes, limits.schemaDepth)
     const around: Surroundings = {
       limits,
       tokens,

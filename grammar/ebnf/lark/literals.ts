@@ -3,15 +3,13 @@
  *
  * A string has the escapes of JSON and `\xHH`. A regular expression is read as in every other place (`regex/read.ts`).
  */
-import { GrammarError, type GrammarErrorKind, type Limits } from "../../errors.ts"
+import { GrammarError, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { foldClosure } from "../../regex/unicode.ts"
-import type { Literal, Pattern } from "./tree.ts"
-
-/** Told of what is wrong, at an offset into the text of the grammar. */
-export type Refuse = (kind: GrammarErrorKind, offset: number, message: string) => void
+import type { Refuse } from "../notation/source.ts"
+import type { Literal, Pattern } from "../notation/tree.ts"
 
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',

@@ -7,7 +7,18 @@
  * What is read for each item is a member and not a closure: a thousand items would make thousands.
  */
 import { createToken, EmbeddedActionsParser, type IToken, type TokenType } from "../chevrotain.ts"
-import type { Attribute, AttributeValue, Call, Literal, Node, Repetition, Statement, Word } from "./tree.ts"
+import {
+  type Attribute,
+  type Call,
+  either,
+  inRow,
+  type Literal,
+  type Node,
+  type Repetition,
+  type Statement,
+  type Value,
+  type Word,
+} from "../notation/tree.ts"
 import * as words from "./words.ts"
 
 /** `(…)`, with the node in it. */
@@ -28,6 +39,9 @@ const expectations = {
   buildEarlyExitMessage: ({ customUserDescription }: { customUserDescription?: string }) =>
     customUserDescription ?? "an item",
 }
+
+/** How often something is repeated. */
+type Times = Omit<Repetition, "kind" | "body" | "start">
 
 /** What a name is given: the values of a template, or a number. */
 type Given = { readonly kind: "values"; readonly values: readonly Node[]; readonly end: number } | Call
@@ -77,11 +91,10 @@ export class LarkParser extends EmbeddedActionsParser {
   })
 
   readonly alternatives = this.RULE("alternatives", (): Node => {
-    const first = this.SUBRULE(this.alternative)
-    const options = [first]
+    const options = [this.SUBRULE(this.alternative)]
     this.options = options
     this.MANY(this.nextOption)
-    return options.length === 1 ? first : { kind: "or", options, ...around(options) }
+    return either(options)
   })
 
   /** Of the alternatives that are read. */
@@ -152,7 +165,7 @@ export class LarkParser extends EmbeddedActionsParser {
     const name = wordOf(this.CONSUME(words.Identifier))
     const value = this.OPTION(() => {
       this.CONSUME(words.Equals)
-      return this.OR<AttributeValue>({
+      return this.OR<Value>({
         DEF: [
           { ALT: () => ({ kind: "literal", ...wordOf(this.CONSUME(words.Text)) }) },
           { ALT: () => ({ kind: "number", ...wordOf(this.CONSUME(words.Count)) }) },
@@ -245,7 +258,7 @@ export class LarkParser extends EmbeddedActionsParser {
     this.MANY(this.nextPart)
     if (this.furtherParts.length === 0) return first
     const parts = [first, ...this.furtherParts]
-    return { kind: "and", parts, ...around(parts) }
+    return { kind: "and", parts, start: first.start, end: parts[parts.length - 1].end }
   }
 
   /** What stands behind the first part of the conjunction that is read. */
@@ -260,9 +273,8 @@ export class LarkParser extends EmbeddedActionsParser {
     this.itemCount = 0
     this.MANY(this.nextItem)
     if (this.itemCount === 1) return this.items[0]
-    const items = this.items.slice(0, this.itemCount)
     const at = before.startOffset >= 0 ? before.startOffset + before.image.length : 0
-    return { kind: "sequence", items, ...(items.length === 0 ? { start: at, end: at } : around(items)) }
+    return inRow(this.items.slice(0, this.itemCount), at)
   })
 
   /** The first ones are those of the sequence that is read. */
@@ -282,8 +294,7 @@ export class LarkParser extends EmbeddedActionsParser {
     const isNext = this.LA(1).tokenType === words.Tilde && this.LA(2).tokenType !== words.Count
     const times = isNext ? undefined : this.OPTION(this.timesOf)
     if (times === undefined) return node
-    const { mark, min, max, end } = times
-    return { kind: "repeat", body: node, mark, min, max, start: node.start, end }
+    return { kind: "repeat", body: node, start: node.start, ...times }
   })
 
   /** Those in front of the item that is read. */
@@ -294,7 +305,7 @@ export class LarkParser extends EmbeddedActionsParser {
 
   private readonly times = this.RULE(
     "times",
-    (): Omit<Repetition, "kind" | "body" | "start"> =>
+    (): Times =>
       this.OR([
         { ALT: () => markOf(this.CONSUME(words.Question)) },
         { ALT: () => markOf(this.CONSUME(words.Star)) },
@@ -307,7 +318,7 @@ export class LarkParser extends EmbeddedActionsParser {
               this.CONSUME(words.DoubleDot)
               return wordOf(this.CONSUME1(words.Count))
             })
-            return { mark: null, min, max: max ?? min, end: (max ?? min).end }
+            return timesOf(min, max ?? min, max ?? min)
           },
         },
         {
@@ -318,8 +329,7 @@ export class LarkParser extends EmbeddedActionsParser {
               this.CONSUME(words.Comma)
               return { max: this.OPTION3(() => wordOf(this.CONSUME3(words.Count))) ?? null }
             })
-            const { end } = wordOf(this.CONSUME(words.CloseCurly))
-            return { mark: null, min, max: rest === undefined ? min : rest.max, end }
+            return timesOf(min, rest === undefined ? min : rest.max, wordOf(this.CONSUME(words.CloseCurly)))
           },
         },
       ]),
@@ -344,7 +354,7 @@ export class LarkParser extends EmbeddedActionsParser {
         ALT: (): Node => {
           const token = this.CONSUME(Maybe)
           const { start, end } = wordOf(token)
-          return { kind: "repeat", body: token.payload, mark: "?", min: null, max: null, start, end }
+          return { kind: "repeat", body: token.payload, min: 0, max: 1, counts: [], start, end }
         },
       },
       {
@@ -446,15 +456,23 @@ function literalOf(token: IToken): Literal {
   return { kind: "literal", text, start, end }
 }
 
-function markOf(token: IToken): Omit<Repetition, "kind" | "body" | "start"> {
-  return { mark: token.image, min: null, max: null, end: wordOf(token).end }
+function markOf(token: IToken): Times {
+  const { text, end } = wordOf(token)
+  return { min: text === "+" ? 1 : 0, max: text === "?" ? 1 : Number.POSITIVE_INFINITY, counts: [], end }
+}
+
+/** Null: no bound. The same word for exactly so many. */
+function timesOf(min: Word | null, max: Word | null, { end }: Word): Times {
+  const counts = [...new Set([min, max])].filter((word) => word !== null)
+  return {
+    min: Number(min?.text ?? 0),
+    max: Number(max?.text ?? Number.POSITIVE_INFINITY),
+    counts,
+    end,
+  }
 }
 
 function jsonOf(kind: "json" | "substring", token: IToken): Node {
   const { start, end } = wordOf(token)
   return { kind, json: token.payload, start, end }
-}
-
-function around(nodes: readonly Node[]): { start: number; end: number } {
-  return { start: nodes[0].start, end: nodes[nodes.length - 1].end }
 }

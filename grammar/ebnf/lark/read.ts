@@ -6,9 +6,9 @@
  */
 import type { Limits } from "../../errors.ts"
 import type { IRecognitionException, IToken, TokenType } from "../chevrotain.ts"
-import type { Mistakes, Source } from "../source.ts"
+import type { Mistakes, Source } from "../notation/source.ts"
+import type { Statement } from "../notation/tree.ts"
 import { Group, LarkParser, Maybe, Statements, Values } from "./parser.ts"
-import type { Statement } from "./tree.ts"
 import * as words from "./words.ts"
 
 export interface LarkText {

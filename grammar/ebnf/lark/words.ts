@@ -8,7 +8,7 @@
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import { createToken, type IToken, Lexer, type TokenType } from "../chevrotain.ts"
-import type { Mistakes, Source } from "../source.ts"
+import type { Mistakes, Source } from "../notation/source.ts"
 
 const word = (name: string, pattern: RegExp | string, label = `"${pattern}"`) =>
   createToken({ name, pattern, label })

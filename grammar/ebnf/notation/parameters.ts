@@ -1,14 +1,12 @@
 /**
  * The number of a parametric rule: an unsigned integer of 64 bits, what a call makes of it, and conditions on it.
  *
- * A rule with its number is a rule of its own (`instances.ts`), so all of this is computed while compiling, and frames need not
+ * A rule with its number is a rule of its own (`environment.ts`), so all of this is computed while compiling, and frames need not
  * know of numbers. `_` is the rule's own number, and as a range of bits all of it.
  */
-import { fixedBounds, type GrammarErrorKind, limitError } from "../../errors.ts"
+import { fixedBounds, limitError } from "../../errors.ts"
+import type { Refuse } from "./source.ts"
 import type { Call } from "./tree.ts"
-
-/** What is wrong, at an offset of the text. */
-type Refuse = (kind: GrammarErrorKind, offset: number, message: string) => void
 
 const Bits = 64
 const AllOnes = (1n << BigInt(Bits)) - 1n

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { TimeError } from "../../../grammar/deadline.ts"
-import { Mistakes, Source } from "../../../grammar/ebnf/source.ts"
-import { defaultLimits, GrammarError } from "../../../grammar/errors.ts"
+import { TimeError } from "../../../../grammar/deadline.ts"
+import { Mistakes, Source } from "../../../../grammar/ebnf/notation/source.ts"
+import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
 
 function sourceOf(text: string, outer?: string): Source {
   return new Source(text, defaultLimits, outer)

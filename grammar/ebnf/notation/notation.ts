@@ -4,7 +4,7 @@
  * The first definition decides: `name ::=` is GBNF, `name:` is Lark. Comments of both may stand before it, and statements with a
  * percent sign, which only Lark has.
  */
-import type { Limits } from "../errors.ts"
+import type { Limits } from "../../errors.ts"
 import { Source } from "./source.ts"
 
 export type Notation = "gbnf" | "lark"

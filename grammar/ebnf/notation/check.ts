@@ -1,27 +1,24 @@
 /**
- * What is wrong with a Lark text, all at once, before anything is made of it.
+ * What is wrong with a text, all at once, before anything is made of it.
  *
  * The walk knows whether it is in a rule or in a terminal, where `&` and `~` mean something and rules, schemas and control
  * tokens do not. It leaves what it finds out about a node in the scope, so that the lowering only has to look it up.
  */
-import { type GrammarErrorKind, type Limits, limitError } from "../../errors.ts"
+import { type GrammarErrorKind, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { Empty } from "../../lexeme/expr/expr.ts"
-import type { PlacedPattern } from "../../regex/foreign.ts"
+import { readLiteral, readRegex, regexOf } from "../lark/literals.ts"
 import type { RuleId } from "../rules.ts"
-import type { Mistakes } from "../source.ts"
 import { chunksOf, substringExpr } from "../substring.ts"
-import { type TokenNames, tokenSpelled } from "../tokennames.ts"
-import { isOneLexeme, readAttributes } from "./attributes.ts"
-import { type Refuse, readLiteral, readRegex, regexOf } from "./literals.ts"
+import { isOneLexeme, type Knowledge } from "./dialect.ts"
 import { checkNumberedRecursion } from "./numbered.ts"
 import { checkCondition, checkValue, usesNumber } from "./parameters.ts"
-import { isTerminalName, jsonAt, kindOf, Scope } from "./scope.ts"
-import { readTokenSet } from "./tokens.ts"
+import { type Fact, jsonAt, Scope } from "./scope.ts"
+import type { Mistakes, Refuse } from "./source.ts"
 import {
   type Definition,
-  type JsonElement,
   type Literal,
+  type Macro,
   type Node,
   nodesIn,
   type Repetition,
@@ -29,16 +26,16 @@ import {
 } from "./tree.ts"
 
 /** What a text may refer to beyond its own names. */
-export interface Surroundings {
-  readonly limits: Limits
-  /** Null: nothing is known of a vocabulary. */
-  readonly tokens: TokenNames | null
-  /** Regular expressions that were read are added here. */
-  readonly patterns: PlacedPattern[]
+export interface Surroundings extends Knowledge {
   /** Compiles a schema, given as its JSON text. */
   readonly schema: (text: string) => Grammar
   /** The rule of a grammar by its name, or what is wrong with it. `at` is where it is asked for. */
   readonly grammar: (name: string, at: string) => RuleId | string
+}
+
+/** Names of definitions. */
+export interface Names {
+  has(name: string): boolean
 }
 
 /** Where a node stands. */
@@ -52,13 +49,13 @@ export class Checker {
   private readonly scope: Scope
   private readonly mistakes: Mistakes
   private readonly around: Surroundings
-  private readonly broken: ReadonlySet<string>
+  private readonly broken: Names
   private readonly refuse: Refuse
   /** Terminals that a terminal uses. */
   private readonly terminalUses = new Map<string, Set<string>>()
 
   /** `broken`: names whose definitions could not be read, so that their uses are no further mistakes. */
-  constructor(scope: Scope, mistakes: Mistakes, around: Surroundings, broken: ReadonlySet<string>) {
+  constructor(scope: Scope, mistakes: Mistakes, around: Surroundings, broken: Names) {
     this.scope = scope
     this.broken = broken
     this.mistakes = mistakes
@@ -79,15 +76,15 @@ export class Checker {
     for (const definition of scope.definitions.values()) {
       if (definition.kind === "definition") this.checkDefinition(definition)
     }
-    for (const node of scope.ignored) this.checkNode(node, { isTerminal: true, definition: null })
+    for (const node of scope.ignored) this.checkNodes(node, { isTerminal: true, definition: null })
     this.checkCycles()
     checkNumberedRecursion(scope, this.refuse)
   }
 
   private checkDefinition(definition: Definition): void {
     const { name, parameters, priority } = definition
-    const isTerminal = isTerminalName(name.text)
-    const attributes = readAttributes(definition, this.refuse)
+    const isTerminal = this.scope.isTerminal(name.text)
+    const attributes = this.scope.dialect.attributesOf(definition, this.refuse)
     this.scope.attributes.set(definition, attributes)
     if (priority !== null && !/^-?[0-9]+$/.test(priority.text))
       this.fail("syntax", priority.start, "a priority is a whole number")
@@ -99,56 +96,61 @@ export class Checker {
       )
     }
     if (isTerminal && definition.isParametric) this.fail("syntax", name.start, "only a rule takes a number")
-    for (const [i, parameter] of (parameters ?? []).entries()) {
-      if (parameters?.findIndex(({ text }) => text === parameter.text) !== i)
-        this.fail("syntax", parameter.start, `the parameter ${parameter.text} is given twice`)
+    if (parameters !== null) {
+      for (const [i, { text, start }] of parameters.entries()) {
+        if (parameters.findIndex((each) => each.text === text) !== i)
+          this.fail("syntax", start, `the parameter ${text} is given twice`)
+      }
     }
-    const isLexeme = isTerminal || isOneLexeme(attributes)
-    if (attributes.suffix !== null) this.checkNode(attributes.suffix, { isTerminal: true, definition })
-    this.checkNode(definition.body, { isTerminal: isLexeme, definition })
+    const isLexeme = isTerminal || (this.scope.dialect.hasTerminals && isOneLexeme(attributes))
+    if (attributes.suffix !== null) this.checkNodes(attributes.suffix, { isTerminal: true, definition })
+    this.checkNodes(definition.body, { isTerminal: isLexeme, definition })
     if (definition.isParametric && !needsNumber(definition.body)) {
       this.fail("syntax", name.start, `the rule "${name.text}" takes a number that nothing in it uses`)
     }
   }
 
+  /** Checks a node and all that is in it, from the left to the right. */
+  private checkNodes(root: Node, position: Position): void {
+    const open = [root]
+    while (open.length > 0) {
+      const node = open.pop() as Node
+      this.checkNode(node, position)
+      const inner = nodesIn(node)
+      for (let i = inner.length - 1; i >= 0; i--) open.push(inner[i])
+    }
+  }
+
+  /** Checks a node without those in it. */
   private checkNode(node: Node, position: Position): void {
     const { isTerminal } = position
     switch (node.kind) {
       case "or":
-        for (const option of node.options) this.checkNode(option, position)
-        return
       case "sequence":
-        for (const item of node.items) this.checkNode(item, position)
+      case "text":
+      case "class":
         return
       case "and":
-        if (!isTerminal)
-          this.fail("syntax", node.parts[1].start, '"&" stands in terminals: name this one in upper case')
+        if (!isTerminal) this.fail("syntax", node.parts[1].start, stayInTerminals("&"))
         for (const part of node.parts) {
           if (part.kind === "sequence" && part.items.length === 0)
             this.fail("syntax", part.start, 'expected an item beside "&"')
-          this.checkNode(part, position)
         }
         return
       case "not":
-        if (!isTerminal)
-          this.fail("syntax", node.start, '"~" stands in terminals: name this one in upper case')
-        this.checkNode(node.body, position)
+        if (!isTerminal) this.fail("syntax", node.start, stayInTerminals("~"))
         return
       case "repeat":
-        this.checkCounts(node)
-        this.checkNode(node.body, position)
+        if (node.counts.length > 0) this.checkCounts(node)
         return
       case "if":
         if (position.definition?.isParametric === true && !isTerminal)
           checkCondition(node.condition, this.refuse)
         else this.fail("syntax", node.condition.start, "%if stands in rules with a number: name::_")
-        this.checkNode(node.body, position)
         return
-      case "literal": {
-        const { value, ignoresCase } = readLiteral(node, this.refuse)
-        this.scope.facts.set(node, { kind: "text", value, ignoresCase })
+      case "literal":
+        this.checkLiteral(node)
         return
-      }
       case "range":
         this.checkRange(node)
         return
@@ -161,40 +163,41 @@ export class Checker {
       case "call":
         this.checkUse(node, position)
         return
-      case "token":
-        if (isTerminal) this.fail("syntax", node.start, "control tokens stand in rules, not in terminals")
-        else if (node.text.startsWith("<[")) readTokenSet(node, this.around.tokens, this.refuse)
-        else if (this.around.tokens !== null && tokenSpelled(node.text, this.around.tokens) < 0)
-          this.fail("syntax", node.start, `no token is spelled ${node.text}`)
-        return
-      case "json":
-        if (isTerminal) this.fail("syntax", node.start, "%json stands in rules, not in terminals")
-        else this.checkSchema(node)
-        return
       case "substring":
         this.checkSubstring(node)
         return
-      case "nested":
-        if (isTerminal) this.fail("syntax", node.start, "%lark stands in rules, not in terminals")
-        else {
-          const scope = new Scope(
-            this.scope.source,
-            node.statements,
-            this.mistakes,
-            this.around.limits.schemaDepth,
-          )
-          this.scope.facts.set(node, { kind: "scope", scope })
-          new Checker(scope, this.mistakes, this.around, this.broken).check("start", node.start)
-        }
+      default:
+        if (isTerminal) this.fail("syntax", node.start, `${named(node)} in rules, not in terminals`)
+        else this.checkPart(node)
+    }
+  }
+
+  /** Checks a part that only rules may have. */
+  private checkPart(node: RulePart): void {
+    const { scope, around, mistakes } = this
+    switch (node.kind) {
+      case "token":
+        this.note(node, scope.dialect.tokensOf(node, around.tokens, this.refuse))
         return
+      case "macro":
+        this.checkMacro(node)
+        return
+      case "json": {
+        const { start, end } = node.json
+        const grammar = mistakes.nested(start, () => around.schema(scope.source.text.slice(start, end)))
+        this.note(node, grammar && { kind: "grammar", grammar })
+        return
+      }
+      case "nested": {
+        const inner = new Scope(scope, node.statements, mistakes, around.limits.schemaDepth)
+        this.note(node, { kind: "scope", scope: inner })
+        new Checker(inner, mistakes, around, this.broken).check("start", node.start)
+        return
+      }
       case "grammar": {
-        if (isTerminal) {
-          this.fail("syntax", node.start, `@${node.name}: grammars stand in rules, not in terminals`)
-          return
-        }
-        const rule = this.around.grammar(node.name, this.scope.source.path(node.start))
+        const rule = around.grammar(node.name, scope.source.path(node.start))
         if (typeof rule === "string") this.fail("syntax", node.start, rule)
-        else this.scope.facts.set(node, { kind: "rule", rule })
+        else this.note(node, { kind: "rule", rule })
         return
       }
       default:
@@ -202,9 +205,22 @@ export class Checker {
     }
   }
 
-  private checkCounts({ min, max }: Repetition): void {
-    for (const word of new Set([min, max])) {
-      if (word === null) continue
+  private checkMacro(node: Macro): void {
+    const { scope, around, mistakes } = this
+    for (const list of [...node.values, ...node.named.map(({ value }) => value)]) {
+      for (const each of list.kind === "tuple" ? list.values : [])
+        if (each.kind === "name") this.checkUse(each, { isTerminal: false, definition: null })
+    }
+    this.note(node, scope.dialect.macroOf(node, { ...around, source: scope.source, mistakes }))
+  }
+
+  /** Keeps what is found of a node; null: a mistake, which has been reported. */
+  private note(node: Node, fact: Fact | null): void {
+    if (fact !== null) this.scope.facts.set(node, fact)
+  }
+
+  private checkCounts({ counts }: Repetition): void {
+    for (const word of counts) {
       if (!/^[0-9]+$/.test(word.text)) {
         this.fail("syntax", word.start, `the count ${word.text} of a repetition is no whole number from 0 up`)
         return
@@ -216,8 +232,15 @@ export class Checker {
         return
       }
     }
-    if (min !== null && max !== null && Number(max.text) < Number(min.text))
+    const [min, max] = counts
+    if (max !== undefined && Number(max.text) < Number(min.text))
       this.fail("syntax", max.start, `the repetition ends at ${max.text}, below its beginning ${min.text}`)
+  }
+
+  private checkLiteral(node: Literal): { value: string; ignoresCase: boolean } {
+    const read = readLiteral(node, this.refuse)
+    this.scope.facts.set(node, { kind: "text", ...read })
+    return read
   }
 
   private checkRange({ first, last, start }: Node & { kind: "range" }): void {
@@ -229,8 +252,7 @@ export class Checker {
 
   /** The code point of the end of a range; null after a mistake. */
   private checkRangeEnd(end: Literal): number | null {
-    const { value, ignoresCase } = readLiteral(end, this.refuse)
-    this.scope.facts.set(end, { kind: "text", value, ignoresCase })
+    const { value, ignoresCase } = this.checkLiteral(end)
     if (ignoresCase) this.fail("syntax", end.start, "an end of a range has no suffix i")
     else if ([...value].length !== 1) this.fail("syntax", end.start, "an end of a range is one character")
     else return value.codePointAt(0) as number
@@ -242,7 +264,6 @@ export class Checker {
     const { isTerminal, definition: around } = position
     const name: Word = node.kind === "name" ? node : node.name
     const { text, start } = name
-    if (node.kind === "template") for (const value of node.values) this.checkNode(value, position)
     if (node.kind === "call") {
       checkValue(node.value, this.refuse)
       if (isTerminal) this.fail("syntax", start, "a rule with a number stands in rules, not in terminals")
@@ -257,16 +278,18 @@ export class Checker {
     }
     const used = this.scope.definitions.get(text)
     if (used === undefined) {
-      if (!this.broken.has(text)) this.fail("syntax", start, `the ${kindOf(text)} "${text}" is not defined`)
+      const { article } = this.scope.dialect
+      if (!this.broken.has(text))
+        this.fail("syntax", start, `${article}${this.scope.kindOf(text)} "${text}" is not defined`)
       return
     }
-    if (isTerminal && !isTerminalName(text)) {
+    if (isTerminal && !this.scope.isTerminal(text)) {
       this.fail("syntax", start, `the rule "${text}" in a terminal: only terminals stand there`)
     } else if (isTerminal && around !== null) this.addTerminalUse(around.name.text, text)
     const parameters = used.kind === "definition" ? used.parameters : null
     const isParametric = used.kind === "definition" && used.isParametric
     if (node.kind === "template" && parameters === null) {
-      this.fail("syntax", start, `the ${kindOf(text)} "${text}" takes no values`)
+      this.fail("syntax", start, `the ${this.scope.kindOf(text)} "${text}" takes no values`)
     } else if (node.kind === "template" && parameters?.length !== node.values.length) {
       this.fail(
         "syntax",
@@ -288,15 +311,8 @@ export class Checker {
     else uses.add(used)
   }
 
-  private checkSchema(node: JsonElement): void {
-    const { source, facts } = this.scope
-    const { start, end } = node.json
-    const grammar = this.mistakes.nested(start, () => this.around.schema(source.text.slice(start, end)))
-    if (grammar !== null) facts.set(node, { kind: "grammar", grammar })
-  }
-
   /** `%regex`: one of three keys. */
-  private checkSubstring(node: JsonElement): void {
+  private checkSubstring(node: Node & { kind: "substring" }): void {
     const { source, facts } = this.scope
     facts.set(node, { kind: "expr", expr: Empty })
     const json = jsonAt(source, node.json, this.around.limits.schemaDepth, this.mistakes)
@@ -360,6 +376,26 @@ export class Checker {
 
   private fail(kind: GrammarErrorKind, offset: number, message: string): void {
     this.mistakes.add(kind, offset, message)
+  }
+}
+
+function stayInTerminals(operator: string): string {
+  return `"${operator}" stands in terminals: name this one in upper case`
+}
+
+type RulePart = Extract<Node, { kind: "token" | "macro" | "json" | "nested" | "grammar" }>
+
+/** A part that only rules may have, as the subject of a message with its verb. */
+function named(part: RulePart): string {
+  switch (part.kind) {
+    case "json":
+      return "%json stands"
+    case "nested":
+      return "%lark stands"
+    case "grammar":
+      return `@${part.name}: grammars stand`
+    default:
+      return "control tokens stand"
   }
 }
 

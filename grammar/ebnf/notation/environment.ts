@@ -5,7 +5,7 @@
  * template which hands on its own parameters comes to an end: rules are memoised by definition and environment.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
-import type { Source } from "../source.ts"
+import type { Source } from "./source.ts"
 import { type Definition, type Node, nodesIn } from "./tree.ts"
 
 export interface Environment {

@@ -1,5 +1,5 @@
 /**
- * The names of one Lark text: what defines them, and the options that hold in it.
+ * The names of one text: what defines them, the options that hold in it, and the notation that it is written in.
  *
  * A `%lark {…}` has a scope of its own that knows nothing of the names around it. What the check finds of every node (decoded
  * strings, expressions, compiled schemas, scopes inside) is kept here by node, for the lowering.
@@ -7,13 +7,11 @@
 import type { Grammar } from "../../grammar.ts"
 import { type JsonNode, readJson } from "../../json/read/reader.ts"
 import { type ExprId, Never } from "../../lexeme/expr/expr.ts"
+import { commonNames, commonTerminal } from "../lark/common.ts"
 import type { RuleId } from "../rules.ts"
-import type { Mistakes, Source } from "../source.ts"
-import type { Attributes } from "./attributes.ts"
-import { commonNames, commonTerminal } from "./common.ts"
+import type { Attributes, Dialect, Meaning } from "./dialect.ts"
+import type { Mistakes, Source } from "./source.ts"
 import type { Definition, Import, Node, Options, Place, Statement, Word } from "./tree.ts"
-
-const [Underscore, CapitalA, CapitalZ] = [0x5f, 0x41, 0x5a]
 
 /** A terminal that is imported from the library. */
 export interface Imported {
@@ -24,8 +22,7 @@ export interface Imported {
 
 /** What is known of a node once it has been checked. */
 export type Fact =
-  | { readonly kind: "text"; readonly value: string; readonly ignoresCase: boolean }
-  | { readonly kind: "expr"; readonly expr: ExprId }
+  | Meaning
   | { readonly kind: "grammar"; readonly grammar: Grammar }
   | { readonly kind: "scope"; readonly scope: Scope }
   | { readonly kind: "rule"; readonly rule: RuleId }
@@ -41,14 +38,22 @@ export type OptionName = (typeof optionNames)[number]
 
 export class Scope {
   readonly source: Source
+  readonly dialect: Dialect
   readonly definitions = new Map<string, Definition | Imported>()
   readonly ignored: Node[] = []
   readonly options = new Set<OptionName>()
   readonly facts = new Map<Node, Fact>()
   readonly attributes = new Map<Definition, Attributes>()
 
-  constructor(source: Source, statements: readonly Statement[], mistakes: Mistakes, maxDepth: number) {
+  /** `maxDepth`: of options. */
+  constructor(
+    { source, dialect }: { source: Source; dialect: Dialect },
+    statements: readonly Statement[],
+    mistakes: Mistakes,
+    maxDepth: number,
+  ) {
     this.source = source
+    this.dialect = dialect
     for (const statement of statements) {
       switch (statement.kind) {
         case "definition":
@@ -74,20 +79,23 @@ export class Scope {
     return false
   }
 
+  isTerminal(name: string): boolean {
+    return this.dialect.isTerminalName(name)
+  }
+
+  kindOf(name: string): string {
+    return this.isTerminal(name) ? "terminal" : "rule"
+  }
+
   private define(definition: Definition | Imported, { text, start }: Word, mistakes: Mistakes): void {
     const before = this.definitions.get(text)
     if (before !== undefined) {
       const place = this.source.shortPlace(before.name.start)
-      mistakes.add("syntax", start, `${kindOf(text)} "${text}" is already defined at ${place}`)
+      mistakes.add("syntax", start, `${this.kindOf(text)} "${text}" is already defined at ${place}`)
       return
     }
-    if (!/^_*(?:[a-z][a-z0-9_-]*|[A-Z][A-Z0-9_-]*)$/.test(text)) {
-      mistakes.add(
-        "syntax",
-        start,
-        `the name "${text}": rules are written in lower case, terminals in upper case`,
-      )
-    }
+    const fault = this.dialect.faultOfName(text)
+    if (fault !== null) mistakes.add("syntax", start, fault)
     this.definitions.set(text, definition)
   }
 
@@ -109,7 +117,7 @@ export class Scope {
           name.start,
           `the library common has no terminal "${name.text}". It has ${commonNames.join(", ")}`,
         )
-      } else if (!isTerminalName(alias.text)) {
+      } else if (!this.isTerminal(alias.text)) {
         mistakes.add("syntax", alias.start, `the name "${alias.text}": terminals are written in upper case`)
       }
       // Even an unknown one is defined by its import: its uses are no further mistakes.
@@ -150,18 +158,6 @@ export function jsonAt(
   mistakes: Mistakes,
 ): JsonNode | null {
   return mistakes.nested(start, () => readJson(source.text.slice(start, end), { maxDepth }))
-}
-
-/** Whether the first letter of `name` is a capital. */
-export function isTerminalName(name: string): boolean {
-  let at = 0
-  while (name.charCodeAt(at) === Underscore) at++
-  const letter = name.charCodeAt(at)
-  return letter >= CapitalA && letter <= CapitalZ
-}
-
-export function kindOf(name: string): string {
-  return isTerminalName(name) ? "terminal" : "rule"
 }
 
 function isOptionName(name: string): name is OptionName {

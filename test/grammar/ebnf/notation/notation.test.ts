@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { notationOf } from "../../../grammar/ebnf/notation.ts"
-import { defaultLimits } from "../../../grammar/errors.ts"
-import { refusalOf } from "../../support/cases.ts"
+import { notationOf } from "../../../../grammar/ebnf/notation/notation.ts"
+import { defaultLimits } from "../../../../grammar/errors.ts"
+import { refusalOf } from "../../../support/cases.ts"
 
 test.each([
   ['root ::= "a"', "gbnf"],

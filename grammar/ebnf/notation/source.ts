@@ -5,7 +5,7 @@
  * caret below it. Parsers that can go on after an error collect all of them in `Mistakes`, which are thrown as one: places are
  * computed only then, and only for those that are shown. A notation inside another has the outer place in front of its own.
  */
-import { checkLimit, GrammarError, type GrammarErrorKind, type Limits } from "../errors.ts"
+import { checkLimit, GrammarError, type GrammarErrorKind, type Limits } from "../../errors.ts"
 
 /** Code points of a long line that are shown on either side of the column. */
 const ShownBeside = 48
@@ -101,6 +101,9 @@ export class Source {
     return this.lineStarts
   }
 }
+
+/** Reports what is wrong at an offset of the text. */
+export type Refuse = (kind: GrammarErrorKind, offset: number, message: string) => void
 
 interface Mistake {
   kind: GrammarErrorKind

@@ -6,9 +6,9 @@
  * condition to hold somewhere.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
-import type { Refuse } from "./literals.ts"
 import { keepsNumber } from "./parameters.ts"
 import type { Scope } from "./scope.ts"
+import type { Refuse } from "./source.ts"
 import type { Definition, Node } from "./tree.ts"
 
 /** A use at the beginning of a definition. */
@@ -100,13 +100,7 @@ class NullableNames {
       case "sequence":
         return node.items.every((item) => this.isNullable(item))
       case "repeat":
-        return (
-          node.mark === "?" ||
-          node.mark === "*" ||
-          node.min?.text === "0" ||
-          (node.mark === null && node.min === null) ||
-          this.isNullable(node.body)
-        )
+        return node.min === 0 || this.isNullable(node.body)
       case "if":
         return this.isNullable(node.body)
       case "literal":

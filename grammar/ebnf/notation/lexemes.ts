@@ -1,0 +1,181 @@
+/**
+ * What a rule reads as one lexeme each: strings, patterns, terminals, and rules whose attributes make one lexeme of them. Behind
+ * each that reads something may stand what is ignored, once: the gap.
+ */
+import { GrammarError } from "../../errors.ts"
+import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { HiddenName } from "../captures/reader.ts"
+import type { Rules } from "../rules.ts"
+import { lazyExpr, type Term } from "../terms.ts"
+import { MinChoice } from "../texts.ts"
+import { type Attributes, isOneLexeme } from "./dialect.ts"
+import { type Environment, emptyEnvironment, resolved } from "./environment.ts"
+import type { Scope } from "./scope.ts"
+import { cutsOf } from "./suffix.ts"
+import { flatTexts, Terminals } from "./terminals.ts"
+import type { Definition, Node } from "./tree.ts"
+
+/** A definition with its attributes, in an environment. */
+export interface AttributedRule {
+  readonly definition: Definition
+  readonly attributes: Attributes
+  readonly environment: Environment
+}
+
+export class Lexemes {
+  /** What may stand behind a lexeme; the empty text alone where nothing is ignored. */
+  readonly gap: Term
+  /** Whether all lexemes are greedy. */
+  readonly isGreedy: boolean
+  readonly terminals: Terminals
+  private readonly scope: Scope
+  private readonly rules: Rules
+  /** Whether anything is captured; asked for once all texts are checked. */
+  private readonly hasCaptures: () => boolean
+  /** Texts as lexemes, each with the gap behind it. */
+  private readonly textTerms = new Map<string, Term>()
+
+  constructor(scope: Scope, rules: Rules, hasCaptures: () => boolean) {
+    this.scope = scope
+    this.rules = rules
+    this.hasCaptures = hasCaptures
+    this.isGreedy = scope.options.has("greedy")
+    this.terminals = new Terminals(scope, rules.limits)
+    this.gap = this.makeGap()
+  }
+
+  private makeGap(): Term {
+    const { scope, rules } = this
+    if (scope.ignored.length === 0) return rules.terms.empty
+    const each = exprs.or(scope.ignored.map((node) => this.terminals.exprOf(node, emptyEnvironment)))
+    const all = scope.options.has("ignore_once") ? each : exprs.loop(each, 1, Number.POSITIVE_INFINITY)
+    return rules.terms.or([rules.terms.empty, this.termOf(nonEmpty(all))])
+  }
+
+  /** Whether a node of a rule, no parameter, is one lexeme, whatever the rules say. */
+  has(node: Node): boolean {
+    switch (node.kind) {
+      case "literal":
+      case "text":
+      case "range":
+      case "class":
+      case "regex":
+      case "substring":
+        return true
+      case "macro":
+        return this.scope.facts.get(node)?.kind === "expr"
+      case "name":
+        return this.scope.isTerminal(node.text)
+      case "template":
+        return this.scope.isTerminal(node.name.text)
+      default:
+        return false
+    }
+  }
+
+  /** A node that is a lexeme. */
+  lexeme(node: Node, environment: Environment): Term {
+    const text = this.terminals.textOf(node)
+    if (text !== null) return this.text(text)
+    const texts = this.isGreedy ? null : this.terminals.textsOf(node, environment)
+    if (texts !== null && (texts.count === 1 || texts.count >= MinChoice))
+      return this.choice(flatTexts(texts))
+    const expr = this.terminals.exprOf(node, environment)
+    return this.beforeGap(expr, this.isGreedy, (each) => this.termOf(each))
+  }
+
+  private termOf(expr: ExprId): Term {
+    const { terms } = this.rules
+    return this.isGreedy ? terms.greedy(expr) : terms.expr(expr)
+  }
+
+  /** A text as a lexeme. */
+  private text(text: string): Term {
+    let term = this.textTerms.get(text)
+    if (term === undefined) {
+      const { terms } = this.rules
+      term = text === "" ? terms.empty : terms.concat(terms.text(text), this.gap)
+      this.textTerms.set(text, term)
+    }
+    return term
+  }
+
+  /** Any of the texts, each a lexeme. */
+  choice(texts: readonly string[]): Term {
+    const { terms } = this.rules
+    if (texts.length >= MinChoice)
+      return terms.choice(texts.map((text) => [text, text === "" ? terms.empty : this.gap] as const))
+    const alternatives = texts.map((text) => this.text(text))
+    return alternatives.length === 1 ? alternatives[0] : terms.or(alternatives)
+  }
+
+  /** A rule that its attributes, or its body, make one lexeme; `bounded` adds what they say beside that. Null: it is none. */
+  attributed(rule: AttributedRule, bounded: (term: Term) => Term): Term | null {
+    const { definition, attributes, environment } = rule
+    const { ending, suffix, maxChars } = attributes
+    const { hasTerminals } = this.scope.dialect
+    const isOne = isOneLexeme(attributes) || (!hasTerminals && maxChars !== null)
+    if (!isOne && !this.has(resolved({ node: definition.body, environment }).node)) return null
+    const { terms } = this.rules
+    const body = hasTerminals
+      ? this.terminals.exprOf(definition.body, environment)
+      : this.terminals.regularOf(definition.body, environment)
+    if (body === null) {
+      const what = `${ending === "any" ? "max_chars" : ending} on rule "${definition.name.text}"`
+      const wayOut = "Take recursion, tokens and rules with attributes out of it"
+      throw new GrammarError(
+        "unsupported",
+        "",
+        `${what}, which is no regular expression as a whole. ${wayOut}`,
+      )
+    }
+    const short = (expr: ExprId) =>
+      maxChars === null ? expr : exprs.and([expr, exprs.loop(exprs.anyChar, 0, maxChars)])
+    if (suffix !== null) {
+      const mark = this.terminals.exprOf(suffix, environment)
+      const whole = short(lazyExpr(exprs.concat(body, mark)))
+      return terms.concat(this.suffixed(rule, { whole, body, mark }), this.gap)
+    }
+    const isGreedy = ending === "greedy" || (ending === "any" && this.isGreedy)
+    return this.beforeGap(short(ending === "lazy" ? lazyExpr(body) : body), isGreedy, (expr) =>
+      bounded(isGreedy ? terms.greedy(expr) : ending === "lazy" ? terms.whole(expr) : terms.expr(expr)),
+    )
+  }
+
+  /** The texts of `whole`, of which a capture of the rule holds only what stands before the mark. */
+  private suffixed(
+    { definition, attributes }: AttributedRule,
+    { whole, body, mark }: { whole: ExprId; body: ExprId; mark: ExprId },
+  ): Term {
+    const { terms, limits } = this.rules
+    const { capture, suffixCapture, hidesSuffix, maxTokens } = attributes
+    const isCut = capture !== null || suffixCapture !== null || (hidesSuffix && this.hasCaptures())
+    const captured = (as: string | null, term: Term) => (as === null ? term : terms.capture(as, term))
+    const term = isCut
+      ? terms.or(
+          cutsOf(whole, body, mark, limits).map((cut) => {
+            const end = captured(suffixCapture, terms.expr(cut.mark))
+            return terms.concat(
+              captured(capture, terms.expr(cut.body)),
+              hidesSuffix ? terms.capture(HiddenName, end) : end,
+            )
+          }),
+        )
+      : terms.whole(whole)
+    return maxTokens === null ? term : terms.budget(term, maxTokens, definition.name.text)
+  }
+
+  /** What `lexeme` makes of the texts of `expr`, each with the gap behind it unless it is empty. */
+  private beforeGap(expr: ExprId, isGreedy: boolean, lexeme: (expr: ExprId) => Term): Term {
+    const { terms } = this.rules
+    // A greedy lexeme is empty only where nothing of it could follow: it cannot be taken apart.
+    if (this.gap === terms.empty || isGreedy || !exprs.nullable(expr))
+      return terms.concat(lexeme(expr), this.gap)
+    return terms.or([lexeme(Empty), terms.concat(lexeme(nonEmpty(expr)), this.gap)])
+  }
+}
+
+/** The texts of `expr` but the empty one. */
+function nonEmpty(expr: ExprId): ExprId {
+  return exprs.nullable(expr) ? exprs.and([expr, exprs.not(Empty)]) : expr
+}
