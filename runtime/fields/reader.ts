@@ -8,7 +8,7 @@
  *
  * It holds the values that are open, with their members, and at most three bytes, an escape and half a surrogate pair.
  */
-import { openCount } from "../model/detokenizer.ts"
+import { decodeWhole } from "../model/detokenizer.ts"
 import { type DeepPartial, setMember } from "./value.ts"
 
 /** What a value of a JSON text is. */
@@ -95,7 +95,8 @@ export class FieldReader {
    * may hold there; what was accepted by a constraint never is.
    */
   push(piece: Uint8Array | string): readonly FieldEvent[] {
-    const text = typeof piece === "string" ? piece : this.decode(piece)
+    let text = piece
+    if (typeof text !== "string") ({ text, held: this.held } = decodeWhole(this.held, text))
     this.events = []
     for (let at = 0; at < text.length; ) {
       const next = this.place === "string" ? this.readString(text, at) : this.step(text[at]) ? at + 1 : at
@@ -132,18 +133,6 @@ export class FieldReader {
       value = builtOf(level, value === undefined ? members : { before: members, name, value })
     }
     return value as DeepPartial<Value> | undefined
-  }
-
-  private decode(bytes: Uint8Array): string {
-    let whole = bytes
-    if (this.held.length > 0) {
-      whole = new Uint8Array(this.held.length + bytes.length)
-      whole.set(this.held)
-      whole.set(bytes, this.held.length)
-    }
-    const end = whole.length - openCount(whole)
-    this.held = whole.slice(end)
-    return decoder.decode(whole.subarray(0, end))
   }
 
   /** Reads one unit; false where it only ended a number and is still to be read. */
@@ -333,9 +322,6 @@ export class FieldReader {
 const Quote = 0x22
 const Backslash = 0x5c
 const Space = 0x20
-
-// Without ignoreBOM a U+FEFF at the start of every piece would be eaten.
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 const words: readonly (readonly [spelling: string, value: boolean | null])[] = [
   ["true", true],

@@ -43,15 +43,9 @@ export class Detokenizer {
   }
 
   pushBytes(bytes: Uint8Array): string {
-    let whole = bytes
-    if (this.held.length > 0) {
-      whole = new Uint8Array(this.held.length + bytes.length)
-      whole.set(this.held)
-      whole.set(bytes, this.held.length)
-    }
-    const end = whole.length - openCount(whole)
-    this.held = whole.slice(end)
-    return end === 0 ? "" : decoder.decode(whole.subarray(0, end))
+    const { text, held } = decodeWhole(this.held, bytes)
+    this.held = held
+    return text
   }
 
   /** How many bytes are held back. At the end of an output they are a character cut off, and are dropped. */
@@ -71,8 +65,26 @@ const encoder = new TextEncoder()
 // Without ignoreBOM a U+FEFF at the start of every chunk would be eaten.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
+/**
+ * Decodes the whole code points of `held` and the `bytes` behind them. Returns the text, and the bytes at the end that
+ * begin a code point and could still become one: 0 to 3.
+ */
+export function decodeWhole(
+  held: Uint8Array,
+  bytes: Uint8Array,
+): { text: string; held: Uint8Array<ArrayBuffer> } {
+  let whole = bytes
+  if (held.length > 0) {
+    whole = new Uint8Array(held.length + bytes.length)
+    whole.set(held)
+    whole.set(bytes, held.length)
+  }
+  const end = whole.length - openCount(whole)
+  return { text: end === 0 ? "" : decoder.decode(whole.subarray(0, end)), held: whole.slice(end) }
+}
+
 /** Bytes at the end that begin a code point and could still become one: 0 to 3. */
-export function openCount(bytes: Uint8Array): number {
+function openCount(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count++) {
     const lead = bytes[bytes.length - count]
     if (lead < 0x80) return 0

@@ -275,3 +275,25 @@ fn sumFloats(thread: u32, value: f32) -> f32 {
   return sums[0];
 }
 `
+
+/** Counts and masses of the threads, which `addUpBoth` makes sums of all up to and including each. */
+export const runningSums = /* wgsl */ `
+var<workgroup> countSums: array<u32, ${Threads}>;
+var<workgroup> massSums: array<f32, ${Threads}>;
+
+fn addUpBoth(thread: u32) {
+  workgroupBarrier();
+  for (var step = 1u; step < Threads; step *= 2u) {
+    var addedCount = 0u;
+    var addedMass = 0.0;
+    if (thread >= step) {
+      addedCount = countSums[thread - step];
+      addedMass = massSums[thread - step];
+    }
+    workgroupBarrier();
+    countSums[thread] += addedCount;
+    massSums[thread] += addedMass;
+    workgroupBarrier();
+  }
+}
+`

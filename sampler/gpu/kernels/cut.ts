@@ -8,13 +8,12 @@
  * rows, hist; updates stats.
  */
 import { Threads } from "../layout.ts"
-import { common } from "./common.ts"
+import { common, runningSums } from "./common.ts"
 
 export const cut = /* wgsl */ `
 ${common}
+${runningSums}
 var<workgroup> loaded: Stat;
-var<workgroup> countSums: array<u32, ${Threads}>;
-var<workgroup> massSums: array<f32, ${Threads}>;
 var<workgroup> kBucket: atomic<u32>;
 var<workgroup> pLow: atomic<u32>;
 var<workgroup> pHigh: atomic<u32>;
@@ -55,19 +54,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   countSums[thread] = count;
   massSums[thread] = mass;
-  workgroupBarrier();
-  for (var step = 1u; step < Threads; step *= 2u) {
-    var addedCount = 0u;
-    var addedMass = 0.0;
-    if (thread >= step) {
-      addedCount = countSums[thread - step];
-      addedMass = massSums[thread - step];
-    }
-    workgroupBarrier();
-    countSums[thread] += addedCount;
-    massSums[thread] += addedMass;
-    workgroupBarrier();
-  }
+  addUpBoth(thread);
   if (thread > 0u) {
     for (var i = 0u; i < 4u; i++) {
       countTo[4u * thread + i] += countSums[thread - 1u];

@@ -9,12 +9,13 @@
  * writes results, and the cut into stats.
  */
 import { Threads } from "../layout.ts"
-import { argmax, common, tileLoader } from "./common.ts"
+import { argmax, common, runningSums, tileLoader } from "./common.ts"
 
 export const radix = /* wgsl */ `
 ${common}
 ${tileLoader}
 ${argmax}
+${runningSums}
 /** kind: what a pass does with a pair. prefix: the digits found so far, shift: the place of the next. floor: keys below are out. */
 struct Step { kind: u32, prefix: u32, shift: u32, floor: u32, cutKey: u32, cutId: u32 }
 /** Where a sum over the digits crosses its bound. */
@@ -29,8 +30,6 @@ var<workgroup> shownCount: u32;
 var<workgroup> digitCounts: array<atomic<u32>, ${Threads}>;
 /** Shape [4, 256]: 12 bits each, from 2^-12 down. */
 var<workgroup> limbs: array<atomic<u32>, ${4 * Threads}>;
-var<workgroup> countSums: array<u32, ${Threads}>;
-var<workgroup> massSums: array<f32, ${Threads}>;
 var<workgroup> crossing: atomic<u32>;
 var<workgroup> lastBin: atomic<u32>;
 var<workgroup> found: Digit;
@@ -104,19 +103,7 @@ fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> D
   }
   massSums[thread] = mass;
   if (own > 0u) { atomicMax(&lastBin, thread); }
-  workgroupBarrier();
-  for (var step = 1u; step < Threads; step *= 2u) {
-    var addedCount = 0u;
-    var addedMass = 0.0;
-    if (thread >= step) {
-      addedCount = countSums[thread - step];
-      addedMass = massSums[thread - step];
-    }
-    workgroupBarrier();
-    countSums[thread] += addedCount;
-    massSums[thread] += addedMass;
-    workgroupBarrier();
-  }
+  addUpBoth(thread);
   let enough = bound + share * massSums[Threads - 1u];
   if (select(countSums[thread] >= count, massSums[thread] >= enough, byMass)) { atomicMin(&crossing, thread); }
   workgroupBarrier();

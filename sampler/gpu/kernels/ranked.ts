@@ -40,14 +40,8 @@ fn sortPairs(thread: u32, size: u32) {
   }
 }
 
-/** Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to and including them. */
-fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
-  var masses = vec4f(0.0);
-  for (var i = 0u; i < 4u; i++) {
-    if (4u * thread + i < limit) { masses[i] = exp(valueOf(keys[4u * thread + i]) - zmax); }
-  }
-  workgroupBarrier();
-  sums[thread] = masses.x + masses.y + masses.z + masses.w;
+/** Makes each of \`sums\` the sum of all up to and including it. */
+fn addUpSums(thread: u32) {
   workgroupBarrier();
   for (var step = 1u; step < Threads; step *= 2u) {
     var added = 0.0;
@@ -56,6 +50,17 @@ fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
     sums[thread] += added;
     workgroupBarrier();
   }
+}
+
+/** Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to and including them. */
+fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
+  var masses = vec4f(0.0);
+  for (var i = 0u; i < 4u; i++) {
+    if (4u * thread + i < limit) { masses[i] = exp(valueOf(keys[4u * thread + i]) - zmax); }
+  }
+  workgroupBarrier();
+  sums[thread] = masses.x + masses.y + masses.z + masses.w;
+  addUpSums(thread);
   return masses;
 }
 

@@ -121,14 +121,7 @@ fn keepTypical(thread: u32, zmax: f32, limit: u32, share: f32) -> u32 {
   let count = kept.x + kept.y + kept.z + kept.w;
   workgroupBarrier();
   sums[thread] = f32(count);
-  workgroupBarrier();
-  for (var step = 1u; step < Threads; step *= 2u) {
-    var added = 0.0;
-    if (thread >= step) { added = sums[thread - step]; }
-    workgroupBarrier();
-    sums[thread] += added;
-    workgroupBarrier();
-  }
+  addUpSums(thread);
   var to = u32(sums[thread]) - count;
   for (var i = 0u; i < 4u; i++) {
     if (kept[i] == 0u) { continue; }
