@@ -5,9 +5,7 @@
  * of requests: nothing a request does can change what another one sees.
  */
 
-import { Completions } from "../grammar/completions.ts"
 import { placed } from "../grammar/errors.ts"
-import { explain } from "../grammar/explain.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
@@ -40,6 +38,18 @@ const fsmFields = {
   ignoresBudgets: "boolean",
 } as const satisfies Fields<FsmOptions>
 
+/** How a text may go on to its end: no mask needs it, so it is handed in. As in `TokenMachine`. */
+export type Endings = Pick<TokenMachine, "least" | "shortest" | "explain">
+
+let makeEndings = (_states: States): Endings => {
+  throw new Error("internal: setEndings has not been called")
+}
+
+/** Sets how machines that are made from now on find the end of a text. */
+export function setEndings(make: (states: States) => Endings): void {
+  makeEndings = make
+}
+
 /**
  * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they are first asked
  * for. Any number of matchers may share one. It counts no tokens: `bindGrammar` binds grammars that have `max_tokens`.
@@ -48,7 +58,7 @@ export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
   readonly vocabulary: Vocabulary
   readonly states: States
-  private readonly completions: Completions
+  private readonly endings: Endings
   readonly locals: LocalMasks
   readonly start: number
   readonly builder: MaskBuilder
@@ -72,7 +82,7 @@ export class TokenFsm implements TokenMachine {
     this.maskBytes = options.maskBytes ?? 64 << 20
     this.transitionCount = options.transitionCount ?? 1_000_000
     this.states = new States(grammar)
-    this.completions = new Completions(this.states)
+    this.endings = makeEndings(this.states)
     this.locals = options.locals ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
     this.start = this.states.start
@@ -132,15 +142,15 @@ export class TokenFsm implements TokenMachine {
   }
 
   least(state: number): number {
-    return this.completions.least(state)
+    return this.endings.least(state)
   }
 
   shortest(state: number): Uint8Array {
-    return this.completions.shortest(state)
+    return this.endings.shortest(state)
   }
 
   explain(state: number): Expectation[] {
-    return explain(this.states, state)
+    return this.endings.explain(state)
   }
 
   /** How to write the mask of `state`. */
@@ -163,7 +173,8 @@ export class TokenFsm implements TokenMachine {
     const { lists, trie } = this.locals
     const { mask, unknown } = this.build(state, noIds, lists.intern([node]))
     if (unknown.length === 0) return mask.plain
-    return unite([mask.plain, idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))])
+    const tried = idsRecipe(this.builder.tryTokens(state, unknown, trie.depth(node)))
+    return unite([mask.plain, tried], this.vocabulary.words)
   }
 
   /** As `MaskBuilder.build`; a refusal has the place of what was read last: there the mask was given up. */

@@ -24,8 +24,19 @@ export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
 export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"
 
+import { Completions } from "../grammar/completions.ts"
+import { explain } from "../grammar/explain.ts"
 import { shortcuts } from "./fast/shortcuts.ts"
+import { setEndings } from "./fsm.ts"
 import { setShortcuts } from "./local.ts"
 
-// package.json lists this file among those that have effects, so that bundlers keep the call.
+// package.json lists this file among those that have effects, so that bundlers keep these calls.
 setShortcuts(shortcuts())
+setEndings((states) => {
+  const completions = new Completions(states)
+  return {
+    least: (state) => completions.least(state),
+    shortest: (state) => completions.shortest(state),
+    explain: (state) => explain(states, state),
+  }
+})

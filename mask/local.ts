@@ -139,7 +139,7 @@ export class LocalMasks {
   /** The union of `parts`, `endIds` (always the same or none) and `own`, which belongs to this mask alone. */
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): KeptMask {
     if (this.shortcuts !== null) return this.shortcuts.union(parts, endIds, own)
-    const plain = unite([...parts, ...own, idsRecipe(endIds)])
+    const plain = unite([...parts, ...own, idsRecipe(endIds)], this.vocabulary.words)
     return { plain, bytes: 0 }
   }
 

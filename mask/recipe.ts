@@ -1,9 +1,8 @@
 /**
  * Recipes: masks as what to do, not as rows.
  *
- * One dense row to copy, ids to set, ids to clear, ids to set. OR-ing dense rows is the expensive way (5.3 µs for 4,008
- * words against 0.22 µs for a copy; Node 20, one core), so a union shares the one dense row that it can, and ORs only
- * where several parts are dense.
+ * One dense row to copy, ids to set, ids to clear, ids to set. Ids to clear come from shortcuts, which write a mask as another
+ * one's row, corrected.
  */
 
 import { wordCount } from "./bits.ts"
@@ -72,94 +71,17 @@ export function writeRecipe(mask: Recipe, row: Uint32Array): void {
   for (let k = 0; k < ids.length; k++) setIds(row, ids[k])
 }
 
-/** The union of `parts`. */
-export function unite(parts: readonly Recipe[]): Recipe {
-  if (parts.length === 1) return parts[0]
-  // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
-  let first: Recipe | null = null
-  for (const part of parts) {
-    if (part.row === null) continue
-    if (first !== null) return unitedRows(parts)
-    first = part
+/** The union of `parts`, by its definition: a row of `words` words in which the bits of all are set. */
+export function unite(parts: readonly Recipe[], words: number): Recipe {
+  const filled = parts.filter((part) => part.row !== null || listedCount(part) > 0)
+  if (filled.length === 0) return emptyRecipe
+  if (filled.length === 1) return filled[0]
+  const [union, row] = [new Uint32Array(words), new Uint32Array(words)]
+  for (const part of filled) {
+    writeRecipe(part, row)
+    for (let w = 0; w < words; w++) union[w] |= row[w]
   }
-  const ids = listsOf(parts, first)
-  if (first === null) return recipe(null, noIds, noIds, ids)
-  return recipe(first.row, first.common, first.removed, ids)
-}
-
-/** The lists of ids of all `parts`, but the common ones of `first`. */
-function listsOf(parts: readonly Recipe[], first: Recipe | null): Int32Array[] {
-  let count = 0
-  for (const part of parts) count += part.ids.length + (part !== first && part.common.length > 0 ? 1 : 0)
-  // What is pushed to an array that was empty has room for 17: most of these have a few, and are kept.
-  const ids: Int32Array[] = new Array(count)
-  let at = 0
-  for (const part of parts) {
-    for (let k = 0; k < part.ids.length; k++) ids[at++] = part.ids[k]
-    if (part !== first && part.common.length > 0) ids[at++] = part.common
-  }
-  return ids
-}
-
-/** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
-function unitedRows(parts: readonly Recipe[]): Recipe {
-  const cleared = new Map<Uint32Array, Int32Array>()
-  for (const { row, removed } of parts) {
-    if (row === null) continue
-    const before = cleared.get(row)
-    cleared.set(row, before === undefined ? removed : inBoth(before, removed))
-  }
-  const whole: Uint32Array[] = []
-  for (const [dense, removed] of cleared) if (removed.length === 0) whole.push(dense)
-  // A row of its own costs more than its ids do when it is written, and most masks are written once.
-  if (parts.every(({ removed }) => removed.length === 0))
-    return recipe(unionOf(whole), noIds, noIds, listsOf(parts, null))
-  let row: Uint32Array | null = whole.length === 0 ? null : unionOf(whole).slice()
-  for (const [dense, removed] of cleared) {
-    if (removed.length === 0) continue
-    const other = withoutIds(dense, removed)
-    if (row === null) row = other
-    else orInto(row, other)
-  }
-  if (row === null) throw new Error("internal: no part has a row")
-  for (const part of parts) {
-    setIds(row, without(part.common, part.removed))
-    for (const ids of part.ids) setIds(row, ids)
-  }
-  return rowRecipe(row)
-}
-
-/** Ids of rows that were united, and the unions, by the ascending ids of their rows. */
-const rowIds = new WeakMap<Uint32Array, number>()
-const unions = new Map<string, Uint32Array>()
-let rowCount = 0
-/** Unions that are kept: behind an operand of a programming language the same rows meet at every token. */
-const MaxUnions = 64
-
-/** The union of `rows`, which are shared and never written to, like the answer. Memoised. */
-function unionOf(rows: readonly Uint32Array[]): Uint32Array {
-  if (rows.length === 1) return rows[0]
-  const ids = rows.map((row) => {
-    let id = rowIds.get(row)
-    if (id === undefined) {
-      id = rowCount++
-      rowIds.set(row, id)
-    }
-    return id
-  })
-  const key = ids.sort((a, b) => a - b).join()
-  let union = unions.get(key)
-  if (union === undefined) {
-    union = rows[0].slice()
-    for (let i = 1; i < rows.length; i++) orInto(union, rows[i])
-    if (unions.size >= MaxUnions) unions.clear()
-    unions.set(key, union)
-  }
-  return union
-}
-
-function orInto(row: Uint32Array, other: Uint32Array): void {
-  for (let w = 0; w < row.length; w++) row[w] |= other[w]
+  return rowRecipe(union)
 }
 
 /** Four at a time: the longest loop of a mask that is known (600 ids 1.0 → 0.75 µs; Node 20, one core). */
@@ -177,54 +99,4 @@ export function setIds(row: Uint32Array, ids: Int32Array): void {
     row[fourth >>> 5] |= 1 << (fourth & 31)
   }
   for (; i < length; i++) row[ids[i] >>> 5] |= 1 << (ids[i] & 31)
-}
-
-/** A copy of `row` with `ids` cleared. */
-function withoutIds(row: Uint32Array, ids: Int32Array): Uint32Array {
-  const copy = row.slice()
-  for (let i = 0; i < ids.length; i++) copy[ids[i] >>> 5] &= ~(1 << (ids[i] & 31))
-  return copy
-}
-
-/** Both lists of ids; an id that is in both may come twice. */
-export function joined(a: Int32Array, b: Int32Array): Int32Array {
-  if (b.length === 0) return a
-  if (a.length === 0) return b
-  const both = new Int32Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
-}
-
-/** By id: 1 for those of the list that another one is compared with, 0 between comparisons. A set takes 3 times as long for 20 ids, 14 for 60,000 (Node 20, one core). */
-let marks = new Uint8Array(0)
-
-/** `a` less what is in `b`; `a` itself where it has none of that. */
-export function without(a: Int32Array, b: Int32Array): Int32Array {
-  return picked(a, b, 0)
-}
-
-/** The ids that are in both lists. */
-function inBoth(a: Int32Array, b: Int32Array): Int32Array {
-  return picked(a, b, 1)
-}
-
-/** The ids of `a` that are in `b`, for 1, or are not, for 0. */
-function picked(a: Int32Array, b: Int32Array, mark: 0 | 1): Int32Array {
-  if (a.length === 0 || b.length === 0) return mark === 0 ? a : noIds
-  let most = 0
-  for (let i = 0; i < a.length; i++) most = Math.max(most, a[i])
-  for (let i = 0; i < b.length; i++) most = Math.max(most, b[i])
-  if (most >= marks.length) marks = new Uint8Array(2 * most + 2)
-  for (let i = 0; i < b.length; i++) marks[b[i]] = 1
-  let count = 0
-  for (let i = 0; i < a.length; i++) if (marks[a[i]] === mark) count++
-  let ids = a
-  if (count < a.length) {
-    ids = new Int32Array(count)
-    let at = 0
-    for (let i = 0; i < a.length; i++) if (marks[a[i]] === mark) ids[at++] = a[i]
-  }
-  for (let i = 0; i < b.length; i++) marks[b[i]] = 0
-  return ids
 }

@@ -128,28 +128,6 @@ export class TokenTrie {
     return 0
   }
 
-  /** The node that spells `bytes` from `start` to their end; −1 if no token begins so. */
-  descend(bytes: Uint8Array, start: number): number {
-    let node = 0
-    for (let at = start; at < bytes.length; at++) {
-      node = this.child(node, bytes[at])
-      if (node === 0) return -1
-    }
-    return node
-  }
-
-  /** Length of the longest token that `bytes` hold at `start`; 0 for none. */
-  longest(bytes: Uint8Array, start: number): number {
-    let length = 0
-    let node = 0
-    for (let at = start; at < bytes.length; at++) {
-      node = this.child(node, bytes[at])
-      if (node === 0) break
-      if (this.token(node) >= 0) length = at + 1 - start
-    }
-    return length
-  }
-
   /** All tokens strictly below `node`, appended to `tokens`. */
   tokensBelow(node: number, tokens: number[]): void {
     for (let at = node + Stride; at < this.nodes[node + End]; at += Stride) {

@@ -116,7 +116,7 @@ export class Budgets {
     if (states.grammar.readsTokens && node === 0) {
       for (const thread of threadsOf(states, state)) parts.push(this.named(thread))
     }
-    return unite(parts)
+    return unite(parts, vocabulary.words)
   }
 
   /** The tokens that a thread reads by their ids. */

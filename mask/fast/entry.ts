@@ -1,9 +1,10 @@
 /** Local masks as they are kept, and one of them corrected where another state differs from its own. */
 import type { Local } from "../local.ts"
-import { joined, listedCount, noIds, type Recipe, recipe, without } from "../recipe.ts"
+import { listedCount, noIds, type Recipe, recipe } from "../recipe.ts"
 import type { Found } from "../trie.ts"
 import type { Kept } from "./generations.ts"
 import type { ListTables } from "./listtables.ts"
+import { joined, without } from "./unions.ts"
 
 /** A recipe whose row and `common` may be shared between entries. */
 export interface FastLocal extends Local, Kept {

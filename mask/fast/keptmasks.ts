@@ -8,8 +8,9 @@ import { TupleTable } from "../../grammar/intern.ts"
 import { wordCount } from "../bits.ts"
 import { putInOrder } from "../lists.ts"
 import type { KeptMask } from "../local.ts"
-import { idsRecipe, listedCount, type Recipe, rowRecipe, unite, writeRecipe } from "../recipe.ts"
+import { idsRecipe, listedCount, type Recipe, rowRecipe, writeRecipe } from "../recipe.ts"
 import type { FastLocal } from "./entry.ts"
+import { uniteShared } from "./unions.ts"
 
 /** A mask of which so many ids were set, over all its uses, is kept as a row to copy. */
 const ManyIds = 4_096
@@ -63,7 +64,7 @@ export class KeptMasks {
     const union = this.unions.intern(key, count + 1)
     const known = this.masks[union]
     if (known !== undefined) return known
-    const plain = unite(endIds.length === 0 ? parts : [...parts, idsRecipe(endIds)])
+    const plain = uniteShared(endIds.length === 0 ? parts : [...parts, idsRecipe(endIds)])
     const isOwnRow = plain.row !== null && !parts.some(({ row }) => row === plain.row)
     const bytes = 8 * plain.ids.length + (isOwnRow ? plain.row.byteLength : 0)
     const mask = { plain, bytes, recipe: plain, listed: listedCount(plain), set: 0 }

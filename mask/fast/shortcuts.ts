@@ -27,7 +27,6 @@ import {
   recipe,
   rowRecipe,
   setIds,
-  unite,
   writeRecipe,
 } from "../recipe.ts"
 import type { Found, TokenTrie } from "../trie.ts"
@@ -52,6 +51,7 @@ import { Readings, type Reads } from "./readings.ts"
 import { Repeats } from "./repeats.ts"
 import type { Group } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
+import { uniteShared } from "./unions.ts"
 
 /** Below so many trie nodes a walk costs less than a look into the caches. */
 const MaxWalkNodes = 400
@@ -190,7 +190,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): FastMask {
     if (own.length === 0) return this.masks.unionOf(parts as readonly FastLocal[], endIds)
-    return this.masks.alone(unite([...parts, ...own, idsRecipe(endIds)]), true)
+    return this.masks.alone(uniteShared([...parts, ...own, idsRecipe(endIds)]), true)
   }
 
   use(mask: FastMask): Recipe {
@@ -276,7 +276,7 @@ export class FastMasks implements Shortcuts, Reads {
     const inside = this.free.read(list, this.lists.view(list), state, free, found)
     if (inside === null) return null
     const ids = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
-    const mask = unite([inside.recipe(0), idsRecipe(ids)])
+    const mask = uniteShared([inside.recipe(0), idsRecipe(ids)])
     return entry(mask, this.lists.exits(found.exits), entryBytes + 4 * ids.length)
   }
 
@@ -313,7 +313,7 @@ export class FastMasks implements Shortcuts, Reads {
     const { found } = this.walks
     parts.push(idsRecipe(this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))))
     for (let i = 0; i < found.exits.length; i++) exits.push(found.exits[i])
-    const mask = this.compact(unite(parts))
+    const mask = this.compact(uniteShared(parts))
     const isOwn = mask.row !== null && !parts.some(({ row }) => row === mask.row)
     const bytes = entryBytes + 4 * (listedCount(mask) + (isOwn ? mask.row.length : 0))
     return entry(mask, this.lists.exits(exits), bytes)
@@ -335,7 +335,7 @@ export class FastMasks implements Shortcuts, Reads {
     const inner = this.local(list, target)
     for (let i = 0; i < inner.exits.length; i += 2)
       for (const node of this.lists.view(inner.exits[i + 1])) exits.push(node, inner.exits[i])
-    return unite([inner, idsRecipe(this.lists.tokens(list))])
+    return uniteShared([inner, idsRecipe(this.lists.tokens(list))])
   }
 
   /** Many ids as a row. */

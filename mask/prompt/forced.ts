@@ -15,6 +15,7 @@ import { onlyToken } from "../bits.ts"
 import { sharedLocals } from "../local.ts"
 import type { TokenMachine } from "../machine.ts"
 import type { Matcher } from "../matcher.ts"
+import { longestNode, nodeOf } from "../spelling.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
 /** Text → ids, without a begin token; what spells a control token is text. */
@@ -208,13 +209,13 @@ function settledEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): n
   const { trie } = sharedLocals(vocabulary)
   let end = bytes.length
   for (let start = Math.max(0, end - vocabulary.maxTokenBytes + 1); start < end; start++) {
-    const node = trie.descend(bytes, start)
+    const node = nodeOf(trie, bytes, start)
     if (node >= 0 && next.some((byte) => trie.child(node, byte) !== 0)) end = start
   }
   if (end === bytes.length) return end
   // A token that reaches across the place moves it to where that token begins.
   for (let start = end - 1; start >= 0 && start > end - vocabulary.maxTokenBytes; start--) {
-    if (trie.longest(bytes, start) > end - start) end = start
+    if (trie.depth(longestNode(trie, bytes, start)) > end - start) end = start
   }
   return end
 }

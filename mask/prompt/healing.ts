@@ -14,6 +14,7 @@ import { type CaptureReader, tapeBehind } from "../../grammar/tape.ts"
 import { sharedLocals } from "../local.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
 import { idsRecipe, type Recipe, unite, writeRecipe } from "../recipe.ts"
+import { nodeOf } from "../spelling.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
 /** What a prompt gives back: its last `drop` tokens, whose bytes are `prefix`. */
@@ -57,7 +58,7 @@ function bytesOf(vocabulary: Vocabulary, token: number): Uint8Array {
 
 /** Whether some token begins with `prefix` and goes on as `machine` begins. */
 function isCovered(machine: TokenMachine, prefix: Uint8Array): boolean {
-  const node = sharedLocals(machine.vocabulary).trie.descend(prefix, 0)
+  const node = nodeOf(sharedLocals(machine.vocabulary).trie, prefix)
   if (node < 0) return false
   const row = new Uint32Array(machine.vocabulary.words)
   writeRecipe(machine.maskBelow(machine.start, node), row)
@@ -215,6 +216,8 @@ class HealedMachine implements TokenMachine {
       if (trie.token(below) >= 0) tokens.push(trie.token(below))
     }
     const parts = idsRecipe(lists.withDuplicates(Int32Array.from(tokens)))
-    return below === 0 ? parts : unite([parts, this.machine.maskBelow(this.machine.start, below)])
+    return below === 0
+      ? parts
+      : unite([parts, this.machine.maskBelow(this.machine.start, below)], this.vocabulary.words)
   }
 }

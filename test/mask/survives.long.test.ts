@@ -3,6 +3,7 @@
  * and all others answer as in a process that has just started.
  */
 import { beforeAll, expect, test } from "vitest"
+import { longestNode } from "../../mask/spelling.ts"
 import { type Engine, type Failure, failAt, freshEngine, runNearEnd } from "../support/failures.ts"
 import { viewOf } from "../support/machines.ts"
 import { type Survivor, survivors, vocabularyIn } from "../support/survivors.ts"
@@ -60,13 +61,12 @@ function answersTo(engine: Engine, { input, options, text }: Survivor, attempt: 
     answers.push(attempt(() => answerOf(() => viewOf(matcher))))
     answers.push(attempt(() => Array.from(forcedBytes(matcher))))
     if (at === bytes.length) return answers
-    const length = shared.trie.longest(bytes, at)
-    const node = shared.trie.descend(bytes.subarray(at, at + length), 0)
+    const node = longestNode(shared.trie, bytes, at)
     const { length: before } = matcher
     // What fails behind the last step of accept has moved on.
     if (!attempt(() => matcher.length > before || matcher.accept(shared.trie.token(node))))
       return [...answers, `stops at ${at}`]
-    at += length
+    at += shared.trie.depth(node)
   }
 }
 
