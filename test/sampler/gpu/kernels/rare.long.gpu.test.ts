@@ -3,11 +3,11 @@
  * mirostat 1. Tokens of the definition, with nothing left to the CPU.
  */
 import { expect, test } from "vitest"
-import { TokenCounts } from "../../../sampler/counts.ts"
-import { sampleRow } from "../../../sampler/cpu.ts"
-import { compareRows } from "../../support/sampler/compare.ts"
-import { describeGpu, gpu } from "../../support/sampler/opened.ts"
-import { normalOf, type RowOptions, randomOf, rowOf } from "../../support/sampler/rows.ts"
+import { TokenCounts } from "../../../../sampler/counts.ts"
+import { sampleRow } from "../../../../sampler/cpu.ts"
+import { compareRows } from "../../../support/sampler/compare.ts"
+import { describeGpu, gpu } from "../../../support/sampler/opened.ts"
+import { normalOf, type RowOptions, randomOf, rowOf } from "../../../support/sampler/rows.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 

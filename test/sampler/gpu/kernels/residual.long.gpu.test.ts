@@ -3,16 +3,16 @@
  * and the tokens of the definition, and the law of the output.
  */
 import { expect, test } from "vitest"
-import { lawOf } from "../../../sampler/cpu.ts"
-import { gumbel, rowKey, Stream, tokenBits, uniform } from "../../../sampler/rng.ts"
-import type { DraftLaw, SampleRow } from "../../../sampler/row.ts"
-import { logitsOf } from "../../../sampler/sampler.ts"
-import { drawDraft, judgeRow } from "../../../sampler/search/rejection.ts"
-import { probabilities } from "../../support/sampler/law.ts"
-import { describeGpu, gpu } from "../../support/sampler/opened.ts"
-import { normalOf, type RowOptions, randomOf, rowOf } from "../../support/sampler/rows.ts"
-import { chiSquare } from "../../support/sampler/statistics.ts"
-import { nearTie } from "../../support/sampler/ties.ts"
+import { lawOf } from "../../../../sampler/cpu.ts"
+import { gumbel, rowKey, Stream, tokenBits, uniform } from "../../../../sampler/rng.ts"
+import type { DraftLaw, SampleRow } from "../../../../sampler/row.ts"
+import { logitsOf } from "../../../../sampler/sampler.ts"
+import { drawDraft, judgeRow } from "../../../../sampler/search/rejection.ts"
+import { probabilities } from "../../../support/sampler/law.ts"
+import { describeGpu, gpu } from "../../../support/sampler/opened.ts"
+import { normalOf, type RowOptions, randomOf, rowOf } from "../../../support/sampler/rows.ts"
+import { chiSquare } from "../../../support/sampler/statistics.ts"
+import { nearTie } from "../../../support/sampler/ties.ts"
 
 const isFull = process.env.TOKENRAIL_TESTS === "full"
 
