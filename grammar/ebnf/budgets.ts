@@ -3,7 +3,7 @@ import type { BudgetPart } from "../budget.ts"
 import { GrammarError } from "../errors.ts"
 import type { NormalRules } from "./normal.ts"
 import type { RuleLanguage } from "./steps.ts"
-import { BudgetTerm, NestedTerm, RuleTerm, type Term, type Terms } from "./terms.ts"
+import { Kind, type Term, type Terms } from "./terms.ts"
 
 /**
  * The parts with budgets that `start` reaches, those of nested grammars included. Throws `unsupported` for one that begins
@@ -19,13 +19,13 @@ export function budgetParts(normal: NormalRules, language: RuleLanguage, start: 
     seen.add(term)
     terms.addParts(open, term)
     switch (terms.kind(term)) {
-      case RuleTerm:
+      case Kind.Rule:
         open.push(normal.body(terms.at(term, 1)))
         break
-      case NestedTerm:
+      case Kind.Nested:
         parts.push(...terms.grammars[terms.at(term, 1)].budgets)
         break
-      case BudgetTerm: {
+      case Kind.Budget: {
         const name = terms.budgets.get(term) as string
         if (beginsWithItself(normal, term)) throw new GrammarError("unsupported", "", refusal(name))
         const budget = term
@@ -56,9 +56,9 @@ function beginsWithItself(normal: NormalRules, budget: Term): boolean {
 
 function firstSymbols(terms: Terms, normal: NormalRules, symbol: Term): Term[] {
   switch (terms.kind(symbol)) {
-    case RuleTerm:
+    case Kind.Rule:
       return [...normal.form(terms.at(symbol, 1)).keys()]
-    case BudgetTerm:
+    case Kind.Budget:
       return [...normal.linear(terms.at(symbol, 1)).keys()]
     default:
       return []

@@ -17,24 +17,7 @@ import { bytesOn, type Ends, firstNotLexeme, tagOf } from "../lexeme/greedy.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { firstNotSteps, Guards, sorted } from "./guards.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  EmptyTerm,
-  ExprTerm,
-  GreedyTerm,
-  LexemeTerm,
-  maxOf,
-  NestedTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  StarTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, maxOf, type Term, type Terms } from "./terms.ts"
 
 /** Guards that may be left behind; null stands for all that there can be. */
 type After = ReadonlySet<number> | null
@@ -74,7 +57,7 @@ export class GreedyRules {
       checkTime()
       const { term, before, after } = this.versions[rule - this.base]
       body =
-        this.terms.kind(term) === RuleTerm
+        this.terms.kind(term) === Kind.Rule
           ? this.version(this.originalOf(this.terms.at(term, 1)), before, after)
           : this.unrolled(term, before, after)
       this.bodies.set(rule, body)
@@ -124,38 +107,38 @@ export class GreedyRules {
     const { terms } = this
     this.guards.count()
     switch (terms.kind(term)) {
-      case EmptyTerm:
+      case Kind.Empty:
         return term
-      case ExprTerm:
+      case Kind.Expr:
         return this.makeLexeme(term, exprLexeme(terms.at(term, 1)), before, after)
-      case LexemeTerm:
+      case Kind.Lexeme:
         return this.makeLexeme(term, terms.at(term, 1), before, after)
-      case GreedyTerm:
+      case Kind.Greedy:
         return this.makeGreedy(term, before, after)
-      case RuleTerm:
+      case Kind.Rule:
         return terms.rule(this.versionRule(term, before, after))
-      case ConcatTerm:
+      case Kind.Concat:
         return this.makeConcat(terms.at(term, 1), terms.at(term, 2), before, after)
-      case OrTerm:
+      case Kind.Or:
         return terms.or(terms.members(term).map((member) => this.version(member, before, after)))
-      case StarTerm:
-      case RepeatTerm: {
+      case Kind.Star:
+      case Kind.Repeat: {
         const same = after === null ? this.sameEachTime(terms.at(term, 1), before) : null
         if (same === null) return terms.rule(this.versionRule(term, before, after))
-        return terms.kind(term) === StarTerm
+        return terms.kind(term) === Kind.Star
           ? terms.star(same)
           : terms.repeat(same, terms.at(term, 2), maxOf(terms.at(term, 3)))
       }
-      case CaptureTerm:
+      case Kind.Capture:
         return terms.capture(terms.names[terms.at(term, 1)], this.version(terms.at(term, 2), before, after))
-      case BudgetTerm: {
+      case Kind.Budget: {
         if (terms.at(term, 2) === 0) return terms.empty
         const body = this.version(terms.at(term, 1), before, after)
         return terms.budget(body, terms.at(term, 2), terms.budgets.get(term))
       }
-      case BranchTerm:
+      case Kind.Branch:
         return this.makeBranch(term, before, after)
-      case NestedTerm:
+      case Kind.Nested:
         return this.makeNested(terms.grammars[terms.at(term, 1)], before, after)
       default:
         throw new Error(`internal: term ${term} has no version`)
@@ -176,7 +159,7 @@ export class GreedyRules {
   private makeRead(term: Term, lexemeState: number, before: number): Term {
     const { terms } = this
     const isWhole = sharedBytes(before, bytesOn(lexemeState)) === NoBytes
-    if (!isWhole || terms.kind(term) !== ExprTerm) return terms.lexeme(firstNotLexeme(lexemeState, before))
+    if (!isWhole || terms.kind(term) !== Kind.Expr) return terms.lexeme(firstNotLexeme(lexemeState, before))
     return terms.expr(exprs.and([terms.at(term, 1), exprs.not(exprs.literal(""))]))
   }
 
@@ -209,7 +192,8 @@ export class GreedyRules {
       if (group === undefined) groups.set(rest, new Set([guard]))
       else group.add(guard)
     }
-    if (terms.kind(head) === GreedyTerm && groups.size > 1) return this.makeGreedyConcat(head, before, groups)
+    if (terms.kind(head) === Kind.Greedy && groups.size > 1)
+      return this.makeGreedyConcat(head, before, groups)
     return terms.or(
       [...groups].map(([rest, guards]) => terms.concat(this.version(head, before, guards), rest)),
     )
@@ -278,7 +262,7 @@ export class GreedyRules {
   /** A repetition whose first time is written out. */
   private unrolled(term: Term, before: number, after: After): Term {
     const { terms } = this
-    const isStar = terms.kind(term) === StarTerm
+    const isStar = terms.kind(term) === Kind.Star
     const ways = [this.makeConcat(terms.at(term, 1), isStar ? term : terms.oneLess(term), before, after)]
     const mayBeNone = isStar || terms.at(term, 2) === 0
     if (mayBeNone && (after === null || after.has(before))) ways.push(terms.empty)

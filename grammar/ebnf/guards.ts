@@ -14,25 +14,7 @@ import { exprs } from "../lexeme/expr/expr.ts"
 import { bytesOn, type Ends, endsOf, firstNotLexeme, tagsReached } from "../lexeme/greedy.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  EmptyTerm,
-  ExprTerm,
-  GreedyTerm,
-  LexemeTerm,
-  maxOf,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  StarTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, maxOf, type Term, type Terms } from "./terms.ts"
 
 const noGuards: ReadonlySet<number> = new Set()
 const noBudget = "max_tokens=0 on a part with greedy lexemes. Leave the part out"
@@ -108,44 +90,44 @@ export class Guards {
     const { terms } = this
     this.count()
     switch (terms.kind(term)) {
-      case NeverTerm:
+      case Kind.Never:
         return noGuards
-      case EmptyTerm:
+      case Kind.Empty:
         return new Set([before])
-      case ExprTerm:
+      case Kind.Expr:
         return this.leavesOfLexeme(exprLexeme(terms.at(term, 1)), before)
-      case LexemeTerm:
+      case Kind.Lexeme:
         return this.leavesOfLexeme(terms.at(term, 1), before)
-      case GreedyTerm: {
+      case Kind.Greedy: {
         const ends = this.endsOf(term)
         const guards = ends.reached(before)
         return this.isNullable(term) ? new Set([...guards, uniteBytes(before, ends.emptyGuard)]) : guards
       }
-      case RuleTerm:
+      case Kind.Rule:
         return this.leavesOfRule(terms.at(term, 1), before)
-      case ConcatTerm: {
+      case Kind.Concat: {
         let guards = this.find(terms.at(term, 1), before)
         let rest = terms.at(term, 2)
-        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
           guards = this.findBehind(guards, terms.at(rest, 1))
         return this.findBehind(guards, rest)
       }
-      case OrTerm: {
+      case Kind.Or: {
         const guards = new Set<number>()
         for (const member of terms.members(term)) addAll(guards, this.leaves(member, before))
         return guards
       }
-      case StarTerm:
+      case Kind.Star:
         return this.boundaries(terms.at(term, 1), before)
-      case RepeatTerm:
+      case Kind.Repeat:
         return this.findRepeated(terms.at(term, 1), before, terms.at(term, 2), maxOf(terms.at(term, 3)))
-      case CaptureTerm:
+      case Kind.Capture:
         return this.find(terms.at(term, 2), before)
-      case BudgetTerm:
+      case Kind.Budget:
         if (terms.at(term, 2) > 0) return this.find(terms.at(term, 1), before)
         if (!this.isPlain(terms.at(term, 1))) throw new GrammarError("unsupported", "", noBudget)
         return this.find(terms.at(term, 1), AllBytes).size > 0 ? new Set([before]) : noGuards
-      case BranchTerm: {
+      case Kind.Branch: {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         const guards = new Set<number>()
         for (const tag of this.tagsOf(term, before))
@@ -154,7 +136,7 @@ export class Guards {
         if (empty !== undefined) addAll(guards, this.find(empty, before))
         return guards
       }
-      case NestedTerm:
+      case Kind.Nested:
         return this.leavesOfGrammar(terms.grammars[terms.at(term, 1)], before)
       default:
         throw new Error(`internal: term ${term} has no kind`)
@@ -251,11 +233,11 @@ export class Guards {
     for (const at of met) {
       const known = plain.get(at)
       const kind = terms.kind(at)
-      const isGuarded = kind === NestedTerm && terms.grammars[terms.at(at, 1)].guards !== null
-      if (kind === GreedyTerm || isGuarded || known === false) isPlain = false
+      const isGuarded = kind === Kind.Nested && terms.grammars[terms.at(at, 1)].guards !== null
+      if (kind === Kind.Greedy || isGuarded || known === false) isPlain = false
       if (!isPlain) break
       if (known === true) continue
-      if (kind === RuleTerm) met.add(this.bodyOf(terms.at(at, 1)))
+      if (kind === Kind.Rule) met.add(this.bodyOf(terms.at(at, 1)))
       for (const part of terms.parts(at)) met.add(part)
     }
     if (isPlain) for (const at of met) plain.set(at, true)
@@ -284,7 +266,7 @@ export class Guards {
     const rules = new Set<number>()
     const met = new Set<Term>([term])
     for (const at of met) {
-      if (terms.kind(at) === RuleTerm && !this.firsts.has(terms.at(at, 1))) {
+      if (terms.kind(at) === Kind.Rule && !this.firsts.has(terms.at(at, 1))) {
         rules.add(terms.at(at, 1))
         met.add(this.bodyOf(terms.at(at, 1)))
       }
@@ -297,25 +279,25 @@ export class Guards {
     const { terms } = this
     this.count()
     switch (terms.kind(term)) {
-      case ExprTerm:
-      case GreedyTerm:
+      case Kind.Expr:
+      case Kind.Greedy:
         return bytesOn(exprLexeme(terms.at(term, 1)))
-      case LexemeTerm:
+      case Kind.Lexeme:
         return bytesOn(terms.at(term, 1))
-      case RuleTerm:
+      case Kind.Rule:
         return this.firsts.get(terms.at(term, 1)) ?? NoBytes
-      case ConcatTerm: {
+      case Kind.Concat: {
         const bytes = this.firstOf(terms.at(term, 1))
         return this.isNeverEmpty(terms.at(term, 1))
           ? bytes
           : uniteBytes(bytes, this.firstOf(terms.at(term, 2)))
       }
-      case BranchTerm: {
+      case Kind.Branch: {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         const empty = rests.get(lexemes.tags[lexeme])
         return uniteBytes(bytesOn(lexeme), empty === undefined ? NoBytes : this.firstOf(empty))
       }
-      case NestedTerm: {
+      case Kind.Nested: {
         let bytes = NoBytes
         for (const { lexeme } of reading(terms.grammars[terms.at(term, 1)].start))
           bytes = uniteBytes(bytes, bytesOn(lexeme))

@@ -11,23 +11,7 @@ import { leastBytes } from "../lexeme/completion.ts"
 import { mostNeeded } from "../lexeme/expr/rests.ts"
 import { rawTexts } from "../lexeme/expr/shortest.ts"
 import { leastOfNested } from "./shortest.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  ExprTerm,
-  GreedyTerm,
-  LexemeTerm,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  StarTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, type Term, type Terms } from "./terms.ts"
 
 /** There is no text. */
 const NoText = Number.POSITIVE_INFINITY
@@ -49,7 +33,7 @@ export function checkRules(
   if (lengths.improve(order)) {
     checkTime()
     // Only what is made of others gets shorter with them.
-    const wholes = order.filter((term) => terms.kind(term) === RuleTerm || terms.parts(term).length > 0)
+    const wholes = order.filter((term) => terms.kind(term) === Kind.Rule || terms.parts(term).length > 0)
     while (lengths.improve(wholes)) checkTime()
   }
   for (const term of order) lengths.measureNeed(term)
@@ -74,7 +58,7 @@ function reached(
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (isSeen[at] === 1) continue
       isSeen[at] = 1
-      if (terms.kind(at) === RuleTerm) rules.add(terms.at(at, 1))
+      if (terms.kind(at) === Kind.Rule) rules.add(terms.at(at, 1))
       terms.addParts(open, at)
     }
   }
@@ -104,7 +88,7 @@ class LeastLengths {
     let isAhead = false
     let isShorter = false
     for (const term of order) {
-      if (this.terms.kind(term) === RuleTerm && this.bodyOf(this.terms.at(term, 1)) > term) isAhead = true
+      if (this.terms.kind(term) === Kind.Rule && this.bodyOf(this.terms.at(term, 1)) > term) isAhead = true
       const found = this.leastOf(term)
       if (found >= (least[term] ?? NoText)) {
         least[term] ??= NoText
@@ -120,37 +104,37 @@ class LeastLengths {
     const { terms, least } = this
     const of = (part: Term) => least[part] ?? NoText
     switch (terms.kind(term)) {
-      case NeverTerm:
+      case Kind.Never:
         return NoText
-      case ExprTerm:
-      case GreedyTerm:
+      case Kind.Expr:
+      case Kind.Greedy:
         return rawTexts.least(terms.at(term, 1))
-      case LexemeTerm:
+      case Kind.Lexeme:
         return leastBytes(terms.at(term, 1))
-      case RuleTerm:
+      case Kind.Rule:
         return of(this.bodyOf(terms.at(term, 1)))
-      case ConcatTerm:
+      case Kind.Concat:
         return sum(of(terms.at(term, 1)), of(terms.at(term, 2)))
-      case OrTerm: {
+      case Kind.Or: {
         let best = NoText
         for (let i = 1; i < terms.length(term); i++) best = Math.min(best, of(terms.at(term, i)))
         return best
       }
-      case RepeatTerm: {
+      case Kind.Repeat: {
         const [body, min] = [of(terms.at(term, 1)), terms.at(term, 2)]
         return min === 0 ? 0 : body === NoText ? NoText : Math.min(Endless, body * min)
       }
-      case BranchTerm: {
+      case Kind.Branch: {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         let rest = NoText
         for (const part of rests.values()) rest = Math.min(rest, of(part))
         return sum(leastBytes(lexeme), rest)
       }
-      case NestedTerm:
+      case Kind.Nested:
         return leastOfNested(terms.grammars[terms.at(term, 1)])
-      case CaptureTerm:
+      case Kind.Capture:
         return of(terms.at(term, 2))
-      case BudgetTerm:
+      case Kind.Budget:
         return of(terms.at(term, 1))
       default:
         return 0
@@ -165,32 +149,32 @@ class LeastLengths {
   private needOf(term: Term): number {
     const { terms, least, need } = this
     switch (terms.kind(term)) {
-      case ExprTerm:
-      case GreedyTerm:
+      case Kind.Expr:
+      case Kind.Greedy:
         return mostNeeded(terms.at(term, 1))
-      case ConcatTerm:
+      case Kind.Concat:
         return Math.max(need[terms.at(term, 1)] + least[terms.at(term, 2)], need[terms.at(term, 2)])
-      case OrTerm: {
+      case Kind.Or: {
         let most = 0
         for (let i = 1; i < terms.length(term); i++) most = Math.max(most, need[terms.at(term, i)])
         return most
       }
-      case StarTerm:
-      case BudgetTerm:
+      case Kind.Star:
+      case Kind.Budget:
         return need[terms.at(term, 1)]
-      case RepeatTerm: {
+      case Kind.Repeat: {
         const body = terms.at(term, 1)
         if (least[body] === NoText) return 0
         return Math.min(Endless, need[body] + least[body] * Math.max(0, terms.at(term, 2) - 1))
       }
-      case BranchTerm: {
+      case Kind.Branch: {
         const { lexeme, rests } = terms.branches[terms.at(term, 1)]
         let most = 0
         for (const rest of rests.values())
           if (least[rest] !== NoText) most = Math.max(most, need[rest], leastBytes(lexeme) + least[rest])
         return most
       }
-      case CaptureTerm:
+      case Kind.Capture:
         return need[terms.at(term, 2)]
       default:
         // A rule that is begun has its own frame, and needs are told rule by rule.

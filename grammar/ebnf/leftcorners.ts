@@ -10,7 +10,7 @@
  * eliminating one rule after the other gave terms in which sixteen operators had more places than memory holds.
  */
 import { checkTime } from "../deadline.ts"
-import { type LinearForm, RuleTerm, type Term, type Terms } from "./terms.ts"
+import { Kind, type LinearForm, type Term, type Terms } from "./terms.ts"
 
 /** What the equations are made of. */
 export interface LeftRules {
@@ -46,7 +46,7 @@ export class LeftCorners {
     }
     for (const rule of members) {
       for (const [symbol, rest] of rules.firsts(rule)) {
-        const first = terms.kind(symbol) === RuleTerm ? terms.at(symbol, 1) : null
+        const first = terms.kind(symbol) === Kind.Rule ? terms.at(symbol, 1) : null
         if (first === null || !isMember.has(first)) this.begins.get(rule)?.push([symbol, rest])
         else if (first === rule) this.again.set(rule, rest)
         else this.ways.get(first)?.push({ to: rule, between: rest })

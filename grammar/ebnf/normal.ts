@@ -13,25 +13,7 @@ import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { components } from "./components.ts"
 import { LeftCorners } from "./leftcorners.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  EmptyTerm,
-  ExprTerm,
-  LexemeTerm,
-  type LinearForm,
-  maxOf,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  StarTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, type LinearForm, maxOf, type Term, type Terms } from "./terms.ts"
 
 /** First symbol → all that may remain behind it. United at the end: one by one, thousands would take the square of them. */
 type Rests = Map<Term, Term[]>
@@ -74,36 +56,36 @@ export class NormalRules {
     const { terms } = this
     for (let at = term; ; ) {
       switch (terms.kind(at)) {
-        case EmptyTerm:
-        case StarTerm:
+        case Kind.Empty:
+        case Kind.Star:
           return true
-        case ExprTerm:
+        case Kind.Expr:
           return exprs.nullable(terms.at(at, 1))
-        case LexemeTerm:
+        case Kind.Lexeme:
           return lexemes.tags[terms.at(at, 1)] !== 0
-        case RuleTerm:
+        case Kind.Rule:
           return terms.at(at, 2) === 0 && this.nullable.has(terms.at(at, 1))
-        case ConcatTerm:
+        case Kind.Concat:
           if (!this.isNullable(terms.at(at, 1))) return false
           at = terms.at(at, 2)
           continue
-        case OrTerm:
+        case Kind.Or:
           return terms.someMember(at, (member) => this.isNullable(member))
-        case RepeatTerm:
+        case Kind.Repeat:
           if (terms.at(at, 2) === 0) return true
           at = terms.at(at, 1)
           continue
-        case BranchTerm: {
+        case Kind.Branch: {
           const { lexeme, rests } = terms.branches[terms.at(at, 1)]
           const rest = rests.get(lexemes.tags[lexeme])
           return rest !== undefined && this.isNullable(rest)
         }
-        case NestedTerm:
+        case Kind.Nested:
           return terms.at(at, 2) === 0 && terms.grammars[terms.at(at, 1)].isNullable
-        case CaptureTerm:
+        case Kind.Capture:
           at = terms.at(at, 2)
           continue
-        case BudgetTerm:
+        case Kind.Budget:
           at = terms.at(at, 1)
           continue
         default:
@@ -163,31 +145,31 @@ export class NormalRules {
   isIdempotent(term: Term): boolean {
     const { terms } = this
     if (terms.isLoop(term)) return true
-    return terms.kind(term) === RuleTerm && this.idempotent.has(terms.at(term, 1))
+    return terms.kind(term) === Kind.Rule && this.idempotent.has(terms.at(term, 1))
   }
 
   private addLinear(rests: Rests, term: Term, behind: Term): void {
     const { terms } = this
     for (let at = term; ; ) {
       switch (terms.kind(at)) {
-        case NeverTerm:
-        case EmptyTerm:
+        case Kind.Never:
+        case Kind.Empty:
           return
-        case ExprTerm:
+        case Kind.Expr:
           this.addSymbol(rests, this.nonEmptyExpr(at), behind)
           return
-        case LexemeTerm:
+        case Kind.Lexeme:
           this.addSymbol(rests, terms.lexeme(nonEmptyLexeme(terms.at(at, 1))), behind)
           return
-        case RuleTerm:
+        case Kind.Rule:
           this.addSymbol(rests, terms.rule(terms.at(at, 1), this.nullable.has(terms.at(at, 1))), behind)
           return
-        case NestedTerm: {
+        case Kind.Nested: {
           const grammar = terms.grammars[terms.at(at, 1)]
           this.addSymbol(rests, terms.nested(grammar, grammar.isNullable), behind)
           return
         }
-        case BranchTerm: {
+        case Kind.Branch: {
           const { lexeme, rests: after } = terms.branches[terms.at(at, 1)]
           const tag = lexemes.tags[lexeme]
           if (tag === 0) {
@@ -200,16 +182,16 @@ export class NormalRules {
           at = rest
           continue
         }
-        case ConcatTerm:
+        case Kind.Concat:
           this.addLinear(rests, terms.at(at, 1), terms.concat(terms.at(at, 2), behind))
           if (!this.isNullable(terms.at(at, 1))) return
           at = terms.at(at, 2)
           continue
-        case OrTerm:
+        case Kind.Or:
           checkTime()
           for (const member of terms.members(at)) this.addLinear(rests, member, behind)
           return
-        case StarTerm: {
+        case Kind.Star: {
           const loop = this.isUnfolding ? at : this.unfolded(at)
           if (loop === at) this.addLinear(rests, terms.at(at, 1), terms.concat(at, behind))
           else {
@@ -222,16 +204,16 @@ export class NormalRules {
           }
           return
         }
-        case RepeatTerm: {
+        case Kind.Repeat: {
           const body = terms.at(at, 1)
           const rest = this.isNullable(body) ? this.atLeastNone(terms.oneLess(at)) : terms.oneLess(at)
           this.addLinear(rests, body, terms.concat(rest, behind))
           return
         }
-        case CaptureTerm:
+        case Kind.Capture:
           at = terms.at(at, 2)
           continue
-        case BudgetTerm:
+        case Kind.Budget:
           this.addSymbol(rests, at, behind)
           return
         default:
@@ -254,14 +236,14 @@ export class NormalRules {
   private unfolded(star: Term): Term {
     const { terms } = this
     const rule = terms.at(star, 1)
-    if (terms.kind(rule) !== RuleTerm) return star
+    if (terms.kind(rule) !== Kind.Rule) return star
     const body = this.body(terms.at(rule, 1))
-    if (terms.kind(body) !== OrTerm) return star
-    const isExpr = (member: Term) => terms.kind(member) === ExprTerm
+    if (terms.kind(body) !== Kind.Or) return star
+    const isExpr = (member: Term) => terms.kind(member) === Kind.Expr
     const others = terms.members(body).filter((member) => !isExpr(member))
     const beginsWithExpr = (other: Term) => {
-      const whole = terms.kind(other) === RuleTerm ? this.body(terms.at(other, 1)) : other
-      return terms.kind(whole) === ConcatTerm && isExpr(terms.at(whole, 1))
+      const whole = terms.kind(other) === Kind.Rule ? this.body(terms.at(other, 1)) : other
+      return terms.kind(whole) === Kind.Concat && isExpr(terms.at(whole, 1))
     }
     const isUnfolded = others.length === terms.members(body).length - 1 && others.every(beginsWithExpr)
     return isUnfolded ? terms.star(body) : star
@@ -270,7 +252,7 @@ export class NormalRules {
   /** A repetition whose body may be empty needs no number of them. */
   private atLeastNone(term: Term): Term {
     const { terms } = this
-    if (terms.kind(term) !== RepeatTerm) return term
+    if (terms.kind(term) !== Kind.Repeat) return term
     const max = terms.at(term, 3)
     return terms.repeat(terms.at(term, 1), 0, maxOf(max))
   }
@@ -308,14 +290,14 @@ export class NormalRules {
         if (part >= isSeen.length) isSeen = grown(isSeen, 2 * terms.count)
         if (isSeen[part] === 1) continue
         isSeen[part] = 1
-        if (terms.kind(part) === RuleTerm) {
+        if (terms.kind(part) === Kind.Rule) {
           const callee = terms.at(part, 1)
           if (this.bodies.has(callee)) isWhole &&= this.productive.has(callee)
           else if (!seen.has(callee)) {
             seen.add(callee)
             open.push(callee)
           }
-        } else if (terms.kind(part) === BudgetTerm) isWhole = false
+        } else if (terms.kind(part) === Kind.Budget) isWhole = false
         terms.addParts(parts, part)
       }
     }
@@ -345,28 +327,28 @@ export class NormalRules {
     const { terms } = this
     for (let at = term; ; ) {
       switch (terms.kind(at)) {
-        case NeverTerm:
+        case Kind.Never:
           return false
-        case RuleTerm:
+        case Kind.Rule:
           return this.productive.has(terms.at(at, 1))
-        case ConcatTerm:
+        case Kind.Concat:
           if (!this.hasText(terms.at(at, 1))) return false
           at = terms.at(at, 2)
           continue
-        case OrTerm:
+        case Kind.Or:
           return terms.someMember(at, (member) => this.hasText(member))
-        case RepeatTerm:
+        case Kind.Repeat:
           if (terms.at(at, 2) === 0) return true
           at = terms.at(at, 1)
           continue
-        case CaptureTerm:
+        case Kind.Capture:
           at = terms.at(at, 2)
           continue
-        case BudgetTerm:
+        case Kind.Budget:
           if (terms.at(at, 2) === 0) return this.isNullable(terms.at(at, 1))
           at = terms.at(at, 1)
           continue
-        case BranchTerm:
+        case Kind.Branch:
           return [...terms.branches[terms.at(at, 1)].rests.values()].some((rest) => this.hasText(rest))
         default:
           return true
@@ -377,31 +359,31 @@ export class NormalRules {
   private rebuilt(term: Term): Term {
     const { terms } = this
     switch (terms.kind(term)) {
-      case RuleTerm:
+      case Kind.Rule:
         return this.productive.has(terms.at(term, 1)) ? term : terms.never
-      case ConcatTerm: {
+      case Kind.Concat: {
         const parts: Term[] = []
         let rest = term
-        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
           parts.push(this.prune(terms.at(rest, 1)))
         return terms.concat(...parts, this.prune(rest))
       }
-      case OrTerm:
+      case Kind.Or:
         return terms.or(terms.members(term).map((member) => this.prune(member)))
-      case StarTerm:
+      case Kind.Star:
         return terms.star(this.prune(terms.at(term, 1)))
-      case RepeatTerm: {
+      case Kind.Repeat: {
         const max = terms.at(term, 3)
         return terms.repeat(this.prune(terms.at(term, 1)), terms.at(term, 2), maxOf(max))
       }
-      case CaptureTerm:
+      case Kind.Capture:
         return terms.capture(terms.names[terms.at(term, 1)], this.prune(terms.at(term, 2)))
-      case BudgetTerm: {
+      case Kind.Budget: {
         const [body, max] = [terms.at(term, 1), terms.at(term, 2)]
         if (max === 0) return this.isNullable(body) ? terms.empty : terms.never
         return terms.budget(this.prune(body), max, terms.budgets.get(term))
       }
-      case BranchTerm: {
+      case Kind.Branch: {
         const { lexeme, rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const pruned = new Map([...rests].map(([tag, rest]) => [tag, this.prune(rest)] as const))
         const isSame = [...pruned].every(([tag, rest]) => rest === rests.get(tag))
@@ -435,7 +417,7 @@ export class NormalRules {
   private firstRules(form: LinearForm): number[] {
     const rules: number[] = []
     for (const symbol of form.keys()) {
-      if (this.terms.kind(symbol) === RuleTerm) rules.push(this.terms.at(symbol, 1))
+      if (this.terms.kind(symbol) === Kind.Rule) rules.push(this.terms.at(symbol, 1))
     }
     return rules.reverse()
   }

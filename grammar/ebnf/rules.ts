@@ -20,19 +20,7 @@ import { GreedyRules } from "./greedy.ts"
 import { checkRules } from "./least.ts"
 import { NormalRules } from "./normal.ts"
 import { RuleLanguage } from "./steps.ts"
-import {
-  ConcatTerm,
-  EmptyTerm,
-  ExprTerm,
-  GreedyTerm,
-  LexemeTerm,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RuleTerm,
-  type Term,
-  Terms,
-} from "./terms.ts"
+import { Kind, type Term, Terms } from "./terms.ts"
 import { type TokenNames, tokenSpelled } from "./tokennames.ts"
 
 export type RuleId = number
@@ -94,13 +82,13 @@ export class Rules {
     const { term, isRecursive } = this.definitions[rule]
     if (term === null || isRecursive) return this.terms.rule(rule)
     switch (this.terms.kind(term)) {
-      case NeverTerm:
-      case EmptyTerm:
-      case ExprTerm:
-      case LexemeTerm:
-      case GreedyTerm:
-      case NestedTerm:
-      case RuleTerm:
+      case Kind.Never:
+      case Kind.Empty:
+      case Kind.Expr:
+      case Kind.Lexeme:
+      case Kind.Greedy:
+      case Kind.Nested:
+      case Kind.Rule:
         return term
       default:
         return this.terms.rule(rule)
@@ -201,7 +189,7 @@ export class Rules {
   private looped(rule: RuleId, term: Term): Term | null {
     const { terms } = this
     const self = terms.rule(rule)
-    const alternatives = terms.kind(term) === OrTerm ? terms.members(term) : [term]
+    const alternatives = terms.kind(term) === Kind.Or ? terms.members(term) : [term]
     const others: Term[] = []
     const before: Term[] = []
     const after: Term[] = []
@@ -211,10 +199,10 @@ export class Rules {
         others.push(alternative)
         continue
       }
-      if (terms.kind(alternative) !== ConcatTerm) return null
+      if (terms.kind(alternative) !== Kind.Concat) return null
       const parts: Term[] = []
       let rest = alternative
-      for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2)) parts.push(terms.at(rest, 1))
+      for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2)) parts.push(terms.at(rest, 1))
       parts.push(rest)
       if (parts[parts.length - 1] === self) before.push(terms.concat(...parts.slice(0, -1)))
       else if (parts[0] === self) after.push(terms.concat(...parts.slice(1)))
@@ -236,7 +224,7 @@ export class Rules {
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (seen.has(at)) continue
       seen.add(at)
-      if (terms.kind(at) === RuleTerm && terms.at(at, 1) === rule) return true
+      if (terms.kind(at) === Kind.Rule && terms.at(at, 1) === rule) return true
       terms.addParts(open, at)
     }
     return false

@@ -7,7 +7,7 @@
 import { EmptyLexeme } from "../budget.ts"
 import type { Frame, SharedSteps, Step } from "../frame.ts"
 import type { NormalRules } from "./normal.ts"
-import { type LinearForm, RuleTerm, type Term } from "./terms.ts"
+import { Kind, type LinearForm, type Term } from "./terms.ts"
 
 /** More steps are not listed. */
 const ManySteps = 2_048
@@ -60,7 +60,7 @@ export class StepSharing {
     const { normal } = this
     const { terms } = normal
     // A budget counts for one reading alone.
-    if (terms.hasBudgets || (terms.kind(term) === RuleTerm && !normal.isProductive(terms.at(term, 1))))
+    if (terms.hasBudgets || (terms.kind(term) === Kind.Rule && !normal.isProductive(terms.at(term, 1))))
       return 0
     return this.countOf(normal.linear(term))
   }
@@ -69,7 +69,7 @@ export class StepSharing {
     const { terms } = this.normal
     let count = 0
     for (const symbol of form.keys())
-      count += terms.kind(symbol) === RuleTerm ? this.countOfRule(terms.at(symbol, 1)) : 1
+      count += terms.kind(symbol) === Kind.Rule ? this.countOfRule(terms.at(symbol, 1)) : 1
     return Math.min(count, MaxCount)
   }
 
@@ -93,7 +93,7 @@ export class StepSharing {
     const add = (place: number, form: LinearForm) => {
       const own: [Term, Term][] = []
       for (const [symbol, rest] of form) {
-        if (terms.kind(symbol) !== RuleTerm) own.push([symbol, rest])
+        if (terms.kind(symbol) !== Kind.Rule) own.push([symbol, rest])
         else places[placeOf.get(terms.at(symbol, 1)) as number].push({ place, frames: parts.below(rest) })
       }
       for (const step of parts.stepsOf(own)) steps.push({ place, step })
@@ -111,7 +111,7 @@ export class StepSharing {
     const met = new Set<number>()
     const visit = (form: LinearForm) => {
       for (const symbol of form.keys()) {
-        if (normal.terms.kind(symbol) !== RuleTerm) continue
+        if (normal.terms.kind(symbol) !== Kind.Rule) continue
         const rule = normal.terms.at(symbol, 1)
         if (met.has(rule)) continue
         met.add(rule)

@@ -15,21 +15,7 @@ import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { States } from "../state.ts"
 import type { NormalRules } from "./normal.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  ExprTerm,
-  LexemeTerm,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, type Term, type Terms } from "./terms.ts"
 
 const noBytes = new Uint8Array(0)
 
@@ -78,7 +64,7 @@ export class ShortestTexts {
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (seen.has(at)) continue
       seen.add(at)
-      if (terms.kind(at) === RuleTerm) {
+      if (terms.kind(at) === Kind.Rule) {
         rules.add(terms.at(at, 1))
         open.push(this.normal.body(terms.at(at, 1)))
       }
@@ -95,22 +81,22 @@ export class ShortestTexts {
   ): Uint8Array | null {
     const { terms } = this
     switch (terms.kind(term)) {
-      case NeverTerm:
+      case Kind.Never:
         return null
-      case ExprTerm:
+      case Kind.Expr:
         return shortestCompletion(exprLexeme(terms.at(term, 1))).bytes
-      case LexemeTerm:
+      case Kind.Lexeme:
         return shortestCompletion(terms.at(term, 1)).bytes
-      case RuleTerm: {
+      case Kind.Rule: {
         if (terms.at(term, 2) === 0 && this.normal.isNullable(term)) return noBytes
         const known = witnesses.get(terms.at(term, 1))
         if (known === undefined) missing.add(terms.at(term, 1))
         return known ?? null
       }
-      case ConcatTerm: {
+      case Kind.Concat: {
         const parts: Uint8Array[] = []
         let rest = term
-        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2)) {
+        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2)) {
           const part = this.shortestKnown(terms.at(rest, 1), witnesses, missing)
           if (part === null) return null
           parts.push(part)
@@ -119,7 +105,7 @@ export class ShortestTexts {
         if (last === null) return null
         return this.checked(concatenate([...parts, last]))
       }
-      case OrTerm: {
+      case Kind.Or: {
         let best: Uint8Array | null = null
         for (const member of terms.members(term)) {
           const text = this.shortestKnown(member, witnesses, missing)
@@ -127,7 +113,7 @@ export class ShortestTexts {
         }
         return best
       }
-      case RepeatTerm: {
+      case Kind.Repeat: {
         const min = terms.at(term, 2)
         if (min === 0) return noBytes
         const body = this.shortestKnown(terms.at(term, 1), witnesses, missing)
@@ -135,11 +121,11 @@ export class ShortestTexts {
         if (body.length * min > fixedBounds.shortestBytes) this.refuse(body.length * min)
         return concatenate(new Array(min).fill(body))
       }
-      case CaptureTerm:
+      case Kind.Capture:
         return this.shortestKnown(terms.at(term, 2), witnesses, missing)
-      case BudgetTerm:
+      case Kind.Budget:
         return this.shortestKnown(terms.at(term, 1), witnesses, missing)
-      case BranchTerm: {
+      case Kind.Branch: {
         const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
         const known = ends?.()
         const ways = Array.from(rests, ([tag, rest]) => {
@@ -162,7 +148,7 @@ export class ShortestTexts {
         }
         return best === null ? null : this.checked(best)
       }
-      case NestedTerm: {
+      case Kind.Nested: {
         const states = new States(terms.grammars[terms.at(term, 1)])
         return new Completions(states).shortest(states.start)
       }
@@ -175,18 +161,18 @@ export class ShortestTexts {
   private least(term: Term): number {
     const { terms } = this
     switch (terms.kind(term)) {
-      case ExprTerm:
+      case Kind.Expr:
         return leastBytes(exprLexeme(terms.at(term, 1)))
-      case LexemeTerm:
+      case Kind.Lexeme:
         return leastBytes(terms.at(term, 1))
-      case ConcatTerm: {
+      case Kind.Concat: {
         let bytes = 0
         let rest = term
-        for (; terms.kind(rest) === ConcatTerm; rest = terms.at(rest, 2))
+        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
           bytes += this.least(terms.at(rest, 1))
         return bytes + this.least(rest)
       }
-      case NestedTerm:
+      case Kind.Nested:
         return leastOfNested(terms.grammars[terms.at(term, 1)])
       default:
         return 0

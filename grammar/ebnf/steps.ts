@@ -14,16 +14,7 @@ import { factored } from "./factored.ts"
 import type { NormalRules } from "./normal.ts"
 import { nothing, StepSharing } from "./sharedsteps.ts"
 import { ShortestTexts } from "./shortest.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  ExprTerm,
-  LexemeTerm,
-  NestedTerm,
-  RuleTerm,
-  type Term,
-  type Terms,
-} from "./terms.ts"
+import { Kind, type Term, type Terms } from "./terms.ts"
 
 export class RuleLanguage {
   readonly terms: Terms
@@ -68,7 +59,7 @@ export class RuleLanguage {
   steps(term: Term): readonly Step[] {
     let steps = this.termSteps.get(term)
     if (steps === undefined) {
-      const isRule = this.terms.kind(term) === RuleTerm
+      const isRule = this.terms.kind(term) === Kind.Rule
       if (isRule && !this.normal.isProductive(this.terms.at(term, 1))) return []
       steps = this.stepsOf(this.normal.linear(term), this.normal.isNullable(term))
       this.termSteps.set(term, steps)
@@ -102,22 +93,22 @@ export class RuleLanguage {
     const { terms } = this
     const below = this.below(rest)
     switch (terms.kind(symbol)) {
-      case ExprTerm: {
+      case Kind.Expr: {
         const lexeme = exprLexeme(terms.at(symbol, 1))
         const text = terms.textOf(symbol)
         if (text !== undefined) this.texts.set(lexeme, text)
         steps.push({ lexeme, frames: below })
         return
       }
-      case LexemeTerm:
+      case Kind.Lexeme:
         steps.push({ lexeme: terms.at(symbol, 1), frames: below })
         return
-      case BranchTerm: {
+      case Kind.Branch: {
         const branch = terms.at(symbol, 1)
         steps.push({ lexeme: terms.branches[branch].lexeme, frames: [...below, this.branchFrame(branch)] })
         return
       }
-      case NestedTerm: {
+      case Kind.Nested: {
         const isNonEmpty = terms.at(symbol, 2) === 1
         for (const { lexeme, frames } of terms.grammars[terms.at(symbol, 1)].start) {
           const first = isNonEmpty && frames.length === 0 ? nonEmptyLexeme(lexeme) : lexeme
@@ -125,12 +116,12 @@ export class RuleLanguage {
         }
         return
       }
-      case RuleTerm:
+      case Kind.Rule:
         for (const { lexeme, frames } of this.stepsOfRule(terms.at(symbol, 1))) {
           steps.push({ lexeme, frames: below.length === 0 ? frames : [...below, ...frames] })
         }
         return
-      case BudgetTerm: {
+      case Kind.Budget: {
         const inner: Step[] = []
         for (const [first, after] of this.normal.linear(terms.at(symbol, 1)))
           this.addSteps(inner, first, after)

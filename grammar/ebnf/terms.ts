@@ -29,35 +29,37 @@ export type Term = number
 /** First symbol → what remains behind it. */
 export type LinearForm = ReadonlyMap<Term, Term>
 
-// Kinds, with the layout of their tuples.
-/** [0] */
-export const NeverTerm = 0
-/** [1] */
-export const EmptyTerm = 1
-/** [2, expression] */
-export const ExprTerm = 2
-/** [3, lexeme state] */
-export const LexemeTerm = 3
-/** [4, rule, 1 without its empty text] */
-export const RuleTerm = 4
-/** [5, head, tail]; the head is no concatenation */
-export const ConcatTerm = 5
-/** [6, …terms] ascending, at least two */
-export const OrTerm = 6
-/** [7, body] any number of times */
-export const StarTerm = 7
-/** [8, body, min, max] */
-export const RepeatTerm = 8
-/** [9, branch] */
-export const BranchTerm = 9
-/** [10, grammar, 1 without its empty text] */
-export const NestedTerm = 10
-/** [11, name, body] */
-export const CaptureTerm = 11
-/** [12, body, tokens] */
-export const BudgetTerm = 12
-/** [13, expression]; not among the rules that are read, see `greedy.ts` */
-export const GreedyTerm = 13
+/** Kinds of terms, with the layout of their tuples. */
+export const Kind = {
+  /** [0] */
+  Never: 0,
+  /** [1] */
+  Empty: 1,
+  /** [2, expression] */
+  Expr: 2,
+  /** [3, lexeme state] */
+  Lexeme: 3,
+  /** [4, rule, 1 without its empty text] */
+  Rule: 4,
+  /** [5, head, tail]; the head is no concatenation */
+  Concat: 5,
+  /** [6, …terms] ascending, at least two */
+  Or: 6,
+  /** [7, body] any number of times */
+  Star: 7,
+  /** [8, body, min, max] */
+  Repeat: 8,
+  /** [9, branch] */
+  Branch: 9,
+  /** [10, grammar, 1 without its empty text] */
+  Nested: 10,
+  /** [11, name, body] */
+  Capture: 11,
+  /** [12, body, tokens] */
+  Budget: 12,
+  /** [13, expression]; not among the rules that are read, see `greedy.ts` */
+  Greedy: 13,
+} as const
 
 /** Upper bound of a repetition without one, in its tuple. */
 const Unbounded = 0x7fffffff
@@ -91,8 +93,8 @@ const pair = [0, 0]
 const triple = [0, 0, 0]
 
 export class Terms {
-  readonly never: Term = NeverTerm
-  readonly empty: Term = EmptyTerm
+  readonly never: Term = Kind.Never
+  readonly empty: Term = Kind.Empty
   readonly branches: Branch[] = []
   readonly grammars: Grammar[] = []
   /** Names of captures. */
@@ -118,8 +120,8 @@ export class Terms {
 
   constructor(limits: Limits) {
     this.limits = limits
-    this.table.intern([NeverTerm])
-    this.table.intern([EmptyTerm])
+    this.table.intern([Kind.Never])
+    this.table.intern([Kind.Empty])
   }
 
   get count(): number {
@@ -161,7 +163,7 @@ export class Terms {
   /** The texts of `expr`. Fuses with what stands beside it. */
   expr(expr: ExprId): Term {
     if (exprs.isNever(expr)) return this.never
-    return expr === Empty ? this.empty : this.one(ExprTerm, expr)
+    return expr === Empty ? this.empty : this.one(Kind.Expr, expr)
   }
 
   /** Exactly this text, or these bytes, which must be text. */
@@ -187,7 +189,7 @@ export class Terms {
 
   /** The texts of a state of the lexeme table, whatever the tags that they end with. */
   lexeme(lexemeState: number): Term {
-    return lexemeState === Dead ? this.never : this.one(LexemeTerm, lexemeState)
+    return lexemeState === Dead ? this.never : this.one(Kind.Lexeme, lexemeState)
   }
 
   /** Exactly one token out of `ids`, whatever it spells. */
@@ -204,7 +206,7 @@ export class Terms {
 
   /** Rule `rule`; `nonEmpty`: without its empty text. */
   rule(rule: number, nonEmpty = false): Term {
-    return this.two(RuleTerm, rule, nonEmpty ? 1 : 0)
+    return this.two(Kind.Rule, rule, nonEmpty ? 1 : 0)
   }
 
   /** The texts of `grammar`; `nonEmpty`: without the empty one. */
@@ -218,7 +220,7 @@ export class Terms {
       if (grammar.guards !== null) this.hasGreedy = true
       this.grammarIds.set(grammar, id)
     }
-    return this.two(NestedTerm, id, nonEmpty ? 1 : 0)
+    return this.two(Kind.Nested, id, nonEmpty ? 1 : 0)
   }
 
   /**
@@ -234,7 +236,7 @@ export class Terms {
     const possible = new Map([...rests].filter(([, rest]) => rest !== this.never))
     const lexeme = possible.size === rests.size ? lexemeState : narrow(new Set(possible.keys()))
     if (lexeme === Dead || possible.size === 0) return this.never
-    return this.intern([BranchTerm, this.branches.push({ lexeme, rests: possible, narrow, ends }) - 1])
+    return this.intern([Kind.Branch, this.branches.push({ lexeme, rests: possible, narrow, ends }) - 1])
   }
 
   /** One of many texts, each with what follows it. Texts that stand twice have both. Linear in their bytes, but for sorting. */
@@ -275,7 +277,7 @@ export class Terms {
   capture(name: string, term: Term): Term {
     if (term === this.never) return term
     const known = this.names.indexOf(name)
-    return this.intern([CaptureTerm, known >= 0 ? known : this.names.push(name) - 1, term])
+    return this.intern([Kind.Capture, known >= 0 ? known : this.names.push(name) - 1, term])
   }
 
   /** The shortest beginnings of `expr` that it accepts: the lexeme ends at the first point where it can. */
@@ -289,7 +291,7 @@ export class Terms {
     const longer = exprs.and([expr, exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText))])
     if (exprs.isNever(longer)) return this.whole(expr)
     this.hasGreedy = true
-    return this.one(GreedyTerm, expr)
+    return this.one(Kind.Greedy, expr)
   }
 
   /**
@@ -299,13 +301,13 @@ export class Terms {
   budget(term: Term, maxTokens: number, name = ""): Term {
     if (term === this.never || term === this.empty) return term
     let [body, max] = [term, Math.min(maxTokens, MaxBudget)]
-    if (this.kind(term) === BudgetTerm) {
+    if (this.kind(term) === Kind.Budget) {
       body = this.at(term, 1)
       max = Math.min(max, this.at(term, 2))
       if (max === this.at(term, 2)) return term
     }
     this.hasBudgets = true
-    const budget = this.two(BudgetTerm, body, max)
+    const budget = this.two(Kind.Budget, body, max)
     if (!this.budgets.has(budget)) this.budgets.set(budget, name)
     return budget
   }
@@ -317,7 +319,7 @@ export class Terms {
     if (expr !== null) return this.expr(short(expr))
     const whole = this.wholes.get(term)
     if (whole !== undefined) return this.whole(short(whole))
-    if (this.kind(term) === GreedyTerm) return this.greedy(short(this.at(term, 1)))
+    if (this.kind(term) === Kind.Greedy) return this.greedy(short(this.at(term, 1)))
     throw new GrammarError(
       "unsupported",
       "",
@@ -339,17 +341,17 @@ export class Terms {
     if (head === this.never || tail === this.never) return this.never
     if (head === this.empty) return tail
     if (tail === this.empty) return head
-    if (this.kind(head) === ConcatTerm) {
+    if (this.kind(head) === Kind.Concat) {
       const parts: Term[] = []
       let rest = head
-      for (; this.kind(rest) === ConcatTerm; rest = this.at(rest, 2)) parts.push(this.at(rest, 1))
+      for (; this.kind(rest) === Kind.Concat; rest = this.at(rest, 2)) parts.push(this.at(rest, 1))
       let term = this.pair(rest, tail)
       for (let i = parts.length - 1; i >= 0; i--) term = this.pair(parts[i], term)
       return term
     }
-    const first = this.kind(tail) === ConcatTerm ? this.at(tail, 1) : tail
-    if (head === first && this.kind(head) === StarTerm) return tail
-    if (this.kind(head) === ExprTerm && this.kind(first) === ExprTerm) {
+    const first = this.kind(tail) === Kind.Concat ? this.at(tail, 1) : tail
+    if (head === first && this.kind(head) === Kind.Star) return tail
+    if (this.kind(head) === Kind.Expr && this.kind(first) === Kind.Expr) {
       const size = this.sizeOf(head) + this.sizeOf(first)
       if (size <= MaxFused) {
         const fused = this.expr(exprs.concat(this.at(head, 1), this.at(first, 1)))
@@ -359,7 +361,7 @@ export class Terms {
         return first === tail ? fused : this.pair(fused, this.at(tail, 2))
       }
     }
-    return this.two(ConcatTerm, head, tail)
+    return this.two(Kind.Concat, head, tail)
   }
 
   /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
@@ -368,15 +370,15 @@ export class Terms {
     // Thousands of alternatives take as long as thousands of questions.
     checkTime(members.length >>> 4)
     if (members.length === 1) return members[0]
-    if (!members.some((term) => term === this.empty || this.kind(term) === ExprTerm))
-      return members.length === 0 ? this.never : this.intern([OrTerm, ...ascending(members)])
+    if (!members.some((term) => term === this.empty || this.kind(term) === Kind.Expr))
+      return members.length === 0 ? this.never : this.intern([Kind.Or, ...ascending(members)])
     const regular: Term[] = []
     const others: Term[] = []
     const texts: Term[] = []
     let hasEmpty = false
     for (const term of members) {
       if (term === this.empty) hasEmpty = true
-      else if (this.kind(term) !== ExprTerm) others.push(term)
+      else if (this.kind(term) !== Kind.Expr) others.push(term)
       else if (this.texts.has(term)) texts.push(term)
       else regular.push(term)
     }
@@ -394,12 +396,12 @@ export class Terms {
     }
     if (others.length < 2) return others[0] ?? this.never
     const sorted = ascending(distinct(others))
-    return sorted.length === 1 ? sorted[0] : this.intern([OrTerm, ...sorted])
+    return sorted.length === 1 ? sorted[0] : this.intern([Kind.Or, ...sorted])
   }
 
   /** The alternatives of all of `terms`, in a list of their own. */
   private membersOf(terms: readonly Term[]): Term[] {
-    if (!terms.some((term) => term === this.never || this.kind(term) === OrTerm)) return terms.slice()
+    if (!terms.some((term) => term === this.never || this.kind(term) === Kind.Or)) return terms.slice()
     const members: Term[] = []
     for (const term of terms) this.addMembers(members, term)
     return members
@@ -408,35 +410,35 @@ export class Terms {
   /** Adds the alternatives of `term` that have texts. */
   private addMembers(members: Term[], term: Term): void {
     if (term === this.never) return
-    if (this.kind(term) !== OrTerm) members.push(term)
+    if (this.kind(term) !== Kind.Or) members.push(term)
     else for (let i = 1; i < this.table.length(term); i++) this.addMembers(members, this.table.at(term, i))
   }
 
   /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*; (x | t)* = x*·(t·x*)* for an expression x: a run of it is one lexeme. */
   star(term: Term): Term {
     switch (this.kind(term)) {
-      case NeverTerm:
-      case EmptyTerm:
+      case Kind.Never:
+      case Kind.Empty:
         return this.empty
-      case StarTerm:
+      case Kind.Star:
         return term
-      case ConcatTerm:
-        return this.loops.has(term) ? term : this.one(StarTerm, term)
-      case ExprTerm:
+      case Kind.Concat:
+        return this.loops.has(term) ? term : this.one(Kind.Star, term)
+      case Kind.Expr:
         return this.expr(exprs.loop(this.at(term, 1), 0, Number.POSITIVE_INFINITY))
-      case OrTerm:
+      case Kind.Or:
         return this.starOf(this.members(term).filter((member) => member !== this.empty))
       default:
-        return this.one(StarTerm, term)
+        return this.one(Kind.Star, term)
     }
   }
 
   /** Any of `members`, at least one of them no expression, any number of times. */
   private starOf(members: readonly Term[]): Term {
-    const isExpr = (member: Term) => this.kind(member) === ExprTerm
+    const isExpr = (member: Term) => this.kind(member) === Kind.Expr
     const [expr, ...more] = members.filter(isExpr)
     if (expr === undefined || more.length > 0 || members.length === 1)
-      return this.one(StarTerm, this.or(members))
+      return this.one(Kind.Star, this.or(members))
     const run = this.star(expr)
     const others = members.filter((member) => !isExpr(member))
     const loop = this.concat(run, this.star(this.or(others.map((other) => this.concat(other, run)))))
@@ -446,7 +448,7 @@ export class Terms {
 
   /** Whether `term` is a loop: two texts of it in a row are one, and the empty one is its. */
   isLoop(term: Term): boolean {
-    return this.kind(term) === StarTerm || this.loops.has(term)
+    return this.kind(term) === Kind.Star || this.loops.has(term)
   }
 
   /** `min` to `max` times `term`; `max` may be Infinity. Counted, never unrolled. */
@@ -456,12 +458,12 @@ export class Terms {
     if (max === 1) return min === 1 ? term : this.or([this.empty, term])
     if (term === this.never) return min === 0 ? this.empty : this.never
     if (term === this.empty) return this.empty
-    if (this.kind(term) === ExprTerm) return this.expr(exprs.loop(this.at(term, 1), min, max))
+    if (this.kind(term) === Kind.Expr) return this.expr(exprs.loop(this.at(term, 1), min, max))
     // Counts that no text reaches: a tuple keeps 31 bits of each.
     const [least, most] = [Math.min(min, Unbounded - 1), Math.min(max, Unbounded)]
-    if (most < Unbounded) return this.intern([RepeatTerm, term, least, most])
+    if (most < Unbounded) return this.intern([Kind.Repeat, term, least, most])
     if (min === 0) return this.star(term)
-    return min === 1 ? this.concat(term, this.star(term)) : this.intern([RepeatTerm, term, least, Unbounded])
+    return min === 1 ? this.concat(term, this.star(term)) : this.intern([Kind.Repeat, term, least, Unbounded])
   }
 
   /** The terms that `term` is made of. */
@@ -474,21 +476,21 @@ export class Terms {
   /** Adds the terms that `term` is made of. */
   addParts(parts: Term[], term: Term): void {
     switch (this.kind(term)) {
-      case ConcatTerm:
+      case Kind.Concat:
         parts.push(this.at(term, 1), this.at(term, 2))
         return
-      case OrTerm:
+      case Kind.Or:
         for (let i = 1; i < this.table.length(term); i++) parts.push(this.at(term, i))
         return
-      case StarTerm:
-      case RepeatTerm:
-      case BudgetTerm:
+      case Kind.Star:
+      case Kind.Repeat:
+      case Kind.Budget:
         parts.push(this.at(term, 1))
         return
-      case CaptureTerm:
+      case Kind.Capture:
         parts.push(this.at(term, 2))
         return
-      case BranchTerm:
+      case Kind.Branch:
         for (const rest of this.branches[this.at(term, 1)].rests.values()) parts.push(rest)
     }
   }
@@ -502,7 +504,7 @@ export class Terms {
   exprOf(term: Term): ExprId | null {
     if (term === this.never) return Never
     if (term === this.empty) return Empty
-    return this.kind(term) === ExprTerm ? this.at(term, 1) : null
+    return this.kind(term) === Kind.Expr ? this.at(term, 1) : null
   }
 
   /** [kind, a] */

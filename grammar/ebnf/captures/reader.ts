@@ -18,23 +18,7 @@ import { Dead, lexemes } from "../../lexeme/table.ts"
 import { TokenMark, tokenBytes, tokenIds } from "../../lexeme/token.ts"
 import { DeadState, States } from "../../state.ts"
 import { type Capture, type CaptureReader, countTokens, type Tape, tokenBeginningAt } from "../../tape.ts"
-import {
-  BranchTerm,
-  BudgetTerm,
-  CaptureTerm,
-  ConcatTerm,
-  EmptyTerm,
-  ExprTerm,
-  LexemeTerm,
-  NestedTerm,
-  NeverTerm,
-  OrTerm,
-  RepeatTerm,
-  RuleTerm,
-  StarTerm,
-  type Term,
-  type Terms,
-} from "../terms.ts"
+import { Kind, type Term, type Terms } from "../terms.ts"
 import { CloseSpan, MustNotRead, MustRead, type Rest, Rests } from "./rests.ts"
 import { CapturingRules } from "./rules.ts"
 import { inOrder, SpanLists, type Spans } from "./spans.ts"
@@ -231,7 +215,7 @@ class Reading {
     const tag = lexemes.tags[state]
     if (tag === 0) return
     const { rules, term } = rest
-    if (rules.terms.kind(term) !== BranchTerm) this.proceed(call, next, spans)
+    if (rules.terms.kind(term) !== Kind.Branch) this.proceed(call, next, spans)
     else {
       const after = rules.terms.branches[rules.terms.at(term, 1)].rests.get(tag)
       if (after !== undefined) this.proceed(call, this.rests.with(rules, after, next), spans)
@@ -273,28 +257,28 @@ class Reading {
     const { terms } = rules
     const goOn = (first: Term, then: Rest) => this.proceed(call, this.rests.with(rules, first, then), spans)
     switch (terms.kind(term)) {
-      case NeverTerm:
+      case Kind.Never:
         return
-      case EmptyTerm:
+      case Kind.Empty:
         this.proceed(call, next, spans)
         return
-      case ConcatTerm:
+      case Kind.Concat:
         goOn(terms.at(term, 1), this.rests.with(rules, terms.at(term, 2), next))
         return
-      case OrTerm:
+      case Kind.Or:
         for (const member of terms.members(term)) goOn(member, next)
         return
-      case CaptureTerm: {
+      case Kind.Capture: {
         const name = this.nameId(terms.names[terms.at(term, 1)])
         const body = this.rests.with(rules, terms.at(term, 2), this.rests.with(rules, CloseSpan, next))
         this.proceed(call, body, this.lists.opened(spans, name, this.place))
         return
       }
-      case StarTerm:
+      case Kind.Star:
         this.proceed(call, next, spans)
         goOn(terms.at(term, 1), this.rests.with(rules, MustRead, rest))
         return
-      case RepeatTerm: {
+      case Kind.Repeat: {
         const less = this.rests.with(rules, terms.oneLess(term), next)
         goOn(terms.at(term, 1), this.rests.with(rules, MustRead, less))
         // A body that may be empty may be so any number of times.
@@ -302,15 +286,15 @@ class Reading {
         else goOn(terms.at(term, 1), this.rests.with(rules, MustNotRead, next))
         return
       }
-      case RuleTerm: {
+      case Kind.Rule: {
         const behind = terms.at(term, 2) === 1 ? this.rests.with(rules, MustRead, next) : next
         this.beginRule(rules, terms.at(term, 1), { call, rest: behind, spans })
         return
       }
-      case BudgetTerm:
+      case Kind.Budget:
         this.callPart(rules, term, { call, rest: next, spans })
         return
-      case NestedTerm: {
+      case Kind.Nested: {
         const inner = terms.grammars[terms.at(term, 1)].captures
         if (terms.at(term, 2) === 1) {
           goOn(terms.nested(terms.grammars[terms.at(term, 1)]), this.rests.with(rules, MustRead, next))
@@ -319,13 +303,13 @@ class Reading {
         } else this.addThread(call, rest, (this.machineOf(rest) as States).start, spans)
         return
       }
-      case ExprTerm:
+      case Kind.Expr:
         this.addThread(call, rest, exprLexeme(terms.at(term, 1)), spans)
         return
-      case LexemeTerm:
+      case Kind.Lexeme:
         this.beginLexeme({ call, rest, spans }, terms.at(term, 1), next)
         return
-      case BranchTerm:
+      case Kind.Branch:
         this.addThread(call, rest, terms.branches[terms.at(term, 1)].lexeme, spans)
         return
       default:
@@ -364,7 +348,7 @@ class Reading {
     }
     let call = byTerm.get(term)
     if (call === undefined) {
-      const isBudget = terms.kind(term) === BudgetTerm
+      const isBudget = terms.kind(term) === Kind.Budget
       call = this.newCall(isBudget ? terms.at(term, 2) : Number.POSITIVE_INFINITY)
       byTerm.set(term, call)
       const body = isBudget ? terms.at(term, 1) : term
@@ -393,7 +377,7 @@ class Reading {
   /** The machine of a nested grammar that is read as a whole; null: the first part of `rest` is no such one. */
   private machineOf({ rules, term }: Rest): States | null {
     const { terms } = rules
-    if (terms.kind(term) !== NestedTerm) return null
+    if (terms.kind(term) !== Kind.Nested) return null
     const grammar = terms.grammars[terms.at(term, 1)]
     let machine = this.machines.get(grammar)
     if (machine === undefined) {

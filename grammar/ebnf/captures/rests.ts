@@ -5,7 +5,7 @@
  * Beside the terms of the rules a rest holds marks, which read nothing. Two of them speak of the bytes that are read between the
  * mark being put there and being met. They are gone, or all is over, with the first such byte, and do not keep threads apart.
  */
-import { EmptyTerm, type Term } from "../terms.ts"
+import type { Term } from "../terms.ts"
 import type { CapturingRules } from "./rules.ts"
 
 /** A span ends. */
@@ -35,7 +35,7 @@ export class Rests {
   private count = 0
 
   constructor(rules: CapturingRules) {
-    this.nothing = this.make(rules, EmptyTerm, null)
+    this.nothing = this.make(rules, rules.terms.empty, null)
   }
 
   /** `next` with one more part, or a mark, in front. */

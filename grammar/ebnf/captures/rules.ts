@@ -1,6 +1,6 @@
 /** Rules as they are read for captures: as they were written, with what recurs among them. */
 import { components } from "../components.ts"
-import { RuleTerm, type Term, type Terms } from "../terms.ts"
+import { Kind, type Term, type Terms } from "../terms.ts"
 
 export class CapturingRules {
   readonly terms: Terms
@@ -42,7 +42,7 @@ export class CapturingRules {
     const rules: number[] = []
     const seen = new Set([term])
     for (const part of seen) {
-      if (terms.kind(part) === RuleTerm) rules.push(terms.at(part, 1))
+      if (terms.kind(part) === Kind.Rule) rules.push(terms.at(part, 1))
       for (const inner of terms.parts(part)) seen.add(inner)
     }
     return rules
