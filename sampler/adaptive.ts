@@ -1,9 +1,12 @@
 /**
- * Adaptive-p: draws tokens whose probability lies near a target, and steers the average of what was drawn towards it.
+ * Adaptive-p: draws tokens whose probability lies near a target, and steers the average of what was
+ * drawn towards it.
  *
- * A token of probability p, after all filters, gets the logit 5 − 10·d² / (1 + d) with d = |p − t| / 0.3. The aim t is 2·target −
- * mean, at least 0 and at most 1, where `mean` is the moving average of the probabilities of the drawn tokens. The average begins
- * at the target. It belongs to a position, as mirostat's μ does. MrJackSpade, ddh0 2025 (llama.cpp, pull request 17927), section 3.
+ * A token of probability p, after all filters, gets the logit 5 − 10·d² / (1 + d) with d = |p − t|
+ * / 0.3. The aim t is 2·target − mean, at least 0 and at most 1, where `mean` is the moving average
+ * of the probabilities of the drawn tokens. The average begins at the target. It belongs to a
+ * position, as mirostat's μ does. MrJackSpade, ddh0 2025 (llama.cpp, pull request 17927), section
+ * 3.
  */
 import type { SamplingParams } from "./params.ts"
 import type { SampleRow } from "./row.ts"
@@ -13,7 +16,10 @@ const PeakLogit = 5
 const Sharpness = 10
 const Width = 0.3
 
-/** Writes the logits of the transform into `candidates`. Returns the probabilities that they had before, by token. */
+/**
+ * Writes the logits of the transform into `candidates`. Returns the probabilities that they had
+ * before, by token.
+ */
 export function aimAt(candidates: Candidates, target: number, mean: number): ReadonlyMap<number, number> {
   const aim = Math.min(1, Math.max(0, 2 * target - mean))
   const { ids, probs } = softmax(candidates)

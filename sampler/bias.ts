@@ -1,8 +1,9 @@
 /**
  * What a request adds to the logits of single tokens, and which tokens it bans.
  *
- * An object or a map names tokens by their ids. A list of pairs, as llama.cpp takes it, also names them by a text, which stands
- * for each of its tokens, and bans them by `false`. Biases of one token add up.
+ * An object or a map names tokens by their ids. A list of pairs, as llama.cpp takes it, also names
+ * them by a text, which stands for each of its tokens, and bans them by `false`. Biases of one
+ * token add up.
  */
 import { atMost, integer, range, SamplingError } from "./ranges.ts"
 

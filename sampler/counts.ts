@@ -1,12 +1,16 @@
 /**
  * The tokens of one sequence, prompt then output, and how often each occurs.
  *
- * Penalties need counts of a few hundred ids out of a hundred thousand, so they are a sparse table, built when a stage
- * first asks and kept up to date from then on: O(1) a token, undone by `rollback`. The history also carries mirostat's
- * μ by position, so that a rollback, a fork or a repeated step finds the value that belongs there.
+ * Penalties need counts of a few hundred ids out of a hundred thousand, so they are a sparse table,
+ * built when a stage first asks and kept up to date from then on: O(1) a token, undone by
+ * `rollback`. The history also carries mirostat's μ by position, so that a rollback, a fork or a
+ * repeated step finds the value that belongs there.
  */
 
-/** Counts by id, dense slots 0…size−1 in order of first occurrence; a slot whose counts are 0 is of no one. */
+/**
+ * Counts by id, dense slots 0…size−1 in order of first occurrence; a slot whose counts are 0 is of
+ * no one.
+ */
 export interface CountTable {
   readonly size: number
   readonly ids: Int32Array
@@ -17,7 +21,10 @@ export interface CountTable {
   readonly promptCounts: Int32Array
 }
 
-/** The tokens of one sequence, and how often each occurs: what the penalties read. A token costs O(1). */
+/**
+ * The tokens of one sequence, and how often each occurs: what the penalties read. A token costs
+ * O(1).
+ */
 export class TokenCounts {
   readonly promptCount: number
   /** Prompt, then output; entries from `length` on are spare. */

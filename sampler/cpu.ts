@@ -1,9 +1,10 @@
 /**
  * The definition: one row of logits becomes a token, stage by stage, in the plainest form.
  *
- * Every other implementation answers to this file: `select.ts` returns the same bits, `gpu/` the same tokens except at
- * counted near ties. Nothing here is fast; everything here is exact. The order of the stages is the law of the output:
- * masks come first, because filters must see the model's law conditioned on the grammar.
+ * Every other implementation answers to this file: `select.ts` returns the same bits, `gpu/` the
+ * same tokens except at counted near ties. Nothing here is fast; everything here is exact. The
+ * order of the stages is the law of the output: masks come first, because filters must see the
+ * model's law conditioned on the grammar.
  */
 import { aimAt, meanBefore, recordChance } from "./adaptive.ts"
 import { describe, describeForced } from "./logprobs.ts"
@@ -50,7 +51,10 @@ import {
   xtc,
 } from "./truncation.ts"
 
-/** One row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on an empty row. */
+/**
+ * One row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on an empty
+ * row.
+ */
 export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   if (logits.length === 0) throw new RangeError("logits: a row of width 0 has no token")
   const certain = forcedResult(row)
@@ -210,7 +214,10 @@ function clamp(x: number): number {
   return x > MaxLogit ? MaxLogit : x < -MaxLogit ? -MaxLogit : x + 0
 }
 
-/** Stage 2, after the masks, since its cut is relative to the best allowed token. Li 2022; O'Brien, Lewis 2023. */
+/**
+ * Stage 2, after the masks, since its cut is relative to the best allowed token. Li 2022; O'Brien,
+ * Lewis 2023.
+ */
 function contrast(
   candidates: Candidates,
   row: SampleRow,
@@ -241,7 +248,9 @@ function applyDry({ values }: Candidates, edits: Edits): void {
     values[edits.ids[at]] = subtractDry(values[edits.ids[at]], edits.dry[at])
 }
 
-/** Stage 11: the caller's own rules see −Infinity at what is not allowed, and can only take away. */
+/**
+ * Stage 11: the caller's own rules see −Infinity at what is not allowed, and can only take away.
+ */
 function process(candidates: Candidates, row: SampleRow): SampleStatus {
   const { values, alive } = candidates
   for (const processor of row.processors ?? []) {
@@ -277,7 +286,9 @@ export function first(candidates: Candidates): number {
   return best
 }
 
-/** Stage 20: the arg-max of value plus noise has the law of the softmax. Gumbel 1954; Maddison 2014. */
+/**
+ * Stage 20: the arg-max of value plus noise has the law of the softmax. Gumbel 1954; Maddison 2014.
+ */
 export function draw(candidates: Candidates, key: RowKey): number {
   const ids = survivors(candidates)
   if (ids.length === 1) return ids[0]
@@ -293,7 +304,9 @@ export function draw(candidates: Candidates, key: RowKey): number {
   return best
 }
 
-/** μ follows the surprise of the token among what it was drawn from. Forced tokens would pump it up. */
+/**
+ * μ follows the surprise of the token among what it was drawn from. Forced tokens would pump it up.
+ */
 function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | undefined {
   if (row.params.mirostat === 0 || law.isGreedy) return undefined
   const { ids, logs } = softmax(law.candidates)
@@ -313,14 +326,20 @@ export function recordSurprise(
   tokens.recordMu(position, mu - step)
 }
 
-/** The average follows the probability that the token had. A token that nothing else could stand for says nothing. */
+/**
+ * The average follows the probability that the token had. A token that nothing else could stand for
+ * says nothing.
+ */
 function updateAdaptive(row: SampleRow, { chances, choiceCount }: RowLaw, token: number): void {
   const { params } = row
   if (!chances || choiceCount < 2 || params.adaptiveTarget === null) return
   recordChance(row, params, meanBefore(row, params.adaptiveTarget), chances.get(token) ?? 0)
 }
 
-/** Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's law. */
+/**
+ * Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's
+ * law.
+ */
 export function describeDrawn(logits: Float32Array, row: SampleRow, token: number): TokenLogprobs {
   return describe(capture(logits, row, undefined), token, row.params)
 }
@@ -346,7 +365,10 @@ function forcedToken({ mask, params }: SampleRow): number {
   return token >= 0 && hasBit(params.allowed, token) ? token : -1
 }
 
-/** A forced token's own log-probability is 0 among what is legal; among all tokens it has to be looked up. */
+/**
+ * A forced token's own log-probability is 0 among what is legal; among all tokens it has to be
+ * looked up.
+ */
 export function needsLogits({ logprobs, logprobsMode }: SamplingParams): boolean {
   return logprobs !== null && (logprobsMode === "unmasked_logprobs" || logprobsMode.endsWith("logits"))
 }

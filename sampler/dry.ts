@@ -1,9 +1,10 @@
 /**
- * DRY ("don't repeat yourself", p-e-w 2024): a token that would prolong a repetition of the sequence's own past is
- * penalised exponentially in the length of what it repeats.
+ * DRY ("don't repeat yourself", p-e-w 2024): a token that would prolong a repetition of the
+ * sequence's own past is penalised exponentially in the length of what it repeats.
  *
- * For every earlier place of the context, the length of the longest suffix of the context that ends just before that
- * place is one entry of the Z-array of the reversed context: O(n) for all places together.
+ * For every earlier place of the context, the length of the longest suffix of the context that ends
+ * just before that place is one entry of the Z-array of the reversed context: O(n) for all places
+ * together.
  */
 import type { TokenCounts } from "./counts.ts"
 import type { SamplingParams } from "./params.ts"
@@ -21,7 +22,8 @@ export function dryPenalties(tokens: TokenCounts, params: SamplingParams): Map<n
   for (const [back, length] of zArray(context).entries()) {
     const repeated = Math.min(length, reach)
     if (back === 0 || repeated < dryAllowedLength) continue
-    // Reversed index `back` is the end of the earlier occurrence; the token after it would be repeated now.
+    // Reversed index `back` is the end of the earlier occurrence; the token after it would be
+    // repeated now.
     const next = context[context.length - back]
     if (!singles.has(next)) longest.set(next, Math.max(longest.get(next) ?? 0, repeated))
   }
@@ -45,7 +47,10 @@ function suffixReach(context: Int32Array, breakers: readonly (readonly number[])
   return reach
 }
 
-/** z[i] = length of the longest common prefix of the reversed context and its suffix from i. Gusfield 1997, 1.3. */
+/**
+ * z[i] = length of the longest common prefix of the reversed context and its suffix from i.
+ * Gusfield 1997, 1.3.
+ */
 function zArray(context: Int32Array): Int32Array {
   const n = context.length
   const z = new Int32Array(n)

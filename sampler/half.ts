@@ -1,6 +1,6 @@
 /**
- * Half precision: models may write float16 or bfloat16 logits. Both are widened exactly, subnormals, infinities and NaNs
- * too: a sampler that computes in half precision loses the tail.
+ * Half precision: models may write float16 or bfloat16 logits. Both are widened exactly,
+ * subnormals, infinities and NaNs too: a sampler that computes in half precision loses the tail.
  */
 
 /** The formats of 16 bits in which models write logits. */

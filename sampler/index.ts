@@ -1,8 +1,9 @@
 /**
- * sampler/: rows of logits and bitmask rows become tokens. Arrays and numbers only; nothing here knows what a grammar is.
+ * sampler/: rows of logits and bitmask rows become tokens. Arrays and numbers only; nothing here
+ * knows what a grammar is.
  *
- * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened. Speculation and beams are
- * built from the same rows.
+ * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened.
+ * Speculation and beams are built from the same rows.
  */
 import "./platform.ts"
 

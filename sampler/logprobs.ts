@@ -1,9 +1,9 @@
 /**
  * Log-probabilities of the chosen token, of the likeliest ones and of named ones.
  *
- * A capture is the set of candidates of one stage: after the grammar's mask (`raw`), before it (`unmasked`), or what the
- * token was drawn from (`processed`). Float64, sums by ascending id. Never NaN, never an infinity: −9999 stands for
- * impossible, as OpenAI writes it.
+ * A capture is the set of candidates of one stage: after the grammar's mask (`raw`), before it
+ * (`unmasked`), or what the token was drawn from (`processed`). Float64, sums by ascending id.
+ * Never NaN, never an infinity: −9999 stands for impossible, as OpenAI writes it.
  */
 import type { SamplingParams } from "./params.ts"
 import type { RankedLogprob, TokenLogprobs } from "./row.ts"
@@ -12,7 +12,10 @@ import { type Candidates, pinned } from "./truncation.ts"
 
 export const Impossible = -9999
 
-/** `capture` holds at least one survivor. O(V), and O(V log V) for more alternatives than a heap holds. */
+/**
+ * `capture` holds at least one survivor. O(V), and O(V log V) for more alternatives than a heap
+ * holds.
+ */
 export function describe(capture: Candidates, token: number, params: SamplingParams): TokenLogprobs {
   const { values, alive } = capture
   const { max, log } = measure(capture)
@@ -46,8 +49,8 @@ function topIds(capture: Candidates, count: number): number[] {
 }
 
 /**
- * How likely a token is among those that a mask lets through, and how likely those are among all: natural logarithms. Shape of
- * `values` [V]. They add up to the token's own log-probability. O(V).
+ * How likely a token is among those that a mask lets through, and how likely those are among all:
+ * natural logarithms. Shape of `values` [V]. They add up to the token's own log-probability. O(V).
  */
 export function certaintyOf(
   values: Float32Array,
@@ -62,7 +65,8 @@ export function certaintyOf(
     if (value > max) max = value
     if (value > allowedMax && (mask[id >>> 5] & (1 << (id & 31))) !== 0) allowedMax = value
   }
-  // Each sum has its own maximum: what is allowed may lie below all that a float64 can tell beside the likeliest.
+  // Each sum has its own maximum: what is allowed may lie below all that a float64 can tell beside
+  // the likeliest.
   let sum = 0
   let allowedSum = 0
   for (let id = 0; id < values.length; id++) {
@@ -87,9 +91,9 @@ function rankOf({ values, alive }: Candidates, token: number): number {
 }
 
 /**
- * What `describe` says of a row whose every token may come, without named tokens: a prompt has such a row for each of its
- * tokens. Shape [V]; at most `HeapSize` alternatives. It takes half the time (V = 128,000, one alternative, two busy cores:
- * 3.9 ms, `describe` 8.0).
+ * What `describe` says of a row whose every token may come, without named tokens: a prompt has such
+ * a row for each of its tokens. Shape [V]; at most `HeapSize` alternatives. It takes half the time
+ * (V = 128,000, one alternative, two busy cores: 3.9 ms, `describe` 8.0).
  */
 export function describeRow(values: Float32Array, token: number, params: SamplingParams): TokenLogprobs {
   const width = values.length

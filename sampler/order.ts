@@ -1,8 +1,9 @@
 /**
  * In which order the stages between the bans and the draw run.
  *
- * The default is vLLM's: temperature before the filters, so that they see the law that is drawn from. llama.cpp filters
- * first and heats up what is left. Any other permutation is an order too; every order but the default runs on the CPU.
+ * The default is vLLM's: temperature before the filters, so that they see the law that is drawn
+ * from. llama.cpp filters first and heats up what is left. Any other permutation is an order too;
+ * every order but the default runs on the CPU.
  */
 
 /** `typical_p` stands for the three cuts by entropy: typical, epsilon, eta. */

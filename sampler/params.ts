@@ -1,9 +1,10 @@
 /**
  * Sampling parameters: names, defaults, ranges, and the form in which the stages read them.
  *
- * Callers give `SamplingOptions`, where every field may be missing or null; `resolveParams` checks all of them before the
- * first token and returns `SamplingParams`, where a stage that is off has its off value and lists are typed arrays. What
- * is out of range is refused by its wire name, never clamped: a clamped parameter is a silent lie about the law.
+ * Callers give `SamplingOptions`, where every field may be missing or null; `resolveParams` checks
+ * all of them before the first token and returns `SamplingParams`, where a stage that is off has
+ * its off value and lists are typed arrays. What is out of range is refused by its wire name, never
+ * clamped: a clamped parameter is a silent lie about the law.
  */
 import { biasBounds, type LogitBias, readBias } from "./bias.ts"
 import { isStageOrder, llamacppOrder, type StageName, vllmOrder } from "./order.ts"
@@ -12,8 +13,8 @@ import { atMost, below, finite, integer, oneOf, positive, range, SamplingError, 
 export { SamplingError }
 
 /**
- * Which candidates are reported: before the mask (`unmasked`), behind it (`raw`), or those that the token was
- * drawn from (`processed`); as log-probabilities or as logits.
+ * Which candidates are reported: before the mask (`unmasked`), behind it (`raw`), or those that the
+ * token was drawn from (`processed`); as log-probabilities or as logits.
  */
 export type LogprobsMode =
   | "raw_logprobs"
@@ -23,8 +24,8 @@ export type LogprobsMode =
   | "processed_logits"
 
 /**
- * How tokens are drawn. A field that is missing or null has its default, with which all stages but the draw
- * are off; what is out of range is refused.
+ * How tokens are drawn. A field that is missing or null has its default, with which all stages but
+ * the draw are off; what is out of range is refused.
  */
 export interface SamplingOptions {
   /** 0 is greedy; at most 1,000,000, where all allowed tokens are equally likely. Default 1. */
@@ -42,7 +43,10 @@ export interface SamplingOptions {
   mirostat?: number | null
   mirostatTau?: number | null
   mirostatEta?: number | null
-  /** Adaptive-p: the probability near which tokens are drawn, and the average of the drawn ones. Negative values turn it off. */
+  /**
+   * Adaptive-p: the probability near which tokens are drawn, and the average of the drawn ones.
+   * Negative values turn it off.
+   */
   adaptiveTarget?: number | null
   /** How much of the average stays with each token, at most 0.99. Default 0.9. */
   adaptiveDecay?: number | null
@@ -51,9 +55,14 @@ export interface SamplingOptions {
   repetitionPenalty?: number | null
   frequencyPenalty?: number | null
   presencePenalty?: number | null
-  /** Penalties look at this many last tokens of prompt and output; null: at all, with the scopes of each penalty. */
+  /**
+   * Penalties look at this many last tokens of prompt and output; null: at all, with the scopes of
+   * each penalty.
+   */
   penaltyWindow?: number | null
-  /** structural: rows with at most 64 legal tokens are not penalised, forced tokens are not counted. */
+  /**
+   * structural: rows with at most 64 legal tokens are not penalised, forced tokens are not counted.
+   */
   penaltyExempt?: string | null
   dryMultiplier?: number | null
   dryBase?: number | null
@@ -63,7 +72,9 @@ export interface SamplingOptions {
   /** The same as token sequences, for callers without a tokenizer. */
   drySequenceBreakerIds?: readonly (readonly number[])[] | null
   noRepeatNgramSize?: number | null
-  /** Added to the logit of each id; in pairs a text stands for each of its tokens, and false bans. */
+  /**
+   * Added to the logit of each id; in pairs a text stands for each of its tokens, and false bans.
+   */
   logitBias?: LogitBias | null
   allowedTokenIds?: readonly number[] | null
   badWords?: readonly string[] | null
@@ -72,7 +83,10 @@ export interface SamplingOptions {
   minTokens?: number | null
   stopTokenIds?: readonly number[] | null
   seed?: bigint | number | string | null
-  /** How many alternatives are listed beside the chosen token; −1: all; null: no log-probabilities at all. */
+  /**
+   * How many alternatives are listed beside the chosen token; −1: all; null: no log-probabilities
+   * at all.
+   */
   logprobs?: number | null
   logprobTokenIds?: readonly number[] | null
   logprobsMode?: string | null
@@ -90,7 +104,10 @@ export interface SamplingParams {
   /** 0 is off. */
   readonly topK: number
   readonly topP: number
-  /** Whether a token whose predecessors reach exactly top-p goes ("ge") or stays ("gt", other systems' rule). */
+  /**
+   * Whether a token whose predecessors reach exactly top-p goes ("ge") or stays ("gt", other
+   * systems' rule).
+   */
   readonly topPBoundary: "ge" | "gt"
   readonly minP: number
   readonly typicalP: number
@@ -154,7 +171,10 @@ export interface ParamsContext {
   readonly encodeBreaker?: (text: string) => readonly (readonly number[])[]
 }
 
-/** What the lists of one request may hold. It is checked before a tokenizer sees any of their strings. */
+/**
+ * What the lists of one request may hold. It is checked before a tokenizer sees any of their
+ * strings.
+ */
 export const listBounds = {
   ...biasBounds,
   idCount: 128,
@@ -176,7 +196,9 @@ type NumberField =
   | readonly [byDefault: number, check: typeof positive, max: number, hint: string]
   | readonly [byDefault: number, check: typeof finite | typeof below]
 
-/** Default and range of each parameter that is one number, in the order in which they are checked. */
+/**
+ * Default and range of each parameter that is one number, in the order in which they are checked.
+ */
 const numberFields = {
   topK: [0, integer, -1, Number.MAX_SAFE_INTEGER],
   temperature: [1, range, 0, MaxTemperature],
@@ -207,7 +229,9 @@ const numberFields = {
 
 type NumberName = keyof typeof numberFields
 
-/** The same as a list, with the names that the parameters have in errors and requests: snake case. */
+/**
+ * The same as a list, with the names that the parameters have in errors and requests: snake case.
+ */
 const numberList = Object.entries<NumberField>(numberFields).map(([name, [byDefault, check, ...bounds]]) => {
   const wireName = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   const read = (value: number) => (check as (...all: unknown[]) => number)(wireName, value, ...bounds)
@@ -223,7 +247,10 @@ function readNumbers(options: SamplingOptions, width: number): Record<NumberName
   return numbers
 }
 
-/** Checks all fields that it knows and ignores others. Throws SamplingError for a field that is out of range. */
+/**
+ * Checks all fields that it knows and ignores others. Throws SamplingError for a field that is out
+ * of range.
+ */
 export function resolveParams(options: SamplingOptions, context: ParamsContext): SamplingParams {
   const { width } = context
   if (!Number.isInteger(width) || width < 1) throw new RangeError(`width: ${width} is not an integer ≥ 1`)
@@ -285,12 +312,16 @@ export function greedyParams(width: number): SamplingParams {
   return resolveParams({ temperature: 0 }, { width })
 }
 
-/** Whether the row takes the first token of the pinned order. Also true of temperatures that are no numbers. */
+/**
+ * Whether the row takes the first token of the pinned order. Also true of temperatures that are no
+ * numbers.
+ */
 export function isGreedy(params: SamplingParams): boolean {
   return !(params.temperature >= MinTemperature || params.dynatempRange > 0) || params.topK === 1
 }
 
-// Mirostat chooses its own cut: a filter beside it would have no effect, and ignoring it would not be honest.
+// Mirostat chooses its own cut: a filter beside it would have no effect, and ignoring it would not
+// be honest.
 function refuseFilters(params: SamplingParams): void {
   const filters: [string, unknown, unknown][] = [
     ["top_n_sigma", params.topNSigma, 0],

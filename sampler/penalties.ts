@@ -1,9 +1,11 @@
 /**
- * Everything that changes or bans single tokens: bias, penalties, DRY, minimum length, bad words, repeated n-grams.
+ * Everything that changes or bans single tokens: bias, penalties, DRY, minimum length, bad words,
+ * repeated n-grams.
  *
- * All of it concerns few ids, so it is one sparse list, collected once a row on the host; the definition, the fast path
- * and the GPU apply the same list. Values are float32, one rounding an operation: bias, then repetition on the sign of
- * the biased value (Keskar et al. 2019, 4.1), then frequency and presence in one subtraction, then DRY.
+ * All of it concerns few ids, so it is one sparse list, collected once a row on the host; the
+ * definition, the fast path and the GPU apply the same list. Values are float32, one rounding an
+ * operation: bias, then repetition on the sign of the biased value (Keskar et al. 2019, 4.1), then
+ * frequency and presence in one subtraction, then DRY.
  */
 import { dryPenalties } from "./dry.ts"
 import { countBits, type Relaxation, type SampleRow } from "./row.ts"
@@ -22,7 +24,9 @@ const liftOrder: readonly [number, Relaxation][] = [
   [Ban.badWords, "bad_words"],
 ]
 
-/** Columns of n edits, ids ascending, each once. A stage that does not concern an id has 0 there. */
+/**
+ * Columns of n edits, ids ascending, each once. A stage that does not concern an id has 0 there.
+ */
 export interface Edits {
   readonly count: number
   readonly ids: Int32Array
@@ -94,7 +98,10 @@ function hasPenalties(params: SampleRow["params"]): boolean {
   return params.repetitionPenalty !== 1 || params.frequencyPenalty !== 0 || params.presencePenalty !== 0
 }
 
-/** A row of few legal tokens is the grammar's business: penalties there would destroy brackets and quotes. */
+/**
+ * A row of few legal tokens is the grammar's business: penalties there would destroy brackets and
+ * quotes.
+ */
 function isExempt({ params, mask }: SampleRow): boolean {
   return params.penaltyExempt === "structural" && mask !== null && countBits(mask) <= 64
 }
@@ -131,7 +138,10 @@ function setPenalty(edit: Edit, count: number, params: SampleRow["params"]): voi
   if (count > 0) edit.sub = fround(params.frequencyPenalty * count + params.presencePenalty)
 }
 
-/** Ids whose choice would complete a bad word at the end of the output. Ends of sequence are never among them. */
+/**
+ * Ids whose choice would complete a bad word at the end of the output. Ends of sequence are never
+ * among them.
+ */
 function* badWordIds({ params, tokens }: SampleRow): Generator<number> {
   for (const word of params.badWords) {
     const last = word.length - 1
@@ -203,7 +213,10 @@ export function repetitionFactors(penalty: number): { penalty: number; inverse: 
   return { penalty: fround(bounded), inverse: fround(1 / bounded) }
 }
 
-/** The bans that name `token`, which nothing else can stand for: they do not hold. O(history) where n-grams are banned. */
+/**
+ * The bans that name `token`, which nothing else can stand for: they do not hold. O(history) where
+ * n-grams are banned.
+ */
 export function overruledBans(row: SampleRow, token: number): Relaxation[] {
   const { params, tokens } = row
   const isEarly = tokens.outputCount < params.minTokens && params.endIds.includes(token)
@@ -221,8 +234,8 @@ function has(ids: Iterable<number>, token: number): boolean {
 }
 
 /**
- * Which bans hold: all, unless they leave nothing. `isAllowed` tells what the masks and the logits allow, `allowedCount`
- * how many that are. Grammar and allowed ids are never lifted.
+ * Which bans hold: all, unless they leave nothing. `isAllowed` tells what the masks and the logits
+ * allow, `allowedCount` how many that are. Grammar and allowed ids are never lifted.
  */
 export function liftBans(
   edits: Edits,

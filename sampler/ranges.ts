@@ -1,5 +1,6 @@
 /**
- * Ranges of parameters: each check returns the value or throws a SamplingError that names parameter, value and bound.
+ * Ranges of parameters: each check returns the value or throws a SamplingError that names
+ * parameter, value and bound.
  */
 
 /** A parameter out of range. `param` is its wire name, `value` what was given. */

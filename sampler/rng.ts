@@ -1,9 +1,10 @@
 /**
  * Random numbers as a function of where they are used: (seed, position, choice, stream, token).
  *
- * One Philox4x32-10 block (Salmon et al., SC 2011) a row gives a key; a 12-operation integer hash of token and key gives
- * the 32 bits of each token. Nothing is consumed, so forced tokens, speculation, preemption and batching cannot shift
- * anything: the same place always gets the same noise. All words are unsigned; the GPU computes the same bits.
+ * One Philox4x32-10 block (Salmon et al., SC 2011) a row gives a key; a 12-operation integer hash
+ * of token and key gives the 32 bits of each token. Nothing is consumed, so forced tokens,
+ * speculation, preemption and batching cannot shift anything: the same place always gets the same
+ * noise. All words are unsigned; the GPU computes the same bits.
  */
 
 /** What the random bits are for. */
@@ -33,7 +34,10 @@ export function philox4x32(counter: RowKey, key: readonly [number, number]): Row
   return [c0 >>> 0, c1 >>> 0, c2 >>> 0, c3 >>> 0]
 }
 
-/** Upper 32 bits of the product of two unsigned words, from 16-bit halves: every term is exact in f64. */
+/**
+ * Upper 32 bits of the product of two unsigned words, from 16-bit halves: every term is exact in
+ * f64.
+ */
 function highProduct(a: number, b: number): number {
   const aHigh = a >>> 16
   const aLow = a & 0xffff
@@ -44,7 +48,10 @@ function highProduct(a: number, b: number): number {
   return (aHigh * bHigh + Math.floor(middle / 65536) + Math.floor(carry / 65536)) | 0
 }
 
-/** Key of one row. `position` = tokens of prompt and output before the drawn one; `choice` = index among the answers. */
+/**
+ * Key of one row. `position` = tokens of prompt and output before the drawn one; `choice` = index
+ * among the answers.
+ */
 export function rowKey(seed: bigint, position: number, stream: number, choice: number): RowKey {
   const low = Number(BigInt.asUintN(32, seed))
   const high = Number(BigInt.asUintN(32, seed >> 32n))
@@ -63,7 +70,10 @@ export function tokenBits(token: number, key: RowKey): number {
   return (x ^ key[2]) >>> 0
 }
 
-/** Standard Gumbel noise from −3.13 to 22.87. log1p keeps the upper tail, which −log(−log(u)) would cut at 16. */
+/**
+ * Standard Gumbel noise from −3.13 to 22.87. log1p keeps the upper tail, which −log(−log(u)) would
+ * cut at 16.
+ */
 export function gumbel(bits: number): number {
   return -Math.log(-Math.log1p(-(bits + 0.5) * 2 ** -32))
 }

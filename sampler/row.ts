@@ -1,16 +1,23 @@
 /**
- * What a sampler is given for one row, and what it answers: the contract of the CPU and the GPU sampler.
+ * What a sampler is given for one row, and what it answers: the contract of the CPU and the GPU
+ * sampler.
  *
- * Logits are row-major [R, V]; a mask is Uint32Array [W], W = ceil(V / 32), bit `t & 31` of word `t >>> 5` = token t is
- * allowed, null = every token is. A row's answer depends on nothing but the row.
+ * Logits are row-major [R, V]; a mask is Uint32Array [W], W = ceil(V / 32), bit `t & 31` of word `t
+ * >>> 5` = token t is allowed, null = every token is. A row's answer depends on nothing but the
+ * row.
  */
 import type { TokenCounts } from "./counts.ts"
 import type { SamplingParams } from "./params.ts"
 
-/** What a draft token was drawn from: probabilities by token, ids ascending. null: it was certain. */
+/**
+ * What a draft token was drawn from: probabilities by token, ids ascending. null: it was certain.
+ */
 export type DraftLaw = ReadonlyMap<number, number> | null
 
-/** What one draw needs beside its logits. A row's answer depends on nothing but the row and its logits. */
+/**
+ * What one draw needs beside its logits. A row's answer depends on nothing but the row and its
+ * logits.
+ */
 export interface SampleRow {
   /** Which row of the logits. */
   readonly logitsRow: number
@@ -32,8 +39,8 @@ export interface SampleRow {
 }
 
 /**
- * Changes values in place, after the penalties. Shape [V]; an entry of −Infinity is not allowed: what arrives so stays
- * so, and what is set so is banned. NaN ends the row as `model_output`.
+ * Changes values in place, after the penalties. Shape [V]; an entry of −Infinity is not allowed:
+ * what arrives so stays so, and what is set so is banned. NaN ends the row as `model_output`.
  */
 export type LogitsProcessor = (values: Float32Array, row: SampleRow) => void
 
@@ -76,7 +83,10 @@ export interface TokenLogprobs extends RankedLogprob {
 /** Draws a token for each row of logits. */
 export interface Sampler {
   readonly name: "cpu" | "gpu"
-  /** One answer a row, in the order of `rows`. `logits` is [R, V] with V = `width` and is not written. */
+  /**
+   * One answer a row, in the order of `rows`. `logits` is [R, V] with V = `width` and is not
+   * written.
+   */
   sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]>
   close(): void
 }
@@ -87,7 +97,8 @@ export function countBits(mask: Uint32Array): number {
   for (let word = 0; word < mask.length; word++) {
     let bits = mask[word]
     if (bits === 0) continue
-    // Sums of pairs, of nibbles, of bytes, then of all bytes by one product. Warren, Hacker's Delight, 5-1.
+    // Sums of pairs, of nibbles, of bytes, then of all bytes by one product. Warren, Hacker's
+    // Delight, 5-1.
     bits -= (bits >>> 1) & 0x55555555
     bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
     count += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
@@ -107,7 +118,10 @@ export function onlyBit(mask: Uint32Array): number {
   return found
 }
 
-/** Ids below `width` that all of the masks allow, ascending. At least one of them is not null. O(W + ids). */
+/**
+ * Ids below `width` that all of the masks allow, ascending. At least one of them is not null. O(W +
+ * ids).
+ */
 export function legalIds(masks: readonly (Uint32Array | null)[], width: number): Uint32Array {
   const given = masks.filter((mask) => mask !== null)
   const ids: number[] = []
@@ -124,7 +138,10 @@ export function hasBit(mask: Uint32Array | null, token: number): boolean {
   return mask === null || (mask[token >>> 5] & (1 << (token & 31))) !== 0
 }
 
-/** The last line of defence: the token's bit in every mask of the row. Throws on a token that a mask denies. */
+/**
+ * The last line of defence: the token's bit in every mask of the row. Throws on a token that a mask
+ * denies.
+ */
 export function checkDrawn(row: SampleRow, token: number, width: number): void {
   if (token >= 0 && token < width && hasBit(row.mask, token) && hasBit(row.params.allowed, token)) return
   throw new Error(

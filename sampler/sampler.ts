@@ -1,5 +1,6 @@
 /**
- * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its neighbours.
+ * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its
+ * neighbours.
  */
 
 import { Selector } from "./fast/select.ts"
@@ -7,8 +8,8 @@ import type { SampleResult, SampleRow, Sampler } from "./row.ts"
 import { judgeRow } from "./search/rejection.ts"
 
 /**
- * The sampler that runs everywhere, in the caller's thread; it defines what every other one answers. A row
- * costs O(V) or more.
+ * The sampler that runs everywhere, in the caller's thread; it defines what every other one
+ * answers. A row costs O(V) or more.
  */
 export function createCpuSampler(): Sampler {
   return {

@@ -1,11 +1,14 @@
 /**
- * The first k of the pinned order without a sort: a bounded heap for small k, a sort of composite keys for the rest.
+ * The first k of the pinned order without a sort: a bounded heap for small k, a sort of composite
+ * keys for the rest.
  *
- * `values` are f32, −∞ = not there; `ids` ascending, or null where an index is its own id. Shared by the fast path and by
- * log-probabilities.
+ * `values` are f32, −∞ = not there; `ids` ascending, or null where an index is its own id. Shared
+ * by the fast path and by log-probabilities.
  */
 
-/** Up to this many, a heap; above, sorting what remains is cheaper than moving through a large heap. */
+/**
+ * Up to this many, a heap; above, sorting what remains is cheaper than moving through a large heap.
+ */
 export const HeapSize = 256
 
 /** Pairs in pinned order. */
@@ -15,7 +18,10 @@ export interface Ranked {
   readonly ids: Int32Array
 }
 
-/** The k first of the pinned order, fewer if there are fewer. k ≤ HeapSize. The result is valid until the next call. */
+/**
+ * The k first of the pinned order, fewer if there are fewer. k ≤ HeapSize. The result is valid
+ * until the next call.
+ */
 export class TopHeap {
   count = 0
   /** The worst pair is at 0 while the heap is filled; `rank` sorts. */
@@ -85,13 +91,18 @@ export class TopHeap {
   }
 }
 
-/** Widest row that `sortPinned` can take: ordered value and id share the 53 exact bits of a float64. */
+/**
+ * Widest row that `sortPinned` can take: ordered value and id share the 53 exact bits of a float64.
+ */
 export const MaxSortWidth = 2 ** 21
 
 const float = new Float32Array(1)
 const word = new Uint32Array(float.buffer)
 
-/** Sorts pairs into pinned order. Ids are below MaxSortWidth; no value is NaN or −0. O(n log n), native. */
+/**
+ * Sorts pairs into pinned order. Ids are below MaxSortWidth; no value is NaN or −0. O(n log n),
+ * native.
+ */
 export function sortPinned(values: Float32Array, ids: Int32Array, n: number): Ranked {
   const keys = new Float64Array(n)
   for (let at = 0; at < n; at++) {

@@ -1,16 +1,20 @@
 /**
  * The filters: which candidates may still be drawn, by rank, mass or surprise.
  *
- * Each takes the candidates, looks at the survivors only, and clears some; none ever clears the first of the pinned
- * order (value descending, then id ascending). Values are float32; exponentials and sums are float64, and real-valued
- * sums run by ascending id, so that every implementation gets the same bits. Masses of a cut are integers, whose sums
- * are exact in any order. Sources: top-k Fan 2018; top-p Holtzman 2020; typical Meister 2022; epsilon and eta Hewitt
- * 2022; min-p Nguyen 2024; top-nσ Tang 2024; XTC p-e-w 2024; mirostat Basu 2021.
+ * Each takes the candidates, looks at the survivors only, and clears some; none ever clears the
+ * first of the pinned order (value descending, then id ascending). Values are float32; exponentials
+ * and sums are float64, and real-valued sums run by ascending id, so that every implementation gets
+ * the same bits. Masses of a cut are integers, whose sums are exact in any order. Sources: top-k
+ * Fan 2018; top-p Holtzman 2020; typical Meister 2022; epsilon and eta Hewitt 2022; min-p Nguyen
+ * 2024; top-nσ Tang 2024; XTC p-e-w 2024; mirostat Basu 2021.
  */
 
 import { MaxSortWidth, sortPinned } from "./top.ts"
 
-/** The tokens of a row, by id; or, where `width` says so, some of them by ascending id. Same shape both. */
+/**
+ * The tokens of a row, by id; or, where `width` says so, some of them by ascending id. Same shape
+ * both.
+ */
 export interface Candidates {
   readonly values: Float32Array
   /** 1: may be drawn. */
@@ -120,7 +124,10 @@ export function massExponent(width: number): number {
   return 53 - Math.ceil(Math.log2(width))
 }
 
-/** Keeps the start of `order` up to and including the token that reaches the share of the survivors' mass. */
+/**
+ * Keeps the start of `order` up to and including the token that reaches the share of the survivors'
+ * mass.
+ */
 function keepMass(
   candidates: Candidates,
   order: readonly number[],
@@ -170,7 +177,10 @@ export function etaCutoff(candidates: Candidates, eta: number): void {
   keepProbable(candidates, Math.min(eta, Math.sqrt(eta) * Math.exp(-entropy(logs, probs))))
 }
 
-/** Drops all tokens from the threshold up but the last of them: the head of an already truncated set. */
+/**
+ * Drops all tokens from the threshold up but the last of them: the head of an already truncated
+ * set.
+ */
 export function xtc(candidates: Candidates, threshold: number, probability: number, u: number): void {
   const order = pinned(candidates)
   if (threshold > 0.5 || order.length < 2 || !(u < probability)) return
@@ -189,7 +199,9 @@ export function mirostat2(candidates: Candidates, mu: number): void {
   }
 }
 
-/** Mirostat 1: the k that the fit of a Zipf law to the head asks for. Basu et al. 2021, section 3. */
+/**
+ * Mirostat 1: the k that the fit of a Zipf law to the head asks for. Basu et al. 2021, section 3.
+ */
 export function mirostat1(candidates: Candidates, mu: number): void {
   const order = pinned(candidates)
   keepFirst(candidates, order, zipfCount(order, candidates, mu))

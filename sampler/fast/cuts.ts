@@ -1,11 +1,12 @@
 /**
- * Cuts by rank and by mass over a whole vocabulary, and the draw from what they keep, without a sort.
+ * Cuts by rank and by mass over a whole vocabulary, and the draw from what they keep, without a
+ * sort.
  *
- * Top-k and top-p keep a prefix of the pinned order, so a cut is one pair, the last that is kept. A histogram by distance
- * from the maximum says in which bucket it lies, and only that bucket is sorted. Masses are integers, whose float64 sums
- * are exact in any order, so the bits are those of a sort of everything; where an estimate of them tells which pair it is,
- * they are not computed. The draw computes noise only for tokens whose
- * random bits could still win.
+ * Top-k and top-p keep a prefix of the pinned order, so a cut is one pair, the last that is kept. A
+ * histogram by distance from the maximum says in which bucket it lies, and only that bucket is
+ * sorted. Masses are integers, whose float64 sums are exact in any order, so the bits are those of
+ * a sort of everything; where an estimate of them tells which pair it is, they are not computed.
+ * The draw computes noise only for tokens whose random bits could still win.
  */
 import { gumbel, type RowKey, tokenBits } from "../rng.ts"
 import { type Ranked, sortPinned } from "../top.ts"
@@ -74,7 +75,10 @@ export class Cutter {
     this.cutAt(kept, share, unit, this.sumMasses(kept, unit))
   }
 
-  /** Finds the cut by the masses of the buckets; false: it could lie elsewhere, if they are off by `error` in all. */
+  /**
+   * Finds the cut by the masses of the buckets; false: it could lie elsewhere, if they are off by
+   * `error` in all.
+   */
   private cutAt(kept: Kept, share: number, unit: number, { total, error }: MassSum): boolean {
     const { masses, counts } = this
     const { max } = kept
@@ -119,9 +123,10 @@ export class Cutter {
   }
 
   /**
-   * Masses without an exponential a value: the series of exp around a bucket's middle needs only the sums of powers. The
-   * fourth power is at most (1/64)^4 / 24 = 2.5e-9 of a mass; rounding down takes less than 1 a value; what lies in the last
-   * bucket is left out. 0.4 ms instead of 2.3 for 128,256 values (Node 20, AMD EPYC).
+   * Masses without an exponential a value: the series of exp around a bucket's middle needs only
+   * the sums of powers. The fourth power is at most (1/64)^4 / 24 = 2.5e-9 of a mass; rounding down
+   * takes less than 1 a value; what lies in the last bucket is left out. 0.4 ms instead of 2.3 for
+   * 128,256 values (Node 20, AMD EPYC).
    */
   private estimateMasses({ values, ids, count, max, cutValue, cutId }: Kept, unit: number): MassSum {
     const { masses } = this
@@ -175,7 +180,8 @@ function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   for (let at = 0; at < count; at++) {
     const value = values[at]
     const distance = (max - value) * BucketsPerNat
-    // One comparison that is nearly always true: two that each depend on the value would be guessed wrong half the time.
+    // One comparison that is nearly always true: two that each depend on the value would be guessed
+    // wrong half the time.
     if (Math.abs(distance - middle) > 0.5 && !(isLast && distance > middle)) continue
     if (distance === bucket + 1 && !isLast) continue
     const id = ids === null ? at : ids[at]
@@ -215,8 +221,9 @@ export function drawRanked({ values, ids }: Ranked, count: number, key: RowKey):
 }
 
 /**
- * The draw over what the cut keeps. A token can only win when its noise is above best − max, that is, when its bits are
- * below a bound that falls as the best rises; most tokens cost their 12 integer operations and one comparison.
+ * The draw over what the cut keeps. A token can only win when its noise is above best − max, that
+ * is, when its bits are below a bound that falls as the best rises; most tokens cost their 12
+ * integer operations and one comparison.
  */
 export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key: RowKey): number {
   let token = -1

@@ -1,8 +1,9 @@
 /**
  * The fast path: the bits of `cpu.ts` without a sort over the vocabulary.
  *
- * A row is values and ids: either dense, where an index is its id and −∞ marks what is not allowed, or the list of a
- * sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
+ * A row is values and ids: either dense, where an index is its id and −∞ marks what is not allowed,
+ * or the list of a sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any
+ * other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
  */
 
 import { applyStage, describeDrawn, forcedResult, sampleRow } from "../cpu.ts"
@@ -116,7 +117,10 @@ export class Selector {
     }
   }
 
-  /** Bias, bans and penalties, in place. There is an allowed value. Returns the bans that were lifted. */
+  /**
+   * Bias, bans and penalties, in place. There is an allowed value. Returns the bans that were
+   * lifted.
+   */
   private edit(
     x: Float32Array,
     ids: Int32Array | null,
@@ -187,7 +191,10 @@ export class Selector {
     return drawKept(kept, key)
   }
 
-  /** The lowest value that top-nσ and min-p keep; NaN: values so large that the definition has to tell. */
+  /**
+   * The lowest value that top-nσ and min-p keep; NaN: values so large that the definition has to
+   * tell.
+   */
   private threshold(z: Float32Array, n: number, max: number, params: SamplingParams): number {
     let floor = Number.NEGATIVE_INFINITY
     if (params.topNSigma > 0) {
@@ -248,7 +255,10 @@ function hasPlainFilters(params: SamplingParams): boolean {
   )
 }
 
-/** The definition's own filters after top-k, over what top-k left: by ascending id, so that sums have the same bits. */
+/**
+ * The definition's own filters after top-k, over what top-k left: by ascending id, so that sums
+ * have the same bits.
+ */
 function drawFiltered({ values, ids, count }: Ranked, row: SampleRow, width: number, key: RowKey): number {
   const order = Array.from({ length: count }, (_, at) => at).sort((a, b) => ids[a] - ids[b])
   const candidates = {
@@ -268,7 +278,10 @@ function drawFiltered({ values, ids, count }: Ranked, row: SampleRow, width: num
 
 const NotANumber = -2
 
-/** Index of the first maximum; −1: nothing is above −∞; NotANumber: a NaN is there. Eight at a time: 230 → 100 µs. */
+/**
+ * Index of the first maximum; −1: nothing is above −∞; NotANumber: a NaN is there. Eight at a time:
+ * 230 → 100 µs.
+ */
 function argmax(x: Float32Array, n: number): number {
   let best = Number.NEGATIVE_INFINITY
   let index = -1
@@ -322,7 +335,10 @@ function countAlive(x: Float32Array, n: number): number {
   return count
 }
 
-/** Whether a mask allows at most about a quarter. Every 16th word tells; a wrong guess costs time, no bit of a result. */
+/**
+ * Whether a mask allows at most about a quarter. Every 16th word tells; a wrong guess costs time,
+ * no bit of a result.
+ */
 function looksSparse(mask: Uint32Array | null): boolean {
   if (mask === null) return false
   let count = 0

@@ -1,5 +1,6 @@
 /**
- * What a row is asked beside its token: log-probabilities, and the judgement of a draft token. Records of both directions.
+ * What a row is asked beside its token: log-probabilities, and the judgement of a draft token.
+ * Records of both directions.
  *
  *   Ask      64 B, written by the host (`Asks.add`): whose values, how many of the likeliest, which named tokens, which law
  *   lists    behind the asks: named ids; laws as pairs (id, bits of q), ids ascending
@@ -8,7 +9,8 @@
  *            that replaces the draft's. A key of 0 is of a token that cannot be
  *   scratch  behind the answers, `ScratchWords` an ask and tile: (mass, maximum), then the tile's likeliest
  *
- * Keys are exact values, ranks are counts, and what is left to floats is one sum: the host makes the logarithms.
+ * Keys are exact values, ranks are counts, and what is left to floats is one sum: the host makes
+ * the logarithms.
  */
 import { Impossible } from "../logprobs.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
@@ -21,7 +23,10 @@ export const MaxTops = 20
 export const AskWords = 16
 export const ScratchWords = 2 + 2 * MaxTops
 
-/** `processed`: values after all stages, and what the cuts keep of them. `judged`: a replacement is drawn. */
+/**
+ * `processed`: values after all stages, and what the cuts keep of them. `judged`: a replacement is
+ * drawn.
+ */
 export const AskFlag = { processed: 1, judged: 2 } as const
 
 export interface Ask {
@@ -126,8 +131,9 @@ export class Asks {
 }
 
 /**
- * Adds what row `at` of a submission is asked beside its token, and returns the index of its ask; −1: nothing, or more than
- * the kernels rank. `slotOfMask`: where the row's grammar mask is in the atlas.
+ * Adds what row `at` of a submission is asked beside its token, and returns the index of its ask;
+ * −1: nothing, or more than the kernels rank. `slotOfMask`: where the row's grammar mask is in the
+ * atlas.
  */
 export function addAsk(asks: Asks, row: SampleRow, at: number, slotOfMask: () => number): number {
   const { params, judged, position, choice } = row
@@ -166,7 +172,10 @@ export function describeAnswer(answer: Answer, token: number, params: SamplingPa
   }
 }
 
-/** The draft's token, or the one in its place; −1: the device found none. `token`: of an ordinary draw. */
+/**
+ * The draft's token, or the one in its place; −1: the device found none. `token`: of an ordinary
+ * draw.
+ */
 export function judgeAnswer(
   row: SampleRow,
   token: number,

@@ -1,9 +1,9 @@
 /**
  * Mask rows that stay on the device: a state's mask is uploaded once, later steps name its slot.
  *
- * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes under an id keeps its slot until the least
- * recently used one is needed; a mask without an id gets a slot for one step. Slots of the running step are never reused.
- * A slot may hold a list of ids instead, at most W of them.
+ * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes under an id keeps its slot
+ * until the least recently used one is needed; a mask without an id gets a slot for one step. Slots
+ * of the running step are never reused. A slot may hold a list of ids instead, at most W of them.
  */
 
 /** Bytes of mask rows that an atlas keeps at most. */
@@ -21,7 +21,10 @@ export class MaskAtlas {
   private readonly free: number[] = []
   private readonly pinned = new Set<unknown>()
 
-  /** `width` and W are those of the rows; at least `minSlots` slots beside the one that allows everything. */
+  /**
+   * `width` and W are those of the rows; at least `minSlots` slots beside the one that allows
+   * everything.
+   */
   constructor(device: GPUDevice, width: number, options: { minSlots: number; budget?: number }) {
     this.device = device
     this.words = Math.ceil(width / 32)
@@ -46,7 +49,10 @@ export class MaskAtlas {
     this.pinned.clear()
   }
 
-  /** The slot of a mask, uploaded if it is not there. `key` stands for its content; undefined: for this step only. */
+  /**
+   * The slot of a mask, uploaded if it is not there. `key` stands for its content; undefined: for
+   * this step only.
+   */
   slotOf(mask: Uint32Array | null, key: unknown): number {
     if (mask === null) return 0
     const own = key ?? Symbol("step")

@@ -1,5 +1,6 @@
 /**
- * The records that host and kernels share, and who writes them. All words are 32 bits, little-endian.
+ * The records that host and kernels share, and who writes them. All words are 32 bits,
+ * little-endian.
  *
  *   Row      64 B a row, written by the host (`packRow`), read by every kernel; all that a warm row uploads
  *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`); of rows with rare stages, two more hold
@@ -26,11 +27,14 @@ export const ShapeWords = 8
 /** A window over a fixed grid of 1/32 nat. */
 export const Buckets = 1024
 /**
- * Buckets from the maximum's down that have a mass; what is below is the last one, `Reach`, and has none: 2^20 tokens 26
- * nats below the maximum are 5e-6 of the whole. The rest of the window is room for a guess of where the maximum is.
+ * Buckets from the maximum's down that have a mass; what is below is the last one, `Reach`, and has
+ * none: 2^20 tokens 26 nats below the maximum are 5e-6 of the whole. The rest of the window is room
+ * for a guess of where the maximum is.
  */
 export const Reach = 832
-/** A guess puts the window this far above the last maximum: the next one may be 3 nats up or down. */
+/**
+ * A guess puts the window this far above the last maximum: the next one may be 3 nats up or down.
+ */
 export const WarmMargin = 96
 /** Counts, then the upper bits and the lower 12 of the deficits. */
 export const HistWords = 3 * Buckets
@@ -49,7 +53,10 @@ export const RowFlag = {
   minP: 8,
   topK: 16,
   topP: 32,
-  /** No filter, but values so large that the noise has to be added to their distance from the maximum. */
+  /**
+   * No filter, but values so large that the noise has to be added to their distance from the
+   * maximum.
+   */
   hot: 64,
   /** The last maximum is in the place of top-nσ: `scan` fills the histogram around it. */
   warm: 128,
@@ -69,7 +76,10 @@ export const RowFlag = {
 /** How a logit is stored. */
 export const LogitFormat = { float32: 0, float16: 1, bfloat16: 2 } as const
 
-/** Statuses of a result. 0: nothing was written. `redo`: values too large for float32; the host computes the row. */
+/**
+ * Statuses of a result. 0: nothing was written. `redo`: values too large for float32; the host
+ * computes the row.
+ */
 export const ResultStatus = { ok: 1, emptyMask: 2, modelOutput: 3, redo: 4 } as const
 
 /** Bits of Edit.flags. */
@@ -78,7 +88,10 @@ export const EditFlag = { ban: 1, repeated: 2 } as const
 export interface RowRecord {
   readonly params: SamplingParams
   readonly key: RowKey
-  /** Atlas slots of the grammar's mask and of the allowed ids; 0 = everything. Of a short row: slot and length of its ids. */
+  /**
+   * Atlas slots of the grammar's mask and of the allowed ids; 0 = everything. Of a short row: slot
+   * and length of its ids.
+   */
   readonly slot: number
   readonly slot2: number
   readonly editOffset: number
@@ -121,7 +134,10 @@ export function rowFlags(params: SamplingParams): number {
   )
 }
 
-/** Whether a row's cuts can start from its last maximum: nothing before them depends on more than that. */
+/**
+ * Whether a row's cuts can start from its last maximum: nothing before them depends on more than
+ * that.
+ */
 export function canStartWarm(params: SamplingParams): boolean {
   const flags = rowFlags(params)
   return (flags & (RowFlag.topK | RowFlag.topP)) !== 0 && (flags & RowFlag.threshold) === 0
@@ -172,7 +188,10 @@ export function packEdits(view: DataView, offset: number, edits: Edits, bans: nu
   }
 }
 
-/** Writes the parameters of rare stages from record `offset` on. The field order is `struct RareParams` of `kernels/rare.ts`. */
+/**
+ * Writes the parameters of rare stages from record `offset` on. The field order is `struct
+ * RareParams` of `kernels/rare.ts`.
+ */
 export function packRare(view: DataView, offset: number, params: SamplingParams): void {
   const { typicalP, epsilonCutoff, etaCutoff, xtcThreshold, temperature, dynatempRange, dynatempExponent } =
     params

@@ -1,12 +1,13 @@
 /**
  * Kernels, buffers and one submission: a batch of packed rows in, 16 bytes a row back.
  *
- * A batch is one compute pass: `scan` and `stat`; `take` and `settle` when a row filters; `hist` and `cut` before them and
- * `radix` after them when it cuts by rank or mass; `short` for rows of few legal tokens, which is all that those need.
- * `radix` is launched indirectly, by rows whose cut `settle` could not make; `hist` too when all rows start warm, by those
- * whose guess was bad. `rank` and `describe` follow where a row is asked for more than its token, `residual` and `replace`
- * where a draft is judged. Dispatches of one pass see each other's writes, in order. Rows that are done leave a kernel at
- * once.
+ * A batch is one compute pass: `scan` and `stat`; `take` and `settle` when a row filters; `hist`
+ * and `cut` before them and `radix` after them when it cuts by rank or mass; `short` for rows of
+ * few legal tokens, which is all that those need. `radix` is launched indirectly, by rows whose cut
+ * `settle` could not make; `hist` too when all rows start warm, by those whose guess was bad.
+ * `rank` and `describe` follow where a row is asked for more than its token, `residual` and
+ * `replace` where a draft is judged. Dispatches of one pass see each other's writes, in order. Rows
+ * that are done leave a kernel at once.
  */
 import { type Asks, ScratchWords } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"

@@ -1,6 +1,6 @@
 /**
- * Which way a row goes: to the CPU, through the kernels that read tiles of logits, or, where few tokens are legal, to the one
- * that reads only theirs; and what of the atlas its kernels read.
+ * Which way a row goes: to the CPU, through the kernels that read tiles of logits, or, where few
+ * tokens are legal, to the one that reads only theirs; and what of the atlas its kernels read.
  */
 import { vllmOrder } from "../order.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
@@ -32,7 +32,10 @@ function hasDefaultOrder({ order }: SamplingParams): boolean {
   return order.every((stage, at) => stage === vllmOrder[at])
 }
 
-/** Few legal tokens, whose ids fit a slot of the atlas; and no law is asked for, which only long rows leave behind. */
+/**
+ * Few legal tokens, whose ids fit a slot of the atlas; and no law is asked for, which only long
+ * rows leave behind.
+ */
 export function isShort({ mask, params, judged }: SampleRow, width: number): boolean {
   const { allowed, logprobs, logprobsMode } = params
   if (judged || (logprobs !== null && logprobsMode.startsWith("processed"))) return false

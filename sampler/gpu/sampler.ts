@@ -1,10 +1,10 @@
 /**
- * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back, and the log-probabilities that
- * were asked for.
+ * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back, and the
+ * log-probabilities that were asked for.
  *
- * What the kernels do not compute is computed here by the definition's fast path, row by row: stages that only few use, and
- * rows whose answer float32 cannot tell. The random bits are the same on both sides, so which side
- * computed a row shows nowhere but in the counters.
+ * What the kernels do not compute is computed here by the definition's fast path, row by row:
+ * stages that only few use, and rows whose answer float32 cannot tell. The random bits are the same
+ * on both sides, so which side computed a row shows nowhere but in the counters.
  */
 import type { TokenCounts } from "../counts.ts"
 import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
@@ -41,7 +41,10 @@ const MaxRows = 1024
 export interface GpuSamplerStats {
   /** Rows that the kernels answered. */
   gpuRows: number
-  /** Rows that were computed on the CPU: by their parameters, and because the kernels could not tell. */
+  /**
+   * Rows that were computed on the CPU: by their parameters, and because the kernels could not
+   * tell.
+   */
   cpuRows: number
   redoneRows: number
   submissions: number
@@ -56,8 +59,8 @@ export interface GpuSampler extends Sampler {
   readonly name: "gpu"
   readonly stats: Readonly<GpuSamplerStats>
   /**
-   * As `sample`, over logits that are on the device: [R, V], usages STORAGE and COPY_SRC. They are bound where they are;
-   * only rows that the kernels do not compute come to the host.
+   * As `sample`, over logits that are on the device: [R, V], usages STORAGE and COPY_SRC. They are
+   * bound where they are; only rows that the kernels do not compute come to the host.
    */
   sampleBuffer(
     logits: GPUBuffer,
@@ -91,15 +94,18 @@ interface LogitsSource {
 
 export interface GpuSamplerOptions {
   /**
-   * Rows with at most this many legal tokens are computed here: that is 20 µs, and their logits, which are here already,
-   * need no way to the device. Default 64.
+   * Rows with at most this many legal tokens are computed here: that is 20 µs, and their logits,
+   * which are here already, need no way to the device. Default 64.
    */
   readonly shortRows?: number
   /** Where each pass writes when it began and ended: for benches. */
   readonly timestampWrites?: GPUComputePassTimestampWrites
 }
 
-/** Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a kernel. */
+/**
+ * Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a
+ * kernel.
+ */
 export async function createGpuSampler(
   device: GPUDevice,
   options: GpuSamplerOptions = {},
@@ -128,7 +134,10 @@ class KernelSampler implements GpuSampler {
   private atlas: { width: number; atlas: MaskAtlas } | undefined
   /** Steps share the buffers, so one waits for the other. */
   private last: Promise<unknown> = Promise.resolve()
-  /** The maximum after temperature of each sequence's last step, from which the next one's cut starts. */
+  /**
+   * The maximum after temperature of each sequence's last step, from which the next one's cut
+   * starts.
+   */
   private readonly lastMax = new WeakMap<TokenCounts, number>()
   private error: string | undefined
   private isClosed = false

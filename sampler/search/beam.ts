@@ -1,10 +1,11 @@
 /**
  * Beam search: the W likeliest continuations, kept together.
  *
- * A beam's score is its cumulative log-probability under the model's own law, after bias, penalties and bans; a mask only
- * removes candidates, so that accepted texts are compared by their joint probability ("masked" renormalises instead). A
- * step takes the 2W best of all beams' continuations: an end among the first W becomes a hypothesis, the others fill the
- * next beams. The caller reorders its caches and matchers by `parents`.
+ * A beam's score is its cumulative log-probability under the model's own law, after bias, penalties
+ * and bans; a mask only removes candidates, so that accepted texts are compared by their joint
+ * probability ("masked" renormalises instead). A step takes the 2W best of all beams'
+ * continuations: an end among the first W becomes a hypothesis, the others fill the next beams. The
+ * caller reorders its caches and matchers by `parents`.
  */
 import { lawOf } from "../cpu.ts"
 import { SamplingError } from "../params.ts"
@@ -168,7 +169,10 @@ export class BeamSearch {
   }
 }
 
-/** Indices of the n answers with the best mean log-probability, best first; of equal ones the lower index. */
+/**
+ * Indices of the n answers with the best mean log-probability, best first; of equal ones the lower
+ * index.
+ */
 export function bestOf(answers: readonly (readonly { logprob: number }[])[], n: number): number[] {
   const means = answers.map((tokens) => {
     return tokens.reduce((sum, { logprob }) => sum + logprob, 0) / Math.max(1, tokens.length)

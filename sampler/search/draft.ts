@@ -1,17 +1,21 @@
 /**
- * Where drafts come from: the interface of what proposes for one sequence, the proposer that needs no model, and how long
- * a draft should be.
+ * Where drafts come from: the interface of what proposes for one sequence, the proposer that needs
+ * no model, and how long a draft should be.
  *
- * A drafter proposes tokens that may follow; `rejection.ts` decides. Nothing a drafter does can change an output, only
- * how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an earlier occurrence of the sequence's own ending:
- * free, and right surprisingly often where text is copied, as in JSON.
+ * A drafter proposes tokens that may follow; `rejection.ts` decides. Nothing a drafter does can
+ * change an output, only how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an
+ * earlier occurrence of the sequence's own ending: free, and right surprisingly often where text is
+ * copied, as in JSON.
  */
 import type { DraftLaw } from "../row.ts"
 
 /** Tokens that may follow a sequence, as a chain or a tree. */
 export interface Proposal {
   readonly tokens: readonly number[]
-  /** A tree: index of each token's parent, −1 = the sequence itself. Absent: each token follows the one before. */
+  /**
+   * A tree: index of each token's parent, −1 = the sequence itself. Absent: each token follows the
+   * one before.
+   */
   readonly parents?: readonly number[]
   /** What each token was drawn from; absent: all were certain. */
   readonly laws?: readonly DraftLaw[]
@@ -26,8 +30,8 @@ export interface DraftContext {
 }
 
 /**
- * A drafter of one sequence. What it proposes decides how fast an answer comes, and changes nothing about its
- * law.
+ * A drafter of one sequence. What it proposes decides how fast an answer comes, and changes nothing
+ * about its law.
  */
 export interface Proposer {
   /** Hidden layers that the model has to export, and how many last tokens the drafter looks at. */
@@ -36,7 +40,10 @@ export interface Proposer {
   propose(context: DraftContext, k: number, signal?: AbortSignal): Promise<Proposal> | Proposal
 }
 
-/** Throws RangeError when a model does not export the layers that the drafter needs: at load, not at the first draft. */
+/**
+ * Throws RangeError when a model does not export the layers that the drafter needs: at load, not at
+ * the first draft.
+ */
 export function checkNeeds(proposer: Proposer, exportedLayers: readonly number[]): void {
   const missing = (proposer.needs.hidden ?? []).filter((layer) => !exportedLayers.includes(layer))
   if (missing.length === 0) return
@@ -46,7 +53,9 @@ export function checkNeeds(proposer: Proposer, exportedLayers: readonly number[]
   )
 }
 
-/** The tokens of a proposal that a model without a tree mask can verify: the path of first children. */
+/**
+ * The tokens of a proposal that a model without a tree mask can verify: the path of first children.
+ */
 export function chainOf({ tokens, parents }: Proposal, maxCount: number): number[] {
   if (!parents) return tokens.slice(0, maxCount)
   const chain: number[] = []
@@ -68,7 +77,10 @@ export interface NgramOptions {
   readonly place?: "earliest" | "latest"
 }
 
-/** Prompt lookup over an index that grows with the sequence; a proposal costs one comparison a token. One object a sequence. */
+/**
+ * Prompt lookup over an index that grows with the sequence; a proposal costs one comparison a
+ * token. One object a sequence.
+ */
 export class NgramProposer implements Proposer {
   readonly needs = {}
   private readonly min: number
@@ -125,16 +137,20 @@ export class NgramProposer implements Proposer {
   }
 }
 
-/** Tokens that drafts may lose before they pause, that they may have won to lose later, and that each token earns them. */
+/**
+ * Tokens that drafts may lose before they pause, that they may have won to lose later, and that
+ * each token earns them.
+ */
 const MaxDebt = 2
 const MaxCredit = 8
 const Earned = 0.03
 
 /**
- * How many tokens to draft: `max`, or none while the drafts of a sequence owe more than they won. What a step with drafts
- * costs beyond one without, in tokens, is a debt, what it gains pays it; a debt of two tokens pauses, and each token of the
- * text pays a little until drafting may be tried again. So drafts that are never right cost a text two tokens, one draft and
- * 3 % at most, however long it is; a window of steps would be noticed by a text of its own length.
+ * How many tokens to draft: `max`, or none while the drafts of a sequence owe more than they won.
+ * What a step with drafts costs beyond one without, in tokens, is a debt, what it gains pays it; a
+ * debt of two tokens pauses, and each token of the text pays a little until drafting may be tried
+ * again. So drafts that are never right cost a text two tokens, one draft and 3 % at most, however
+ * long it is; a window of steps would be noticed by a text of its own length.
  */
 export class DraftLength {
   private readonly max: number
@@ -151,7 +167,10 @@ export class DraftLength {
     return this.isPaused ? 0 : this.max
   }
 
-  /** What came of a step that drafted, in tokens: what it cost beyond one without, and what it gained. */
+  /**
+   * What came of a step that drafted, in tokens: what it cost beyond one without, and what it
+   * gained.
+   */
   record(cost: number, gain: number): void {
     this.debt = Math.max(-MaxCredit, this.debt + cost - gain)
     if (this.debt > MaxDebt) this.isPaused = true

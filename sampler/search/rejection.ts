@@ -1,10 +1,11 @@
 /**
  * Speculative decoding: which tokens of a draft stay, and what follows them.
  *
- * A draft of K tokens is judged by K + 1 ordinary rows: row i has the mask, the counts and the position of the history
- * with the first i draft tokens. `matchDraft` compares each draft token with the row's own draw, so the output is the very
- * one of no speculation, whoever drafted. `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023):
- * the law of the output is the model's, the tokens are others.
+ * A draft of K tokens is judged by K + 1 ordinary rows: row i has the mask, the counts and the
+ * position of the history with the first i draft tokens. `matchDraft` compares each draft token
+ * with the row's own draw, so the output is the very one of no speculation, whoever drafted.
+ * `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023): the law of the
+ * output is the model's, the tokens are others.
  */
 import { describeDrawn, draw, first, lawOf } from "../cpu.ts"
 import { gumbel, rowKey, Stream, tokenBits, uniform } from "../rng.ts"
@@ -21,8 +22,8 @@ export interface Verdict {
 }
 
 /**
- * Keeps draft tokens while they are the rows' own draws. `drawn` has a result for each draft token and one more. The
- * first difference is replaced by its row's draw, which ends the step.
+ * Keeps draft tokens while they are the rows' own draws. `drawn` has a result for each draft token
+ * and one more. The first difference is replaced by its row's draw, which ends the step.
  */
 export function matchDraft(draft: readonly number[], drawn: readonly SampleResult[]): Verdict {
   checkRows(draft, drawn.length)
@@ -46,8 +47,9 @@ export interface DraftRow {
 }
 
 /**
- * Accepts draft token d with probability min(1, p(d) / q(d)), strictly, so that what the target forbids never passes. The
- * first refusal is replaced by a draw from max(0, p − q); after the last acceptance comes the ordinary draw.
+ * Accepts draft token d with probability min(1, p(d) / q(d)), strictly, so that what the target
+ * forbids never passes. The first refusal is replaced by a draw from max(0, p − q); after the last
+ * acceptance comes the ordinary draw.
  */
 export function rejectDraft(
   draft: readonly number[],
@@ -93,7 +95,10 @@ export function judgeToken(token: number | undefined, law: DraftLaw, { logits, r
   return { token, status, isAccepted: true, relaxed }
 }
 
-/** A judged row as any other's result. Throws in the processed modes of log-probabilities, which need the row's law. */
+/**
+ * A judged row as any other's result. Throws in the processed modes of log-probabilities, which
+ * need the row's law.
+ */
 export function judgeRow(logits: Float32Array, row: SampleRow): SampleResult {
   const { token, law } = row.judged!
   const judgement = judgeToken(token, law, { logits, row })
@@ -114,7 +119,10 @@ export function isTokenAccepted(row: SampleRow, p: number, q: number): boolean {
   return isWithin(u, p, q)
 }
 
-/** A draft token from a drafter's own logits, with the law that `rejectDraft` needs. Undefined: nothing can be drawn. */
+/**
+ * A draft token from a drafter's own logits, with the law that `rejectDraft` needs. Undefined:
+ * nothing can be drawn.
+ */
 export function drawDraft({ logits, row }: DraftRow): { token: number; law: DraftLaw } | undefined {
   const { status, candidates, isGreedy } = lawOf(logits, row)
   if (status !== "ok") return undefined

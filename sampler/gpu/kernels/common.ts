@@ -1,8 +1,9 @@
 /**
  * What all kernels share: the records, the bindings, and the way from a logit to a value.
  *
- * WGSL may assume that no float is NaN or infinite, so those are classified by their bits, and "not allowed" is a bit
- * pattern of its own, never a −∞. Each kernel's text is this one and its own; a pipeline binds only what it uses.
+ * WGSL may assume that no float is NaN or infinite, so those are classified by their bits, and "not
+ * allowed" is a bit pattern of its own, never a −∞. Each kernel's text is this one and its own; a
+ * pipeline binds only what it uses.
  */
 import {
   Buckets,
@@ -21,7 +22,10 @@ import {
 } from "../layout.ts"
 
 export const common = /* wgsl */ `
-/** rows: those of the long path; short rows come after them. stride: logits a row. scratch: where that of answers begins. */
+/**
+ * rows: those of the long path; short rows come after them. stride: logits a row. scratch: where
+ * that of answers begins.
+ */
 struct Shape { width: u32, words: u32, tiles: u32, rows: u32, stride: u32, format: u32, scratch: u32, pad: u32 }
 struct Row {
   flags: u32, slot: u32, slot2: u32, editOffset: u32,
@@ -31,14 +35,16 @@ struct Row {
 }
 struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
 /**
- * bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the values, squares about the
- * mean; of a mirostat row, mean: the sum of exponentials relative to the tile's maximum, after \`take\` to the row's.
+ * bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the
+ * values, squares about the mean; of a mirostat row, mean: the sum of exponentials relative to the
+ * tile's maximum, after \`take\` to the row's.
  */
 struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
 /**
- * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n: values. lo, hi: buckets
- * between which the cut lies. massBefore, countBefore: of what lies above bucket lo; massAfter: below bucket hi. cutKey,
- * cutId: the last pair in these buckets that is kept.
+ * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n:
+ * values. lo, hi: buckets between which the cut lies. massBefore, countBefore: of what lies above
+ * bucket lo; massAfter: below bucket hi. cutKey, cutId: the last pair in these buckets that is
+ * kept.
  */
 struct Stat {
   phase: u32, zmax: f32, threshold: f32, massAfter: f32,
@@ -96,8 +102,8 @@ const EmptyMask = ${ResultStatus.emptyMask}u;
 const ModelOutput = ${ResultStatus.modelOutput}u;
 const Redo = ${ResultStatus.redo}u;
 /**
- * Phases of a row: the result is written; a histogram is needed; it is there; the cut is known to within the slab; the
- * digits of the slab's pairs, or of all of the row, have to tell.
+ * Phases of a row: the result is written; a histogram is needed; it is there; the cut is known to
+ * within the slab; the digits of the slab's pairs, or of all of the row, have to tell.
  */
 const Done = 0u;
 const NeedsHist = 1u;
@@ -134,7 +140,10 @@ fn tokenBits(token: u32, row: Row) -> u32 {
   return x ^ row.key2;
 }
 
-/** −ln(−log1p(−v)), v = (m + ½)·2^−32. There is no log1p: the series where v is small, else the log of 1 − v. */
+/**
+ * −ln(−log1p(−v)), v = (m + ½)·2^−32. There is no log1p: the series where v is small, else the log
+ * of 1 − v.
+ */
 fn gumbel(m: u32) -> f32 {
   if (m < 0x10000000u) {
     let v = (f32(m) + 0.5) * 2.3283064365386963e-10;
@@ -146,7 +155,10 @@ fn gumbel(m: u32) -> f32 {
 
 /** From a token's logit to its value after temperature: stages 1 and 5 to 13. */
 export const loader = /* wgsl */ `
-/** Bits of a logit as float32. Half precision is widened by its bits: subnormals, infinities and NaNs too. */
+/**
+ * Bits of a logit as float32. Half precision is widened by its bits: subnormals, infinities and
+ * NaNs too.
+ */
 fn logitBits(row: Row, token: u32) -> u32 {
   let at = row.logitsRow * shape.stride + token;
   if (shape.format != Float16 && shape.format != BFloat16) { return logits[at]; }
@@ -171,7 +183,10 @@ fn findEdit(row: Row, token: u32) -> Edit {
   return edits[low];
 }
 
-/** Bits of the value of an allowed token after temperature, or Dead, or Bad. mayEdit: an edit may concern it. */
+/**
+ * Bits of the value of an allowed token after temperature, or Dead, or Bad. mayEdit: an edit may
+ * concern it.
+ */
 fn valueBits(row: Row, token: u32, mayEdit: bool) -> u32 {
   let bits = logitBits(row, token);
   if ((bits & 0x7fffffffu) > 0x7f800000u) { return Bad; }
@@ -197,7 +212,10 @@ fn valueBits(row: Row, token: u32, mayEdit: bool) -> u32 {
 }
 `
 
-/** For kernels that read tiles of logits: `prepareTile` by all threads, then `load` a token at a time. */
+/**
+ * For kernels that read tiles of logits: `prepareTile` by all threads, then `load` a token at a
+ * time.
+ */
 export const tileLoader = /* wgsl */ `
 ${loader}
 /** Bit of each token of the tile: it has an edit. */
@@ -276,7 +294,9 @@ fn sumFloats(thread: u32, value: f32) -> f32 {
 }
 `
 
-/** Counts and masses of the threads, which `addUpBoth` makes sums of all up to and including each. */
+/**
+ * Counts and masses of the threads, which `addUpBoth` makes sums of all up to and including each.
+ */
 export const runningSums = /* wgsl */ `
 var<workgroup> countSums: array<u32, ${Threads}>;
 var<workgroup> massSums: array<f32, ${Threads}>;

@@ -1,11 +1,13 @@
 /**
- * `cut`: prefix sums over a row's buckets say between which of them the cuts of top-k and top-p lie.
+ * `cut`: prefix sums over a row's buckets say between which of them the cuts of top-k and top-p
+ * lie.
  *
- * The k-th token's bucket is certain. Top-p is relative to the mass of the top-k set, which is known only to within that
- * bucket, and masses are float32 here: the range of buckets is widened by both doubts, and `settle` decides inside it.
- * Where the range holds more tokens than a slab, `radix` decides. Buckets count from the maximum's down, wherever the
- * histogram's window began, so a guess changes no bit. Launch: (rows) workgroups of 256 threads, 4 buckets each. Reads
- * rows, hist; updates stats.
+ * The k-th token's bucket is certain. Top-p is relative to the mass of the top-k set, which is
+ * known only to within that bucket, and masses are float32 here: the range of buckets is widened by
+ * both doubts, and `settle` decides inside it. Where the range holds more tokens than a slab,
+ * `radix` decides. Buckets count from the maximum's down, wherever the histogram's window began, so
+ * a guess changes no bit. Launch: (rows) workgroups of 256 threads, 4 buckets each. Reads rows,
+ * hist; updates stats.
  */
 import { Threads } from "../layout.ts"
 import { common, runningSums } from "./common.ts"

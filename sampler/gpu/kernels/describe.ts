@@ -1,6 +1,7 @@
 /**
- * `describe`: what `rank` found of an ask's tiles becomes one answer: maximum, mass, the likeliest tokens. Tiles ascend by
- * id, so of equal maxima the lower tile's comes first, and only tiles whose maximum is among the first can hold one.
+ * `describe`: what `rank` found of an ask's tiles becomes one answer: maximum, mass, the likeliest
+ * tokens. Tiles ascend by id, so of equal maxima the lower tile's comes first, and only tiles whose
+ * maximum is among the first can hold one.
  *
  * Launch: (asks) workgroups of 256 threads. Reads asks, the scratch of answers; writes answers.
  */

@@ -1,8 +1,10 @@
 /**
- * `hist`: counts and masses of the values by their distance from the maximum, of rows where `scan` has not done it.
+ * `hist`: counts and masses of the values by their distance from the maximum, of rows where `scan`
+ * has not done it.
  *
- * Integer sums are the same in any order. Launch: (tiles, rows) workgroups of 256 threads; indirect where all rows started
- * warm. Reads logits, atlas, rows, edits, stats; adds to hist [rows, 3, Buckets].
+ * Integer sums are the same in any order. Launch: (tiles, rows) workgroups of 256 threads; indirect
+ * where all rows started warm. Reads logits, atlas, rows, edits, stats; adds to hist [rows, 3,
+ * Buckets].
  */
 import { Threads } from "../layout.ts"
 import { common, tileLoader } from "./common.ts"

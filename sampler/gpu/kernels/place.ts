@@ -1,6 +1,6 @@
 /**
- * Where a value lies: buckets are a grid of 1/32 nat over all values, so that what is known of a bucket does not depend on
- * where a histogram's window begins. Monotone in the value.
+ * Where a value lies: buckets are a grid of 1/32 nat over all values, so that what is known of a
+ * bucket does not depend on where a histogram's window begins. Monotone in the value.
  */
 import { Buckets } from "../layout.ts"
 
@@ -37,7 +37,10 @@ fn clearBins(thread: u32) {
   workgroupBarrier();
 }
 
-/** A value's exponential is that of its bucket's upper edge less this deficit: an integer, as floats have no atomics. */
+/**
+ * A value's exponential is that of its bucket's upper edge less this deficit: an integer, as floats
+ * have no atomics.
+ */
 fn addToBin(bin: u32, value: f32) {
   let deficit = 1.0 - exp(value - (lineOf(value) + 1.0) * 0.03125);
   atomicAdd(&binCounts[bin], 1u);

@@ -1,12 +1,14 @@
 /**
- * `radix`: the cuts of a row with more tokens in doubt than can be sorted: values all equal, huge ties, nothing near the
- * maximum. Finds the last pair that is kept digit by digit, 8 bits at a time from the highest: of the key by count
- * (top-k), of the key by mass (top-p), of the id among pairs of that key. Then one pass draws.
+ * `radix`: the cuts of a row with more tokens in doubt than can be sorted: values all equal, huge
+ * ties, nothing near the maximum. Finds the last pair that is kept digit by digit, 8 bits at a time
+ * from the highest: of the key by count (top-k), of the key by mass (top-p), of the id among pairs
+ * of that key. Then one pass draws.
  *
- * The pairs are those of the slab, or, where they do not fit, all of the row, read again for each digit: at most 8 reads
- * for one cut. Masses are 48-bit integers in four limbs of 12 bits, so that their sums have one result in any order.
- * Launch: indirect, (rows) workgroups of 256 threads, or none. Reads logits, atlas, rows, edits, stats, slab, partials;
- * writes results, and the cut into stats.
+ * The pairs are those of the slab, or, where they do not fit, all of the row, read again for each
+ * digit: at most 8 reads for one cut. Masses are 48-bit integers in four limbs of 12 bits, so that
+ * their sums have one result in any order. Launch: indirect, (rows) workgroups of 256 threads, or
+ * none. Reads logits, atlas, rows, edits, stats, slab, partials; writes results, and the cut into
+ * stats.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, runningSums, tileLoader } from "./common.ts"
@@ -16,7 +18,10 @@ ${common}
 ${tileLoader}
 ${argmax}
 ${runningSums}
-/** kind: what a pass does with a pair. prefix: the digits found so far, shift: the place of the next. floor: keys below are out. */
+/**
+ * kind: what a pass does with a pair. prefix: the digits found so far, shift: the place of the
+ * next. floor: keys below are out.
+ */
 struct Step { kind: u32, prefix: u32, shift: u32, floor: u32, cutKey: u32, cutId: u32 }
 /** Where a sum over the digits crosses its bound. */
 struct Digit { bin: u32, count: u32, countBefore: u32, massBefore: f32, massOfAll: f32 }
@@ -91,7 +96,10 @@ fn visitAll(index: u32, row: Row, known: Stat, thread: u32, count: u32, step: St
   workgroupBarrier();
 }
 
-/** The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\` and this share of the pairs' own. */
+/**
+ * The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\` and this
+ * share of the pairs' own.
+ */
 fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> Digit {
   let own = atomicLoad(&digitCounts[thread]);
   countSums[thread] = own;
@@ -132,16 +140,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let hasK = known.hasK == 1u;
   let hasP = (row.flags & TopP) != 0u;
   var step = Step(select(ByShare, ByRank, hasK), 0u, 24u, 0u, 0u, NoToken);
-  /** Of the pairs with the cut's key: how many there are, how many are kept, and how many of them by rank. */
+  /**
+   * Of the pairs with the cut's key: how many there are, how many are kept, and how many of them by
+   * rank.
+   */
   var ties = 0u;
   var keep = row.k - countBase;
   var keepByRank = 0u;
   var mass = massBase;
-  /** What may still be kept by mass. The first pass by share adds the share of the pairs' own mass. */
+  /**
+   * What may still be kept by mass. The first pass by share adds the share of the pairs' own mass.
+   */
   var bound = row.p * (massBase + select(0.0, known.massAfter, isSlab)) - massBase;
   best = vec2u(0u, NoToken);
   kept = 0u;
-  // One loop over all passes, not one a kind: drivers inline what is called, 1.1 s of compile time against 0.4.
+  // One loop over all passes, not one a kind: drivers inline what is called, 1.1 s of compile time
+  // against 0.4.
   loop {
     visitAll(group.x, row, known, thread, count, step);
     if (step.kind == Draw) { break; }

@@ -1,10 +1,12 @@
 /**
- * `rank`: what rows are asked beside their token, tile by tile: the tile's maximum and mass, its likeliest tokens, and how
- * many of its tokens come before each token that was asked for. No sort: of 256 threads' maxima and then of the few
- * threads' values that can be among the first, each counts those before it.
+ * `rank`: what rows are asked beside their token, tile by tile: the tile's maximum and mass, its
+ * likeliest tokens, and how many of its tokens come before each token that was asked for. No sort:
+ * of 256 threads' maxima and then of the few threads' values that can be among the first, each
+ * counts those before it.
  *
- * Launch: (tiles, asks) workgroups of 256 threads, after all others of the batch. Reads asks, results (the drawn token),
- * logits, atlas, rows, edits, stats (the cut); adds to answers, whose words are 0, and writes their scratch.
+ * Launch: (tiles, asks) workgroups of 256 threads, after all others of the batch. Reads asks,
+ * results (the drawn token), logits, atlas, rows, edits, stats (the cut); adds to answers, whose
+ * words are 0, and writes their scratch.
  */
 import { AskFlag, AskWords, MaxTops, ScratchWords } from "../asks.ts"
 import { Threads } from "../layout.ts"
@@ -49,7 +51,10 @@ fn rowOf(ask: Ask) -> Row {
   return row;
 }
 
-/** The value's key, 0 if the row's cuts drop it. Before temperature and cuts, only what is not allowed is dropped. */
+/**
+ * The value's key, 0 if the row's cuts drop it. Before temperature and cuts, only what is not
+ * allowed is dropped.
+ */
 fn keptKey(ask: Ask, row: Row, known: Stat, bits: u32, id: u32) -> u32 {
   if (bits >= Bad) { return 0u; }
   let value = bitcast<f32>(bits);

@@ -1,6 +1,7 @@
 /**
- * Pairs of key and id in the workgroup's memory, sorted in pinned order, and the draw from what top-k and top-p keep of
- * them. Scores are relative to the maximum: large values would swallow the noise. Sums lie in the array of `floatSum`.
+ * Pairs of key and id in the workgroup's memory, sorted in pinned order, and the draw from what
+ * top-k and top-p keep of them. Scores are relative to the maximum: large values would swallow the
+ * noise. Sums lie in the array of `floatSum`.
  */
 import { SortSize } from "../layout.ts"
 
@@ -17,7 +18,10 @@ fn sortSize(count: u32) -> u32 {
   return size;
 }
 
-/** Bitonic, of the first \`size\` pairs, a power of two. Pairs past the count are key 0, which sorts last. */
+/**
+ * Bitonic, of the first \`size\` pairs, a power of two. Pairs past the count are key 0, which sorts
+ * last.
+ */
 fn sortPairs(thread: u32, size: u32) {
   workgroupBarrier();
   for (var run = 2u; run <= size; run *= 2u) {
@@ -52,7 +56,10 @@ fn addUpSums(thread: u32) {
   }
 }
 
-/** Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to and including them. */
+/**
+ * Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to
+ * and including them.
+ */
 fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
   var masses = vec4f(0.0);
   for (var i = 0u; i < 4u; i++) {
@@ -82,8 +89,8 @@ const Doubt = 1e-5f;
 struct Nucleus { sure: u32, kept: u32, perhaps: u32 }
 
 /**
- * How many of the first \`limit\` sorted pairs top-p keeps, before which \`countBefore\` tokens of \`massBefore\` are kept for
- * sure. massAfter: of what lies below all these pairs.
+ * How many of the first \`limit\` sorted pairs top-p keeps, before which \`countBefore\` tokens of
+ * \`massBefore\` are kept for sure. massAfter: of what lies below all these pairs.
  */
 fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> Nucleus {
   let masses = sumMasses(thread, zmax, limit);
@@ -127,7 +134,10 @@ fn drawRange(row: Row, thread: u32, zmax: f32, start: u32, end: u32) -> vec2u {
 }
 `
 
-/** Bits of a drawn token's surprise among tokens of this mass, from the score with which it was drawn. */
+/**
+ * Bits of a drawn token's surprise among tokens of this mass, from the score with which it was
+ * drawn.
+ */
 export const surprise = /* wgsl */ `
 fn surpriseOf(row: Row, key: u32, id: u32, mass: f32) -> u32 {
   let gap = valueOf(key) - gumbel(tokenBits(id, row));

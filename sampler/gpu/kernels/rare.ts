@@ -1,7 +1,8 @@
 /**
- * Stages that only rows of few legal tokens have on the device: dynamic temperature, typical, epsilon and eta cutoffs, XTC,
- * mirostat 1. They look at entropies, drop from the middle or from the head, or fit a law to the sorted head; over sorted
- * pairs in the workgroup's memory each is a few sums. Names as in `truncation.ts`.
+ * Stages that only rows of few legal tokens have on the device: dynamic temperature, typical,
+ * epsilon and eta cutoffs, XTC, mirostat 1. They look at entropies, drop from the middle or from
+ * the head, or fit a law to the sorted head; over sorted pairs in the workgroup's memory each is a
+ * few sums. Names as in `truncation.ts`.
  */
 import { SortSize } from "../layout.ts"
 
@@ -23,7 +24,10 @@ fn rareOf(row: Row) -> RareParams {
   return RareParams(bitcast<f32>(a.id), bitcast<f32>(a.flags), a.bias, a.sub, bitcast<f32>(b.id), bitcast<f32>(b.flags), b.bias);
 }
 
-/** Of the first \`limit\` pairs: the sum of exponentials, and their mean distance from the maximum, which is log(sum) − H. */
+/**
+ * Of the first \`limit\` pairs: the sum of exponentials, and their mean distance from the maximum,
+ * which is log(sum) − H.
+ */
 fn momentsOf(thread: u32, zmax: f32, limit: u32) -> vec2f {
   var own = vec2f(0.0);
   for (var i = thread; i < limit; i += Threads) {
@@ -36,7 +40,10 @@ fn momentsOf(thread: u32, zmax: f32, limit: u32) -> vec2f {
   return vec2f(mass, sumFloats(thread, own.y) / mass);
 }
 
-/** 1 / T of a row whose temperature moves with its entropy; 0: it came out as greedy. The pairs are not sorted yet. */
+/**
+ * 1 / T of a row whose temperature moves with its entropy; 0: it came out as greedy. The pairs are
+ * not sorted yet.
+ */
 fn dynamicInverse(row: Row, thread: u32, zmax: f32, size: u32, live: u32) -> f32 {
   let params = rareOf(row);
   let moments = momentsOf(thread, zmax, size);
@@ -92,8 +99,9 @@ fn keepEta(thread: u32, zmax: f32, limit: u32, eta: f32) -> u32 {
 }
 
 /**
- * Keeps the share of mass whose surprise is nearest to the mean surprise, and closes the gaps that it leaves. What comes
- * before a pair in that order is summed by looking at all pairs: 1,024² additions at most, and no second sort.
+ * Keeps the share of mass whose surprise is nearest to the mean surprise, and closes the gaps that
+ * it leaves. What comes before a pair in that order is summed by looking at all pairs: 1,024²
+ * additions at most, and no second sort.
  */
 fn keepTypical(thread: u32, zmax: f32, limit: u32, share: f32) -> u32 {
   let moments = momentsOf(thread, zmax, limit);

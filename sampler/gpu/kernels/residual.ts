@@ -1,9 +1,11 @@
 /**
- * The token in place of a refused draft: a Gumbel draw from max(0, p − q), p being what the row is drawn from and q what
- * the draft was. Whether the draft is refused the host decides, from p of its token, which `rank` found.
+ * The token in place of a refused draft: a Gumbel draw from max(0, p − q), p being what the row is
+ * drawn from and q what the draft was. Whether the draft is refused the host decides, from p of its
+ * token, which `rank` found.
  *
- * `residual`: (tiles, asks) workgroups of 256 threads, after `describe`. Reads asks, logits, atlas, rows, edits, stats, the
- * answers; writes each tile's best score and id over its scratch. `replace`: (asks) workgroups; joins them.
+ * `residual`: (tiles, asks) workgroups of 256 threads, after `describe`. Reads asks, logits, atlas,
+ * rows, edits, stats, the answers; writes each tile's best score and id over its scratch.
+ * `replace`: (asks) workgroups; joins them.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, tileLoader } from "./common.ts"

@@ -1,9 +1,10 @@
 /**
- * `scan`: one read of a tile. Arg-max of the value (greedy rows) or of value plus noise (rows without filters), the
- * maximum, mean and squares for top-nσ, exponentials for mirostat; of rows that start warm, the histogram too.
+ * `scan`: one read of a tile. Arg-max of the value (greedy rows) or of value plus noise (rows
+ * without filters), the maximum, mean and squares for top-nσ, exponentials for mirostat; of rows
+ * that start warm, the histogram too.
  *
- * Launch: (tiles, rows) workgroups of 256 threads. Reads logits [R, V], atlas [slots, W], rows, edits; writes partials
- * [rows, tiles]; adds to hist.
+ * Launch: (tiles, rows) workgroups of 256 threads. Reads logits [R, V], atlas [slots, W], rows,
+ * edits; writes partials [rows, tiles]; adds to hist.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, tileLoader } from "./common.ts"

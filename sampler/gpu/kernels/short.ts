@@ -1,10 +1,11 @@
 /**
- * `short`: rows of few legal tokens. The host sends their ids instead of a mask; one workgroup does all stages, with the
- * names and in the order of the other kernels, and nothing but these tokens' logits is read. Stages that only these rows
- * have on the device are in `rare.ts`.
+ * `short`: rows of few legal tokens. The host sends their ids instead of a mask; one workgroup does
+ * all stages, with the names and in the order of the other kernels, and nothing but these tokens'
+ * logits is read. Stages that only these rows have on the device are in `rare.ts`.
  *
- * Launch: (short rows) workgroups of 256 threads; the rows are those from `shape.rows` on. Reads logits, atlas (lists of
- * ids), rows, edits (of rows with rare stages, their parameters behind them); writes results.
+ * Launch: (short rows) workgroups of 256 threads; the rows are those from `shape.rows` on. Reads
+ * logits, atlas (lists of ids), rows, edits (of rows with rare stages, their parameters behind
+ * them); writes results.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, loader } from "./common.ts"
@@ -135,7 +136,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let isMirostat = (row.flags & (Mirostat | Mirostat1)) != 0u;
   if (isMirostat) { let own = sumMasses(thread, zmax, limit); }
   reduceBest(thread, best.x, best.y);
-  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not matter; XTC's head depends on it.
+  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not
+  // matter; XTC's head depends on it.
   var isDoubtful = isAmong(thread, bestIds[0], cut.sure, cut.perhaps);
   if ((row.flags & Xtc) != 0u && cut.sure < cut.perhaps) { isDoubtful = true; }
   if (thread != 0u) { return; }

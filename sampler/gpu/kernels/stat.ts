@@ -1,10 +1,10 @@
 /**
- * `stat`: a row's tiles become one answer. Greedy and unfiltered rows end here; filtered rows get maximum and threshold.
- * A histogram that was started from a guess of the maximum is verified: where the guess was bad, it is cleared and made
- * again.
+ * `stat`: a row's tiles become one answer. Greedy and unfiltered rows end here; filtered rows get
+ * maximum and threshold. A histogram that was started from a guess of the maximum is verified:
+ * where the guess was bad, it is cleared and made again.
  *
- * Launch: (rows) workgroups of 256 threads. Reads rows, partials; writes stats, results of rows that end, counters of
- * slabs, the launch of `hist`; clears hist.
+ * Launch: (rows) workgroups of 256 threads. Reads rows, partials; writes stats, results of rows
+ * that end, counters of slabs, the launch of `hist`; clears hist.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum } from "./common.ts"
@@ -87,7 +87,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   for (var i = thread; i < HistWords; i += Threads) { atomicStore(&hist[group.x * HistWords + i], 0u); }
 }
 
-/** By one thread: the result, or what the next kernels need. True: the row's histogram lies in the wrong place. */
+/**
+ * By one thread: the result, or what the next kernels need. True: the row's histogram lies in the
+ * wrong place.
+ */
 fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
   var next: Stat;
   next.phase = Done;
@@ -106,14 +109,16 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
     if ((row.flags & Sigma) != 0u) { threshold = max(threshold, zmax - row.sigmas * sigma); }
     if ((row.flags & MinP) != 0u) { threshold = max(threshold, zmax + row.logMinP); }
     if ((row.flags & Mirostat) != 0u) { threshold = zmax + log(mass) - row.sigmas * 0.69314718; }
-    // Every surprise is above μ: the first alone stays, also among its equals. It is certain, so its surprise is 0.
+    // Every surprise is above μ: the first alone stays, also among its equals. It is certain, so
+    // its surprise is 0.
     let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
     next.zmax = zmax;
     next.threshold = min(threshold, zmax);
     next.top = lineOf(zmax);
     next.n = counts[0];
     next.phase = select(Known, NeedsHist, (row.flags & (TopK | TopP)) != 0u);
-    // Without a cut by rank or mass everything above the threshold is surely kept: no bucket is in doubt.
+    // Without a cut by rank or mass everything above the threshold is surely kept: no bucket is in
+    // doubt.
     next.lo = Buckets;
     next.hi = Buckets;
     if ((row.flags & Warm) != 0u) {
@@ -124,7 +129,8 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
         next.shift = u32(shift);
       }
     }
-    // Squares of such values leave float32, and noise beside them what the definition can tell apart.
+    // Squares of such values leave float32, and noise beside them what the definition can tell
+    // apart.
     let isHuge = abs(zmax) > 1e6 || ((row.flags & Sigma) != 0u && !(squares[0] < 1e30 && abs(means[0]) < 1e6));
     if (isFirstAlone) {
       results[index] = Result(bestIds[0], Ok, 0u, counts[0]);

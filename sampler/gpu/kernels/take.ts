@@ -1,8 +1,10 @@
 /**
- * `take`: the last read of a filtered row. The arg-max of value plus noise over the tokens that are surely kept, and the
- * tokens in doubt into the row's slab, in any order. Of mirostat rows, the mass of what is kept.
+ * `take`: the last read of a filtered row. The arg-max of value plus noise over the tokens that are
+ * surely kept, and the tokens in doubt into the row's slab, in any order. Of mirostat rows, the
+ * mass of what is kept.
  *
- * Launch: (tiles, rows) workgroups of 256 threads. Reads logits, atlas, rows, edits, stats; writes partials, slab.
+ * Launch: (tiles, rows) workgroups of 256 threads. Reads logits, atlas, rows, edits, stats; writes
+ * partials, slab.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, tileLoader } from "./common.ts"
