@@ -1,9 +1,9 @@
 /**
- * The server as a function from Request to Response: request ids, access, and the mapping of every error
- * around the routes of routes.ts.
+ * The server as a function from Request to Response: request ids, access, and the mapping of every
+ * error around the routes of routes.ts.
  *
- * There is no socket, argument or environment variable in here, so that the same application runs under Node, in a test
- * and in a browser. Access rules that depend on the socket are in serve.ts.
+ * There is no socket, argument or environment variable in here, so that the same application runs
+ * under Node, in a test and in a browser. Access rules that depend on the socket are in serve.ts.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
@@ -26,7 +26,9 @@ import type { BodyReader } from "./openai/read/readbody.ts"
 import { isResponseId } from "./openai/responses/store.ts"
 import { routesOf, type Service } from "./routes.ts"
 
-/** What `createApp` makes: `serve` takes it, and so does whatever calls a `fetch` with a request. */
+/**
+ * What `createApp` makes: `serve` takes it, and so does whatever calls a `fetch` with a request.
+ */
 export interface App {
   fetch(request: Request): Response | Promise<Response>
   /** The reply to a path of the application. */
@@ -34,8 +36,8 @@ export interface App {
 }
 
 /**
- * Who may call an application, what a request may hold, and what it says where a request says nothing. Every
- * field may be missing.
+ * Who may call an application, what a request may hold, and what it says where a request says
+ * nothing. Every field may be missing.
  */
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
@@ -43,27 +45,38 @@ export interface AppOptions extends ModelNameOptions {
   reader?: BodyReader
   /** Silence of a stream before a comment is sent; 15 s. */
   heartbeatMs?: number
-  /** Keys of which every request but a health check must carry one. An empty one is a RangeError. */
+  /**
+   * Keys of which every request but a health check must carry one. An empty one is a RangeError.
+   */
   apiKeys?: readonly string[]
   /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
   cors?: readonly string[]
-  /** What a constrained answer does at the end of its budget when the request does not say. Default truncate. */
+  /**
+   * What a constrained answer does at the end of its budget when the request does not say. Default
+   * truncate.
+   */
   onLength?: "truncate" | "close"
   /** Milliseconds that a constraint may take to compile. Default 2,000. */
   compileMs?: number
   /**
-   * Refuse a budget that the context cannot hold. Default: the answer gets what is left of the context, and `tokenrail.warnings`
-   * says so.
+   * Refuse a budget that the context cannot hold. Default: the answer gets what is left of the
+   * context, and `tokenrail.warnings` says so.
    */
   strictMaxTokens?: boolean
   /**
-   * Refuse tools that a service would run, such as `web_search`. Default: they are left out while no call of one is asked for, and
-   * `tokenrail.warnings` says so.
+   * Refuse tools that a service would run, such as `web_search`. Default: they are left out while
+   * no call of one is asked for, and `tokenrail.warnings` says so.
    */
   strictTools?: boolean
-  /** Answers that may wait for a slot before further requests are refused with 429, if the engine's bound is not lower. Default 256. */
+  /**
+   * Answers that may wait for a slot before further requests are refused with 429, if the engine's
+   * bound is not lower. Default 256.
+   */
   maxWaiting?: number
-  /** What each key may ask for in a minute; all callers together where there are no keys. Default: no bound. */
+  /**
+   * What each key may ask for in a minute; all callers together where there are no keys. Default:
+   * no bound.
+   */
   rates?: RateOptions
   /** Is told of every request, by one line when its reply is whole. */
   logger?: RequestLogger
@@ -205,7 +218,9 @@ function shared(origins: readonly string[]): Middleware {
   }
 }
 
-/** Checks the key of a request, whether the engine takes work, and what the key may still ask for. */
+/**
+ * Checks the key of a request, whether the engine takes work, and what the key may still ask for.
+ */
 function admitted({ status }: Service, apiKeys: readonly string[], options: AppOptions): Middleware {
   const open = new Set(["/", "/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
   const rates = options.rates && new RateLimits(options.rates)
@@ -224,7 +239,10 @@ function admitted({ status }: Service, apiKeys: readonly string[], options: AppO
   }
 }
 
-/** Throws the refusal of a method, or of an upgrade, that a path does not have; `allow` lists those that it has. */
+/**
+ * Throws the refusal of a method, or of an upgrade, that a path does not have; `allow` lists those
+ * that it has.
+ */
 function refuseMethod(c: Answer, allow: string): never {
   // A client that first tries a socket falls back to HTTP at once when it gets this refusal.
   if (c.req.header("upgrade") !== undefined) {

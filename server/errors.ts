@@ -1,17 +1,21 @@
 /**
  * What goes wrong, as HTTP: the only place where a kind of error becomes a status.
  *
- * The floors below throw errors with kinds and no statuses (GrammarError, SamplingError, RequestError, …); the server
- * throws `Refusal` for what it finds itself. Both end in one body, the one that every OpenAI client reads:
- * `{error: {message, type, param, code, kind?, path?, hint?}}`. The message alone must be enough, because some clients
- * show nothing else. The statuses are few on purpose: clients retry 408, 409, 429 and 5xx and some of them 415 and 422,
- * so whatever would fail again is a 400.
+ * The floors below throw errors with kinds and no statuses (GrammarError, SamplingError,
+ * RequestError, …); the server throws `Refusal` for what it finds itself. Both end in one body, the
+ * one that every OpenAI client reads: `{error: {message, type, param, code, kind?, path?, hint?}}`.
+ * The message alone must be enough, because some clients show nothing else. The statuses are few on
+ * purpose: clients retry 408, 409, 429 and 5xx and some of them 415 and 422, so whatever would fail
+ * again is a 400.
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
 import { cutMiddle } from "./http/quote.ts"
 import { type EndpointWords, fieldNames, overflowTold } from "./overflow.ts"
 
-/** Units of an error's message, of its hint, and of the place that it names. What is longer loses its middle. */
+/**
+ * Units of an error's message, of its hint, and of the place that it names. What is longer loses
+ * its middle.
+ */
 export const maxMessageUnits = 2_000
 export const maxPlaceUnits = 256
 
@@ -152,7 +156,10 @@ function classify(error: unknown, context: ErrorContext): HttpError {
   return assemble("server_error", `internal error: ${message}`, {}, context)
 }
 
-/** What the machine lacks, by the code of the system's error. That passes: it is no fault of the request or the server. */
+/**
+ * What the machine lacks, by the code of the system's error. That passes: it is no fault of the
+ * request or the server.
+ */
 const lacks: Readonly<Record<string, string>> = {
   EMFILE: "the server has as many files open as it may",
   ENFILE: "the server's machine has as many files open as it can",
@@ -175,7 +182,10 @@ function withoutPaths(message: string): string {
   return message.replace(/(['"])(?:file:\/\/|[A-Za-z]:)?[\\/][^'"]*\1/g, "a file")
 }
 
-/** Where tools are called, a path leads into the answer's constraint, or into the tools, or it is a field of the turn. */
+/**
+ * Where tools are called, a path leads into the answer's constraint, or into the tools, or it is a
+ * field of the turn.
+ */
 const answerPath = "response_format"
 const turnFields = ["tool_choice", "max_tool_calls", "parallel_tool_calls", "tools"]
 

@@ -1,9 +1,10 @@
 /**
  * A request that the context cannot hold, in the words by which clients recognise it.
  *
- * Clients shorten a conversation by themselves, or say so, when they find one of a few sentences in an error: OpenAI's and vLLM's
- * on its endpoints, Anthropic's on /v1/messages. Some read the numbers out of it. So the sentences are theirs to the letter, and
- * only what stands behind them is ours.
+ * Clients shorten a conversation by themselves, or say so, when they find one of a few sentences in
+ * an error: OpenAI's and vLLM's on its endpoints, Anthropic's on /v1/messages. Some read the
+ * numbers out of it. So the sentences are theirs to the letter, and only what stands behind them is
+ * ours.
  */
 import type { ContextOverflow } from "../runtime/index.ts"
 

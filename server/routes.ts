@@ -28,7 +28,9 @@ export interface Service {
   readonly endpointOptions: Omit<EndpointOptions, "exchange" | "key">
 }
 
-/** Handlers by path and method. An unknown path is answered with 404, an unknown method with 405. */
+/**
+ * Handlers by path and method. An unknown path is answered with 404, an unknown method with 405.
+ */
 type Routes = Record<string, Record<string, Handler>>
 type Handler = (request: Request, call: Call) => Response | Promise<Response>
 type Call = Pick<EndpointOptions, "exchange" | "key"> & { id: string }

@@ -1,12 +1,13 @@
 /**
  * The application on a socket.
  *
- * Bound to a loopback address it answers only to local names in the Host header: a web page that makes its own name
- * resolve to 127.0.0.1 (DNS rebinding) is turned away. Closing is in two steps: no new connections, then a time in which
- * running answers may finish. Before that, `settled` waits for them while the port stays open.
+ * Bound to a loopback address it answers only to local names in the Host header: a web page that
+ * makes its own name resolve to 127.0.0.1 (DNS rebinding) is turned away. Closing is in two steps:
+ * no new connections, then a time in which running answers may finish. Before that, `settled` waits
+ * for them while the port stays open.
  *
- * What a connection can cost is bounded: the time of its headers and of its body, the number of connections, and the
- * time for which a reader may take nothing.
+ * What a connection can cost is bounded: the time of its headers and of its body, the number of
+ * connections, and the time for which a reader may take nothing.
  */
 
 import { once } from "node:events"
@@ -27,7 +28,10 @@ export interface ServeOptions {
   port?: number
   /** Host names that pass besides loopback names on a loopback address; `*` lets any pass. */
   allowHosts?: readonly string[]
-  /** Milliseconds for which a client may take nothing of its reply before it is cut off; 0: for ever. Default 5 minutes. */
+  /**
+   * Milliseconds for which a client may take nothing of its reply before it is cut off; 0: for
+   * ever. Default 5 minutes.
+   */
   stallMs?: number
   /** Connections at once, at least 1; further ones are closed. Default 4,096. */
   maxConnections?: number
@@ -40,14 +44,20 @@ const serveFields = {
 /** Longer ones run out at once. */
 const maxTimerMs = 2 ** 31 - 1
 
-/** Times in milliseconds. Node's parser answers for itself, in text: 408 to what is late, 431 to what is too large. */
+/**
+ * Times in milliseconds. Node's parser answers for itself, in text: 408 to what is late, 431 to
+ * what is too large.
+ */
 const connectionLimits = {
   /** A slow head holds nothing but its connection, but there are only so many. */
   headersTimeout: 15_000,
   /** The largest body in this time takes 1.1 Mbit/s. */
   requestTimeout: 120_000,
   maxHeaderSize: 16_384,
-  /** Longer than the usual minute after which proxies let go, so that they never send into a closing connection. */
+  /**
+   * Longer than the usual minute after which proxies let go, so that they never send into a closing
+   * connection.
+   */
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 }
@@ -56,7 +66,10 @@ const connectionLimits = {
 export interface RunningServer {
   readonly url: string
   readonly port: number
-  /** Whether the replies that run now have ended within `maxMs`. The server goes on listening and answering. */
+  /**
+   * Whether the replies that run now have ended within `maxMs`. The server goes on listening and
+   * answering.
+   */
   settled(maxMs: number): Promise<boolean>
   /** Stops listening, waits for running replies for at most `drainMs`, then cuts them off. */
   close(options?: { drainMs?: number }): Promise<void>
@@ -68,8 +81,8 @@ export class ListenError extends Error {
 }
 
 /**
- * An application as createApp makes it; anything with a `fetch` serves. The chunks of an event stream have to be whole
- * events.
+ * An application as createApp makes it; anything with a `fetch` serves. The chunks of an event
+ * stream have to be whole events.
  */
 export interface Application {
   fetch(request: Request): Response | Promise<Response>
@@ -125,8 +138,8 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
 }
 
 /**
- * A `fetch` that ends in the application, for clients in the same process. When its signal fires the call rejects with
- * AbortError, and so does the body, as with the global one.
+ * A `fetch` that ends in the application, for clients in the same process. When its signal fires
+ * the call rejects with AbortError, and so does the body, as with the global one.
  */
 export function createFetch(
   app: Application,
@@ -197,7 +210,8 @@ async function settled(replies: readonly ServerResponse[], maxMs: number): Promi
 
 async function close(server: HttpServer, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // A kept-alive connection counts as open after its last reply: sweep, or closing waits for its timeout.
+  // A kept-alive connection counts as open after its last reply: sweep, or closing waits for its
+  // timeout.
   const sweep = setInterval(() => server.closeIdleConnections(), 25)
   const timer = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
@@ -205,7 +219,10 @@ async function close(server: HttpServer, drainMs: number): Promise<void> {
   clearTimeout(timer)
 }
 
-/** The reply, or an error where Node would refuse to write its head: nobody would end what makes the body then. */
+/**
+ * The reply, or an error where Node would refuse to write its head: nobody would end what makes the
+ * body then.
+ */
 function writable(response: Response): Response {
   for (const [name, value] of response.headers) {
     if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue

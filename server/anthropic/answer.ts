@@ -1,8 +1,9 @@
 /**
- * An answer as Anthropic has it: a list of blocks (thoughts, text, calls), each of which a stream begins, continues and stops.
+ * An answer as Anthropic has it: a list of blocks (thoughts, text, calls), each of which a stream
+ * begins, continues and stops.
  *
- * The whole and the stream are made by one object, event by event, so the joined deltas are the blocks. A block goes on as long
- * as the events are of its kind; a call is a block of its own.
+ * The whole and the stream are made by one object, event by event, so the joined deltas are the
+ * blocks. A block goes on as long as the events are of its kind; a call is a block of its own.
  */
 import type { GenerationEvent } from "../../runtime/index.ts"
 import { wireId } from "./ids.ts"
@@ -13,7 +14,8 @@ type Block =
   /** `input` is the JSON text of the arguments. */
   | { type: "tool_use"; id: string; caller: { type: "direct" }; name: string; input: string }
 
-// Clients send back only thoughts that are signed. Nobody checks the signature here, so it claims nothing.
+// Clients send back only thoughts that are signed. Nobody checks the signature here, so it claims
+// nothing.
 const signature = "unsigned"
 
 /** The blocks of one answer. */
@@ -50,7 +52,10 @@ export class Blocks {
     }
   }
 
-  /** The list of blocks as JSON. Arguments stand in it as they were written: numbers keep their spelling, keys their order. */
+  /**
+   * The list of blocks as JSON. Arguments stand in it as they were written: numbers keep their
+   * spelling, keys their order.
+   */
   get json(): string {
     const texts = this.blocks.map((block) => {
       if (block.type !== "tool_use") return JSON.stringify(block)

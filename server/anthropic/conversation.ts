@@ -1,9 +1,10 @@
 /**
  * System text and messages: from Anthropic's blocks to what a chat template reads.
  *
- * Templates know one text a message, calls beside it, and a message for each result of a call. So the texts of a message are
- * joined, calls and thoughts become fields of the assistant's message, and each result a message of its own. Neighbours of one
- * role are one turn, as Anthropic says: many templates refuse two. What a block holds besides is left out.
+ * Templates know one text a message, calls beside it, and a message for each result of a call. So
+ * the texts of a message are joined, calls and thoughts become fields of the assistant's message,
+ * and each result a message of its own. Neighbours of one role are one turn, as Anthropic says:
+ * many templates refuse two. What a block holds besides is left out.
  */
 import type { Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -15,8 +16,8 @@ import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
 /**
- * What the template reads. Each result of a tool answers a call before it. What is left out is added to `leftOut`. Throws
- * `Refusal`.
+ * What the template reads. Each result of a tool answers a call before it. What is left out is
+ * added to `leftOut`. Throws `Refusal`.
  */
 export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Message[] {
   const { system, messages } = body.value
@@ -31,7 +32,10 @@ export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Me
   return read
 }
 
-/** The continuation of an answer is no answer of its own. Throws `Refusal` where the last message asks for one. */
+/**
+ * The continuation of an answer is no answer of its own. Throws `Refusal` where the last message
+ * asks for one.
+ */
 export function refusePrefill(messages: readonly Message[]): void {
   if (messages.at(-1)?.role !== "assistant") return
   throw new Refusal(

@@ -1,8 +1,9 @@
 /**
  * Errors as Anthropic's clients read them: `{type: "error", error: {type, message}, request_id}`.
  *
- * What goes wrong is the same as elsewhere (../errors.ts), and so are statuses and headers. The type follows from the status.
- * The keys that OpenAI's form has besides stay: clients pass them by, and people read them.
+ * What goes wrong is the same as elsewhere (../errors.ts), and so are statuses and headers. The
+ * type follows from the status. The keys that OpenAI's form has besides stay: clients pass them by,
+ * and people read them.
  */
 import { type ErrorContext, type HttpError, toHttpError } from "../errors.ts"
 import type { EndpointWords } from "../overflow.ts"
@@ -18,7 +19,10 @@ const types: Readonly<Record<number, string>> = {
   503: "overloaded_error",
 }
 
-/** By the field that is refused: what tells the client to send the same request in another way, which it does by itself. */
+/**
+ * By the field that is refused: what tells the client to send the same request in another way,
+ * which it does by itself.
+ */
 const detailsOf: Readonly<Record<string, object>> = {
   thread: { error_code: "thread_unsupported_request" },
 }
@@ -46,8 +50,8 @@ export function messagesErrorResponse(error: unknown, context: MessagesErrorCont
 }
 
 /**
- * Whether a request is one of Anthropic's API, whose clients read errors in its form, also where nothing is: by its path, or by
- * the header that they send everywhere.
+ * Whether a request is one of Anthropic's API, whose clients read errors in its form, also where
+ * nothing is: by its path, or by the header that they send everywhere.
  */
 export function isAnthropic({ url, headers }: Request): boolean {
   const path = new URL(url).pathname

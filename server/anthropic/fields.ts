@@ -1,8 +1,10 @@
 /**
- * The fields of `POST /v1/messages` and `/v1/messages/count_tokens`: from a JSON object to a checked request.
+ * The fields of `POST /v1/messages` and `/v1/messages/count_tokens`: from a JSON object to a
+ * checked request.
  *
- * The two have one shape, since a client counts the tokens of what it is about to send. What they share with the other endpoints
- * is in ../openai/request/fields.ts: sampling and stops by our names too, and what becomes of an unknown key.
+ * The two have one shape, since a client counts the tokens of what it is about to send. What they
+ * share with the other endpoints is in ../openai/request/fields.ts: sampling and stops by our names
+ * too, and what becomes of an unknown key.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"

@@ -14,7 +14,10 @@ export interface Stop {
   stop_sequence: string | null
 }
 
-/** What an end may have besides at Anthropic: tools that its servers run in a container, refusals of its policies. */
+/**
+ * What an end may have besides at Anthropic: tools that its servers run in a container, refusals of
+ * its policies.
+ */
 export const noDetails = { container: null, stop_details: null }
 
 /** Of an answer that is no failure. */
@@ -28,12 +31,18 @@ export function stopOf(
   return { stop_reason: callCount > 0 ? "tool_use" : "end_turn", stop_sequence: null }
 }
 
-/** At the beginning of a stream: which tokens of the prompt an earlier request had computed is not known yet. */
+/**
+ * At the beginning of a stream: which tokens of the prompt an earlier request had computed is not
+ * known yet.
+ */
 export function firstUsage(promptTokens: number): object {
   return { ...counts(promptTokens, 0, 0), output_tokens_details: { thinking_tokens: 0 } }
 }
 
-/** Of a finished request. The tokens of the prompt are counted once: as read from the cache, or as input. */
+/**
+ * Of a finished request. The tokens of the prompt are counted once: as read from the cache, or as
+ * input.
+ */
 export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage
   return {

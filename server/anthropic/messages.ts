@@ -1,9 +1,10 @@
 /**
  * `POST /v1/messages`, Anthropic's API: the same turn as a chat completion, in other words.
  *
- * The life of a request is that of chat.ts: body ▸ fields ▸ constraint ▸ admission ▸ blocks ▸ reply. All but the last two
- * happen before the status line. A stream is message_start, the events of the blocks, message_delta with reason and usage,
- * message_stop; `ping` goes out while nothing comes.
+ * The life of a request is that of chat.ts: body ▸ fields ▸ constraint ▸ admission ▸ blocks ▸
+ * reply. All but the last two happen before the status line. A stream is message_start, the events
+ * of the blocks, message_delta with reason and usage, message_stop; `ping` goes out while nothing
+ * comes.
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../runtime/index.ts"
 import { toHttpError } from "../errors.ts"

@@ -1,8 +1,10 @@
 /**
- * `thinking` and `output_config.effort`: how much is thought before the answer, and what the reply shows of it.
+ * `thinking` and `output_config.effort`: how much is thought before the answer, and what the reply
+ * shows of it.
  *
- * Whether a model thinks where a request says nothing is the model's own affair, as Anthropic has it too: its template decides.
- * A request that wants thoughts tells the template so; one that wants none gets a grammar without them.
+ * Whether a model thinks where a request says nothing is the model's own affair, as Anthropic has
+ * it too: its template decides. A request that wants thoughts tells the template so; one that wants
+ * none gets a grammar without them.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../runtime/index.ts"

@@ -1,8 +1,9 @@
 /**
  * Tools and the choice among them: from Anthropic's names to what the engine is told of a turn.
  *
- * A tool is `{name, description, input_schema}`. Its schema is taken from the body's text, in which number spelling and key
- * order survive. Tools that have a type of their own are run by a service, or have a schema that only its models know.
+ * A tool is `{name, description, input_schema}`. Its schema is taken from the body's text, in which
+ * number spelling and key order survive. Tools that have a type of their own are run by a service,
+ * or have a schema that only its models know.
  */
 import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -19,7 +20,10 @@ import {
 } from "../openai/request/tools.ts"
 import { isFields } from "../openai/request/wire.ts"
 
-/** The fields of a turn that a request says. What is left out is added to `leftOut`. Throws `Refusal`. */
+/**
+ * The fields of a turn that a request says. What is left out is added to `leftOut`. Throws
+ * `Refusal`.
+ */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice: choice } = body.value
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) {

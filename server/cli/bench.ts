@@ -1,6 +1,6 @@
 /**
- * `tokenrail bench`: how long the mask layer takes, token by token, on a corpus. One process and one thread, so that the
- * figures stand beside those of engines that are measured the same way.
+ * `tokenrail bench`: how long the mask layer takes, token by token, on a corpus. One process and
+ * one thread, so that the figures stand beside those of engines that are measured the same way.
  */
 import { arch, cpus, platform } from "node:os"
 import { type Command, Option } from "commander"

@@ -1,4 +1,7 @@
-/** `tokenrail cache`: what was written of GGUF and safetensors; `--clear` removes it. What was brought of the hub is not touched. */
+/**
+ * `tokenrail cache`: what was written of GGUF and safetensors; `--clear` removes it. What was
+ * brought of the hub is not touched.
+ */
 import type { Command } from "commander"
 import { type BuiltModel, BuiltModels } from "../../runtime/model/build/cache.ts"
 import { readPlaces } from "../../runtime/model/hub/places.ts"

@@ -1,11 +1,12 @@
 /**
- * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave it and what was
- * expected there.
+ * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave it
+ * and what was expected there.
  *
- * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as that model would write
- * them, token by token against the masks. Checking takes every spelling that JSON has (surface "conform") unless flags say
- * otherwise, but properties in the order in which `generate` writes them; where that alone is wrong, it says so. A compiled
- * constraint has the spelling it was compiled with.
+ * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as
+ * that model would write them, token by token against the masks. Checking takes every spelling that
+ * JSON has (surface "conform") unless flags say otherwise, but properties in the order in which
+ * `generate` writes them; where that alone is wrong, it says so. A compiled constraint has the
+ * spelling it was compiled with.
  */
 import type { Command } from "commander"
 import {
@@ -123,8 +124,8 @@ function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabular
 }
 
 /**
- * Reads texts token by token: each token must be in the mask at its place. What spells a control token is that token where the
- * constraint names tokens, else text.
+ * Reads texts token by token: each token must be in the mask at its place. What spells a control
+ * token is that token where the constraint names tokens, else text.
  */
 class TokenChecker {
   private readonly matcher: Matcher

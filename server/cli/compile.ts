@@ -1,6 +1,6 @@
 /**
- * `tokenrail compile`: what a constraint becomes, keyword by keyword; with a vocabulary also what it costs; with a
- * beginning also what may follow it. `--out` carries it to another process.
+ * `tokenrail compile`: what a constraint becomes, keyword by keyword; with a vocabulary also what
+ * it costs; with a beginning also what may follow it. `--out` carries it to another process.
  */
 import type { Command } from "commander"
 import {
@@ -96,7 +96,10 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   return Exit.Ok
 }
 
-/** `vocabulary`: null is none: control tokens read as they are spelled, and nothing is said of budgets of tokens. */
+/**
+ * `vocabulary`: null is none: control tokens read as they are spelled, and nothing is said of
+ * budgets of tokens.
+ */
 function compileHere(
   input: GrammarInput,
   options: CompileOptions,

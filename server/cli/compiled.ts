@@ -1,5 +1,6 @@
 /**
- * Compiled constraints in files: `compile --out <file>` writes them, `--compiled <file>` reads them.
+ * Compiled constraints in files: `compile --out <file>` writes them, `--compiled <file>` reads
+ * them.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
@@ -57,8 +58,8 @@ export function outFlags(command: Command): Command {
 }
 
 /**
- * Reads a file. `vocabulary`: null reads bytes, control tokens as they are spelled. Throws `UsageError` for an unreadable file
- * or other constraint flags, and as `deserialize`.
+ * Reads a file. `vocabulary`: null reads bytes, control tokens as they are spelled. Throws
+ * `UsageError` for an unreadable file or other constraint flags, and as `deserialize`.
  */
 export async function readCompiled(
   file: string,
@@ -86,7 +87,9 @@ export async function readCompiled(
     : deserialize(bytes, vocabulary, { compileMs })
 }
 
-/** Writes a constraint to `file`. Throws GrammarError when a machine is asked for and there is none. */
+/**
+ * Writes a constraint to `file`. Throws GrammarError when a machine is asked for and there is none.
+ */
 export async function writeCompiled(
   file: string,
   form: CompiledForm,
@@ -107,7 +110,8 @@ export async function writeCompiled(
     }
     return { file, bytes: bytes.length, ...written }
   }
-  // Without a vocabulary control tokens are read as text, and a machine of that would be another constraint elsewhere.
+  // Without a vocabulary control tokens are read as text, and a machine of that would be another
+  // constraint elsewhere.
   const isSource = !isForVocabulary && !closedKinds.has(input.kind)
   if (isSource && form === "machine")
     throw new UsageError("a machine of a grammar that may name tokens is for one vocabulary: give --vocab")

@@ -1,9 +1,10 @@
 /**
- * `tokenrail conformance`: the verdicts of the mask layer on a corpus, beside the verdicts that the corpus gives.
+ * `tokenrail conformance`: the verdicts of the mask layer on a corpus, beside the verdicts that the
+ * corpus gives.
  *
- * A wrong accept lets an invalid text through: the one failure that this project must not have, so it decides the exit
- * code. A wrong reject and a refusal cost completeness; against an earlier run, what was right must stay right. Suites
- * run in parallel child processes (suite/shards.ts).
+ * A wrong accept lets an invalid text through: the one failure that this project must not have, so
+ * it decides the exit code. A wrong reject and a refusal cost completeness; against an earlier run,
+ * what was right must stay right. Suites run in parallel child processes (suite/shards.ts).
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"

@@ -31,7 +31,10 @@ export interface ConstraintFlags {
   maxMask: number
 }
 
-/** Milliseconds that a constraint may take to compile, and the tokens for one place to be found: in every command alike. */
+/**
+ * Milliseconds that a constraint may take to compile, and the tokens for one place to be found: in
+ * every command alike.
+ */
 export const defaultCompileMs = 2_000
 export const defaultMaskMs = 1_000
 
@@ -100,7 +103,10 @@ function policyOption(name: keyof typeof policyWords, what: string): Option {
   )
 }
 
-/** The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable file. */
+/**
+ * The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable
+ * file.
+ */
 export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput | null> {
   const given = givenConstraints(flags)
   if (given.length > 1) {

@@ -4,7 +4,10 @@ import { type PackedRow, readMaskRows } from "../suite/maskbench.ts"
 import { UnsplitError } from "../suite/rows.ts"
 import { readTokenizer, readVocabulary } from "./vocabulary.ts"
 
-/** The tokenizer is read only where rows have no token ids. Throws `CorpusError`, and `UsageError` for the vocabulary. */
+/**
+ * The tokenizer is read only where rows have no token ids. Throws `CorpusError`, and `UsageError`
+ * for the vocabulary.
+ */
 export async function readCorpus(
   path: string,
   directory: string,

@@ -1,6 +1,7 @@
 /**
- * `tokenrail doctor`: whether what an answer takes is here, part by part, and what to do where it is not. The last part is an answer:
- * ten tokens within a constraint, from the model that the flags name.
+ * `tokenrail doctor`: whether what an answer takes is here, part by part, and what to do where it
+ * is not. The last part is an answer: ten tokens within a constraint, from the model that the flags
+ * name.
  *
  * It ends with 0 where all parts are well, else with 1. Whatever it finds it goes on to the end.
  */

@@ -1,8 +1,8 @@
 /**
  * How a command ends: one exit code and one line for every kind of failure.
  *
- * 0 ok · 1 a check failed · 2 usage or an unreadable file · 3 the constraint was refused · 4 the model or device failed ·
- * 5 the output is incomplete · 130, 143 interrupted by SIGINT, SIGTERM.
+ * 0 ok · 1 a check failed · 2 usage or an unreadable file · 3 the constraint was refused · 4 the
+ * model or device failed · 5 the output is incomplete · 130, 143 interrupted by SIGINT, SIGTERM.
  */
 import { CommanderError } from "commander"
 import {
@@ -48,7 +48,10 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** What a refusal is, where, and the way out: its kind, and its message, which begins with the place. */
+/**
+ * What a refusal is, where, and the way out: its kind, and its message, which begins with the
+ * place.
+ */
 export function describeRefusal({ kind, message }: GrammarError): string {
   return `${kind}: ${message}`
 }

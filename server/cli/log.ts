@@ -1,8 +1,9 @@
 /**
- * What a server says of its work, on standard error: lines of text where a person reads them, else a JSON object a line.
+ * What a server says of its work, on standard error: lines of text where a person reads them, else
+ * a JSON object a line.
  *
- * pino writes the objects; a terminal gets the same lines in words. Nothing in them comes from what a request said
- * (http/requestlog.ts).
+ * pino writes the objects; a terminal gets the same lines in words. Nothing in them comes from what
+ * a request said (http/requestlog.ts).
  */
 import type { RequestLogger } from "../http/requestlog.ts"
 import type { Io } from "./exit.ts"

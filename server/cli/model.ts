@@ -55,7 +55,10 @@ export function modelFlags(command: Command): Command {
     .option("--reasoning <how>", "how it marks its reasoning: auto (default), none, or <begin>,<end>")
 }
 
-/** Opens the model; its log lines go to standard error, unless `options`, what no flag of these says, has a `log`. */
+/**
+ * Opens the model; its log lines go to standard error, unless `options`, what no flag of these
+ * says, has a `log`.
+ */
 export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
   const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)

@@ -1,4 +1,7 @@
-/** `tokenrail models`: the models that are on this machine, whoever brought them, and whether they can be opened. */
+/**
+ * `tokenrail models`: the models that are on this machine, whoever brought them, and whether they
+ * can be opened.
+ */
 import type { Command } from "commander"
 import { inspect } from "../../runtime/model/build/prepare.ts"
 import { closedFolders, findModels } from "../../runtime/model/hub/inventory.ts"

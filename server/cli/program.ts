@@ -1,5 +1,6 @@
 /**
- * The program `tokenrail`: the only file that knows the process, its arguments, environment, streams and signals.
+ * The program `tokenrail`: the only file that knows the process, its arguments, environment,
+ * streams and signals.
  */
 import { Command } from "commander"
 import { closeGates } from "../../runtime/model/ort/gate.ts"
@@ -26,7 +27,8 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 }
 /** The command serves others than the reader of its output. */
 let outlivesReader = false
-// A reader that has seen enough (`| head`) is no failure; a server goes on without one, or where the disk of its log is full.
+// A reader that has seen enough (`| head`) is no failure; a server goes on without one, or where
+// the disk of its log is full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (!outlivesReader) exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM")
 })
@@ -75,8 +77,9 @@ if (interrupt.signal.aborted) exitNow(code, interrupt.signal.reason)
 /** Ends the process in the middle of everything, at once or in two seconds. */
 function exitNow(value: number, signal: NodeJS.Signals): void {
   if (!closeGates(2_000)) {
-    // A thread stays inside native code, and with it an exit would abort. The signal itself ends a process at once, with
-    // 128 and its number for a shell. Process 1 of a container is not ended by signals: it takes its chance below.
+    // A thread stays inside native code, and with it an exit would abort. The signal itself ends a
+    // process at once, with 128 and its number for a shell. Process 1 of a container is not ended
+    // by signals: it takes its chance below.
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   }

@@ -1,4 +1,6 @@
-/** What a long command tells while it runs, on standard error: how much is done. And tables as CSV. */
+/**
+ * What a long command tells while it runs, on standard error: how much is done. And tables as CSV.
+ */
 import type { Io } from "./exit.ts"
 
 /** Milliseconds between two lines: a person sees one line that changes, a log has few. */

@@ -28,7 +28,10 @@ export function pullCommand(program: Command, io: Io, done: (code: number) => vo
     })
 }
 
-/** A line of standard error that says how far a download or a conversion is, ten times a second; for a terminal only. */
+/**
+ * A line of standard error that says how far a download or a conversion is, ten times a second; for
+ * a terminal only.
+ */
 export function progressBar(io: Io): { show: (progress: ModelProgress) => void; end: () => void } {
   const width = 30
   let shownAt = Number.NEGATIVE_INFINITY

@@ -1,9 +1,9 @@
 /**
  * `tokenrail serve`: the HTTP server, until a signal ends it.
  *
- * On the first SIGINT or SIGTERM new work gets 503, on a port that stays open so that clients and proxies can tell.
- * Running answers may finish; those that take longer than `--drain` end with an error, and the process ends with 0. A
- * second signal ends it at once (program.ts).
+ * On the first SIGINT or SIGTERM new work gets 503, on a port that stays open so that clients and
+ * proxies can tell. Running answers may finish; those that take longer than `--drain` end with an
+ * error, and the process ends with 0. A second signal ends it at once (program.ts).
  *
  * Every flag may come from the environment or a file as well (settings.ts).
  */

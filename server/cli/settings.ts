@@ -1,10 +1,12 @@
 /**
- * Where the value of a flag comes from: the command line, else the environment, else a file, else its default.
+ * Where the value of a flag comes from: the command line, else the environment, else a file, else
+ * its default.
  *
- * `--max-body 1000` is `TOKENRAIL_MAX_BODY=1000` in the environment and `max-body = 1000` in the file, which is TOML and
- * has no tables. Lists are separated by commas in the environment, but for keys: there is one, whatever it holds. What is
- * wrong in the file is told with its line, and a name that no flag has is wrong: a misspelt bound would be no bound. The
- * environment belongs to others too, so there it is only reported.
+ * `--max-body 1000` is `TOKENRAIL_MAX_BODY=1000` in the environment and `max-body = 1000` in the
+ * file, which is TOML and has no tables. Lists are separated by commas in the environment, but for
+ * keys: there is one, whatever it holds. What is wrong in the file is told with its line, and a
+ * name that no flag has is wrong: a misspelt bound would be no bound. The environment belongs to
+ * others too, so there it is only reported.
  */
 import { readFile } from "node:fs/promises"
 import { type Command, InvalidArgumentError, type Option } from "commander"
@@ -14,8 +16,9 @@ import { type Io, UsageError } from "./exit.ts"
 const prefix = "TOKENRAIL_"
 
 /**
- * Gives the options of a parsed command, which has `--config`, the values that the command line left open. Returns names in the
- * environment that begin as settings do and are none. Throws `UsageError`.
+ * Gives the options of a parsed command, which has `--config`, the values that the command line
+ * left open. Returns names in the environment that begin as settings do and are none. Throws
+ * `UsageError`.
  */
 export async function applySettings(command: Command, { env }: Pick<Io, "env">): Promise<string[]> {
   const isOpen = (option: Option) => command.getOptionValueSource(option.attributeName()) !== "cli"
@@ -132,7 +135,10 @@ function readToml(source: string, file: string): Record<string, unknown> {
   }
 }
 
-/** The line on which the file begins to say something of a key: behind the last beginning of it that says nothing. */
+/**
+ * The line on which the file begins to say something of a key: behind the last beginning of it that
+ * says nothing.
+ */
 function lineOf(key: string, source: string): number {
   const lines = source.split("\n")
   let start = 1

@@ -1,9 +1,9 @@
 /**
- * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`. It is `tokenizer.json`, `tekken.json` or a
- * file of tiktoken ranks, in this order.
+ * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`. It is
+ * `tokenizer.json`, `tekken.json` or a file of tiktoken ranks, in this order.
  *
- * The width of the logits is not known without a graph. It is taken from config.json where there is one, else the
- * highest id decides.
+ * The width of the logits is not known without a graph. It is taken from config.json where there is
+ * one, else the highest id decides.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -28,7 +28,10 @@ interface Settings {
   width: number | undefined
 }
 
-/** Reads the tokenizer's file and the configuration files beside it. Throws `UsageError` naming the file. */
+/**
+ * Reads the tokenizer's file and the configuration files beside it. Throws `UsageError` naming the
+ * file.
+ */
 export async function readVocabulary(directory: string): Promise<Vocabulary> {
   const settings = await readSettings(directory)
   const json = await readJsonFile(directory, "tokenizer.json")
@@ -69,7 +72,10 @@ function vocabularyOf(directory: string, json: Json, settings: Settings): Vocabu
   )
 }
 
-/** tekken.json names its own end; the special tokens of tiktoken's ranks stand in tokenizer_config.json. */
+/**
+ * tekken.json names its own end; the special tokens of tiktoken's ranks stand in
+ * tokenizer_config.json.
+ */
 async function readRanks(directory: string, settings: Settings): Promise<Vocabulary> {
   const { tokenizerConfig, configs, width } = settings
   const names = await readdir(directory).catch(() => [] as string[])

@@ -1,14 +1,17 @@
 /**
- * Who may call: the API keys that a request must carry one of, and the host names that are of this machine.
+ * Who may call: the API keys that a request must carry one of, and the host names that are of this
+ * machine.
  *
- * A key without a character would let everybody in who sends none, so it is an error wherever it is given. Host names are
- * read as a browser reads them, by `URL`: a name that only begins or ends like a loopback address is another's, and every
- * spelling of an address is that address.
+ * A key without a character would let everybody in who sends none, so it is an error wherever it is
+ * given. Host names are read as a browser reads them, by `URL`: a name that only begins or ends
+ * like a loopback address is another's, and every spelling of an address is that address.
  */
 
 import { Refusal } from "../errors.ts"
 
-/** The keys without the white space around them. Throws RangeError on a key that has no character. */
+/**
+ * The keys without the white space around them. Throws RangeError on a key that has no character.
+ */
 export function readKeys(keys: readonly string[]): string[] {
   const read = keys.map((key) => key.trim())
   if (read.includes("")) throw new RangeError("an API key is empty: give one, or leave it out")
@@ -16,8 +19,8 @@ export function readKeys(keys: readonly string[]): string[] {
 }
 
 /**
- * Which of the keys the request carries, as an index; −1 where there are none. Rejects with `Refusal` (401) when it carries none
- * of them.
+ * Which of the keys the request carries, as an index; −1 where there are none. Rejects with
+ * `Refusal` (401) when it carries none of them.
  */
 export async function checkKey(request: Request, keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return -1
@@ -35,7 +38,10 @@ export async function checkKey(request: Request, keys: readonly string[]): Promi
   })
 }
 
-/** Whether a host name, without a port, is of this machine: 127/8, ::1, localhost and the names below it. */
+/**
+ * Whether a host name, without a port, is of this machine: 127/8, ::1, localhost and the names
+ * below it.
+ */
 export function isLoopback(host: string): boolean {
   const address = host.includes(":") ? `[${host.replace(/^\[(.*)\]$/, "$1")}]` : host
   // What has a meaning of its own in a URL is no part of a host name.
@@ -51,8 +57,9 @@ const hostNames = new Set([
 ])
 
 /**
- * Whether a host name is one by which only this machine or its own network calls this server: a loopback name, a name of the
- * local network (`.local`, which no public name server answers), or a container's name of its host.
+ * Whether a host name is one by which only this machine or its own network calls this server: a
+ * loopback name, a name of the local network (`.local`, which no public name server answers), or a
+ * container's name of its host.
  */
 export function isLocalName(host: string): boolean {
   if (isLoopback(host)) return true

@@ -1,10 +1,10 @@
 /**
  * The body of a request: read once, kept in two views.
  *
- * `value` is what `JSON.parse` makes of it and serves every ordinary field. A schema must not pass through it, because
- * it forgets how numbers are spelt, rounds big integers, moves integer-like keys to the front and drops repeated keys.
- * So `text(path)` gives the exact characters of any part, cut out by the lossless reader of grammar/, and that is what
- * a constraint is compiled from.
+ * `value` is what `JSON.parse` makes of it and serves every ordinary field. A schema must not pass
+ * through it, because it forgets how numbers are spelt, rounds big integers, moves integer-like
+ * keys to the front and drops repeated keys. So `text(path)` gives the exact characters of any
+ * part, cut out by the lossless reader of grammar/, and that is what a constraint is compiled from.
  */
 import { GrammarError, type JsonNode, readJson } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -16,7 +16,10 @@ export interface BodyLimits {
   maxBytes: number
   /** Nesting of a JSON body. */
   maxDepth: number
-  /** Commas, colons and opening brackets between its strings: each makes a value or a member, of some 200 bytes. */
+  /**
+   * Commas, colons and opening brackets between its strings: each makes a value or a member, of
+   * some 200 bytes.
+   */
   maxMarks: number
   /** Escapes in its strings: each makes a piece of a string, of some 60 bytes. */
   maxEscapes: number
@@ -66,7 +69,10 @@ export class RequestBody {
     this.value = value
   }
 
-  /** The characters of the value at `path` (names of members, numbers of items), or null when there is none. */
+  /**
+   * The characters of the value at `path` (names of members, numbers of items), or null when there
+   * is none.
+   */
   text(path: readonly (string | number)[]): string | null {
     let node: JsonNode | undefined = this.root
     for (const step of path) {
@@ -101,8 +107,9 @@ export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
 }
 
 /**
- * The bytes of a JSON body, decoded. Throws `Refusal`: 413 when there are too many, 429 when all bodies together have too many,
- * 415 when they cannot be decoded, 400 when it is said to be something else. They count as `held` until the caller gives them back.
+ * The bytes of a JSON body, decoded. Throws `Refusal`: 413 when there are too many, 429 when all
+ * bodies together have too many, 415 when they cannot be decoded, 400 when it is said to be
+ * something else. They count as `held` until the caller gives them back.
  */
 export async function readBytes(
   request: Request,
@@ -142,7 +149,10 @@ export async function readBytes(
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Bytes that are appended piece by piece. Costs a copy of them all each time that they have doubled. */
+/**
+ * Bytes that are appended piece by piece. Costs a copy of them all each time that they have
+ * doubled.
+ */
 class GrowingBytes {
   length = 0
   private bytes: Uint8Array<ArrayBuffer>
@@ -177,8 +187,9 @@ const Backslash = 0x5c
 const OpenBrace = 0x7b
 
 /**
- * Throws `Refusal` when what the bytes spell would take too much memory: three bytes can make an object of hundreds, and
- * a heap that is full ends the process, in a thread too. Of malformed text the count means nothing, and does no harm.
+ * Throws `Refusal` when what the bytes spell would take too much memory: three bytes can make an
+ * object of hundreds, and a heap that is full ends the process, in a thread too. Of malformed text
+ * the count means nothing, and does no harm.
  */
 function checkExtent(bytes: Uint8Array, { maxMarks, maxEscapes }: ParseLimits): void {
   const { markCount, escapeCount } = extentOf(bytes)
@@ -186,7 +197,10 @@ function checkExtent(bytes: Uint8Array, { maxMarks, maxEscapes }: ParseLimits): 
   checkCount("escapes in strings", escapeCount, maxEscapes)
 }
 
-/** What the reading of a JSON text costs by, beside its bytes: see `BodyLimits`. Cost: one pass over them, 1 ns each. */
+/**
+ * What the reading of a JSON text costs by, beside its bytes: see `BodyLimits`. Cost: one pass over
+ * them, 1 ns each.
+ */
 export function extentOf(bytes: Uint8Array): { markCount: number; escapeCount: number } {
   let markCount = 0
   let escapeCount = 0

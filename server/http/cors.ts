@@ -1,9 +1,11 @@
 /**
- * Which pages may call: those of this machine, those of this server, and the origins that were named.
+ * Which pages may call: those of this machine, those of this server, and the origins that were
+ * named.
  *
- * A browser says by `Origin` whose page sends a request. Foreign ones are turned away before anything runs, so that a page
- * cannot use up the model by requests whose answers it may not read. Requests without `Origin` are no browser's.
- * No credentials are allowed: a key travels in the `authorization` header, which a page has to know.
+ * A browser says by `Origin` whose page sends a request. Foreign ones are turned away before
+ * anything runs, so that a page cannot use up the model by requests whose answers it may not read.
+ * Requests without `Origin` are no browser's. No credentials are allowed: a key travels in the
+ * `authorization` header, which a page has to know.
  */
 
 import { errorResponse, Refusal } from "../errors.ts"
@@ -16,7 +18,10 @@ const exposed = [
   ),
 ].join(", ")
 
-/** The headers that let a page read the reply; null where the request comes from no page. Throws `Refusal` (403). */
+/**
+ * The headers that let a page read the reply; null where the request comes from no page. Throws
+ * `Refusal` (403).
+ */
 export function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
   const origin = request.headers.get("origin")
   if (origin === null) return null

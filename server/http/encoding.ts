@@ -1,9 +1,10 @@
 /**
  * Compressed bodies of requests, decoded piece by piece.
  *
- * A few kilobytes can decode to gigabytes, and endless input to nothing. So what comes in and what comes out are both counted
- * while they flow, and either ends at the bound of a body. The decoders of Node run outside the event loop and are loaded with
- * the first such body; where there are none, the encoding is refused by name.
+ * A few kilobytes can decode to gigabytes, and endless input to nothing. So what comes in and what
+ * comes out are both counted while they flow, and either ends at the bound of a body. The decoders
+ * of Node run outside the event loop and are loaded with the first such body; where there are none,
+ * the encoding is refused by name.
  */
 import { Refusal } from "../errors.ts"
 import { quote } from "./quote.ts"
@@ -17,7 +18,10 @@ interface Zlib
   constants: { ZSTD_d_windowLogMax?: number }
 }
 
-/** Bytes that a decoder of zstd may look back, as RFC 8878 has it: a frame that asks for more is refused. */
+/**
+ * Bytes that a decoder of zstd may look back, as RFC 8878 has it: a frame that asks for more is
+ * refused.
+ */
 const maxWindowLog = 23
 
 /** By the name of an encoding; a version of Node may lack one of them. */
@@ -30,7 +34,10 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Transform | undefined>> 
     windowLog === undefined ? undefined : createZstdDecompress?.({ params: { [windowLog]: maxWindowLog } }),
 }
 
-/** The encoding of a body, or null where it stands as it is. Throws `Refusal` (415) where it is none that can be decoded. */
+/**
+ * The encoding of a body, or null where it stands as it is. Throws `Refusal` (415) where it is none
+ * that can be decoded.
+ */
 export function encodingOf(request: Request): string | null {
   const given = (request.headers.get("content-encoding") ?? "").trim().toLowerCase()
   if (given === "" || given === "identity") return null
@@ -39,8 +46,9 @@ export function encodingOf(request: Request): string | null {
 }
 
 /**
- * The decoded pieces. Throws what reading `body` throws, `tooLarge()` where more than `maxBytes` come in, and `Refusal` where they
- * are not of the encoding. Whoever reads them counts what comes out; leaving early ends the decoder and the body.
+ * The decoded pieces. Throws what reading `body` throws, `tooLarge()` where more than `maxBytes`
+ * come in, and `Refusal` where they are not of the encoding. Whoever reads them counts what comes
+ * out; leaving early ends the decoder and the body.
  */
 export async function* decoded(
   body: AsyncIterable<Uint8Array>,

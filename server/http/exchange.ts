@@ -1,9 +1,10 @@
 /**
  * One request and its reply, as the log, the metrics and the limits of a key see them.
  *
- * An exchange begins when the request comes and ends when its reply is whole: for a stream, when the last token has been
- * drawn or the client has gone. Whoever answers tells it what it began (`follow`) and what it refused (`noted`); what it keeps
- * are figures and names, never what a request said.
+ * An exchange begins when the request comes and ends when its reply is whole: for a stream, when
+ * the last token has been drawn or the client has gone. Whoever answers tells it what it began
+ * (`follow`) and what it refused (`noted`); what it keeps are figures and names, never what a
+ * request said.
  */
 import type { GenerateResult, Usage } from "../../runtime/index.ts"
 import { type ErrorBody, toHttpError } from "../errors.ts"
@@ -33,7 +34,10 @@ export interface Refused {
   readonly code: string
   /** Of a constraint's error: syntax, unsupported, unsatisfiable, limit. */
   readonly kind?: string
-  /** Of a failure of the server: the error's name and where it was thrown. Its message may hold what a request said. */
+  /**
+   * Of a failure of the server: the error's name and where it was thrown. Its message may hold what
+   * a request said.
+   */
   readonly fault?: string
 }
 
@@ -94,7 +98,8 @@ export class Exchange {
     const { method } = this.request
     return {
       ...{ requestId: this.requestId, method, endpoint: this.endpoint, ms: this.ms },
-      // Nobody reads what a client that has gone would have been told: that is no failure of the server.
+      // Nobody reads what a client that has gone would have been told: that is no failure of the
+      // server.
       status: isAborted && status >= 500 ? clientGone : status,
       tokens: results.length > 0 ? sumOf(results) : null,
       finish: [...new Set(results.flatMap(({ choices }) => choices.map(finishOf)))],

@@ -1,23 +1,25 @@
 /**
- * Clients that have shut down their sending side (FIN) behind the request: are they gone, or do they still read?
+ * Clients that have shut down their sending side (FIN) behind the request: are they gone, or do
+ * they still read?
  *
- * Both look alike until something is sent to them: the system of one that is gone answers with a reset. Node takes all of
- * them for gone. Here something is sent that HTTP allows at any time and that changes nothing: ahead of the reply the line
- * `100 Continue`, inside an event stream a comment. The reset of one such probe is seen when the next is sent; then the
- * connection closes, and with it the request's signal fires.
+ * Both look alike until something is sent to them: the system of one that is gone answers with a
+ * reset. Node takes all of them for gone. Here something is sent that HTTP allows at any time and
+ * that changes nothing: ahead of the reply the line `100 Continue`, inside an event stream a
+ * comment. The reset of one such probe is seen when the next is sent; then the connection closes,
+ * and with it the request's signal fires.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
 /**
- * Milliseconds between probes. The reset of a client that is gone is here after a round trip, and then its thread and its slot are
- * free: a near one must not hold them for as long as a far one may take. The last wait is repeated: a client may also go when
- * its FIN has long been seen.
+ * Milliseconds between probes. The reset of a client that is gone is here after a round trip, and
+ * then its thread and its slot are free: a near one must not hold them for as long as a far one may
+ * take. The last wait is repeated: a client may also go when its FIN has long been seen.
  */
 const probeWaits = [8, 32, 160, 800, 5_000]
 
 /**
- * Makes the server answer clients that only read. `isEventStream` says of a reply whose head is written whether it is an
- * event stream; the chunks of those have to be whole events.
+ * Makes the server answer clients that only read. `isEventStream` says of a reply whose head is
+ * written whether it is an event stream; the chunks of those have to be whole events.
  */
 export function answerHalfClosed(server: Server, isEventStream: (response: ServerResponse) => boolean): void {
   Object.assign(server, { httpAllowHalfOpen: true })

@@ -1,8 +1,9 @@
 /**
  * `GET /metrics`: what the server and its engine have counted, as Prometheus reads it.
  *
- * Requests are counted here; what the engine counts is read from it when somebody asks, so its steps pay nothing for it. Labels
- * are routes, statuses, kinds and nothing else: a client can make no new series. Each application has a registry of its own.
+ * Requests are counted here; what the engine counts is read from it when somebody asks, so its
+ * steps pay nothing for it. Labels are routes, statuses, kinds and nothing else: a client can make
+ * no new series. Each application has a registry of its own.
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
 import { type Distribution, decades } from "../../runtime/engine/distribution.ts"
@@ -112,7 +113,10 @@ export class Metrics {
     )
   }
 
-  /** The package's own classes cannot be set to what was counted elsewhere; its registry asks for these three alone. */
+  /**
+   * The package's own classes cannot be set to what was counted elsewhere; its registry asks for
+   * these three alone.
+   */
   private register(name: string, help: string, type: "counter" | "histogram", read: () => Value[]): void {
     const metric = { name: `tokenrail_${name}`, get: async () => ({ ...metric, help, type, values: read() }) }
     this.registry.registerMetric(metric as unknown as Counter)

@@ -1,10 +1,10 @@
 /**
  * Bodies that come in many small pieces.
  *
- * One read of a socket can hold ten thousand chunks of a byte, and Node hands over each by itself: on its way through the
- * streams it costs some microseconds, whatever its size, in which nobody else is served. So small pieces travel together,
- * at the end of the turn in which they came. A body of too many is refused, and its connection closed, before the rest is
- * looked at.
+ * One read of a socket can hold ten thousand chunks of a byte, and Node hands over each by itself:
+ * on its way through the streams it costs some microseconds, whatever its size, in which nobody
+ * else is served. So small pieces travel together, at the end of the turn in which they came. A
+ * body of too many is refused, and its connection closed, before the rest is looked at.
  */
 import type { IncomingMessage, Server } from "node:http"
 import { Refusal, toHttpError } from "../errors.ts"
@@ -54,7 +54,10 @@ function gather(request: IncomingMessage): void {
   }
 }
 
-/** Past the application, as Node's parser answers what it cannot read: to the application the client has gone. */
+/**
+ * Past the application, as Node's parser answers what it cannot read: to the application the client
+ * has gone.
+ */
 function refuse({ socket }: IncomingMessage): void {
   const what = `the body comes in more than ${maxPieces} pieces of less than ${minPieceBytes} bytes on average`
   const { status, body } = toHttpError(

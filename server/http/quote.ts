@@ -1,14 +1,17 @@
 /**
  * How an error message repeats what a request said: short, whatever was sent.
  *
- * A message shows enough of a value to find it in the request. A value of megabytes must not come back as a reply of
- * megabytes, so long texts are cut here, and between two characters: half a surrogate pair is no text.
+ * A message shows enough of a value to find it in the request. A value of megabytes must not come
+ * back as a reply of megabytes, so long texts are cut here, and between two characters: half a
+ * surrogate pair is no text.
  */
 
 /** Units of a value that a message repeats. */
 export const maxQuotedUnits = 80
 
-/** The value as JSON of at most some 80 units. The cost of a long string is that of its beginning. */
+/**
+ * The value as JSON of at most some 80 units. The cost of a long string is that of its beginning.
+ */
 export function quote(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(cutText(value, maxQuotedUnits))
   if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list"
@@ -21,7 +24,10 @@ export function cutText(text: string, most: number): string {
   return text.length <= most ? text : `${beginning(text, most - 1)}…`
 }
 
-/** The text without its middle where it is long: the end of a message is the way out. At most `most` units. */
+/**
+ * The text without its middle where it is long: the end of a message is the way out. At most `most`
+ * units.
+ */
 export function cutMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const tail = most >> 2

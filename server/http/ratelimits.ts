@@ -1,14 +1,16 @@
 /**
  * How much each key may ask for in a minute: requests, and tokens of prompts and answers together.
  *
- * Each bound is a bucket that holds what a minute allows and fills evenly, so nobody waits for a full minute to begin. A
- * request is let in while the buckets of its key hold one unit. How many tokens it will take is not known then, so they are
- * taken as they come: those of the prompt when it has been read, those of the answer while they are drawn. A bucket may go
- * below empty that way, and whoever comes next waits until that is made up for: over time a key gets what its bound says.
+ * Each bound is a bucket that holds what a minute allows and fills evenly, so nobody waits for a
+ * full minute to begin. A request is let in while the buckets of its key hold one unit. How many
+ * tokens it will take is not known then, so they are taken as they come: those of the prompt when
+ * it has been read, those of the answer while they are drawn. A bucket may go below empty that way,
+ * and whoever comes next waits until that is made up for: over time a key gets what its bound says.
  *
- * To reserve prompt and max_tokens at the beginning instead would turn away most clients, who leave max_tokens out and would
- * reserve the rest of the context; to take everything at the end would let in any number at once. A request that was let in
- * is never cut. The reservation would also need the prompt's tokens, which cost more to count than a refusal should.
+ * To reserve prompt and max_tokens at the beginning instead would turn away most clients, who leave
+ * max_tokens out and would reserve the rest of the context; to take everything at the end would let
+ * in any number at once. A request that was let in is never cut. The reservation would also need
+ * the prompt's tokens, which cost more to count than a refusal should.
  */
 import { Refusal } from "../errors.ts"
 
@@ -40,7 +42,10 @@ export class RateLimits {
     this.now = now
   }
 
-  /** Lets a request of this key in, or of whoever has none where `key` is −1. Throws `Refusal` (429) when one of its bounds is reached. */
+  /**
+   * Lets a request of this key in, or of whoever has none where `key` is −1. Throws `Refusal` (429)
+   * when one of its bounds is reached.
+   */
   admit(key: number): Admission {
     const buckets = this.bucketsOf(key)
     const now = this.now()

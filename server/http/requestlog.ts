@@ -1,9 +1,9 @@
 /**
  * One line of the log for each request: what was asked for by route, how it ended, what it took.
  *
- * There is nothing in it of what a request said: no prompt, no text, no schema, no key, and no message of an error, which may
- * repeat them. Who keeps the log is the caller's choice: a logger here is any object with these four methods, such as one
- * of pino.
+ * There is nothing in it of what a request said: no prompt, no text, no schema, no key, and no
+ * message of an error, which may repeat them. Who keeps the log is the caller's choice: a logger
+ * here is any object with these four methods, such as one of pino.
  */
 import type { Outcome } from "./exchange.ts"
 

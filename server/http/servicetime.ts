@@ -1,10 +1,11 @@
 /**
- * How long a client should wait when the line is full: until those who are here now have been served.
+ * How long a client should wait when the line is full: until those who are here now have been
+ * served.
  *
- * The time a sequence spends in its slot is measured by Little's law, which needs no look at any one of them: the time
- * that all slots together were taken, over the number of sequences that it served. Those still running have had half of
- * theirs, on average. What was measured counts half as much after every `memory` sequences, so that the mean follows the
- * load.
+ * The time a sequence spends in its slot is measured by Little's law, which needs no look at any
+ * one of them: the time that all slots together were taken, over the number of sequences that it
+ * served. Those still running have had half of theirs, on average. What was measured counts half as
+ * much after every `memory` sequences, so that the mean follows the load.
  */
 
 /** What the engine says of itself. */
@@ -29,7 +30,10 @@ export class ServiceTime {
     this.takenMs = guessMs
   }
 
-  /** To be called at every change of the line that is seen, the more often the better. `at` in milliseconds. */
+  /**
+   * To be called at every change of the line that is seen, the more often the better. `at` in
+   * milliseconds.
+   */
   observe(line: Line, at: number): void {
     const { last } = this
     this.last = { ...line, at }
@@ -47,7 +51,10 @@ export class ServiceTime {
     return this.takenMs / (this.servedCount + (this.last?.running ?? 0) / 2)
   }
 
-  /** Seconds until the last one seen leaves the line: as many at a time are served as there are slots. */
+  /**
+   * Seconds until the last one seen leaves the line: as many at a time are served as there are
+   * slots.
+   */
   get waitSeconds(): number {
     if (!this.last) return 0
     const { running, waiting, slots } = this.last

@@ -1,10 +1,11 @@
 /**
  * Server-sent events: a sequence of JSON values as a streamed reply.
  *
- * The reply starts with its status line before the first value is there, so the caller must have refused by then
- * whatever can be refused. Values are pulled: nothing is produced for a reader that does not read, and a reader that
- * goes away ends the producer by `cancel` and its `return()`. Until the first value a comment goes out every `heartbeatMs`, which
- * keeps proxies from closing the connection while a request waits in line.
+ * The reply starts with its status line before the first value is there, so the caller must have
+ * refused by then whatever can be refused. Values are pulled: nothing is produced for a reader that
+ * does not read, and a reader that goes away ends the producer by `cancel` and its `return()`.
+ * Until the first value a comment goes out every `heartbeatMs`, which keeps proxies from closing
+ * the connection while a request waits in line.
  */
 
 export interface EventStreamOptions {

@@ -1,7 +1,8 @@
 /**
  * The fields of `POST /tokenize` and `/detokenize`: from a JSON object to a checked request.
  *
- * The fields of chat and of completions that decide about a prompt's tokens mean here what they mean there.
+ * The fields of chat and of completions that decide about a prompt's tokens mean here what they
+ * mean there.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"

@@ -1,8 +1,9 @@
 /**
  * An earlier run of a suite to measure a new one by: what was right then must be right now.
  *
- * The file is what `--json` printed: one object a row, then the summary. Rows are compared by name, so a baseline of a
- * part of a corpus serves too; where it holds no rows, the summaries are compared.
+ * The file is what `--json` printed: one object a row, then the summary. Rows are compared by name,
+ * so a baseline of a part of a corpus serves too; where it holds no rows, the summaries are
+ * compared.
  */
 import { readFile } from "node:fs/promises"
 

@@ -1,5 +1,6 @@
 /**
- * Does a constraint accept a text, and if not, where does the text leave it and what was expected there.
+ * Does a constraint accept a text, and if not, where does the text leave it and what was expected
+ * there.
  *
  * No model is needed: over the 256 single bytes as vocabulary a token is a byte.
  */
@@ -10,8 +11,8 @@ export interface Verdict {
   /** Whether the whole text is the beginning of an accepted one. */
   prefix: boolean
   /**
-   * Byte at which the text leaves the constraint; its length when it only ends too early. Token by token: the first byte
-   * of the token that is not allowed.
+   * Byte at which the text leaves the constraint; its length when it only ends too early. Token by
+   * token: the first byte of the token that is not allowed.
    */
   offset: number
   line: number
@@ -23,7 +24,10 @@ export interface Verdict {
   allowed?: number
 }
 
-/** Reads texts byte by byte. The machine is over any vocabulary: `byteMachine` makes one that needs none. */
+/**
+ * Reads texts byte by byte. The machine is over any vocabulary: `byteMachine` makes one that needs
+ * none.
+ */
 export class TextChecker {
   private readonly matcher: Matcher
 
@@ -43,7 +47,10 @@ export class TextChecker {
   }
 }
 
-/** Whether the constraint names tokens of the machine's vocabulary: then what spells a control token is that token. */
+/**
+ * Whether the constraint names tokens of the machine's vocabulary: then what spells a control token
+ * is that token.
+ */
 export function readsTokens(machine: TokenMachine): boolean {
   return machine.grammar?.readsTokens === true
 }

@@ -1,10 +1,12 @@
 /**
- * A suite of single constraints: texts that are accepted, rejected, or the beginning of an accepted text.
+ * A suite of single constraints: texts that are accepted, rejected, or the beginning of an accepted
+ * text.
  *
- * A row of the file is `{id, kind, grammar, options?, tests: [{text, valid, prefix?}], error?}`. `grammar` is what the
- * kind is made of: a text, a schema or a structural tag as a value, a list of choices, the fields of a request with tools.
- * `options` are the policies that the wire names, and what the kind has of its own (`flags`, `root`, `start`). A row with
- * `error` must be refused. Texts are read byte by byte, in every spelling that JSON has; control tokens are read as spelled.
+ * A row of the file is `{id, kind, grammar, options?, tests: [{text, valid, prefix?}], error?}`.
+ * `grammar` is what the kind is made of: a text, a schema or a structural tag as a value, a list of
+ * choices, the fields of a request with tools. `options` are the policies that the wire names, and
+ * what the kind has of its own (`flags`, `root`, `start`). A row with `error` must be refused.
+ * Texts are read byte by byte, in every spelling that JSON has; control tokens are read as spelled.
  */
 import { type CompileOptions, compile, GrammarError, type GrammarInput } from "../../runtime/index.ts"
 import { byteMachine, TextChecker } from "./checker.ts"
@@ -14,7 +16,9 @@ import { CorpusError, membersOf, type Row, rowsOf } from "./rows.ts"
 export interface GrammarRow {
   id: string
   kind: string
-  /** Schemas and structural tags: their own text, spelt as in the file; other grammars as values. */
+  /**
+   * Schemas and structural tags: their own text, spelt as in the file; other grammars as values.
+   */
   grammar: unknown
   options: Record<string, unknown>
   tests: { text: string; valid: boolean; prefix?: boolean }[]

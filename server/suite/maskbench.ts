@@ -1,11 +1,13 @@
 /**
- * MaskBench: schemas with texts that are valid or not, as token ids, and what a token-level engine says of them.
+ * MaskBench: schemas with texts that are valid or not, as token ids, and what a token-level engine
+ * says of them.
  *
- * A row of a file is `{id, schema, tests: [{valid, tokens}]}`, or has `text` or `data` in place of `tokens`, which the vocabulary's
- * own tokenizer splits. A directory holds one JSON file a schema, as the benchmark's repository has them. A text is accepted when
- * every token is in the mask at its place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of
- * their ids, so that a thinned run is a fair sample, in one process that keeps its caches, as a server does. Idea of the corpus
- * and the timing: guidance-ai/jsonschemabench, maskbench.
+ * A row of a file is `{id, schema, tests: [{valid, tokens}]}`, or has `text` or `data` in place of
+ * `tokens`, which the vocabulary's own tokenizer splits. A directory holds one JSON file a schema,
+ * as the benchmark's repository has them. A text is accepted when every token is in the mask at its
+ * place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of
+ * their ids, so that a thinned run is a fair sample, in one process that keeps its caches, as a
+ * server does. Idea of the corpus and the timing: guidance-ai/jsonschemabench, maskbench.
  */
 import { createHash } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
@@ -26,7 +28,10 @@ export interface MaskRow {
   tests: { valid: boolean; tokens: number[] }[]
 }
 
-/** What is printed for a schema: verdicts and times, or why it was refused, or that it brought the engine down. */
+/**
+ * What is printed for a schema: verdicts and times, or why it was refused, or that it brought the
+ * engine down.
+ */
 export type MaskResult =
   | {
       id: string
@@ -39,7 +44,10 @@ export type MaskResult =
   | { id: string; refused: string }
   | { id: string; crashed: string }
 
-/** A mask may take five times as long as a server lets it take: suites run on all cores at once. What takes longer is an error of its row. */
+/**
+ * A mask may take five times as long as a server lets it take: suites run on all cores at once.
+ * What takes longer is an error of its row.
+ */
 const maskMs = 5_000
 
 /** A row that is not parsed yet. */
@@ -57,8 +65,9 @@ export interface RowTokens {
 }
 
 /**
- * The rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1 of their ids. They stay compressed until
- * they are read: the corpus is no part of the memory that an engine takes. Throws `CorpusError` for the first that is broken.
+ * The rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1 of their
+ * ids. They stay compressed until they are read: the corpus is no part of the memory that an engine
+ * takes. Throws `CorpusError` for the first that is broken.
  */
 export async function readMaskRows(path: string, tokens: RowTokens): Promise<PackedRow[]> {
   const rows: { key: string; row: PackedRow }[] = []
@@ -124,13 +133,19 @@ function readTokens(
   return { accepted: matcher.fsm.vocabulary.endIds.some((id) => hasBit(mask, id)) }
 }
 
-/** `kind path: message` of a grammar's error, which the message of the error already begins with in part. */
+/**
+ * `kind path: message` of a grammar's error, which the message of the error already begins with in
+ * part.
+ */
 export function describeError(error: unknown): string {
   if (error instanceof GrammarError) return `${error.kind} ${error.message}`
   return `internal ${error instanceof Error ? error.message : String(error)}`
 }
 
-/** What is run of a row, in a form that is read with little garbage: what a run leaves for the collector is the engine's. */
+/**
+ * What is run of a row, in a form that is read with little garbage: what a run leaves for the
+ * collector is the engine's.
+ */
 function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow {
   const members = membersOf(row)
   const named = members.get("id")

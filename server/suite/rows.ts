@@ -1,6 +1,6 @@
 /**
- * The rows of a corpus: one JSON object a line of a `.jsonl` or `.jsonl.gz` file. Whatever is wrong with one is told with the file,
- * the line and the row's name, before anything runs.
+ * The rows of a corpus: one JSON object a line of a `.jsonl` or `.jsonl.gz` file. Whatever is wrong
+ * with one is told with the file, the line and the row's name, before anything runs.
  */
 import { createReadStream } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"

@@ -1,8 +1,10 @@
 /**
- * The JSON-Schema-Test-Suite as a test of languages: is an instance accepted in every spelling that it has?
+ * The JSON-Schema-Test-Suite as a test of languages: is an instance accepted in every spelling that
+ * it has?
  *
- * Three spellings are read byte by byte: as the file has it, without white space, and with every character of every
- * string and key as `\uXXXX`. All three must agree; `"mixed"` says that they do not, which is always a failure.
+ * Three spellings are read byte by byte: as the file has it, without white space, and with every
+ * character of every string and key as `\uXXXX`. All three must agree; `"mixed"` says that they do
+ * not, which is always a failure.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join, relative } from "node:path"
@@ -32,7 +34,10 @@ export interface Suite {
   documents: Record<string, string>
 }
 
-/** Reads `<directory>/tests/<draft>` and `<directory>/remotes`. `draft` is `draft2020-12` or `2020-12`. */
+/**
+ * Reads `<directory>/tests/<draft>` and `<directory>/remotes`. `draft` is `draft2020-12` or
+ * `2020-12`.
+ */
 export async function readSuite(directory: string, draft: string): Promise<Suite> {
   const name = draft.startsWith("draft") ? draft : `draft${draft}`
   const root = join(directory, "tests", name)

@@ -1,9 +1,9 @@
 /**
  * A suite over all cores: child processes that each take every n-th job, watched from here.
  *
- * A job may hang or bring its process down, and that is a result too: the child is ended, the job is reported as
- * crashed, and a new child goes on after it. A child prints one line a job, in order, so the parent always knows which
- * job is running.
+ * A job may hang or bring its process down, and that is a result too: the child is ended, the job
+ * is reported as crashed, and a new child goes on after it. A child prints one line a job, in
+ * order, so the parent always knows which job is running.
  */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"

@@ -1,5 +1,6 @@
 /**
- * An answer of chat: what is said, thought and called, as a whole message and as deltas. The joined deltas are the message.
+ * An answer of chat: what is said, thought and called, as a whole message and as deltas. The joined
+ * deltas are the message.
  */
 import type { Choice, GenerationEvent, ToolCall } from "../../../runtime/index.ts"
 import type { ChatRequest } from "./schema.ts"
@@ -71,7 +72,10 @@ export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readon
   return { tokenrail: { fields: fields.map(({ type, ...rest }) => ({ event: type, ...rest, ...place })) } }
 }
 
-/** The values of a choice that have closed, for a whole reply, where it was asked how sure the model was of them. */
+/**
+ * The values of a choice that have closed, for a whole reply, where it was asked how sure the model
+ * was of them.
+ */
 export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: readonly object[] } } {
   if (fields === null) return {}
   const told = fields.map(({ type, call, ...rest }) => {
@@ -80,7 +84,9 @@ export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: read
   return { tokenrail: { fields: told } }
 }
 
-/** Why an answer ended, as OpenAI names it: a tool that the request named ends an answer by `stop`. */
+/**
+ * Why an answer ended, as OpenAI names it: a tool that the request named ends an answer by `stop`.
+ */
 export function finishReasonOf(finishReason: string, callCount: number, choice: unknown): string {
   if (finishReason !== "stop" || callCount === 0) return finishReason
   const isNamed =

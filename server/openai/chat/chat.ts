@@ -1,11 +1,13 @@
 /**
  * `POST /v1/chat/completions`.
  *
- * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last two happen before the
- * status line, so that whatever can be refused is a status and not an event. A stream and a whole reply are two
- * renderings of the same generation: the joined deltas are the whole text.
+ * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last
+ * two happen before the status line, so that whatever can be refused is a status and not an event.
+ * A stream and a whole reply are two renderings of the same generation: the joined deltas are the
+ * whole text.
  *
- * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per choice, then usage.
+ * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per
+ * choice, then usage.
  */
 import type {
   Engine,
@@ -74,7 +76,10 @@ function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensFiel
   return { api: "openai", prompt: "messages", maxTokens }
 }
 
-/** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
+/**
+ * A whole reply is built in memory: the rows that it could have at most are bounded. Throws
+ * `Refusal`.
+ */
 function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength: number): void {
   if (stream || topLogprobs === null) return
   const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)

@@ -1,7 +1,8 @@
 /**
  * The fields of `POST /v1/chat/completions`: from a JSON object to a checked request.
  *
- * What chat shares with the other endpoints is in request/fields.ts, and what a message may hold in request/messages.ts.
+ * What chat shares with the other endpoints is in request/fields.ts, and what a message may hold in
+ * request/messages.ts.
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"

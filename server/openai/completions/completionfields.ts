@@ -1,8 +1,8 @@
 /**
  * The fields of `POST /v1/completions`: from a JSON object to a checked request.
  *
- * What it shares with the other endpoints is in request/fields.ts. A prompt is raw: text, or token ids, or a list of either, each
- * of which gets `n` answers.
+ * What it shares with the other endpoints is in request/fields.ts. A prompt is raw: text, or token
+ * ids, or a list of either, each of which gets `n` answers.
  */
 import { z } from "zod"
 import { Refusal } from "../../errors.ts"
@@ -30,7 +30,10 @@ export interface CompletionRequest extends GenerationRequest {
   n: number
   /** Answers of each prompt that are written; the best of them are told. */
   bestOf: number
-  /** The prompt's text comes before the answer's, and its log-probabilities before those of the answer. */
+  /**
+   * The prompt's text comes before the answer's, and its log-probabilities before those of the
+   * answer.
+   */
   echo: boolean
   /** Alternatives a token, or null: no log-probabilities in the reply. */
   topLogprobs: number | null

@@ -1,8 +1,9 @@
 /**
  * The reply of `POST /v1/completions`: the generations of its prompts, as a whole or as a stream.
  *
- * A chunk of a stream holds one choice: its prompt where that is echoed, then text, then its finish reason. The joined
- * chunks are the whole reply, but that the best of several answers are known at their end alone.
+ * A chunk of a stream holds one choice: its prompt where that is echoed, then text, then its finish
+ * reason. The joined chunks are the whole reply, but that the best of several answers are known at
+ * their end alone.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../../runtime/index.ts"
 import { closedFieldsOf, fieldsOf } from "../chat/answer.ts"
@@ -132,7 +133,10 @@ export class CompletionReply {
     return this.prompted.map(({ generation }) => generation)
   }
 
-  /** As they come; those of a judged prompt from the first of choice 0 on, which says that it is judged. */
+  /**
+   * As they come; those of a judged prompt from the first of choice 0 on, which says that it is
+   * judged.
+   */
   private async *events(): AsyncGenerator<readonly [prompt: number, event: GenerationEvent]> {
     const isJudged = this.request.options.promptLogprobs ?? null
     const held = new Map(
@@ -173,7 +177,10 @@ export class CompletionReply {
   }
 }
 
-/** The `count` answers with the highest mean log-probability a token, the best first; one without a token is the last. */
+/**
+ * The `count` answers with the highest mean log-probability a token, the best first; one without a
+ * token is the last.
+ */
 function best(choices: readonly Choice[], count: number): readonly Choice[] {
   const mean = ({ logprobs }: Choice): number =>
     logprobs?.length ? logprobs.reduce((sum, { logprob }) => sum + logprob, 0) / logprobs.length : -Infinity

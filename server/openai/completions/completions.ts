@@ -1,9 +1,10 @@
 /**
  * `POST /v1/completions`: raw prompts, and text that goes on with them.
  *
- * The life of a request is that of chat (chat.ts), once for each prompt: all of them are begun before the status line, and
- * one that is refused ends the others. The choice `index` is prompt · n + j. The j-th answer of the p-th prompt is drawn
- * with the seed of the request plus p, so that the same prompt twice has two answers.
+ * The life of a request is that of chat (chat.ts), once for each prompt: all of them are begun
+ * before the status line, and one that is refused ends the others. The choice `index` is prompt · n
+ * + j. The j-th answer of the p-th prompt is drawn with the seed of the request plus p, so that the
+ * same prompt twice has two answers.
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { RequestError } from "../../../runtime/index.ts"
@@ -77,7 +78,8 @@ async function start(
   const spent = { ms: 0 }
   for (const [index, prompt] of prompts.entries()) {
     const ids = await named(index, () => engine.tokenize(prompt, options, spent))
-    // What does not fit is refused before the next one costs anything, and by the engine, as every prompt is.
+    // What does not fit is refused before the next one costs anything, and by the engine, as every
+    // prompt is.
     const isTooLong = ids.length + Math.min(1, options.maxTokens ?? 1) > engine.model.contextLength
     if (isTooLong) cancelAll([await named(index, () => engine.start(ids, options))])
     tokenized.push(ids)
@@ -123,7 +125,10 @@ async function withPlace<Result>(index: number, run: () => Promise<Result>): Pro
   }
 }
 
-/** A whole reply is built in memory: the rows that it could have at most are bounded. Throws `Refusal`. */
+/**
+ * A whole reply is built in memory: the rows that it could have at most are bounded. Throws
+ * `Refusal`.
+ */
 function checkReply(
   { options, stream, topLogprobs, n, bestOf, echo }: CompletionRequest,
   prompts: readonly (readonly number[])[],

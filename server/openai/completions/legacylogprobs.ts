@@ -1,8 +1,10 @@
 /**
- * Log-probabilities in the shape of `/v1/completions`: four lists that run side by side, one entry a token.
+ * Log-probabilities in the shape of `/v1/completions`: four lists that run side by side, one entry
+ * a token.
  *
- * A token that is no whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have different names. `text_offset` counts
- * UTF-16 units of the choice's text: where the token begins, or, inside a character, where that begins.
+ * A token that is no whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have
+ * different names. `text_offset` counts UTF-16 units of the choice's text: where the token begins,
+ * or, inside a character, where that begins.
  */
 import { Detokenizer, type TokenLogprobs, type Vocabulary } from "../../../runtime/index.ts"
 
@@ -53,8 +55,9 @@ export class RowWriter {
 }
 
 /**
- * The tokens of a prompt, which is `text`. A control token that the tokenizer has added takes no place in it, and where a
- * tokenizer does not keep its text (case, accents) the places are those of what it kept, at most the end.
+ * The tokens of a prompt, which is `text`. A control token that the tokenizer has added takes no
+ * place in it, and where a tokenizer does not keep its text (case, accents) the places are those of
+ * what it kept, at most the end.
  */
 export function promptRows(
   ids: readonly number[],

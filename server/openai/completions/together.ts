@@ -1,8 +1,8 @@
 /**
  * Several streams of events as one, in the order in which they come.
  *
- * Each source is asked for one event ahead, and for the next when that one has been taken: so a slow reader slows all of
- * them, and what waits is bounded by their number.
+ * Each source is asked for one event ahead, and for the next when that one has been taken: so a
+ * slow reader slows all of them, and what waits is bounded by their number.
  */
 
 /** Yields the events of all sources with the index of their source. The first error ends it. */

@@ -1,9 +1,10 @@
 /**
  * Who reads the body of a request: the event loop itself, or a thread.
  *
- * To read 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent. So a body above a
- * small bound is read in a thread (readerthread.ts), where there are threads; both ways run `readBody`, so they agree.
- * Nothing here is imported from Node: in a browser every body is read in place.
+ * To read 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent.
+ * So a body above a small bound is read in a thread (readerthread.ts), where there are threads;
+ * both ways run `readBody`, so they agree. Nothing here is imported from Node: in a browser every
+ * body is read in place.
  */
 import { extentOf } from "../../http/body.ts"
 import { type BodyReader, readBody } from "./readbody.ts"
@@ -16,11 +17,17 @@ export const inlineReader: BodyReader = {
 /** Largest body that is read in place. To read the worst of that size takes some 20 ms. */
 export const maxInlineBytes = 64 << 10
 
-/** A larger one too, where its strings are long: so many bytes with so many marks and escapes take less than that. */
+/**
+ * A larger one too, where its strings are long: so many bytes with so many marks and escapes take
+ * less than that.
+ */
 export const maxSparseBytes = 256 << 10
 export const maxSparseMarks = 16_384
 
-/** Reads small bodies in place and large ones in a thread, which starts with the first of them: that takes some 0.3 s. */
+/**
+ * Reads small bodies in place and large ones in a thread, which starts with the first of them: that
+ * takes some 0.3 s.
+ */
 export function createBodyReader(): BodyReader {
   let large: Promise<BodyReader> | undefined
   return {

@@ -1,8 +1,9 @@
 /**
- * From the bytes of a body to a request that is checked and bounded: JSON ▸ fields ▸ constraint ▸ policies.
+ * From the bytes of a body to a request that is checked and bounded: JSON ▸ fields ▸ constraint ▸
+ * policies.
  *
- * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a large one
- * (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
+ * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a
+ * large one (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
  */
 import { readOutput } from "../../anthropic/constraint.ts"
 import { parseCount, parseMessages } from "../../anthropic/fields.ts"

@@ -1,9 +1,10 @@
 /**
  * A thread beside the event loop that reads large bodies, and the line before it.
  *
- * One body is read at a time, the smallest of those that wait: a large one delays few. What a body may cost is bounded
- * twice, by time and by the thread's heap. A thread that is over a bound is ended, its body is refused, and the next one
- * gets a new thread. An idle thread is ended too, since its heap stays as large as the largest body made it.
+ * One body is read at a time, the smallest of those that wait: a large one delays few. What a body
+ * may cost is bounded twice, by time and by the thread's heap. A thread that is over a bound is
+ * ended, its body is refused, and the next one gets a new thread. An idle thread is ended too,
+ * since its heap stays as large as the largest body made it.
  */
 import { existsSync } from "node:fs"
 import { Worker } from "node:worker_threads"
@@ -65,7 +66,10 @@ export class ReaderThread implements BodyReader {
     this.limits = { ...defaultReaderLimits, ...limits }
   }
 
-  /** Whether there is a file to start the thread from: not where the package runs from its sources alone. */
+  /**
+   * Whether there is a file to start the thread from: not where the package runs from its sources
+   * alone.
+   */
   static get isAvailable(): boolean {
     try {
       return existsSync(entry())
@@ -100,7 +104,10 @@ export class ReaderThread implements BodyReader {
     await this.drop()
   }
 
-  /** An aborted request waits no longer. What is being read is read to its end, and nobody asks for it. */
+  /**
+   * An aborted request waits no longer. What is being read is read to its end, and nobody asks for
+   * it.
+   */
   private leave(job: Job): void {
     const index = this.waiting.indexOf(job)
     if (index >= 0) this.waiting.splice(index, 1)
@@ -172,7 +179,10 @@ export class ReaderThread implements BodyReader {
     this.next()
   }
 
-  /** Ends the thread and what it reads. If it never began to read, no other thread would, and nobody waits on. */
+  /**
+   * Ends the thread and what it reads. If it never began to read, no other thread would, and nobody
+   * waits on.
+   */
   private end(error: Error): void {
     const lost = this.running ? [this.running] : this.waiting.splice(0)
     this.running = undefined

@@ -1,12 +1,16 @@
 /**
- * How answers ended, as the wire says it: failures as refusals, and what `tokenrail` of a reply tells beside the answer.
+ * How answers ended, as the wire says it: failures as refusals, and what `tokenrail` of a reply
+ * tells beside the answer.
  */
 import type { GenerateResult } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import type { EndpointWords } from "../../overflow.ts"
 import type { GenerationRequest } from "../request/fields.ts"
 
-/** A finish "error" has no place in the reply of OpenAI: it is a failed request. Throws what the answer failed with. */
+/**
+ * A finish "error" has no place in the reply of OpenAI: it is a failed request. Throws what the
+ * answer failed with.
+ */
 export function refuseFailure(finish: {
   finishReason: string
   message?: string | undefined
@@ -16,7 +20,8 @@ export function refuseFailure(finish: {
     if (finish.error) throw finish.error
     throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
   }
-  // A client that has left reads nothing of this: whoever does was cut off by the end of the engine.
+  // A client that has left reads nothing of this: whoever does was cut off by the end of the
+  // engine.
   if (finish.finishReason === "abort") {
     throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
   }
@@ -27,7 +32,10 @@ export function closedOf(choices: readonly { stopReason: string | number | null 
   return choices.some(({ stopReason }) => stopReason === "closed") ? { closed: true } : {}
 }
 
-/** What of the request was left out, and what of it the context or the constraint overruled, by the names of the endpoint. */
+/**
+ * What of the request was left out, and what of it the context or the constraint overruled, by the
+ * names of the endpoint.
+ */
 export function warningsOf(
   { warnings }: Pick<GenerateResult, "warnings">,
   { leftOut }: Pick<GenerationRequest, "leftOut">,

@@ -1,7 +1,8 @@
 /**
  * Log-probabilities as OpenAI's rows: text and bytes of each token, and its alternatives.
  *
- * The text of a token may be half a character; its bytes are exact, so the bytes of all rows joined are the answer.
+ * The text of a token may be half a character; its bytes are exact, so the bytes of all rows joined
+ * are the answer.
  */
 import type { TokenLogprobs, Vocabulary } from "../../../runtime/index.ts"
 
@@ -30,7 +31,8 @@ export function logprobRows(
   }))
 }
 
-// Where alternatives are asked for the chosen token is always among them, last if it is none of the likeliest.
+// Where alternatives are asked for the chosen token is always among them, last if it is none of the
+// likeliest.
 function withChosen<Entry extends { token: number }>(top: readonly Entry[], chosen: Entry): readonly Entry[] {
   return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
 }

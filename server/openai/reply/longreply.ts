@@ -1,9 +1,10 @@
 /**
  * A JSON reply whose long lists are written piece by piece.
  *
- * A million rows of log-probabilities take seconds to make and to spell, and nobody else is served in one go of seconds.
- * So a long list is left out of the reply at first: a mark stands in its place, a random text that no other text of the
- * reply equals. When the reply is sent, its items are made a few at a time, with a turn for everybody else in between.
+ * A million rows of log-probabilities take seconds to make and to spell, and nobody else is served
+ * in one go of seconds. So a long list is left out of the reply at first: a mark stands in its
+ * place, a random text that no other text of the reply equals. When the reply is sent, its items
+ * are made a few at a time, with a turn for everybody else in between.
  */
 
 /** Items that are made in one go: below 20 ms for the longest rows. */
@@ -15,7 +16,10 @@ export class LongReply {
   private readonly key = crypto.randomUUID()
   private readonly lists: (() => Generator<string>)[] = []
 
-  /** What goes into the reply for the list of `make` of each item: the list itself, or a mark for it. */
+  /**
+   * What goes into the reply for the list of `make` of each item: the list itself, or a mark for
+   * it.
+   */
   list<Item>(items: readonly Item[], make: (items: readonly Item[]) => unknown[]): unknown {
     if (items.length < longCount) return make(items)
     this.lists.push(function* () {

@@ -31,7 +31,10 @@ export function timesOf({ forcedTokens, compileMs, maskUs, ttftMs, tpotMs }: Usa
   }
 }
 
-/** Of a request that the engine has taken for several. Times that have no sum are those of the slowest. */
+/**
+ * Of a request that the engine has taken for several. Times that have no sum are those of the
+ * slowest.
+ */
 export function sumUsage(usages: readonly Usage[]): Usage {
   return usages.reduce((a, b) => ({
     promptTokens: a.promptTokens + b.promptTokens,

@@ -1,10 +1,11 @@
 /**
  * How much a request may hold, checked before anything is done with it.
  *
- * The size of a body bounds what it can cost only where the work grows with it and no faster. A list of stop strings
- * becomes an automaton, a bad word is encoded twice, a seed becomes a big integer, a wrong list makes an error for each
- * of its members: so every list, text and number has a bound of its own, in one table that docs/limits.md repeats. The
- * checks look at lengths alone and leave types to the parser: what has the wrong type has no length here.
+ * The size of a body bounds what it can cost only where the work grows with it and no faster. A
+ * list of stop strings becomes an automaton, a bad word is encoded twice, a seed becomes a big
+ * integer, a wrong list makes an error for each of its members: so every list, text and number has
+ * a bound of its own, in one table that docs/limits.md repeats. The checks look at lengths alone
+ * and leave types to the parser: what has the wrong type has no length here.
  */
 import { Refusal } from "../../errors.ts"
 
@@ -30,7 +31,10 @@ const row = (field: string, measure: Measure | string, most: number, hint: strin
 const shorter = "Send a shorter one"
 const fewer = "Send fewer"
 
-/** Bounds of single fields. Of one field the count of members stands first: it bounds the other checks. */
+/**
+ * Bounds of single fields. Of one field the count of members stands first: it bounds the other
+ * checks.
+ */
 const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
   row("messages", "members", 4_096, "Send the latest ones"),
@@ -123,14 +127,20 @@ export const wholeBounds = {
 /** All bounds of a request, in the order of docs/limits.md. */
 export const requestBounds: readonly Bound[] = [...fieldBounds, ...otherBounds, ...Object.values(wholeBounds)]
 
-/** Throws `Refusal` when `value` is above the bound. `field` is the exact place when the bound has a wider one. */
+/**
+ * Throws `Refusal` when `value` is above the bound. `field` is the exact place when the bound has a
+ * wider one.
+ */
 export function checkBound(bound: Bound, value: number, field = bound.field): void {
   if (value <= bound.most) return
   const message = `${field}: ${value} ${bound.measure} are more than the bound of ${bound.most}`
   throw new Refusal("invalid_value", message, { param: field, hint: bound.hint })
 }
 
-/** Checks the fields of a body. `honoured` are the names of those that are more than looked at. Throws `Refusal`. */
+/**
+ * Checks the fields of a body. `honoured` are the names of those that are more than looked at.
+ * Throws `Refusal`.
+ */
 export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: Iterable<string>): void {
   for (const bound of fieldBounds) checkBound(bound, measured(bound.measure, valueAt(body, bound.field)))
   for (const field of honoured) {
@@ -141,7 +151,10 @@ export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: I
   checkConversation(body.input, "input")
 }
 
-/** `prediction` holds only what has a bound of its own, and the texts of messages and prompts are bounded by the context. */
+/**
+ * `prediction` holds only what has a bound of its own, and the texts of messages and prompts are
+ * bounded by the context.
+ */
 const listed: ReadonlySet<string> = new Set([
   ...fieldBounds.map(({ field }) => field),
   ...["prediction", "prompt", "instructions"],
@@ -167,7 +180,10 @@ function measured(measure: string, value: unknown): number {
   return measure === "units" ? longest : sum
 }
 
-/** The value itself, the members of a list, or the keys and members of an object, as far as they are strings. */
+/**
+ * The value itself, the members of a list, or the keys and members of an object, as far as they are
+ * strings.
+ */
 function* textsOf(value: unknown): Generator<string> {
   if (typeof value === "string") yield value
   else if (Array.isArray(value)) {
@@ -200,8 +216,8 @@ function checkConversation(messages: unknown, list: string): void {
 }
 
 /**
- * How many values there are in `value`, itself included, and how deep its lists and objects nest. The walk ends one
- * above a bound.
+ * How many values there are in `value`, itself included, and how deep its lists and objects nest.
+ * The walk ends one above a bound.
  */
 export function extentOf(
   value: unknown,

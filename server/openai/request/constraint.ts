@@ -1,11 +1,14 @@
 /**
  * All the ways in which a client asks for structured output, as one constraint.
  *
- * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and SGLang top-level keys. Each
- * spelling found is read into the same `Constraint`. Some clients send one constraint under two names; two that differ are
- * refused by name, since obeying one would ignore the other. Inside a constraint object an unknown key is refused too: it might have been meant to constrain.
+ * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and
+ * SGLang top-level keys. Each spelling found is read into the same `Constraint`. Some clients send
+ * one constraint under two names; two that differ are refused by name, since obeying one would
+ * ignore the other. Inside a constraint object an unknown key is refused too: it might have been
+ * meant to constrain.
  *
- * Schemas and structural tags are taken from the body's text, not from its parsed view (see body.ts).
+ * Schemas and structural tags are taken from the body's text, not from its parsed view (see
+ * body.ts).
  */
 import { type GrammarInput, readJson, toText } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -26,7 +29,10 @@ export interface ConstraintRequest {
   policies: Policies
 }
 
-/** Top-level keys that constrain. Keys of the request that resemble one of them are refused as misspelt. */
+/**
+ * Top-level keys that constrain. Keys of the request that resemble one of them are refused as
+ * misspelt.
+ */
 export const constraintKeys: ReadonlySet<string> = new Set([
   ...["response_format", "structured_outputs", "json_schema", "grammar", "regex", "ebnf", "structural_tag"],
   ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "guided_json_object"],
@@ -35,7 +41,8 @@ export const constraintKeys: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The request's constraint and the policies beside it. `formatPaths`: where the endpoint has the format of an answer. Throws `Refusal`; the grammar is compiled elsewhere.
+ * The request's constraint and the policies beside it. `formatPaths`: where the endpoint has the
+ * format of an answer. Throws `Refusal`; the grammar is compiled elsewhere.
  */
 export function readConstraint(
   body: RequestBody,
@@ -57,7 +64,9 @@ function differ(first: string, second: string): Refusal {
   return new Refusal("invalid_value", message, { param: second, hint: "Send one of them" })
 }
 
-/** Equal for inputs that are written alike: JSON but for its white space, and choices in any order. */
+/**
+ * Equal for inputs that are written alike: JSON but for its white space, and choices in any order.
+ */
 function canonical(input: GrammarInput): string {
   switch (input.kind) {
     case "json":

@@ -1,6 +1,6 @@
 /**
- * What the endpoints that generate text are given by the application, how each of them reads its body, and what the engine
- * is told of it.
+ * What the endpoints that generate text are given by the application, how each of them reads its
+ * body, and what the engine is told of it.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
 import { type BodyLimits, type HeldBytes, readBytes } from "../../http/body.ts"
@@ -21,11 +21,16 @@ export interface EndpointOptions {
   heartbeatMs?: number | undefined
   /** For requests that do not say. */
   onLength?: "truncate" | "close" | undefined
-  /** Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile. */
+  /**
+   * Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile.
+   */
   compileMs: number
   /** Refuse a budget that the context cannot hold, instead of answering with what is left of it. */
   strictMaxTokens: boolean
-  /** Refuse tools that a service would run, and what a conversation holds of them, instead of leaving them out. */
+  /**
+   * Refuse tools that a service would run, and what a conversation holds of them, instead of
+   * leaving them out.
+   */
   strictTools: boolean
   /** Answers that may wait for a slot. */
   maxWaiting: number
@@ -52,7 +57,9 @@ export async function readRequest<E extends Endpoint>(
   }
 }
 
-/** What the engine is told of a request, but for its prompt, its seed and its end. Throws `Refusal`. */
+/**
+ * What the engine is told of a request, but for its prompt, its seed and its end. Throws `Refusal`.
+ */
 export function engineOptions(
   { options, report, leftOut }: Pick<GenerationRequest, "options" | "report" | "leftOut">,
   { constraint, policies }: ConstraintRequest,

@@ -1,10 +1,12 @@
 /**
- * What the endpoints that generate text share: fields, how they are checked, and what the engine is told of them.
+ * What the endpoints that generate text share: fields, how they are checked, and what the engine is
+ * told of them.
  *
- * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by `readFields`, and hands
- * what it got to `generationRequest`. How much a field may hold is checked first (bounds.ts), so that whatever follows is
- * done with little. Constraints are read in constraint.ts, and what else a body may hold in keys.ts.
- * Ranges of sampling parameters are the sampler's business; here only types are checked.
+ * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by
+ * `readFields`, and hands what it got to `generationRequest`. How much a field may hold is checked
+ * first (bounds.ts), so that whatever follows is done with little. Constraints are read in
+ * constraint.ts, and what else a body may hold in keys.ts. Ranges of sampling parameters are the
+ * sampler's business; here only types are checked.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../../runtime/index.ts"
@@ -17,7 +19,9 @@ import type { LeftOut } from "./leftout.ts"
 import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
-/** What every request says besides its prompt, its constraint and what is special to its endpoint. */
+/**
+ * What every request says besides its prompt, its constraint and what is special to its endpoint.
+ */
 export interface GenerationRequest {
   model: string
   /** All that the engine is told besides the constraint and the signal. */
@@ -148,8 +152,8 @@ export interface ReadFields<Fields> {
 }
 
 /**
- * The checked fields of a body; what is no field of `object` is refused or ignored, see keys.ts. Throws `Refusal`. The cost is
- * linear in what the bounds let through.
+ * The checked fields of a body; what is no field of `object` is refused or ignored, see keys.ts.
+ * Throws `Refusal`. The cost is linear in what the bounds let through.
  */
 export function readFields<Shape extends z.ZodRawShape>(
   body: RequestBody,
@@ -168,7 +172,10 @@ export function readFields<Shape extends z.ZodRawShape>(
   return { fields: parsed.data, seed, ignored }
 }
 
-/** What the shared fields ask for. `own` is what the engine is told of the endpoint's own fields. Throws `Refusal`. */
+/**
+ * What the shared fields ask for. `own` is what the engine is told of the endpoint's own fields.
+ * Throws `Refusal`.
+ */
 export function generationRequest(
   body: RequestBody,
   { fields, seed, ignored }: ReadFields<GenerationFields>,

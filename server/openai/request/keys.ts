@@ -1,10 +1,10 @@
 /**
  * The top-level keys of a request that are no honoured fields.
  *
- * A key is accepted without effect because no effect is promised (`inert`), known and refused with a way out (`refused`,
- * unless its value is the default, which asks for nothing), or unknown. An unknown one is refused when its name looks
- * like a constraint, because an ignored constraint is the one bug this server must not have; else it is ignored, and a
- * header says so.
+ * A key is accepted without effect because no effect is promised (`inert`), known and refused with
+ * a way out (`refused`, unless its value is the default, which asks for nothing), or unknown. An
+ * unknown one is refused when its name looks like a constraint, because an ignored constraint is
+ * the one bug this server must not have; else it is ignored, and a header says so.
  */
 import { editDistance } from "../../../runtime/options.ts"
 import { Refusal } from "../../errors.ts"
@@ -22,7 +22,9 @@ const inert = new Set([
   ...["random_seed"],
 ])
 
-/** Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing. */
+/**
+ * Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing.
+ */
 export type RefusedKeys = Readonly<Record<string, readonly [defaults: readonly unknown[], hint: string]>>
 
 const refused: RefusedKeys = {
@@ -51,8 +53,8 @@ const constraintPrefix =
   /^(guided|structured|grammar|json_schema|response_schema|output_(schema|format|config)|regex|ebnf|lark|choice|constrain|format)/i
 
 /**
- * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that may be ignored. Throws
- * `Refusal`.
+ * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that
+ * may be ignored. Throws `Refusal`.
  */
 export function checkKeys(
   body: Readonly<Record<string, unknown>>,

@@ -1,9 +1,11 @@
 /**
- * Tools that a service would run, and what a conversation holds of them: left out of a request that goes on without them.
+ * Tools that a service would run, and what a conversation holds of them: left out of a request that
+ * goes on without them.
  *
- * Agents offer them with every request, and most turns call none. The model cannot call a tool that it is not told of, so
- * nothing else of the request changes; the reply says what was left out. A request that cannot go on without such a tool is
- * refused, and so is any that holds one where the server is strict.
+ * Agents offer them with every request, and most turns call none. The model cannot call a tool that
+ * it is not told of, so nothing else of the request changes; the reply says what was left out. A
+ * request that cannot go on without such a tool is refused, and so is any that holds one where the
+ * server is strict.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -34,7 +36,10 @@ export function isHosted(type: unknown): type is string {
   return typeof type === "string" && (hostedTool.test(type) || datedTool.test(type))
 }
 
-/** Items by which a conversation tells of such tools: of responses, and blocks of Anthropic's messages. */
+/**
+ * Items by which a conversation tells of such tools: of responses, and blocks of Anthropic's
+ * messages.
+ */
 const hostedItems: ReadonlySet<string> = new Set([
   ...["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"],
   ...["computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output"],

@@ -1,8 +1,8 @@
 /**
  * Messages: from the wire to what a chat template reads.
  *
- * Content is one text, or parts that are joined to one, of which there may be none. Images, audio and files are refused; what else a message holds
- * is left to the template.
+ * Content is one text, or parts that are joined to one, of which there may be none. Images, audio
+ * and files are refused; what else a message holds is left to the template.
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"
@@ -12,7 +12,8 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 
 type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
 
-// A predicate, which ends at the first part that is none: a union makes an error for each branch of each part.
+// A predicate, which ends at the first part that is none: a union makes an error for each branch of
+// each part.
 const content = z.custom<string | Part[]>(
   (value) => typeof value === "string" || (Array.isArray(value) && value.every(isPart)),
   {
@@ -86,8 +87,8 @@ export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] 
 }
 
 /**
- * OpenAI's older form of calls, `function_call` and the role `function`, in the form that stands today. A result belongs to the
- * last call of its name. Throws `Refusal`.
+ * OpenAI's older form of calls, `function_call` and the role `function`, in the form that stands
+ * today. A result belongs to the last call of its name. Throws `Refusal`.
  */
 function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof message>[] {
   /** Ids of the calls that have no result yet, by the name of the function. */

@@ -1,9 +1,10 @@
 /**
  * Names of other servers for what changes the law of an answer, its end or its length.
  *
- * A name that has a field here is read as that field, by the rule of the server that it comes from; one that has none is refused
- * with the field that comes nearest, unless its value asks for nothing. None is ignored: the answer would be of another law
- * than the one that was asked for. Sources: the server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui,
+ * A name that has a field here is read as that field, by the rule of the server that it comes from;
+ * one that has none is refused with the field that comes nearest, unless its value asks for
+ * nothing. None is ignored: the answer would be of another law than the one that was asked for.
+ * Sources: the server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui,
  * Text Generation Inference and transformers.
  */
 import { Refusal } from "../../errors.ts"
@@ -13,7 +14,9 @@ import { isSamplers, readSamplers } from "./samplers.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Names of the same field, our own first; where there are several, the first that the endpoint has. */
+/**
+ * Names of the same field, our own first; where there are several, the first that the endpoint has.
+ */
 const renamed: readonly (readonly [own: readonly string[], peers: readonly string[]])[] = [
   [["temperature"], ["temp"]],
   [["typical_p"], ["typ_p", "typical"]],
@@ -127,8 +130,9 @@ export function generates(honoured: Fields): boolean {
 }
 
 /**
- * The fields of a body with the names of other servers read as `honoured` ones. Throws `Refusal` where two names of a field ask
- * for different values, where the endpoint has no such field, and for a name that is one of `honoured` but for its spelling.
+ * The fields of a body with the names of other servers read as `honoured` ones. Throws `Refusal`
+ * where two names of a field ask for different values, where the endpoint has no such field, and
+ * for a name that is one of `honoured` but for its spelling.
  */
 export function readPeers(body: Fields, honoured: Fields): Fields {
   if (!generates(honoured)) return body
@@ -179,7 +183,9 @@ function put(fields: Record<string, unknown>, peer: string, own: string, value: 
   }
 }
 
-/** llama.cpp's penalties: over the last 64 tokens of prompt and answer, where nothing else is said. */
+/**
+ * llama.cpp's penalties: over the last 64 tokens of prompt and answer, where nothing else is said.
+ */
 function readPenalties(fields: Record<string, unknown>): void {
   const isPeer = fields.repeat_penalty !== undefined && fields.repeat_penalty !== null
   put(fields, "repeat_penalty", "repetition_penalty", fields.repeat_penalty)

@@ -1,9 +1,10 @@
 /**
  * Policies: how a constrained text may be spelt, as the wire names them, and as the compiler does.
  *
- * A policy narrows spellings, never values, but for `open_objects`, which says what objects mean that leave it unsaid. They come in the request's `tokenrail` object, or inside
- * `structured_outputs` together with the two switches that vLLM has there, or from the flags of the command line.
- * A value that asks for more than today's engine does is refused with a way out.
+ * A policy narrows spellings, never values, but for `open_objects`, which says what objects mean
+ * that leave it unsaid. They come in the request's `tokenrail` object, or inside
+ * `structured_outputs` together with the two switches that vLLM has there, or from the flags of the
+ * command line. A value that asks for more than today's engine does is refused with a way out.
  */
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"

@@ -1,6 +1,6 @@
 /**
- * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. What is not named is off, whatever
- * its own field says.
+ * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. What
+ * is not named is off, whatever its own field says.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -42,7 +42,10 @@ export function isSamplers(value: unknown): value is string | readonly string[] 
   )
 }
 
-/** A permutation of all stages, those that are named first, and fields that turn the others off. Throws `Refusal`. */
+/**
+ * A permutation of all stages, those that are named first, and fields that turn the others off.
+ * Throws `Refusal`.
+ */
 export function readSamplers(samplers: string | readonly string[]): {
   order: string[]
   off: Record<string, number | null>

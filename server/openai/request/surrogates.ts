@@ -1,9 +1,9 @@
 /**
  * Half a surrogate pair is no text: no tokenizer, header or stop string can hold it.
  *
- * JSON can spell one (`"\ud83d"`), JavaScript can carry it, and then it turns up where a URI, UTF-8 or a regular
- * expression is made of it. So it is refused at the door. Schemas are left to the compiler, which knows what they mean
- * by it.
+ * JSON can spell one (`"\ud83d"`), JavaScript can carry it, and then it turns up where a URI, UTF-8
+ * or a regular expression is made of it. So it is refused at the door. Schemas are left to the
+ * compiler, which knows what they mean by it.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -22,7 +22,10 @@ export function halfPair(place: string): Refusal {
   })
 }
 
-/** The way from the value to the string, as one would write it in code; null when every string is text. */
+/**
+ * The way from the value to the string, as one would write it in code; null when every string is
+ * text.
+ */
 function placeOfHalfPair(value: unknown): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : ""
   if (typeof value !== "object" || value === null) return null

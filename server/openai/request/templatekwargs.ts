@@ -1,10 +1,11 @@
 /**
  * `chat_template_kwargs`: further variables for the model's own chat template.
  *
- * They are a way to say what a template asks for by a name of its own (`enable_thinking`, `builtin_tools`), and no way
- * around the request: what the server gives the template (the messages, the tools, the special tokens) and what a
- * request may not choose (the template itself) cannot be set here. Values are few and short, since a template may repeat
- * them as often as it likes.
+ * They are a way to say what a template asks for by a name of its own (`enable_thinking`,
+ * `builtin_tools`), and no way around the request: what the server gives the template (the
+ * messages, the tools, the special tokens) and what a request may not choose (the template itself)
+ * cannot be set here. Values are few and short, since a template may repeat them as often as it
+ * likes.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -39,7 +40,10 @@ const reserved = new Set([
   ...["loop", "self", "caller", "varargs", "kwargs", "__proto__"],
 ])
 
-/** Checks an object whose number of keys has been checked, see bounds.ts. Throws `Refusal` naming the key. */
+/**
+ * Checks an object whose number of keys has been checked, see bounds.ts. Throws `Refusal` naming
+ * the key.
+ */
 export function checkTemplateKwargs(kwargs: object): void {
   const { kwargs: values, kwargsUnits: units, kwargsLevels: levels } = wholeBounds
   let valueCount = 0

@@ -1,9 +1,10 @@
 /**
  * Tools of a chat request: from the wire to what the engine is told of a turn.
  *
- * The shape is checked here, so that each mistake is named by its field; what a tool's schema says is read by the compiler, from
- * the body's text, in which number spelling and key order survive. What any shape of a tool holds (a name of its own, a schema)
- * is checked by functions that /v1/responses shares, whose tools are flat.
+ * The shape is checked here, so that each mistake is named by its field; what a tool's schema says
+ * is read by the compiler, from the body's text, in which number spelling and key order survive.
+ * What any shape of a tool holds (a name of its own, a schema) is checked by functions that
+ * /v1/responses shares, whose tools are flat.
  */
 import { isToolName, type TurnOptions, toolNameForm } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -12,7 +13,10 @@ import { quote } from "../../http/quote.ts"
 import { isHosted, type LeftOut, toolLeftOut } from "./leftout.ts"
 import { isFields } from "./wire.ts"
 
-/** The fields of a turn that chat requests have. What is left out is added to `leftOut`. Throws `Refusal`. */
+/**
+ * The fields of a turn that chat requests have. What is left out is added to `leftOut`. Throws
+ * `Refusal`.
+ */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice, parallel_tool_calls, max_tool_calls } = body.value
   if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
@@ -68,7 +72,10 @@ export function takeName(name: unknown, param: string, names: Set<string>): asse
   names.add(name)
 }
 
-/** The text of a function's schema, which stands in the body at `path`; null: it takes no arguments. Throws `Refusal`. */
+/**
+ * The text of a function's schema, which stands in the body at `path`; null: it takes no arguments.
+ * Throws `Refusal`.
+ */
 export function readParameters(
   body: RequestBody,
   { parameters }: Record<string, unknown>,
@@ -105,7 +112,10 @@ export function checkName(name: unknown, param: string): asserts name is string 
   })
 }
 
-/** Calls that are not the model's own, or that nobody waits for, need more than a grammar. Throws `Refusal`. */
+/**
+ * Calls that are not the model's own, or that nobody waits for, need more than a grammar. Throws
+ * `Refusal`.
+ */
 export function refuseForeign(fields: Record<string, unknown>, at: string): void {
   if (fields.async === true) {
     const param = `${at}.async`
@@ -124,7 +134,10 @@ export function refuseForeign(fields: Record<string, unknown>, at: string): void
   }
 }
 
-/** The choices that name no tool, by the words for them. "any" is Mistral's and Anthropic's word for required. */
+/**
+ * The choices that name no tool, by the words for them. "any" is Mistral's and Anthropic's word for
+ * required.
+ */
 const choiceWords = new Map<unknown, string>([
   ["auto", "auto"],
   ["none", "none"],
@@ -132,7 +145,10 @@ const choiceWords = new Map<unknown, string>([
   ["any", "required"],
 ])
 
-/** The choice that a word says, be it `"auto"` or `{type: "auto"}`; null where `choice` is an object that says more. Throws `Refusal`. */
+/**
+ * The choice that a word says, be it `"auto"` or `{type: "auto"}`; null where `choice` is an object
+ * that says more. Throws `Refusal`.
+ */
 export function readChoiceWord(choice: unknown, hint: string): string | null {
   const param = "tool_choice"
   if (isFields(choice)) return choiceWords.get(choice.type) ?? null
@@ -166,7 +182,10 @@ function readChoice(choice: unknown, tools: readonly unknown[], leftOut: LeftOut
   return left
 }
 
-/** `allowed_tools` without those that are left out; null where none is left that may be called. Throws `Refusal`. */
+/**
+ * `allowed_tools` without those that are left out; null where none is left that may be called.
+ * Throws `Refusal`.
+ */
 function withoutHosted(
   choice: Record<string, unknown>,
   leftOut: LeftOut[] = [],
@@ -179,7 +198,10 @@ function withoutHosted(
   return isNested ? { ...choice, allowed_tools: { ...inner, tools } } : { ...choice, tools }
 }
 
-/** The allowed tools that may be called; null where all of them are left out, and a call is not required. Throws `Refusal`. */
+/**
+ * The allowed tools that may be called; null where all of them are left out, and a call is not
+ * required. Throws `Refusal`.
+ */
 export function allowedTools(
   tools: readonly unknown[],
   mode: unknown,

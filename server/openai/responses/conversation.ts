@@ -1,8 +1,9 @@
 /**
- * A conversation: from the items of a request, and of the responses that it goes on from, to what a chat template reads.
+ * A conversation: from the items of a request, and of the responses that it goes on from, to what a
+ * chat template reads.
  *
- * A turn of the assistant is several items here (a reasoning, a message, calls) and one message there. A new message begins
- * where an item could not follow the last one in a turn.
+ * A turn of the assistant is several items here (a reasoning, a message, calls) and one message
+ * there. A new message begins where an item could not follow the last one in a turn.
  */
 import type { Message } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"

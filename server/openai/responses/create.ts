@@ -1,8 +1,9 @@
 /**
  * `POST /v1/responses` and `/v1/responses/input_tokens`.
  *
- * The life of a request is that of chat: body ▸ fields ▸ conversation ▸ constraint ▸ admission ▸ text ▸ reply. What is looked up
- * in the store stands between the body, which a thread may read, and the engine.
+ * The life of a request is that of chat: body ▸ fields ▸ conversation ▸ constraint ▸ admission ▸
+ * text ▸ reply. What is looked up in the store stands between the body, which a thread may read,
+ * and the engine.
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { type ErrorContext, errorResponse, toHttpError } from "../../errors.ts"
@@ -58,7 +59,10 @@ export async function createResponse(
   }
 }
 
-/** The tokens that the prompt of a response would have. Never rejects: every failure is a response of HTTP. */
+/**
+ * The tokens that the prompt of a response would have. Never rejects: every failure is a response
+ * of HTTP.
+ */
 export async function countInput(
   engine: Engine,
   request: Request,
@@ -88,7 +92,9 @@ function toolContext(tools: FlatTools): ErrorContext {
   return { hasTools: tools.nested.length > 0, toolPath: (path) => requestPath(path, tools) }
 }
 
-/** The last event of a stream is the whole response: of both the rows are bounded. Throws `Refusal`. */
+/**
+ * The last event of a stream is the whole response: of both the rows are bounded. Throws `Refusal`.
+ */
 function checkRows({ options, topLogprobs }: ResponsesRequest, contextLength: number): void {
   if (topLogprobs === null) return
   const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)

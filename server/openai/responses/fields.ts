@@ -1,8 +1,10 @@
 /**
- * The fields of `POST /v1/responses` and `/v1/responses/input_tokens`: from a JSON object to a checked request.
+ * The fields of `POST /v1/responses` and `/v1/responses/input_tokens`: from a JSON object to a
+ * checked request.
  *
- * What responses share with the other endpoints is in ../request/fields.ts, items are read in items.ts and tools in tools.ts.
- * The request is plain data, so that it can be read in a thread; what it refers to is looked up afterwards.
+ * What responses share with the other endpoints is in ../request/fields.ts, items are read in
+ * items.ts and tools in tools.ts. The request is plain data, so that it can be read in a thread;
+ * what it refers to is looked up afterwards.
  */
 import { z } from "zod"
 import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
@@ -172,7 +174,10 @@ const configurationUpdate = z.looseObject({
   reasoning: z.object({ effort: z.enum(efforts).nullish() }).nullish(),
 })
 
-/** The effort of the last `configuration_update` among the items; null: there is none. Throws `Refusal`. */
+/**
+ * The effort of the last `configuration_update` among the items; null: there is none. Throws
+ * `Refusal`.
+ */
 function updatedEffort({ value: { input } }: RequestBody): string | null {
   if (!Array.isArray(input)) return null
   let effort: string | null = null

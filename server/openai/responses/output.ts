@@ -1,7 +1,9 @@
 /**
- * The output of a response: from the events of a generation to items, and to the events by which they grow.
+ * The output of a response: from the events of a generation to items, and to the events by which
+ * they grow.
  *
- * A whole reply and a stream are made by the same walk: the reply has the items that the events have built.
+ * A whole reply and a stream are made by the same walk: the reply has the items that the events
+ * have built.
  */
 import type { GenerationEvent, TokenLogprobs } from "../../../runtime/index.ts"
 import { fieldsOf } from "../chat/answer.ts"

@@ -1,8 +1,9 @@
 /**
- * A response under way, and its two renderings: the object that it ends as, and the events by which it comes.
+ * A response under way, and its two renderings: the object that it ends as, and the events by which
+ * it comes.
  *
- * It is found by its id from its first event on, so that it can be looked at and cancelled; when it has ended it is stored before
- * its last event is sent, so that the next request can go on from it.
+ * It is found by its id from its first event on, so that it can be looked at and cancelled; when it
+ * has ended it is stored before its last event is sent, so that the next request can go on from it.
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../../runtime/index.ts"
 import { type ErrorContext, toHttpError } from "../../errors.ts"

@@ -1,10 +1,12 @@
 /**
- * The responses that a server remembers: those that have ended, as long as there is room, and those under way.
+ * The responses that a server remembers: those that have ended, as long as there is room, and those
+ * under way.
  *
- * Each belongs to the key that it was asked with, and no other key finds it. Where there is no room, the least recently used
- * one of the key that holds most goes first; what one costs is estimated by the texts and values that it holds. An item is found
- * by its id as long as the response that it came with is there: only ids that are made here count, since a client may send any
- * others twice.
+ * Each belongs to the key that it was asked with, and no other key finds it. Where there is no
+ * room, the least recently used one of the key that holds most goes first; what one costs is
+ * estimated by the texts and values that it holds. An item is found by its id as long as the
+ * response that it came with is there: only ids that are made here count, since a client may send
+ * any others twice.
  */
 import { LRUCache } from "lru-cache"
 import { Refusal } from "../../errors.ts"
@@ -114,7 +116,10 @@ export class ResponseStore {
     return shelf
   }
 
-  /** The key that holds most gives way first: no key can push out what others keep within their share. */
+  /**
+   * The key that holds most gives way first: no key can push out what others keep within their
+   * share.
+   */
   private makeRoom(): void {
     const kept = [...this.shelves.values()].map(({ stored }) => stored)
     let total = kept.reduce((sum, { calculatedSize }) => sum + calculatedSize, 0)

@@ -1,5 +1,6 @@
 /**
- * The routes of a response that is there: `GET` and `DELETE /v1/responses/{id}`, `POST …/cancel`, `GET …/input_items`.
+ * The routes of a response that is there: `GET` and `DELETE /v1/responses/{id}`, `POST …/cancel`,
+ * `GET …/input_items`.
  *
  * A response under way is found as well, as far as it has come.
  */
@@ -35,7 +36,10 @@ export function cancelResponse(id: string, scope: ResponseScope): Response {
   })
 }
 
-/** What the response was asked with, the latest first unless the query says otherwise, a page at a time. Throws `Refusal`. */
+/**
+ * What the response was asked with, the latest first unless the query says otherwise, a page at a
+ * time. Throws `Refusal`.
+ */
 export function listInput(request: Request, id: string, scope: ResponseScope): Response {
   const { searchParams: query } = new URL(request.url)
   const order = query.get("order") ?? "desc"

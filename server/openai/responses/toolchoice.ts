@@ -1,8 +1,8 @@
 /**
  * `tool_choice` of a response: flat on the wire, nested in a turn.
  *
- * A tool is named by its own name where no other tool has it, by its namespace and name, or as a turn names it,
- * `namespace.name`.
+ * A tool is named by its own name where no other tool has it, by its namespace and name, or as a
+ * turn names it, `namespace.name`.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"

@@ -1,9 +1,10 @@
 /**
  * Tools of a response: flat on the wire, nested in a turn.
  *
- * A tool is checked by the fields that it has here, then given the shape that a turn knows, which is that of chat. Tools of a
- * namespace join the others under `namespace.name`, so that each namespace has names of its own; calls are told apart
- * again by a list of all tools as the request has them.
+ * A tool is checked by the fields that it has here, then given the shape that a turn knows, which
+ * is that of chat. Tools of a namespace join the others under `namespace.name`, so that each
+ * namespace has names of its own; calls are told apart again by a list of all tools as the request
+ * has them.
  */
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
@@ -148,7 +149,10 @@ function checkTurnNames({ flat }: FlatTools): void {
   }
 }
 
-/** Where a place in the tools of a turn stands in those of the request: `/3/function/parameters` → `/1/tools/2/parameters`. */
+/**
+ * Where a place in the tools of a turn stands in those of the request: `/3/function/parameters` →
+ * `/1/tools/2/parameters`.
+ */
 export function requestPath(path: string, { flat }: FlatTools): string {
   const [, index, rest = ""] = /^\/(\d+)(?:\/(?:function|custom))?(\/.*)?$/.exec(path) ?? []
   const tool = flat[Number(index)]
