@@ -1,6 +1,6 @@
 /**
- * What is to happen when a signal fires. Many requests may share one signal, and runtimes warn of a leak above ten listeners: so
- * each signal has one listener here, which calls all that wait for it.
+ * What is to happen when a signal fires. Many requests may share one signal, and runtimes warn of a
+ * leak above ten listeners: so each signal has one listener here, which calls all that wait for it.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()

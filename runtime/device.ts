@@ -1,9 +1,10 @@
 /**
  * Opening a GPU in this process, through Dawn's binding for Node.
  *
- * `openDevice` finds an adapter, asks it for the limits that the sampler wants, and returns everything that has to stay
- * alive together: a device whose `gpu` object was collected is a segmentation fault. `openSampler` turns the user's
- * choice into a sampler and one line that says what was chosen and why; "auto" never fails, "gpu" never falls back.
+ * `openDevice` finds an adapter, asks it for the limits that the sampler wants, and returns
+ * everything that has to stay alive together: a device whose `gpu` object was collected is a
+ * segmentation fault. `openSampler` turns the user's choice into a sampler and one line that says
+ * what was chosen and why; "auto" never fails, "gpu" never falls back.
  */
 import { createCpuSampler, createGpuSampler, type Sampler } from "../sampler/index.ts"
 import { ModelError } from "./errors.ts"
@@ -33,8 +34,9 @@ export interface Device {
   close(): void
 }
 
-// Our kernels write workgroup memory before they read it. To clear it for them costs a software adapter ten times the
-// compile time: 26 s against 2 s for the sampler's six kernels (SwiftShader, two cores).
+// Our kernels write workgroup memory before they read it. To clear it for them costs a software
+// adapter ten times the compile time: 26 s against 2 s for the sampler's six kernels (SwiftShader,
+// two cores).
 const ownFlags = ["enable-dawn-features=disable_workgroup_init"]
 
 /** Throws ModelError that says what is missing. */
@@ -108,8 +110,9 @@ async function createGpu(flags: string[]): Promise<GPU> {
 const vulkanLoader = "libvulkan.so.1"
 
 /**
- * False where this process cannot load the one library through which Dawn reaches a GPU on Linux; true where nobody knows.
- * The dynamic loader itself is asked: a library that it finds is refused too, but for being no module of Node's.
+ * False where this process cannot load the one library through which Dawn reaches a GPU on Linux;
+ * true where nobody knows. The dynamic loader itself is asked: a library that it finds is refused
+ * too, but for being no module of Node's.
  */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true
@@ -139,9 +142,9 @@ export interface OpenedSampler {
 }
 
 /**
- * The sampler of a choice. `auto` takes a GPU that is one, else the CPU; `gpu` takes software too and throws ModelError
- * when there is nothing. A GPU that is lost in use is replaced by the CPU, which repeats the step: the random numbers
- * are the same, so are the tokens.
+ * The sampler of a choice. `auto` takes a GPU that is one, else the CPU; `gpu` takes software too
+ * and throws ModelError when there is nothing. A GPU that is lost in use is replaced by the CPU,
+ * which repeats the step: the random numbers are the same, so are the tokens.
  */
 export async function openSampler(
   choice: DeviceChoice,

@@ -1,8 +1,10 @@
 /**
- * What a caller of the engine may have to handle, beside `GrammarError` and `SamplingError` of the floors below.
+ * What a caller of the engine may have to handle, beside `GrammarError` and `SamplingError` of the
+ * floors below.
  *
- * `RequestError` and `ModelError` say what, where, the value, the bound and the way out in the message alone: many
- * clients show nothing else. The others carry the evidence of an answer that is not usable, so that nothing is lost.
+ * `RequestError` and `ModelError` say what, where, the value, the bound and the way out in the
+ * message alone: many clients show nothing else. The others carry the evidence of an answer that is
+ * not usable, so that nothing is lost.
  */
 
 /** Why a request is refused; the server sends the same codes. */
@@ -28,7 +30,10 @@ export interface ContextOverflow {
   readonly answerTokens?: number
 }
 
-/** A request that is refused before its first token. `param` is the wire name of the field, when one is to blame. */
+/**
+ * A request that is refused before its first token. `param` is the wire name of the field, when one
+ * is to blame.
+ */
 export class RequestError extends Error {
   readonly code: RequestErrorCode
   readonly param: string | undefined
@@ -44,7 +49,10 @@ export class RequestError extends Error {
   }
 }
 
-/** A model that cannot be loaded or that failed while running. The message names the file or input and a way out. */
+/**
+ * A model that cannot be loaded or that failed while running. The message names the file or input
+ * and a way out.
+ */
 export class ModelError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -71,7 +79,10 @@ export interface ValidationIssue {
   readonly path?: readonly unknown[]
 }
 
-/** The text is what the schema's grammar allows, and the validator beside it still refused the value. */
+/**
+ * The text is what the schema's grammar allows, and the validator beside it still refused the
+ * value.
+ */
 export class ValidationError extends Error {
   readonly text: string
   readonly value: unknown
@@ -89,8 +100,9 @@ export class ValidationError extends Error {
 }
 
 /**
- * What a function rejects with that the caller's signal ended: the reason that the signal was given, as `AbortSignal.timeout` gives
- * one, or the AbortError itself where nothing but an abort was said.
+ * What a function rejects with that the caller's signal ended: the reason that the signal was
+ * given, as `AbortSignal.timeout` gives one, or the AbortError itself where nothing but an abort
+ * was said.
  */
 export function reasonOf(error: unknown): unknown {
   if (!(error instanceof AbortError) || error.cause === undefined) return error

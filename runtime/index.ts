@@ -1,4 +1,6 @@
-/** runtime/: a model, the engine around it, and the names of the floors below that its callers need. */
+/**
+ * runtime/: a model, the engine around it, and the names of the floors below that its callers need.
+ */
 export {
   type CallOptions,
   type CallTool,

@@ -1,6 +1,6 @@
 /**
- * From a model directory to an engine: reads the files, starts the model's thread, chooses a sampler, checks that they
- * fit together. One log line says what was chosen and why.
+ * From a model directory to an engine: reads the files, starts the model's thread, chooses a
+ * sampler, checks that they fit together. One log line says what was chosen and why.
  */
 
 import { availableParallelism } from "node:os"
@@ -37,13 +37,17 @@ import {
 } from "./speculation/speculator.ts"
 import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
-/** Which model to open, where it runs, and what its requests may cost. Every field may be missing. */
+/**
+ * Which model to open, where it runs, and what its requests may cost. Every field may be missing.
+ */
 export interface OpenOptions {
   /**
-   * A directory in the Hugging Face layout with an ONNX graph or safetensors; a GGUF file, or any part of a split one; `ollama:<name>`
-   * and `lmstudio:<publisher>/<repo>[:label]`: models of these programs on this machine; `<org>/<name>[@revision][:label]`: a model of
-   * the hub, or one of its GGUF files, brought to the cache that its tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`,
-   * `HF_ENDPOINT`). GGUF and safetensors are converted once, see docs/gguf.md. Default: the embedded model.
+   * A directory in the Hugging Face layout with an ONNX graph or safetensors; a GGUF file, or any
+   * part of a split one; `ollama:<name>` and `lmstudio:<publisher>/<repo>[:label]`: models of these
+   * programs on this machine; `<org>/<name>[@revision][:label]`: a model of the hub, or one of its
+   * GGUF files, brought to the cache that its tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`,
+   * `HF_ENDPOINT`). GGUF and safetensors are converted once, see docs/gguf.md. Default: the
+   * embedded model.
    */
   model?: string
   /** Models of the hub are those that are on this machine. Default: as `HF_HUB_OFFLINE` says. */
@@ -55,21 +59,23 @@ export interface OpenOptions {
   /** Ends the bringing and the conversion of a model. */
   signal?: AbortSignal
   /**
-   * The type of the weights. A directory with ONNX graphs may have one graph a type: fp32 (default), fp16, int8, uint8, q8, q4,
-   * q4f16, bnb4. Float weights of safetensors and GGUF are written as q8 (default), q4 or fp32. Quantised weights of a GGUF file stay
-   * as they are.
+   * The type of the weights. A directory with ONNX graphs may have one graph a type: fp32
+   * (default), fp16, int8, uint8, q8, q4, q4f16, bnb4. Float weights of safetensors and GGUF are
+   * written as q8 (default), q4 or fp32. Quantised weights of a GGUF file stay as they are.
    */
   dtype?: string
   /**
-   * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the CPU; `gpu`: on a GPU,
-   * software ones included, or not at all; `cpu`.
+   * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the
+   * CPU; `gpu`: on a GPU, software ones included, or not at all; `cpu`.
    */
   device?: "auto" | "gpu" | "cpu"
   /**
-   * Whether rows of a graph in which a neighbour changes a row, as quantised activations make it, run one at a time (`exact`,
-   * default: an answer is the same whoever is beside it) or together (`fast`: drawn by the same law, but other draws). All other
-   * graphs run together. `fast` also reads what a constraint guesses several tokens at once where that has other bits: an answer
-   * bound by a schema takes a third less time alone (SmolLM2-135M by optimum's exporter: fp32 and 4 bits).
+   * Whether rows of a graph in which a neighbour changes a row, as quantised activations make it,
+   * run one at a time (`exact`, default: an answer is the same whoever is beside it) or together
+   * (`fast`: drawn by the same law, but other draws). All other graphs run together. `fast` also
+   * reads what a constraint guesses several tokens at once where that has other bits: an answer
+   * bound by a schema takes a third less time alone (SmolLM2-135M by optimum's exporter: fp32 and 4
+   * bits).
    */
   batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */
@@ -81,34 +87,50 @@ export interface OpenOptions {
   threads?: number
   /** Tokens of prompt and output together, at most what the model has positions for. */
   context?: number
-  /** Sequences that may wait for a slot. Default: any number; `createApp` and `tokenrail serve` have bounds of their own. */
+  /**
+   * Sequences that may wait for a slot. Default: any number; `createApp` and `tokenrail serve` have
+   * bounds of their own.
+   */
   maxWaiting?: number
   /**
-   * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in threads of their own, so
-   * that nothing of it holds the event loop or another request, and what outlives its time is stopped; `none`: in the
-   * caller's thread, without a bound in time.
+   * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in
+   * threads of their own, so that nothing of it holds the event loop or another request, and what
+   * outlives its time is stopped; `none`: in the caller's thread, without a bound in time.
    */
   isolation?: "thread" | "none"
-  /** Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000), one long prompt (5,000). */
+  /**
+   * Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000),
+   * one long prompt (5,000).
+   */
   limits?: Partial<WorkLimits & { promptMs: number }>
   /**
-   * Threads for constraints that are kept ready beside the first, for many clients. Default 0: a second one is started when
-   * it is needed, in some 0.2 s.
+   * Threads for constraints that are kept ready beside the first, for many clients. Default 0: a
+   * second one is started when it is needed, in some 0.2 s.
    */
   spareThreads?: number
-  /** Write sample constraints through in the pauses after the start: the first requests are faster then. Default false. */
+  /**
+   * Write sample constraints through in the pauses after the start: the first requests are faster
+   * then. Default false.
+   */
   warmsUp?: boolean
   /** The seed of requests that bring none. Default: a random one each. */
   seed?: bigint | number | string
   /**
-   * Several tokens of a sequence in one run of the model, where a draft of them is right. Default: marks and names of an answer to a
-   * constraint are drafted by how its text was written so far, if the graph reads several tokens as it reads them one by one, to the
-   * last bit, and few answers run; null: nothing is drafted.
+   * Several tokens of a sequence in one run of the model, where a draft of them is right. Default:
+   * marks and names of an answer to a constraint are drafted by how its text was written so far, if
+   * the graph reads several tokens as it reads them one by one, to the last bit, and few answers
+   * run; null: nothing is drafted.
    */
   speculation?: SpeculationOptions | null
-  /** The form in which the model writes calls of tools, see docs/tool-styles.md. Default: what its chat template tells. */
+  /**
+   * The form in which the model writes calls of tools, see docs/tool-styles.md. Default: what its
+   * chat template tells.
+   */
   toolStyle?: string
-  /** How the model marks its reasoning: `auto` (default): as its template tells; `none`; or two tags, `<begin>,<end>`. */
+  /**
+   * How the model marks its reasoning: `auto` (default): as its template tells; `none`; or two
+   * tags, `<begin>,<end>`.
+   */
   reasoning?: string
   log?: (line: string) => void
 }
@@ -143,8 +165,8 @@ const openAliases = {
 }
 
 /**
- * Throws ModelError naming the file, the input or the package, OptionError on an option that there is not, and RangeError on an
- * impossible one.
+ * Throws ModelError naming the file, the input or the package, OptionError on an option that there
+ * is not, and RangeError on an impossible one.
  */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
@@ -202,7 +224,9 @@ interface Settings {
   readonly log: (line: string) => void
   /** Constraints and prompts are in threads of their own. */
   readonly isolates: boolean
-  /** Reading the model's files is bounded in time. The embedded model's files are the package's own. */
+  /**
+   * Reading the model's files is bounded in time. The embedded model's files are the package's own.
+   */
   readonly isBounded: boolean
 }
 
@@ -225,7 +249,10 @@ interface Loaded {
   readonly model: Model
   readonly vocabulary: Vocabulary
   readonly tokenizer: Tokenizer
-  /** The type of weights that names the graph; undefined if the directory was built, and so has one graph. */
+  /**
+   * The type of weights that names the graph; undefined if the directory was built, and so has one
+   * graph.
+   */
   readonly dtype: string | undefined
   /** Does work over the model's files, bounded in time where that is asked for. */
   readonly read: <Result>(work: () => Result) => Result

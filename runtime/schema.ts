@@ -1,9 +1,10 @@
 /**
  * What a caller asks for → one compile input, and the way back: text → typed value.
  *
- * A schema comes as raw JSON Schema (object, boolean, or text, which keeps number spelling and key order) or as an object
- * with `~standard` (the Standard Schema and Standard JSON Schema interfaces, standardschema.dev). From those we take the
- * *input* side: the model writes what the validator reads, and `output` throws on transforms.
+ * A schema comes as raw JSON Schema (object, boolean, or text, which keeps number spelling and key
+ * order) or as an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
+ * standardschema.dev). From those we take the *input* side: the model writes what the validator
+ * reads, and `output` throws on transforms.
  */
 
 import { compileFields } from "../grammar/compile.ts"
@@ -36,14 +37,20 @@ interface StandardIssue {
 /** What a constraint is given as; what is compiled already stands for texts, not for values. */
 export type ConstraintInput = GrammarInput | Grammar | Stored
 
-/** At most one constraint, with the policies of the compiler beside it. Control tokens are those of the model. */
+/**
+ * At most one constraint, with the policies of the compiler beside it. Control tokens are those of
+ * the model.
+ */
 export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens"> {
   /** JSON Schema as value or text, or any object with `~standard`. */
   schema?: unknown
   /** The whole output matches. */
   regex?: string | RegExp
   choice?: readonly string[]
-  /** The whole output is a text of this grammar, which is in GBNF or Lark: its first definition says in which. */
+  /**
+   * The whole output is a text of this grammar, which is in GBNF or Lark: its first definition says
+   * in which.
+   */
   grammar?: string
   /** A structural tag as a value or its JSON text: free text, and what it switches to. */
   structuralTag?: unknown
@@ -64,7 +71,10 @@ export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Ou
         ? string
         : undefined
 
-/** Fails to fit where `Options` has a field that `Known` does not: a type parameter lets such fields pass. */
+/**
+ * Fails to fit where `Options` has a field that `Known` does not: a type parameter lets such fields
+ * pass.
+ */
 export type NoMore<Options, Known> = { readonly [Name in Exclude<keyof Options, keyof Known>]: never }
 
 export interface Constraint {
@@ -101,8 +111,9 @@ export const constraintFields = {
 } as const satisfies Fields<ConstraintOptions>
 
 /**
- * The one constraint of these options, or null. Throws RequestError when there are two, OptionError for one that is named and
- * undefined or of another type, and for an unknown policy; TypeError without a converter.
+ * The one constraint of these options, or null. Throws RequestError when there are two, OptionError
+ * for one that is named and undefined or of another type, and for an unknown policy; TypeError
+ * without a converter.
  */
 export function readConstraint(options: ConstraintOptions): Constraint | null {
   const given = (Object.keys(constraintKinds) as (keyof typeof constraintKinds)[]).filter((name) => {
@@ -151,7 +162,10 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
   return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
 }
 
-/** What these options tell the compiler, of whatever it compiles. Throws OptionError for an unknown word. */
+/**
+ * What these options tell the compiler, of whatever it compiles. Throws OptionError for an unknown
+ * word.
+ */
 export function readPolicies(options: CompileOptions): CompileOptions {
   const policies: CompileOptions = {}
   for (const name of policyNames) {
@@ -162,7 +176,10 @@ export function readPolicies(options: CompileOptions): CompileOptions {
   return policies
 }
 
-/** Throws IncompleteError with the text when an answer is not the whole of what its constraint asks for. */
+/**
+ * Throws IncompleteError with the text when an answer is not the whole of what its constraint asks
+ * for.
+ */
 export function checkComplete(text: string, finishReason: string, what: string): void {
   if (finishReason === "stop") return
   throw new IncompleteError(

@@ -1,8 +1,10 @@
 /**
- * Many prompts with the same options: their results in the order of the prompts, with as many under way as keep the slots busy.
+ * Many prompts with the same options: their results in the order of the prompts, with as many under
+ * way as keep the slots busy.
  *
- * `for await (const result of engine.batch(prompts, options))` takes each as soon as it and all before it are there;
- * `await engine.batch(prompts, options)` takes all. The first that fails ends the batch with its error, and the others with it.
+ * `for await (const result of engine.batch(prompts, options))` takes each as soon as it and all
+ * before it are there; `await engine.batch(prompts, options)` takes all. The first that fails ends
+ * the batch with its error, and the others with it.
  */
 import type { GenerateResult } from "./generation.ts"
 import type { GenerateOptions, Prompt } from "./request.ts"
@@ -10,7 +12,10 @@ import type { GenerateOptions, Prompt } from "./request.ts"
 /** Who answers one prompt. */
 type Answer<Value> = (prompt: Prompt, signal: AbortSignal) => Promise<GenerateResult<Value>>
 
-/** The results of a batch: iterate over them, or wait for all. Either begins it, and each begins it anew. */
+/**
+ * The results of a batch: iterate over them, or wait for all. Either begins it, and each begins it
+ * anew.
+ */
 export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Value>> {
   private readonly prompts: Iterable<Prompt>
   private readonly answer: Answer<Value>

@@ -5,15 +5,19 @@ import { RequestError } from "../errors.ts"
 /** How a request searches for its answers instead of drawing them. */
 export interface SearchOptions {
   /**
-   * Search instead of drawing: the answers are the likeliest texts that are found, the best first; at most `n`, fewer where there
-   * are no more. Nothing is told before the search is over. What is about draws and stop strings is refused beside it.
+   * Search instead of drawing: the answers are the likeliest texts that are found, the best first;
+   * at most `n`, fewer where there are no more. Nothing is told before the search is over. What is
+   * about draws and stop strings is refused beside it.
    */
   useBeamSearch?: boolean | null
   /** Texts that the search keeps at a time, 1 to 16. Default: `n`, and 2 at least. */
   beamWidth?: number | null
   /** Texts are compared by their log-probability / tokens^this. Default 1. */
   lengthPenalty?: number | null
-  /** End the search with the `beamWidth`-th whole text, even if another could still be better. Default false. */
+  /**
+   * End the search with the `beamWidth`-th whole text, even if another could still be better.
+   * Default false.
+   */
   earlyStopping?: boolean | null
 }
 

@@ -1,10 +1,11 @@
 /**
  * Beam search over the engine: the answers are the likeliest texts that were found, not draws.
  *
- * `sampler/search/beam.ts` chooses. Each step asks for the logits behind every beam, by a probe: a sequence of its own whose
- * prompt is the prompt with the beam's tokens, most of which its slot holds already, and whose walk has gone past them. When the
- * search is over its hypotheses are written by ordinary sequences that take their tokens instead of drawing them: so stops, calls
- * and events are those of any answer.
+ * `sampler/search/beam.ts` chooses. Each step asks for the logits behind every beam, by a probe: a
+ * sequence of its own whose prompt is the prompt with the beam's tokens, most of which its slot
+ * holds already, and whose walk has gone past them. When the search is over its hypotheses are
+ * written by ordinary sequences that take their tokens instead of drawing them: so stops, calls and
+ * events are those of any answer.
  */
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { describeDrawn } from "../../sampler/cpu.ts"
@@ -32,7 +33,10 @@ export function searchedRequest(request: ReadRequest): ReadRequest {
   }
 }
 
-/** The best texts, best first: as many as the request asks for, or as there are. Rejects as `probe` does. */
+/**
+ * The best texts, best first: as many as the request asks for, or as there are. Rejects as `probe`
+ * does.
+ */
 export async function searchBeams(
   request: ReadRequest,
   { width, lengthPenalty, earlyStopping }: BeamSettings,

@@ -1,12 +1,15 @@
 /**
- * Slots: which sequence holds which row of the model's cache, and which prompts can be taken over from it.
+ * Slots: which sequence holds which row of the model's cache, and which prompts can be taken over
+ * from it.
  *
- * A slot remembers the prompt it was filled with after its sequence has left, so that a later prompt with the same
- * beginning skips that part. What is reused has the bits that the later request would have computed, so its tokens do not depend on
- * luck. Where the model's bits do not depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a single
- * token is computed another way, so each has two. Elsewhere only whole chunks are: they were computed by themselves, from the
- * same cuts. A model with states goes back to its marks alone, which lie between chunks. So few rows are searched one by one: a tree
- * over their tokens would find the same.
+ * A slot remembers the prompt it was filled with after its sequence has left, so that a later
+ * prompt with the same beginning skips that part. What is reused has the bits that the later
+ * request would have computed, so its tokens do not depend on luck. Where the model's bits do not
+ * depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a single
+ * token is computed another way, so each has two. Elsewhere only whole chunks are: they were
+ * computed by themselves, from the same cuts. A model with states goes back to its marks alone,
+ * which lie between chunks. So few rows are searched one by one: a tree over their tokens would
+ * find the same.
  */
 import { withMark } from "../model/marks.ts"
 
@@ -66,14 +69,20 @@ export class Slots {
     return Math.min(length, (Math.floor(start / this.chunkSize) + 1) * this.chunkSize)
   }
 
-  /** The end of the piece of a prompt of `length` tokens that begins at `start`: a chunk, or `size` tokens where any cut will do. */
+  /**
+   * The end of the piece of a prompt of `length` tokens that begins at `start`: a chunk, or `size`
+   * tokens where any cut will do.
+   */
   pieceEnd(start: number, length: number, size = this.chunkSize): number {
     if (!this.cutsFreely) return this.chunkEnd(start, length)
     const end = Math.min(length, start + size)
     return length - end === 1 ? end - 1 : end
   }
 
-  /** Takes a free slot for this prompt; undefined when there is none. Without `reuses` all of it will be computed. */
+  /**
+   * Takes a free slot for this prompt; undefined when there is none. Without `reuses` all of it
+   * will be computed.
+   */
   take(prompt: readonly number[], { reuses = true } = {}): Placement | undefined {
     let best = -1
     let source = -1
@@ -86,7 +95,8 @@ export class Slots {
         source = index
       }
     }
-    // What else a slot holds may be wanted again: where that is the larger part, the beginning is copied.
+    // What else a slot holds may be wanted again: where that is the larger part, the beginning is
+    // copied.
     if (source >= 0 && this.slots[source].isFree && 2 * reusedCount >= this.slots[source].wholeCount) {
       best = source
     } else {
@@ -136,7 +146,10 @@ export class Slots {
     for (const index of this.slots.keys()) this.lose(index)
   }
 
-  /** What both prompts begin with and can be reused; at least one token is left to compute, for its logits. */
+  /**
+   * What both prompts begin with and can be reused; at least one token is left to compute, for its
+   * logits.
+   */
   private commonCount(slot: Slot, prompt: readonly number[]): number {
     const bound = Math.min(slot.wholeCount, prompt.length - (this.cutsFreely ? 2 : 1))
     let count = 0

@@ -1,11 +1,12 @@
 /**
- * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its tokens are spent; with banned words
- * it holds none of them.
+ * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its tokens
+ * are spent; with banned words it holds none of them.
  *
- * The rule: a token may be drawn only if the rest can still be written with the tokens that are left, and without a word. Its witness is a
- * plan, one concrete completion kept in hand: along it the need falls by one per token, so the rule can always be kept,
- * and until it binds it forbids nothing. A drawn token that breaks the rule is taken out of the mask and the row
- * is drawn again: the same noise over fewer tokens, which is the law conditioned on the rule.
+ * The rule: a token may be drawn only if the rest can still be written with the tokens that are
+ * left, and without a word. Its witness is a plan, one concrete completion kept in hand: along it
+ * the need falls by one per token, so the rule can always be kept, and until it binds it forbids
+ * nothing. A drawn token that breaks the rule is taken out of the mask and the row is drawn again:
+ * the same noise over fewer tokens, which is the law conditioned on the rule.
  */
 
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
@@ -21,7 +22,10 @@ const maxPlans = 100_000
 /** Tokens of a plan that is made token by token. */
 const maxSteps = 4_096
 
-/** Why a token may not be drawn: the rest would not fit into the budget, or a banned word would stand in the text. */
+/**
+ * Why a token may not be drawn: the rest would not fit into the budget, or a banned word would
+ * stand in the text.
+ */
 export type Misfitting = "budget" | "words"
 
 export interface ClosingRules {
@@ -43,7 +47,10 @@ export class Closing {
   private readonly isBudgeted: boolean
   private readonly bans: BannedWords | null
   private node: number
-  /** Tokens that complete the text from here, an end of sequence not counted; null: no completion is known. */
+  /**
+   * Tokens that complete the text from here, an end of sequence not counted; null: no completion is
+   * known.
+   */
   private plan: readonly number[] | null
 
   constructor(matcher: Matcher, { isBudgeted, bans = null, node = 0 }: ClosingRules = { isBudgeted: true }) {
@@ -59,7 +66,10 @@ export class Closing {
     return this.plan?.length ?? Number.POSITIVE_INFINITY
   }
 
-  /** Throws RequestError when no completion fits into `left` tokens. `context`: what leaves no more of them; null: a budget. */
+  /**
+   * Throws RequestError when no completion fits into `left` tokens. `context`: what leaves no more
+   * of them; null: a budget.
+   */
   check(left: number, context: ContextBound | null = null): void {
     const { need } = this
     if (need <= left) return
@@ -74,7 +84,10 @@ export class Closing {
     )
   }
 
-  /** A larger budget would not help: the prompt has to be shorter, as clients do by themselves when they are told so. */
+  /**
+   * A larger budget would not help: the prompt has to be shorter, as clients do by themselves when
+   * they are told so.
+   */
   private overflow(left: number, { contextLength, promptTokens }: ContextBound): RequestError {
     const answerTokens = Number.isFinite(this.need) ? this.need : left + 1
     return new RequestError(
@@ -90,7 +103,10 @@ export class Closing {
     return this.plan?.[0] ?? -1
   }
 
-  /** Whether after `token` the text can be completed with `left` more tokens. An end of sequence always fits. */
+  /**
+   * Whether after `token` the text can be completed with `left` more tokens. An end of sequence
+   * always fits.
+   */
   fits(token: number, left: number): boolean {
     return this.misfitting(token, left) === null
   }
@@ -122,7 +138,8 @@ export class Closing {
   accept(token: number): void {
     const rest = token === this.next ? this.plan!.slice(1) : null
     const node = this.nodeBehind(this.node, token)
-    // Only a token that nothing else could stand for writes a word, where the budget left no way around it.
+    // Only a token that nothing else could stand for writes a word, where the budget left no way
+    // around it.
     this.node = node === Found ? 0 : node
     const fresh = planOf(this.matcher, this.bans, this.node)
     this.plan = rest && (!fresh || rest.length <= fresh.length) ? rest : fresh
@@ -161,7 +178,10 @@ function completionOf(matcher: Matcher, bans: BannedWords | null, node: number):
   return bans ? bans.completion(matcher.state, node) : matcher.shortest()
 }
 
-/** A plan that is made anew behind each token: where a part may take so many tokens only, the longest one may be refused. */
+/**
+ * A plan that is made anew behind each token: where a part may take so many tokens only, the
+ * longest one may be refused.
+ */
 function makeStepwise(
   ahead: Matcher,
   trie: TokenTrie,

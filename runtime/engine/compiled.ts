@@ -1,6 +1,7 @@
 /**
- * Compiled constraints, kept: equal input and options mean the same Grammar and the same TokenFsm, whose tables have
- * grown by all requests before; a refusal is the same refusal. Bounded by bytes; dropping one costs time, never an answer.
+ * Compiled constraints, kept: equal input and options mean the same Grammar and the same TokenFsm,
+ * whose tables have grown by all requests before; a refusal is the same refusal. Bounded by bytes;
+ * dropping one costs time, never an answer.
  */
 
 import { LRUCache } from "lru-cache"
@@ -53,7 +54,10 @@ export interface CompiledOptions {
 export const maxKeptBytes = 256 << 20
 export const maxKeptCount = 512
 
-/** What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9 MB (Node 20). */
+/**
+ * What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9
+ * MB (Node 20).
+ */
 const baseBytes = 64 << 10
 /** Of one transition of a machine. */
 const transitionBytes = 24
@@ -76,7 +80,10 @@ export class CompiledConstraints {
     this.refusals = new LRUCache({ max: count })
   }
 
-  /** Control tokens that a grammar names are those of the vocabulary. Throws GrammarError. `key`: equal keys mean equal inputs and options; undefined: it is compiled each time. */
+  /**
+   * Control tokens that a grammar names are those of the vocabulary. Throws GrammarError. `key`:
+   * equal keys mean equal inputs and options; undefined: it is compiled each time.
+   */
   compile(
     input: GrammarInput | Grammar,
     options: CompileOptions = {},
@@ -105,7 +112,10 @@ export class CompiledConstraints {
     return { ...made, compileMs, isCached: false }
   }
 
-  /** The constraint with its machine. `compileMs`: the time that it may take to compile. Throws GrammarError. */
+  /**
+   * The constraint with its machine. `compileMs`: the time that it may take to compile. Throws
+   * GrammarError.
+   */
   bind(
     { input, policies }: { input: GrammarInput | Grammar; policies: CompileOptions },
     key: string | undefined,
@@ -133,7 +143,10 @@ export class CompiledConstraints {
     return machine
   }
 
-  /** The machine of a constraint that was compiled elsewhere. Throws RequestError for one over another vocabulary. */
+  /**
+   * The machine of a constraint that was compiled elsewhere. Throws RequestError for one over
+   * another vocabulary.
+   */
   stored({ machine }: Stored): TokenMachine {
     if (machine.vocabulary.hash === this.vocabulary.hash) return machine
     throw new RequestError(
@@ -157,7 +170,10 @@ export class CompiledConstraints {
     return count
   }
 
-  /** Drops what was used longest ago, until the rest fits. Machines grow by use, so this is asked from time to time. */
+  /**
+   * Drops what was used longest ago, until the rest fits. Machines grow by use, so this is asked
+   * from time to time.
+   */
   trim(): void {
     let { bytes } = this
     for (const key of [...this.entries.rkeys()]) {
@@ -218,7 +234,10 @@ function sourceLength(input: GrammarInput, options: CompileOptions): number {
   }
 }
 
-/** Undefined for what JSON cannot write (a bigint, a cycle, a Grammar): such an input is compiled each time. */
+/**
+ * Undefined for what JSON cannot write (a bigint, a cycle, a Grammar): such an input is compiled
+ * each time.
+ */
 export function keyOf(input: GrammarInput, options: CompileOptions): string | undefined {
   try {
     return JSON.stringify([input, options], (_, value) => {

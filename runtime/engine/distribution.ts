@@ -1,11 +1,15 @@
 /**
  * How a time spreads over its many occurrences: counts in classes with fixed bounds, and the sum.
  *
- * The classes are those of Prometheus, so that what was counted over any interval is a difference of two readings. Keeping
- * them costs the same whatever happened, and an observation is a search among some fifteen bounds.
+ * The classes are those of Prometheus, so that what was counted over any interval is a difference
+ * of two readings. Keeping them costs the same whatever happened, and an observation is a search
+ * among some fifteen bounds.
  */
 export class Distribution {
-  /** Upper bounds of the classes, ascending, each of them inside; one more class holds what is above the last. */
+  /**
+   * Upper bounds of the classes, ascending, each of them inside; one more class holds what is above
+   * the last.
+   */
   readonly bounds: readonly number[]
   /** Shape [bounds + 1], by class. */
   readonly counts: Float64Array

@@ -1,8 +1,8 @@
 /**
  * Logits and masks → tokens, by the sampler.
  *
- * Rows whose logits have not the bits of plain decoding have their draws checked: a doubtful one is no draw. A row that makes
- * the sampler fail fails alone.
+ * Rows whose logits have not the bits of plain decoding have their draws checked: a doubtful one is
+ * no draw. A row that makes the sampler fail fails alone.
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
@@ -28,7 +28,10 @@ export interface DrawOptions {
   readonly rounding: number
 }
 
-/** One result for each of `rows`; undefined where only plain logits can tell; the error where the row failed. */
+/**
+ * One result for each of `rows`; undefined where only plain logits can tell; the error where the
+ * row failed.
+ */
 export async function drawTokens(
   sampler: Sampler,
   rows: readonly DrawRow[],

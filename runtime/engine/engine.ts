@@ -2,8 +2,8 @@
 /**
  * The engine: requests in, tokens out, one step at a time for all of them together (`step.ts`).
  *
- * Here is what is around the steps: admission, the line, aborts, faults, the end. Whatever can be refused is refused in
- * `start`, before the first token.
+ * Here is what is around the steps: admission, the line, aborts, faults, the end. Whatever can be
+ * refused is refused in `start`, before the first token.
  */
 
 import { setMaxListeners } from "node:events"
@@ -72,7 +72,9 @@ export interface EngineParts {
   readonly seed: bigint | undefined
   /** Null: no drafts but those of `guesses`. */
   readonly speculator: Speculator | null
-  /** Answers to constraints are drafted by what their text is used to, where that changes no bit. */
+  /**
+   * Answers to constraints are drafted by what their text is used to, where that changes no bit.
+   */
   readonly guesses: boolean
   readonly log: (line: string) => void
 }
@@ -91,7 +93,10 @@ export interface ModelInfo {
   readonly endIds: readonly number[]
 }
 
-/** A model with its tokenizer, its sampler and the answers under way. `open` makes it, `close` ends it. */
+/**
+ * A model with its tokenizer, its sampler and the answers under way. `open` makes it, `close` ends
+ * it.
+ */
 export class Engine {
   readonly model: ModelInfo
   readonly vocabulary: Vocabulary
@@ -146,8 +151,9 @@ export class Engine {
   }
 
   /**
-   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with OptionError, GrammarError,
-   * SamplingError, RequestError or AbortError; what it returns can only end by its events.
+   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with
+   * OptionError, GrammarError, SamplingError, RequestError or AbortError; what it returns can only
+   * end by its events.
    */
   async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
     checkRequest(options)
@@ -204,7 +210,10 @@ export class Engine {
     return this.open({ ...plain, count: found.length }, constraint, signal, found.map(writes))
   }
 
-  /** The logits behind `written` tokens of an answer. Rejects with ModelError, AbortError and what opening a walk rejects with. */
+  /**
+   * The logits behind `written` tokens of an answer. Rejects with ModelError, AbortError and what
+   * opening a walk rejects with.
+   */
   private async probe(
     request: ReadRequest,
     written: readonly number[],
@@ -328,8 +337,8 @@ export class Engine {
   }
 
   /**
-   * The whole answer. Rejects as `start` does, and with IncompleteError (a constrained answer that ran out of budget),
-   * ValidationError (the schema's own validator), AbortError, ModelError.
+   * The whole answer. Rejects as `start` does, and with IncompleteError (a constrained answer that
+   * ran out of budget), ValidationError (the schema's own validator), AbortError, ModelError.
    */
   async generate<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompt: Prompt,
@@ -370,8 +379,9 @@ export class Engine {
   }
 
   /**
-   * The answers to many prompts with the same options, in their order: `for await (const result of engine.batch(prompts, options))`,
-   * or `await engine.batch(prompts, options)` for all of them. The first that fails ends the batch, with the error of `generate`.
+   * The answers to many prompts with the same options, in their order: `for await (const result of
+   * engine.batch(prompts, options))`, or `await engine.batch(prompts, options)` for all of them.
+   * The first that fails ends the batch, with the error of `generate`.
    */
   batch<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompts: Iterable<Prompt>,
@@ -388,8 +398,8 @@ export class Engine {
   }
 
   /**
-   * The events of an answer as they come, and behind each of them what happens to the values of a JSON text: they open, grow and
-   * close. Leaving the loop ends the request.
+   * The events of an answer as they come, and behind each of them what happens to the values of a
+   * JSON text: they open, grow and close. Leaving the loop ends the request.
    */
   async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
     checkRequest(options)
@@ -409,8 +419,9 @@ export class Engine {
   }
 
   /**
-   * The tokens that `start` would give to the model. `spent`: the time that prompts of one request have taken so far; it grows by
-   * this one's, and together they have the time of one. Rejects with RequestError, AbortError and ModelError.
+   * The tokens that `start` would give to the model. `spent`: the time that prompts of one request
+   * have taken so far; it grows by this one's, and together they have the time of one. Rejects with
+   * RequestError, AbortError and ModelError.
    */
   async tokenize(
     prompt: Prompt,
@@ -423,8 +434,8 @@ export class Engine {
   }
 
   /**
-   * The tool loop: the model answers, its calls are run, and it answers again, until it calls no more. Rejects as `generate` does,
-   * and with RequestError when `maxSteps` is no number of steps.
+   * The tool loop: the model answers, its calls are run, and it answers again, until it calls no
+   * more. Rejects as `generate` does, and with RequestError when `maxSteps` is no number of steps.
    */
   run(prompt: string | readonly Message[], options: RunOptions): Promise<RunResult> {
     return run(this, prompt, options)
@@ -439,7 +450,10 @@ export class Engine {
     return { grammar, report }
   }
 
-  /** Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s with work to do. */
+  /**
+   * Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s
+   * with work to do.
+   */
   get isDead(): boolean {
     if (this.death) return true
     if (this.isRestarting) return false
@@ -457,7 +471,10 @@ export class Engine {
     return { running: running.length, waiting: waiting.length, slots: this.parts.model.slotCount }
   }
 
-  /** States of the machines of all constraints that are kept, about. Cost: a look at each of those of this thread. */
+  /**
+   * States of the machines of all constraints that are kept, about. Cost: a look at each of those
+   * of this thread.
+   */
   get stateCount(): number {
     return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
   }
@@ -473,7 +490,9 @@ export class Engine {
     return { used, size: this.parts.model.slotCount * this.model.contextLength }
   }
 
-  /** Ends what runs by `abort` and releases model and sampler. A second call waits for the first. */
+  /**
+   * Ends what runs by `abort` and releases model and sampler. A second call waits for the first.
+   */
   close(): Promise<void> {
     this.closed ??= this.end()
     return this.closed
@@ -530,7 +549,9 @@ export class Engine {
     this.guides.isBusy(this.preparing > 0 || (this.scheduler.hasWork && !this.isClosing))
   }
 
-  /** A step failed as a whole: what ran ends with the error, what waits goes on with the next step. */
+  /**
+   * A step failed as a whole: what ran ends with the error, what waits goes on with the next step.
+   */
   private fault(error: Error): void {
     this.parts.log(`step failed: ${error.message}`)
     const running = [...this.scheduler.running]
@@ -552,7 +573,10 @@ export class Engine {
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
   }
 
-  /** Throws RequestError unless `count` more answers find a slot or a place in the line of `most` and of the engine's own bound. */
+  /**
+   * Throws RequestError unless `count` more answers find a slot or a place in the line of `most`
+   * and of the engine's own bound.
+   */
   checkLine(count: number, most = Number.POSITIVE_INFINITY): void {
     const { waiting, slots } = this.scheduler
     const { model } = this.parts

@@ -1,9 +1,10 @@
 /**
  * One request under way: the events of its choices as they come, and the whole result at the end.
  *
- * Events are kept until they are read, once, so a caller may look at `result` alone, or iterate late. What a slow reader
- * leaves unread is merged into few events, so that it costs no more than the answer itself. `result` never rejects: how an
- * answer ended is in its finish reason; `Engine.generate` turns the bad endings into errors.
+ * Events are kept until they are read, once, so a caller may look at `result` alone, or iterate
+ * late. What a slow reader leaves unread is merged into few events, so that it costs no more than
+ * the answer itself. `result` never rejects: how an answer ended is in its finish reason;
+ * `Engine.generate` turns the bad endings into errors.
  */
 
 import type { Report } from "../../grammar/index.ts"
@@ -45,8 +46,8 @@ interface Spread {
 }
 
 /**
- * What a request cost. The prompt counts once, the tokens of all choices are added up; a name ends with the
- * unit of its time.
+ * What a request cost. The prompt counts once, the tokens of all choices are added up; a name ends
+ * with the unit of its time.
  */
 export interface Usage {
   readonly promptTokens: number
@@ -91,7 +92,9 @@ export interface GenerationOptions {
   readonly constraint: Constraint | null
   /** Null: the text is the answer. */
   readonly turn: RequestTurn | null
-  /** Tell what happens to the values of the answer, if it is JSON, and of the arguments of calls. */
+  /**
+   * Tell what happens to the values of the answer, if it is JSON, and of the arguments of calls.
+   */
   readonly fields: boolean
   /** And how sure the model was of those that close. */
   readonly confidence: boolean
@@ -111,8 +114,8 @@ export interface GenerationOptions {
 }
 
 /**
- * One request under way, as `Engine.start` returns it: iterate over its events, or wait for `result`, which
- * never rejects.
+ * One request under way, as `Engine.start` returns it: iterate over its events, or wait for
+ * `result`, which never rejects.
  */
 export class Generation {
   readonly promptTokens: number
@@ -154,8 +157,8 @@ export class Generation {
   }
 
   /**
-   * Of each token of the prompt, null for the first; null without `promptLogprobs`. Complete when choice 0 has an event that is
-   * no failure.
+   * Of each token of the prompt, null for the first; null without `promptLogprobs`. Complete when
+   * choice 0 has an event that is no failure.
    */
   get promptLogprobs(): readonly (TokenLogprobs | null)[] | null {
     const [first] = this.sequences
@@ -167,7 +170,9 @@ export class Generation {
     this.options.cancel(this)
   }
 
-  /** The events that nobody has read yet, as they come; leaving the loop early cancels the request. */
+  /**
+   * The events that nobody has read yet, as they come; leaving the loop early cancels the request.
+   */
   async *[Symbol.asyncIterator](): AsyncIterator<GenerationEvent> {
     try {
       for (;;) {
@@ -391,7 +396,9 @@ export class Generation {
   }
 }
 
-/** The result, with a `toJSON` that writes its seed as digits and its errors as name and message. */
+/**
+ * The result, with a `toJSON` that writes its seed as digits and its errors as name and message.
+ */
 export function withJson<Result extends GenerateResult>(result: Result): Result {
   return Object.defineProperty(result, "toJSON", { value: toJson, enumerable: false })
 }
@@ -420,7 +427,10 @@ type Ended = Pick<GenerationEvent & { type: "finish" }, "finishReason" | "stopRe
 /** Events that may grow. */
 type TextEvent = GenerationEvent & { type: "text" | "reasoning" | "arguments" }
 
-/** Unread events of one request that are kept one by one; further text joins the last event of its choice, if it is of its kind. */
+/**
+ * Unread events of one request that are kept one by one; further text joins the last event of its
+ * choice, if it is of its kind.
+ */
 const maxUnread = 64
 
 /** A queue of events. The events of a choice stay in their order. */

@@ -1,6 +1,6 @@
 /**
- * What the engine counts, for /metrics and for benches: plain numbers and distributions that only grow, and the quantile that
- * usage and benches print.
+ * What the engine counts, for /metrics and for benches: plain numbers and distributions that only
+ * grow, and the quantile that usage and benches print.
  */
 import { Distribution, decades } from "./distribution.ts"
 
@@ -43,7 +43,9 @@ export class EngineMetrics {
     tpot: new Distribution(decades(1e-4, 10)),
     /** To fill one mask, wherever that was done. */
     mask: new Distribution(decades(1e-6, 1)),
-    /** That the logits of a row were there and its mask was not: what a constraint costs its answer. */
+    /**
+     * That the logits of a row were there and its mask was not: what a constraint costs its answer.
+     */
     maskWait: new Distribution(decades(1e-6, 1)),
   }
   /** Seconds of each compilation that was not cached, by kind of constraint. */

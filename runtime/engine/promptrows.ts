@@ -1,8 +1,9 @@
 /**
- * Logits of a prompt's tokens → log-probabilities: what the model says of each token after those before it.
+ * Logits of a prompt's tokens → log-probabilities: what the model says of each token after those
+ * before it.
  *
- * They are the model's own: no mask, no temperature, no penalty. A row is read in O(V), and a chunk has many rows, so the
- * event loop gets a turn whenever a few milliseconds have gone by.
+ * They are the model's own: no mask, no temperature, no penalty. A row is read in O(V), and a chunk
+ * has many rows, so the event loop gets a turn whenever a few milliseconds have gone by.
  */
 
 import { describeRow } from "../../sampler/logprobs.ts"
@@ -12,8 +13,8 @@ import type { BatchEntry } from "./scheduler.ts"
 const turnMs = 8
 
 /**
- * Appends to `promptLogprobs` of the sequence what the rows of its feed say. Shape of the logits [R, V], V = `width`. Ends
- * early when the sequence does. Throws when the logits are not numbers.
+ * Appends to `promptLogprobs` of the sequence what the rows of its feed say. Shape of the logits
+ * [R, V], V = `width`. Ends early when the sequence does. Throws when the logits are not numbers.
  */
 export async function readPromptRows(
   { sequence, feed, promptRow }: BatchEntry,
@@ -24,7 +25,8 @@ export async function readPromptRows(
   const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
   let since = performance.now()
   for (let index = 0; index < feed.tokens.length; index++) {
-    // The row of a token speaks of the next one. A prompt that is computed again has been judged in part.
+    // The row of a token speaks of the next one. A prompt that is computed again has been judged in
+    // part.
     const position = feed.start + index + 1
     if (position >= promptCount) return
     if (position < promptLogprobs.length) continue

@@ -1,6 +1,6 @@
 /**
- * What a caller may ask of one generation, and the check of all of it before the first token: prompt against context,
- * budget, stops, sampling parameters.
+ * What a caller may ask of one generation, and the check of all of it before the first token:
+ * prompt against context, budget, stops, sampling parameters.
  */
 
 import { needsLogits } from "../../sampler/cpu.ts"
@@ -30,29 +30,36 @@ import { type BeamSettings, readBeams, type SearchOptions } from "./beamoptions.
 export type Prompt = string | readonly Message[] | readonly number[]
 
 /**
- * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends and budget.
- * Every field may be missing.
+ * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends
+ * and budget. Every field may be missing.
  */
 export interface GenerateOptions extends SamplingOptions, SearchOptions, ConstraintOptions, TurnOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   /**
-   * Whether a `maxTokens` that the context cannot hold behind the prompt is refused. False: the answer gets what is left of the
-   * context, and a warning says so. Default true.
+   * Whether a `maxTokens` that the context cannot hold behind the prompt is refused. False: the
+   * answer gets what is left of the context, and a warning says so. Default true.
    */
   strictMaxTokens?: boolean | null
   stop?: string | readonly string[] | null
-  /** Regular expressions: the answer ends before the first match, of at most 256 units, in what has been written. */
+  /**
+   * Regular expressions: the answer ends before the first match, of at most 256 units, in what has
+   * been written.
+   */
   stopRegex?: string | RegExp | readonly (string | RegExp)[] | null
-  /** Without a constraint: end with the first whole JSON object or array, XML element or JSON of a tool call. */
+  /**
+   * Without a constraint: end with the first whole JSON object or array, XML element or JSON of a
+   * tool call.
+   */
   stopWhen?: StopWhenKind | null
   /** End when the last tokens are `count` times the same pattern of `min` to `max` tokens. */
   repetitionDetection?: RepetitionOptions | null
   /** Where events may end: anywhere (default), or at words. */
   streamGranularity?: "token" | "word" | null
   /**
-   * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws only tokens after which
-   * the rest still fits, so that the answer is complete. A budget below the shortest answer is refused.
+   * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws
+   * only tokens after which the rest still fits, so that the answer is complete. A budget below the
+   * shortest answer is refused.
    */
   onLength?: "truncate" | "close" | null
   /** Whether the answer keeps the stop string that ended it. */
@@ -62,47 +69,64 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
   /** How many answers. */
   n?: number | null
   /**
-   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: what the model says of each after those
-   * before it, whatever the constraint. The prompt is computed anew, and `maxTokens: 0` is allowed. Default: none.
+   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: what the model
+   * says of each after those before it, whatever the constraint. The prompt is computed anew, and
+   * `maxTokens: 0` is allowed. Default: none.
    */
   promptLogprobs?: number | null
   /** Of an engine that speculates: proposed tokens a step, 0 for none. Default: the engine's. */
   draftTokens?: number | null
   /**
-   * How drafts are judged. `match` (default): the tokens are those of an engine without speculation; `reject`: their law is.
+   * How drafts are judged. `match` (default): the tokens are those of an engine without
+   * speculation; `reject`: their law is.
    */
   verify?: "match" | "reject" | null
-  /** Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It changes no token. */
+  /**
+   * Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It
+   * changes no token.
+   */
   prediction?: string | null
   /**
-   * Where the constraint leaves no choice of text: `canonical` (default) writes it in the tokenizer's own tokens, without a
-   * run of the model for each; `none` lets the model choose how to spell it. Requests that ban tokens or bias them choose.
+   * Where the constraint leaves no choice of text: `canonical` (default) writes it in the
+   * tokenizer's own tokens, without a run of the model for each; `none` lets the model choose how
+   * to spell it. Requests that ban tokens or bias them choose.
    */
   forcing?: "canonical" | "none" | null
   /**
-   * With a constraint: the last tokens of the prompt that a longer token could cover are written again, across its end too
-   * (token healing). The answer's text begins behind the prompt; its tokens are all that were written. Default false.
+   * With a constraint: the last tokens of the prompt that a longer token could cover are written
+   * again, across its end too (token healing). The answer's text begins behind the prompt; its
+   * tokens are all that were written. Default false.
    */
   heal?: boolean | null
-  /** The prompt is the text itself, or its tokens, and the answer goes on with it: no template, no turn. */
+  /**
+   * The prompt is the text itself, or its tokens, and the answer goes on with it: no template, no
+   * turn.
+   */
   raw?: boolean
   /** Of a raw text: whether what spells a control token is one. Default true. */
   parseSpecial?: boolean | null
   /** Of a raw text: whether the model's begin token is written before it. Default true. */
   addSpecialTokens?: boolean | null
-  /** Append the JSON Schema of the constraint to the system message; its tokens count as the prompt's. Default false. */
+  /**
+   * Append the JSON Schema of the constraint to the system message; its tokens count as the
+   * prompt's. Default false.
+   */
   schemaInPrompt?: boolean | null
-  /** Tell with each event what happens to the values of a JSON text: of the answer, and of the arguments of calls. */
+  /**
+   * Tell with each event what happens to the values of a JSON text: of the answer, and of the
+   * arguments of calls.
+   */
   fields?: boolean | null
   /**
-   * Tell with each value that closes how sure the model was of it. Forced tokens are run through the model then. Default false;
-   * true implies `fields`.
+   * Tell with each value that closes how sure the model was of it. Forced tokens are run through
+   * the model then. Default false; true implies `fields`.
    */
   confidence?: boolean | null
   /**
-   * Rules of the caller: each sees the logits of every token that is drawn, behind the constraint and the penalties, and may change
-   * them or ban tokens by -Infinity; what the constraint denies stays out. They run in this thread, one after the other; an error
-   * of theirs ends the answer. Nothing is drafted, and a token that nothing else can stand for is taken without them.
+   * Rules of the caller: each sees the logits of every token that is drawn, behind the constraint
+   * and the penalties, and may change them or ban tokens by -Infinity; what the constraint denies
+   * stays out. They run in this thread, one after the other; an error of theirs ends the answer.
+   * Nothing is drafted, and a token that nothing else can stand for is taken without them.
    */
   processors?: readonly LogitsProcessor[] | null
   /** The report will be read: it is made along with the compilation. Default: when it is read. */
@@ -247,7 +271,10 @@ function readSampling(
   )
 }
 
-/** Returns null for a raw text, which is no turn of an assistant unless tools or reasoning are asked for. */
+/**
+ * Returns null for a raw text, which is no turn of an assistant unless tools or reasoning are asked
+ * for.
+ */
 function readTurn(
   prompt: Prompt,
   options: GenerateOptions,
@@ -336,7 +363,10 @@ async function encodePrompt(
   return ids
 }
 
-/** The tokens of a prompt, of which there may be none. Rejects with RequestError, AbortError and ModelError. */
+/**
+ * The tokens of a prompt, of which there may be none. Rejects with RequestError, AbortError and
+ * ModelError.
+ */
 export async function promptIdsOf(
   prompt: Prompt,
   options: GenerateOptions,
@@ -376,8 +406,9 @@ export async function promptIdsOf(
 }
 
 /**
- * The tokens that an answer may have, and what of the request they do not keep to. Throws RequestError where the context has no
- * room for an answer, or for the whole budget of a strict request.
+ * The tokens that an answer may have, and what of the request they do not keep to. Throws
+ * RequestError where the context has no room for an answer, or for the whole budget of a strict
+ * request.
  */
 function readBudget(
   { maxTokens: asked, strictMaxTokens, promptLogprobs }: GenerateOptions,

@@ -1,6 +1,7 @@
 /**
- * The options of a request by name: the table that `checkOptions` holds what a caller gives against. It is checked against its
- * interfaces, so that no field of theirs is missing here. Ranges and words are for `readRequest` and the sampler.
+ * The options of a request by name: the table that `checkOptions` holds what a caller gives
+ * against. It is checked against its interfaces, so that no field of theirs is missing here. Ranges
+ * and words are for `readRequest` and the sampler.
  */
 import type { Fields } from "../../grammar/options.ts"
 import type { SamplingOptions } from "../../sampler/index.ts"

@@ -1,11 +1,13 @@
 /**
- * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as what is taken is what was
- * drafted.
+ * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as
+ * what is taken is what was drafted.
  *
- * A row whose mask has one bit is not sampled, nor one whose bytes are forced (`mask/prompt/forced.ts`): its tokens are taken as one
- * event, and go into the next step as one feed; where few rows run and any cut has the same bits, together with the drawn token before
- * them, and with guesses of what follows. Who waits too long for the answer of a guide is set aside with its logits: the
- * others go on, and it joins them when the answer is there. What fails, fails for its own sequence alone.
+ * A row whose mask has one bit is not sampled, nor one whose bytes are forced
+ * (`mask/prompt/forced.ts`): its tokens are taken as one event, and go into the next step as one
+ * feed; where few rows run and any cut has the same bits, together with the drawn token before
+ * them, and with guesses of what follows. Who waits too long for the answer of a guide is set aside
+ * with its logits: the others go on, and it joins them when the answer is there. What fails, fails
+ * for its own sequence alone.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -47,15 +49,17 @@ export interface Cursor {
   redraws: number
   taken: number
   accepted: number
-  /** performance.now() since when a row that was set aside has waited for its mask; 0: it does not. */
+  /**
+   * performance.now() since when a row that was set aside has waited for its mask; 0: it does not.
+   */
   waitsSince: number
   /** The logits could not tell: no token came of the row. */
   isRepeated: boolean
 }
 
 /**
- * A step waits so long for the slowest of its guides: a share of what the forward took, since that is what a row loses that is
- * set aside, between these bounds.
+ * A step waits so long for the slowest of its guides: a share of what the forward took, since that
+ * is what a row loses that is set aside, between these bounds.
  */
 const lateShare = 0.25
 const minLateMs = 4
@@ -69,7 +73,10 @@ export class Rows {
   private readonly parts: RowParts
   private readonly guides: GuideHost
   private readonly metrics: EngineMetrics
-  /** How far guides look ahead in this step: not at all, to what is forced behind a drawn token, or to guesses behind that too. */
+  /**
+   * How far guides look ahead in this step: not at all, to what is forced behind a drawn token, or
+   * to guesses behind that too.
+   */
   outreach: "none" | "forced" | "guesses" = "none"
   private late: Cursor[] = []
   private lateMs = minLateMs
@@ -80,7 +87,10 @@ export class Rows {
     this.metrics = parts.metrics
   }
 
-  /** Draws the rows of a batch that have logits, and those behind them that a draft has. `forwardMs`: what the logits took. */
+  /**
+   * Draws the rows of a batch that have logits, and those behind them that a draft has.
+   * `forwardMs`: what the logits took.
+   */
   async draw(
     batch: readonly BatchEntry[],
     logits: Float32Array,
@@ -237,7 +247,10 @@ export class Rows {
     this.accept(sequence, token, { logprobs, verdict, isForced: true })
   }
 
-  /** Goes along the draft from the token at `at` on; whether there are logits for the token behind the last. */
+  /**
+   * Goes along the draft from the token at `at` on; whether there are logits for the token behind
+   * the last.
+   */
   private follow(cursor: Cursor, at: number): boolean {
     const { sequence, draft } = cursor.entry
     for (let i = at; i < sequence.tokens.length; i++) {
@@ -259,7 +272,9 @@ export class Rows {
     return cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
   }
 
-  /** How far logits may lie from those of plain decoding; a GPU's sampler rounds its scores besides. */
+  /**
+   * How far logits may lie from those of plain decoding; a GPU's sampler rounds its scores besides.
+   */
   private get rounding(): number {
     const { speculator, sampler } = this.parts
     return (speculator?.rounding ?? 0) + (sampler.name === "gpu" ? 2e-4 : 0)
@@ -358,11 +373,14 @@ export class Rows {
     return this.outreach === "guesses" && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
   }
 
-  /** What was drawn may not come: it is taken out, and the row is drawn again with the same noise. */
+  /**
+   * What was drawn may not come: it is taken out, and the row is drawn again with the same noise.
+   */
   private refit(cursor: Cursor, { why, next }: Misfit): void {
     const { sequence } = cursor.entry
     if (why === "budget") sequence.hasClosed = true
-    // The plan's own token always fits, so its bit is never cleared and the row cannot become empty.
+    // The plan's own token always fits, so its bit is never cleared and the row cannot become
+    // empty.
     sequence.narrow(cursor.result!.token)
     cursor.result = undefined
     if (++cursor.redraws < maxRedraws[why] || next < 0) return

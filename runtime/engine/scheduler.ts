@@ -1,10 +1,11 @@
 /**
  * Who runs in the next step: waiting → running → finished, over a fixed set of slots.
  *
- * First come, first served. Every running sequence feeds what its slot lacks: one token while decoding, a few after a
- * forced run, a chunk of the prompt at the start; a draft follows the last of them. A budget of prompt tokens a step keeps
- * long prompts from holding up the others. Chunks are cut at multiples of their size, whatever the load, where the cuts are part
- * of the result's bits; where they are not, who is alone is not cut for others' sake.
+ * First come, first served. Every running sequence feeds what its slot lacks: one token while
+ * decoding, a few after a forced run, a chunk of the prompt at the start; a draft follows the last
+ * of them. A budget of prompt tokens a step keeps long prompts from holding up the others. Chunks
+ * are cut at multiples of their size, whatever the load, where the cuts are part of the result's
+ * bits; where they are not, who is alone is not cut for others' sake.
  */
 
 import type { Feed, Model } from "../model/model.ts"
@@ -19,7 +20,10 @@ export interface BatchEntry {
   readonly draft: Draft
   /** The first of its rows of the step's logits from which a token is drawn; −1: none is. */
   readonly logitsRow: number
-  /** The first of its rows for the tokens of the prompt, one for each token of the feed; −1: there are none. */
+  /**
+   * The first of its rows for the tokens of the prompt, one for each token of the feed; −1: there
+   * are none.
+   */
   readonly promptRow: number
   /** The logits have the bits of plain decoding. */
   readonly isPlain: boolean
@@ -39,9 +43,10 @@ interface Step {
 }
 
 /**
- * A prompt is reused in whole chunks where its cuts are part of the bits: of 1,000 tokens that two requests share, 960 are. Chunks of 128 took
- * 0.14 to 0.19 of the first request's time for the second, these 0.07 to 0.11; the first takes 8 to 20 % longer (SmolLM2-135M by
- * optimum's exporter: fp32, 4 and 8 bits).
+ * A prompt is reused in whole chunks where its cuts are part of the bits: of 1,000 tokens that two
+ * requests share, 960 are. Chunks of 128 took 0.14 to 0.19 of the first request's time for the
+ * second, these 0.07 to 0.11; the first takes 8 to 20 % longer (SmolLM2-135M by optimum's exporter:
+ * fp32, 4 and 8 bits).
  */
 const chunkSize = 96
 /** Prompt tokens computed in one step, over all sequences. */
@@ -49,11 +54,14 @@ const promptBudget = 512
 /** Those of them whose logits are wanted: each has a row of all columns. */
 const promptRowBudget = chunkSize
 /**
- * Where several tokens of a row are a run of their own, so many cost more than as many places in the steps of all rows: a run of two took 10 ms,
- * a place 3.5 (SmolLM2-135M, 4 bits, eight rows). Alone they are fed so too, for the same bits; that costs a row by itself 6 ms a time.
+ * Where several tokens of a row are a run of their own, so many cost more than as many places in
+ * the steps of all rows: a run of two took 10 ms, a place 3.5 (SmolLM2-135M, 4 bits, eight rows).
+ * Alone they are fed so too, for the same bits; that costs a row by itself 6 ms a time.
  */
 const fewTokens = 2
-/** Some graphs make the logits of every token: so many numbers of a piece at most, beyond a chunk. */
+/**
+ * Some graphs make the logits of every token: so many numbers of a piece at most, beyond a chunk.
+ */
 const maxLogits = 2 ** 25
 
 export class Scheduler {
@@ -110,7 +118,10 @@ export class Scheduler {
     sequence.slot = -1
   }
 
-  /** The model failed with these together, and their slots are empty: they are computed again, each by itself. */
+  /**
+   * The model failed with these together, and their slots are empty: they are computed again, each
+   * by itself.
+   */
   suspect(sequences: readonly Sequence[]): void {
     for (const sequence of sequences) {
       if (sequence.slot < 0) continue
@@ -137,7 +148,8 @@ export class Scheduler {
     }
     for (const sequence of this.running)
       if (!sequence.isLate && !sequence.isDelayed) this.feed(sequence, step)
-    // A copy happens with the first feed, so nobody is admitted whose first feed would have to wait.
+    // A copy happens with the first feed, so nobody is admitted whose first feed would have to
+    // wait.
     while (this.waiting.length > 0 && step.budget > 0) {
       const sequence = this.waiting[0]
       if ((sequence.wantsPromptRows && step.rowBudget <= 0) || !this.admit(sequence)) break
@@ -227,7 +239,10 @@ export class Scheduler {
     return feed.start === sequence.plainCount && feed.start + feed.tokens.length === this.plainEnd(sequence)
   }
 
-  /** Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a forced run. */
+  /**
+   * Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a
+   * forced run.
+   */
   private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
     if (cachedCount < promptCount) return this.slots.pieceEnd(cachedCount, promptCount)
     if (!counts.isForced(cachedCount)) return cachedCount + 1
@@ -237,8 +252,9 @@ export class Scheduler {
   }
 
   /**
-   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known. Where any cut has the same bits,
-   * tokens go together once there are as many of them as rows: a run of n tokens costs about what n places cost in a run of n rows.
+   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known.
+   * Where any cut has the same bits, tokens go together once there are as many of them as rows: a
+   * run of n tokens costs about what n places cost in a run of n rows.
    */
   private runEnd(start: number, end: number): number {
     const few = this.readsSteps ? this.running.length - 1 : this.fewTokens

@@ -1,9 +1,10 @@
 /**
- * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by which it ends.
+ * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by
+ * which it ends.
  *
- * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop ids, stop strings,
- * grammar finished, budget, context). A stop inside a constraint counts only where the text before it is complete: soundness
- * goes before truncation.
+ * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop
+ * ids, stop strings, grammar finished, budget, context). A stop inside a constraint counts only
+ * where the text before it is complete: soundness goes before truncation.
  */
 
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
@@ -29,15 +30,16 @@ import { WordBuffer } from "../stops/wordbuffer.ts"
 import type { Carried, TurnPiece } from "../turn/reading.ts"
 
 /**
- * How an answer ended: it is whole or a stop was met (`stop`), it was cut (`length`), the caller ended it
- * (`abort`), or it failed (`error`).
+ * How an answer ended: it is whole or a stop was met (`stop`), it was cut (`length`), the caller
+ * ended it (`abort`), or it failed (`error`).
  */
 export type FinishReason = "stop" | "length" | "abort" | "error"
 
 /**
- * A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last event. Each token of an answer
- * is among the `tokens` of one event. Without tools and reasoning there is text alone. `fields`: what happens to the values of
- * the JSON text, where that was asked for.
+ * A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last
+ * event. Each token of an answer is among the `tokens` of one event. Without tools and reasoning
+ * there is text alone. `fields`: what happens to the values of the JSON text, where that was asked
+ * for.
  */
 export type GenerationEvent =
   | ({ choice: number; fields?: readonly FieldEvent[] } & TurnPiece & Carried)
@@ -47,8 +49,9 @@ export type GenerationEvent =
       fields?: readonly FieldEvent[]
       finishReason: FinishReason
       /**
-       * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar ended; `closed`: it
-       * ended with the budget; `json`, `xml`, `tool_call`: what was waited for is whole; `repetition`.
+       * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar
+       * ended; `closed`: it ended with the budget; `json`, `xml`, `tool_call`: what was waited for
+       * is whole; `repetition`.
        */
       stopReason: string | number | null
       message?: string
@@ -173,9 +176,15 @@ export class Sequence {
   stopReason: string | number | null = null
   message: string | undefined
   error: Error | undefined
-  /** Parameters that the constraint overruled: bans were lifted, because nothing else would have been left. */
+  /**
+   * Parameters that the constraint overruled: bans were lifted, because nothing else would have
+   * been left.
+   */
   readonly lifted = new Set<string>()
-  /** Stop strings and patterns that were ordinary text: where the constraint was not complete, and below `min_tokens`. */
+  /**
+   * Stop strings and patterns that were ordinary text: where the constraint was not complete, and
+   * below `min_tokens`.
+   */
   readonly ignoredStops = { inside: new Set<string>(), early: new Set<string>() }
   /** Microseconds of every mask filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
@@ -190,8 +199,8 @@ export class Sequence {
   /** The text so far satisfies the constraint. */
   private isComplete: boolean
   /**
-   * Bytes written, those of the healed prompt among them and control tokens as the text spells them, and after how many of them
-   * the text was complete.
+   * Bytes written, those of the healed prompt among them and control tokens as the text spells
+   * them, and after how many of them the text was complete.
    */
   private byteCount = 0
   private readonly ends = new Set<number>()
@@ -234,7 +243,10 @@ export class Sequence {
     return this.tokens.length - this.options.promptIds.length
   }
 
-  /** Whether each token of the prompt is to be judged. The first of several answers does it for all of them. */
+  /**
+   * Whether each token of the prompt is to be judged. The first of several answers does it for all
+   * of them.
+   */
   get wantsPromptRows(): boolean {
     const { promptLogprobs, choice } = this.options
     return typeof promptLogprobs === "number" && choice === 0 && this.promptLogprobs.length < this.promptCount
@@ -255,14 +267,19 @@ export class Sequence {
     return this.options.guide?.mask ?? this.ownMask!
   }
 
-  /** Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own. */
+  /**
+   * Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own.
+   */
   get maskId(): number | undefined {
     if (this.isNarrowed) return undefined
     if (this.options.guide) return this.outlook?.maskId
     return this.options.stopTokenIds.size > 0 ? undefined : FreeMask
   }
 
-  /** Fills the mask of an unconstrained sequence, which is always the same but for what was taken out of it. */
+  /**
+   * Fills the mask of an unconstrained sequence, which is always the same but for what was taken
+   * out of it.
+   */
   fillFree(): void {
     const { vocabulary, stopTokenIds } = this.options
     this.ownMask!.set(vocabulary.freeRow)
@@ -286,8 +303,8 @@ export class Sequence {
   }
 
   /**
-   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its verdict need not be waited
-   * for.
+   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its
+   * verdict need not be waited for.
    */
   goesOnBehind(token: number): boolean {
     const { outlook } = this
@@ -307,8 +324,9 @@ export class Sequence {
   }
 
   /**
-   * Appends a token that the mask allows, sends what text it completes, and ends the output where it ends. `verdict`: what
-   * the guide says of the token; none is needed for one that ends the output.
+   * Appends a token that the mask allows, sends what text it completes, and ends the output where
+   * it ends. `verdict`: what the guide says of the token; none is needed for one that ends the
+   * output.
    */
   accept(token: number, { isForced = false, ...told }: TokenTold & { isForced?: boolean } = {}): void {
     if (this.options.isConstrained && isBarred(this.options.params, token)) this.lifted.add("logit_bias")
@@ -395,7 +413,10 @@ export class Sequence {
     this.emitText("")
   }
 
-  /** What the slot holds beyond plain decoding is forgotten: the next token needs logits of which every bit is right. */
+  /**
+   * What the slot holds beyond plain decoding is forgotten: the next token needs logits of which
+   * every bit is right.
+   */
   rewind(): void {
     this.cachedCount = this.plainCount
     this.replays = true
@@ -407,7 +428,10 @@ export class Sequence {
     this.rewind()
   }
 
-  /** Ends the output; held text is sent unless a stop string or id dropped it. Later calls do nothing. */
+  /**
+   * Ends the output; held text is sent unless a stop string or id dropped it. Later calls do
+   * nothing.
+   */
   finish(
     finishReason: FinishReason,
     stopReason: string | number | null,
@@ -465,7 +489,10 @@ export class Sequence {
     return false
   }
 
-  /** Whether the first `length` units of the output are an accepted text. Asked where a stop ends, so near the end. */
+  /**
+   * Whether the first `length` units of the output are an accepted text. Asked where a stop ends,
+   * so near the end.
+   */
   private wasComplete(length: number): boolean {
     if (!this.options.isConstrained) return true
     const after = this.detokenizer.heldCount + encoder.encode(this.written.slice(length)).length

@@ -1,8 +1,10 @@
 /**
- * One step of all running sequences: draft ▸ schedule ▸ forward in the model's thread ∥ fill masks ▸ sample ▸ accept ▸ emit.
+ * One step of all running sequences: draft ▸ schedule ▸ forward in the model's thread ∥ fill masks
+ * ▸ sample ▸ accept ▸ emit.
  *
- * Here are the parts that concern the batch; what happens to a row once it has logits is in `rows.ts`. A sequence fails
- * alone: what is done for one of them ends that one, and the step goes on.
+ * Here are the parts that concern the batch; what happens to a row once it has logits is in
+ * `rows.ts`. A sequence fails alone: what is done for one of them ends that one, and the step goes
+ * on.
  */
 
 import type { GuideHost } from "../guides/guide.ts"
@@ -24,8 +26,8 @@ export interface StepperParts extends RowParts {
 }
 
 /**
- * Rows with feeds of several lengths are runs of their own, and with more rows than these a place in the run of all costs less than one in
- * such a run.
+ * Rows with feeds of several lengths are runs of their own, and with more rows than these a place
+ * in the run of all costs less than one in such a run.
  */
 const maxAheadRows = 3
 
@@ -73,9 +75,9 @@ export class Stepper {
   }
 
   /**
-   * Runs the model, while masks are filled. Undefined when it failed on this batch: then one of its sequences is to blame,
-   * and each of them is computed again by itself. Throws when
-   * the model's thread has ended.
+   * Runs the model, while masks are filled. Undefined when it failed on this batch: then one of its
+   * sequences is to blame, and each of them is computed again by itself. Throws when the model's
+   * thread has ended.
    */
   private async forward(batch: readonly BatchEntry[]): Promise<Float32Array | undefined> {
     const { model } = this.parts
@@ -111,14 +113,20 @@ export class Stepper {
     }
   }
 
-  /** How far guides look ahead for the next step: as far as a run of one row alone is worth it, to guesses where nobody else drafts. */
+  /**
+   * How far guides look ahead for the next step: as far as a run of one row alone is worth it, to
+   * guesses where nobody else drafts.
+   */
   private outreach(): Rows["outreach"] {
     const rows = this.scheduler.running.length
     if (!this.parts.model.readsSteps || rows > maxAheadRows) return "none"
     return this.speculator || this.costs.isStale(rows, this.metrics.steps) ? "forced" : "guesses"
   }
 
-  /** Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and cost nothing. */
+  /**
+   * Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and
+   * cost nothing.
+   */
   private async draft(): Promise<void> {
     const { speculator } = this
     if (!speculator) return
@@ -157,12 +165,16 @@ export class Stepper {
     this.metrics.ms.draft += performance.now() - startedAt
   }
 
-  /** Tokens that are judged by ratio depend on the draft: it is waited for, by the sequence alone. */
+  /**
+   * Tokens that are judged by ratio depend on the draft: it is waited for, by the sequence alone.
+   */
   private delay(sequence: Sequence): void {
     sequence.isDelayed = sequence.options.speculation?.verify === "reject"
   }
 
-  /** What came of the step's drafts, and what they cost; a step without them tells what that costs. */
+  /**
+   * What came of the step's drafts, and what they cost; a step without them tells what that costs.
+   */
   private countDrafts(batch: readonly BatchEntry[], cursors: readonly Cursor[], elapsedMs: number): void {
     const withDrafts = cursors.filter(({ entry }) => entry.draft.tokens.length > 0)
     // Prompts cost what they cost with drafts and without.

@@ -1,4 +1,6 @@
-/** The field events of one answer: those of its JSON text, and those of the arguments of each call. */
+/**
+ * The field events of one answer: those of its JSON text, and those of the arguments of each call.
+ */
 import { type CertaintySpan, FieldCertainty } from "./certainty.ts"
 import { type FieldEvent, FieldReader } from "./reader.ts"
 
@@ -37,7 +39,10 @@ export class AnswerFields {
   private readonly areCustom: boolean[] = []
   private readonly isJudged: boolean
 
-  /** `isJson`: the text of the answer is a JSON text. `isJudged`: closing values are told with how sure the model was. */
+  /**
+   * `isJson`: the text of the answer is a JSON text. `isJudged`: closing values are told with how
+   * sure the model was.
+   */
   constructor(isJson: boolean, isJudged: boolean) {
     this.isJudged = isJudged
     this.closed = isJudged ? [] : null

@@ -1,12 +1,13 @@
 /**
  * How sure the model was of each value of an answer: sums over the tokens that wrote it.
  *
- * A token was drawn among those that its mask let through. Its log-probability among them says how clear the choice was, and
- * how much of the model's probability they held says how willingly the model went where the constraint led it. Both add up
- * along a text, so a place in it is a pair of sums, and a stretch of tokens is the difference of two places.
+ * A token was drawn among those that its mask let through. Its log-probability among them says how
+ * clear the choice was, and how much of the model's probability they held says how willingly the
+ * model went where the constraint led it. Both add up along a text, so a place in it is a pair of
+ * sums, and a stretch of tokens is the difference of two places.
  *
- * A value's tokens are those from the one that its first character came with to the one that its last character came with. So
- * a token that two values share counts for both.
+ * A value's tokens are those from the one that its first character came with to the one that its
+ * last character came with. So a token that two values share counts for both.
  */
 import type { FieldEvent } from "./reader.ts"
 
@@ -26,7 +27,10 @@ const nothing: Certainty = { logprob: 0, logMass: 0 }
 
 /** The tokens of a text that is sent piece by piece. O(1) a token. */
 export class CertaintyTrail {
-  /** Tokens of which a part is to be sent: the units of text before them and with them, and the sums with them. */
+  /**
+   * Tokens of which a part is to be sent: the units of text before them and with them, and the sums
+   * with them.
+   */
   private tokens: { start: number; end: number; after: Certainty }[] = []
   /** Sums over the tokens that were sent whole, and over all. */
   private sent = nothing
@@ -40,7 +44,10 @@ export class CertaintyTrail {
     this.length = end
   }
 
-  /** The tokens that wrote what is sent now, up to `end` units of the text. Infinity: all that are left. */
+  /**
+   * The tokens that wrote what is sent now, up to `end` units of the text. Infinity: all that are
+   * left.
+   */
   take(end: number): CertaintySpan {
     const before = this.sent
     // A token without text of its own goes with the next one that has some.
@@ -53,13 +60,18 @@ export class CertaintyTrail {
   }
 }
 
-/** Adds to the `close` events of one JSON text how sure the model was of their values. O(1) an event. */
+/**
+ * Adds to the `close` events of one JSON text how sure the model was of their values. O(1) an
+ * event.
+ */
 export class FieldCertainty {
   /** Where the values that are open begin, outermost first. */
   private readonly begun: Certainty[] = []
   private last: CertaintySpan = { before: nothing, after: nothing }
 
-  /** `span`: the tokens of the piece that the events came with; undefined: it has none of its own. */
+  /**
+   * `span`: the tokens of the piece that the events came with; undefined: it has none of its own.
+   */
   judge(events: readonly FieldEvent[], span: CertaintySpan | undefined): readonly FieldEvent[] {
     this.last = span ?? { before: this.last.after, after: this.last.after }
     const { before, after } = this.last

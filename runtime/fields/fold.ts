@@ -1,8 +1,9 @@
 /**
  * The value that field events stand for, built as they come.
  *
- * Values open and close like brackets, so the open objects and arrays are a stack, and the last part of a path says where in
- * the innermost one a value belongs. After all events of a text this is `JSON.parse` of it, after some of them a snapshot.
+ * Values open and close like brackets, so the open objects and arrays are a stack, and the last
+ * part of a path says where in the innermost one a value belongs. After all events of a text this
+ * is `JSON.parse` of it, after some of them a snapshot.
  */
 import type { FieldEvent } from "./reader.ts"
 import { type DeepPartial, setMember } from "./value.ts"
@@ -10,8 +11,8 @@ import { type DeepPartial, setMember } from "./value.ts"
 type Container = unknown[] | Record<string, unknown>
 
 /**
- * The value so far: closed values, strings as far as they are written, and no other open scalars. Undefined: nothing is known
- * yet. Of a name that comes twice the last value counts. O(1) an event.
+ * The value so far: closed values, strings as far as they are written, and no other open scalars.
+ * Undefined: nothing is known yet. Of a name that comes twice the last value counts. O(1) an event.
  */
 export function foldFields<Value = unknown>(events: Iterable<FieldEvent>): DeepPartial<Value> | undefined {
   let root: unknown

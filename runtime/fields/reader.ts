@@ -1,12 +1,14 @@
 /**
- * The values of a JSON text while it is written: each opens with its first character, a string grows, and a value closes when
- * nothing that follows can change it.
+ * The values of a JSON text while it is written: each opens with its first character, a string
+ * grows, and a value closes when nothing that follows can change it.
  *
- * A pushdown automaton over UTF-16 units. It never looks back and never reads a unit twice, so any cut of the text gives the
- * same values. All that it knows is immutable: open objects and arrays are lists of their closed members, linked from the
- * latest to the first. So a copy of a few fields is a fork, and a value that was handed out never changes.
+ * A pushdown automaton over UTF-16 units. It never looks back and never reads a unit twice, so any
+ * cut of the text gives the same values. All that it knows is immutable: open objects and arrays
+ * are lists of their closed members, linked from the latest to the first. So a copy of a few fields
+ * is a fork, and a value that was handed out never changes.
  *
- * It holds the values that are open, with their members, and at most three bytes, an escape and half a surrogate pair.
+ * It holds the values that are open, with their members, and at most three bytes, an escape and
+ * half a surrogate pair.
  */
 import { decodeWhole } from "../model/detokenizer.ts"
 import { type DeepPartial, setMember } from "./value.ts"
@@ -15,10 +17,11 @@ import { type DeepPartial, setMember } from "./value.ts"
 export type FieldKind = "object" | "array" | "string" | "number" | "boolean" | "null"
 
 /**
- * What happened to a value. `open` comes with its first character. `delta` is more of a string, decoded, whole characters only.
- * `close` comes with its last character, but for numbers, which the character behind them ends. `logprob` and `mass`, where
- * that was asked for, are over the tokens that wrote the value: the sum of their log-probabilities among what could be written,
- * and the product of the shares that this had of the model's probability.
+ * What happened to a value. `open` comes with its first character. `delta` is more of a string,
+ * decoded, whole characters only. `close` comes with its last character, but for numbers, which the
+ * character behind them ends. `logprob` and `mass`, where that was asked for, are over the tokens
+ * that wrote the value: the sum of their log-probabilities among what could be written, and the
+ * product of the shares that this had of the model's probability.
  */
 export type FieldEvent =
   | { readonly type: "open"; readonly path: string; readonly kind: FieldKind }
@@ -64,7 +67,10 @@ type Place =
   | "word" // true, false, null
   | "end"
 
-/** Reads a JSON text in pieces, and tells what happens to its values. O(1) a character, and O(members) where a value closes. */
+/**
+ * Reads a JSON text in pieces, and tells what happens to its values. O(1) a character, and
+ * O(members) where a value closes.
+ */
 export class FieldReader {
   private place: Place = "value"
   private level: Level | null = null
@@ -91,8 +97,8 @@ export class FieldReader {
   private events: FieldEvent[] = []
 
   /**
-   * What a further piece of the text brings. Bytes may be cut anywhere, texts too. Throws SyntaxError at what no JSON text
-   * may hold there; what was accepted by a constraint never is.
+   * What a further piece of the text brings. Bytes may be cut anywhere, texts too. Throws
+   * SyntaxError at what no JSON text may hold there; what was accepted by a constraint never is.
    */
   push(piece: Uint8Array | string): readonly FieldEvent[] {
     let text = piece
@@ -107,7 +113,10 @@ export class FieldReader {
     return this.events
   }
 
-  /** What the end of the text brings: a number that stands alone closes. A text that was cut off leaves its values open. */
+  /**
+   * What the end of the text brings: a number that stands alone closes. A text that was cut off
+   * leaves its values open.
+   */
   finish(): readonly FieldEvent[] {
     this.events = []
     if (this.place === "number" && this.level === null && isNumber(this.text))
@@ -121,8 +130,9 @@ export class FieldReader {
   }
 
   /**
-   * The value so far: closed values, strings as far as they are written, and no other open scalars. Undefined: nothing is
-   * known yet. Closed values are shared with the events. O(members of the open values).
+   * The value so far: closed values, strings as far as they are written, and no other open scalars.
+   * Undefined: nothing is known yet. Closed values are shared with the events. O(members of the
+   * open values).
    */
   snapshot<Value = unknown>(): DeepPartial<Value> | undefined {
     if (this.place === "end") return this.whole as DeepPartial<Value>
@@ -355,7 +365,10 @@ const expected: Readonly<Record<Exclude<Place, "end">, string>> = {
   word: "the rest of a word",
 }
 
-/** The value of a level that has `members`. Of a name that comes twice the last member counts, as for JSON.parse. */
+/**
+ * The value of a level that has `members`. Of a name that comes twice the last member counts, as
+ * for JSON.parse.
+ */
 function builtOf(level: Level, members: Member | null): unknown {
   const list: Member[] = []
   for (let member = members; member !== null; member = member.before) list.push(member)

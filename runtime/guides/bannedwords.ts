@@ -1,9 +1,10 @@
 /**
  * Words that a constrained text may not hold, whatever tokens spell them.
  *
- * An automaton over bytes runs beside the machine of the constraint. A place is a pair: a state of the machine and a node of
- * the automaton. A place is open if some completion from there writes no word. `completion` looks for one, shortest first, and
- * the rule of `engine/closing.ts` keeps to open places, so a ban never leads to a dead end.
+ * An automaton over bytes runs beside the machine of the constraint. A place is a pair: a state of
+ * the machine and a node of the automaton. A place is open if some completion from there writes no
+ * word. `completion` looks for one, shortest first, and the rule of `engine/closing.ts` keeps to
+ * open places, so a ban never leads to a dead end.
  */
 import { TokenBytes, TokenMark } from "../../grammar/lexeme/token.ts"
 import type { TokenMachine } from "../../mask/index.ts"
@@ -41,7 +42,10 @@ export class BannedWords {
     this.automaton = new StringAutomaton(words.map((word) => Buffer.from(word).toString("latin1")))
   }
 
-  /** The node after `bytes`, or `Found`. A negative node counts bytes to come that belong to no word. */
+  /**
+   * The node after `bytes`, or `Found`. A negative node counts bytes to come that belong to no
+   * word.
+   */
   after(node: number, bytes: Uint8Array): number {
     let at = node
     for (const byte of bytes) {
@@ -70,14 +74,15 @@ export class BannedWords {
   }
 
   /**
-   * Best first: by the bytes so far and the least that any completion has. Of each place the short completion is tried first, so
-   * the search branches only where that one writes a word.
+   * Best first: by the bytes so far and the least that any completion has. Of each place the short
+   * completion is tried first, so the search branches only where that one writes a word.
    */
   private search(state: number, node: number): Uint8Array | null {
     const { machine } = this
     const seen = new Set([placeKey(state, node)])
     const waiting: Reached[][] = []
-    // The least may be underestimated, and then grow less than the bytes: no place may come before one that is done.
+    // The least may be underestimated, and then grow less than the bytes: no place may come before
+    // one that is done.
     const put = (reached: Reached, floor: number): void => {
       const cost = Math.max(floor, reached.length + machine.least(reached.state))
       waiting[cost] ??= []

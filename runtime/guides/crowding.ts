@@ -1,8 +1,9 @@
 /**
  * How much longer work takes than it should, because other programs want the same cores.
  *
- * Bounds in time are meant for a thread that runs. Where twice as many threads want to run as there are cores, and more, a
- * bound is stretched by as much: a busy machine is no fault of a constraint's.
+ * Bounds in time are meant for a thread that runs. Where twice as many threads want to run as there
+ * are cores, and more, a bound is stretched by as much: a busy machine is no fault of a
+ * constraint's.
  */
 import { availableParallelism, loadavg } from "node:os"
 

@@ -1,4 +1,7 @@
-/** The walks of one request, wherever they are just now: what it takes to make them again in another thread. */
+/**
+ * The walks of one request, wherever they are just now: what it takes to make them again in another
+ * thread.
+ */
 import { createHash } from "node:crypto"
 import { keyOf } from "../engine/compiled.ts"
 import { Guide, type GuideHost } from "./guide.ts"
@@ -47,8 +50,8 @@ export class ThreadedGuide extends Guide {
   }
 
   /**
-   * The walk goes to another thread. The mask that the engine has been told of becomes its own: in the row of that thread
-   * somebody who had the slot before may still be written.
+   * The walk goes to another thread. The mask that the engine has been told of becomes its own: in
+   * the row of that thread somebody who had the slot before may still be written.
    */
   detach(): void {
     if (this.outlook) this.mask = this.mask?.slice()

@@ -1,8 +1,8 @@
 /**
  * A sequence's walk as the engine sees it: what was asked of it, and what has been answered.
  *
- * Who answers, and when, is the host's business: in this thread at once (`local.ts`), or in one of its own
- * (`threaded.ts`), where an answer may be late and never holds up anybody else.
+ * Who answers, and when, is the host's business: in this thread at once (`local.ts`), or in one of
+ * its own (`threaded.ts`), where an answer may be late and never holds up anybody else.
  */
 import type { DraftedTokens } from "./draft.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
@@ -36,21 +36,29 @@ export interface GuideHost {
   /** For the log. */
   readonly description: string
   /**
-   * Compiles what the request asks for and opens `count` walks. Rejects with GrammarError, RequestError and, when the signal
-   * fires, AbortError.
+   * Compiles what the request asks for and opens `count` walks. Rejects with GrammarError,
+   * RequestError and, when the signal fires, AbortError.
    */
   open(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides>
-  /** The guide's sequence has come into a slot: masks go into the row of that slot, and the first outlook is asked for. */
+  /**
+   * The guide's sequence has come into a slot: masks go into the row of that slot, and the first
+   * outlook is asked for.
+   */
   begin(guide: Guide, slot: number): void
   /**
-   * Moves on by a drawn token, as far as `Walk.accept` goes with `ahead`: a verdict comes, and an outlook if the token fits. Sent by
-   * `flush`, or with the next `prepare` or `arrived`.
+   * Moves on by a drawn token, as far as `Walk.accept` goes with `ahead`: a verdict comes, and an
+   * outlook if the token fits. Sent by `flush`, or with the next `prepare` or `arrived`.
    */
   accept(guide: Guide, token: number, ahead: number): void
-  /** Asks for the outlook again: behind a run that was cut, or a mask that was narrowed. Sent by `flush`. */
+  /**
+   * Asks for the outlook again: behind a run that was cut, or a mask that was narrowed. Sent by
+   * `flush`.
+   */
   look(guide: Guide): void
   flush(): void
-  /** The outlooks of these guides are waited for next: time to find them, where nobody else does. */
+  /**
+   * The outlooks of these guides are waited for next: time to find them, where nobody else does.
+   */
   prepare(guides: readonly Guide[]): void
   /** Until all guides have been answered, or `ms` milliseconds have passed. */
   arrived(guides: readonly Guide[], what: Awaited, ms: number): Promise<void>

@@ -1,13 +1,16 @@
 /**
- * What a text held to a constraint is likely to go on with: guesses for drafts, made of the text's own habits.
+ * What a text held to a constraint is likely to go on with: guesses for drafts, made of the text's
+ * own habits.
  *
- * Marks follow marks: behind `",` this text breaks the line and opens the next name, behind a name it closes the quotes and writes a
- * colon and a space. So tokens are looked up twice. As they are, what followed the last three or four of them before is guessed again,
- * words too, for lists that repeat themselves. And by their shape, in which every word is alike, what followed the last four to one of
- * them is guessed if it is made of marks alone; a text that has written one member of an object so knows how the next is written,
- * whatever its name. How a drawn word goes on nobody knows, so this ends there; words that the constraint forces are names for the most
- * part, and have a shape of their own. Before it has written any the text is taken to be like `usualJson`. Only what came last counts,
- * and what came last before it.
+ * Marks follow marks: behind `",` this text breaks the line and opens the next name, behind a name
+ * it closes the quotes and writes a colon and a space. So tokens are looked up twice. As they are,
+ * what followed the last three or four of them before is guessed again, words too, for lists that
+ * repeat themselves. And by their shape, in which every word is alike, what followed the last four
+ * to one of them is guessed if it is made of marks alone; a text that has written one member of an
+ * object so knows how the next is written, whatever its name. How a drawn word goes on nobody
+ * knows, so this ends there; words that the constraint forces are names for the most part, and have
+ * a shape of their own. Before it has written any the text is taken to be like `usualJson`. Only
+ * what came last counts, and what came last before it.
  */
 import type { Vocabulary } from "../../mask/index.ts"
 
@@ -30,7 +33,9 @@ export class Habits {
   private readonly behindTokens = new Map<string, readonly number[]>()
   private readonly behindShapes = new Map<string, readonly number[]>()
 
-  /** `encode`: the tokenizer, where the text is JSON. `before`: tokens that the text begins with. */
+  /**
+   * `encode`: the tokenizer, where the text is JSON. `before`: tokens that the text begins with.
+   */
   constructor(
     vocabulary: Vocabulary,
     encode: ((text: string) => readonly number[]) | null,
@@ -59,7 +64,10 @@ export class Habits {
     this.shapes = [...shapes, shape].slice(-longest)
   }
 
-  /** Tokens that may come behind the text and `ahead`, the likeliest first. `forced`: which of those the constraint forces. */
+  /**
+   * Tokens that may come behind the text and `ahead`, the likeliest first. `forced`: which of those
+   * the constraint forces.
+   */
   guesses(ahead: readonly number[], forced: readonly boolean[]): readonly number[] {
     const tokens = [...this.tokens, ...ahead].slice(-longest)
     const shapes = [...this.shapes, ...ahead.map((token, at) => this.shapeOf(token, forced[at]))].slice(

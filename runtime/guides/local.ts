@@ -1,6 +1,7 @@
 /**
- * Walks in the engine's own thread: each question is answered when it is asked, an outlook when it is waited for, so that
- * the mask is filled while the model runs. There is no bound in time: who sends the constraints is trusted.
+ * Walks in the engine's own thread: each question is answered when it is asked, an outlook when it
+ * is waited for, so that the mask is filled while the model runs. There is no bound in time: who
+ * sends the constraints is trusted.
  */
 import type { Encode, Vocabulary } from "../../mask/index.ts"
 import type { DraftedTokens } from "./draft.ts"

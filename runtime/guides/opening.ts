@@ -1,6 +1,7 @@
 /**
- * From what a request asks for to its walks: the constraint compiled, the prompt healed, the budget checked, the patterns
- * compiled. All of it costs by the grammar, and all that can be refused is refused here.
+ * From what a request asks for to its walks: the constraint compiled, the prompt healed, the budget
+ * checked, the patterns compiled. All of it costs by the grammar, and all that can be refused is
+ * refused here.
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
 import {
@@ -22,7 +23,10 @@ export interface WalkRequest {
   readonly constraint: { readonly input: ConstraintInput; readonly policies: CompileOptions } | null
   /** The last tokens of the prompt, as many as `promptTailLength` says. */
   readonly promptTail: readonly number[]
-  /** The last tokens of the prompt that a longer token could cover are written again; at most so many. */
+  /**
+   * The last tokens of the prompt that a longer token could cover are written again; at most so
+   * many.
+   */
   readonly maxHealed: number
   /** Forced text is written in the tokenizer's own tokens. */
   readonly forces: boolean
@@ -80,8 +84,8 @@ export function promptTailLength(vocabulary: Vocabulary): number {
 }
 
 /**
- * `count` walks at the start. `bound`: the compiled constraint; null: any text. Throws RequestError where no answer fits into
- * the budget, or a pattern is refused, and GrammarError.
+ * `count` walks at the start. `bound`: the compiled constraint; null: any text. Throws RequestError
+ * where no answer fits into the budget, or a pattern is refused, and GrammarError.
  */
 export function openWalks(
   request: WalkRequest,
@@ -129,7 +133,10 @@ export function openWalks(
   }
 }
 
-/** The context, where it leaves the answer no more tokens than its own budget does; null: the budget alone binds. */
+/**
+ * The context, where it leaves the answer no more tokens than its own budget does; null: the budget
+ * alone binds.
+ */
 function contextBound({ maxTokens, room, contextLength }: WalkRequest): ContextBound | null {
   return maxTokens < room ? null : { contextLength, promptTokens: contextLength - room }
 }

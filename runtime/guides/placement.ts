@@ -1,10 +1,13 @@
 /**
- * Where the walks of each request are: at home, in the nursery, or in a thread that belongs to their constraint.
+ * Where the walks of each request are: at home, in the nursery, or in a thread that belongs to
+ * their constraint.
  *
- * One thread, the *home*, serves all that is quick. Beside others a constraint that nobody knows is compiled in a second one,
- * the *nursery*, and moves home once its first mask is there. A compilation that is not done in a moment waits for a thread of
- * its own; whoever makes a shared thread wait longer than that keeps the thread to itself, and everybody else moves to another
- * one, where their tokens are replayed. What outlives its bound is ended with its thread and fails alone.
+ * One thread, the *home*, serves all that is quick. Beside others a constraint that nobody knows is
+ * compiled in a second one, the *nursery*, and moves home once its first mask is there. A
+ * compilation that is not done in a moment waits for a thread of its own; whoever makes a shared
+ * thread wait longer than that keeps the thread to itself, and everybody else moves to another one,
+ * where their tokens are replayed. What outlives its bound is ended with its thread and fails
+ * alone.
  */
 import { GrammarError } from "../../grammar/index.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
@@ -52,7 +55,10 @@ export interface PlacementHandlers {
   onFailure(group: Group, error: Error): void
 }
 
-/** A constraint that compiles within this is quick; and so long running answers wait for anybody in their thread. */
+/**
+ * A constraint that compiles within this is quick; and so long running answers wait for anybody in
+ * their thread.
+ */
 export const patienceMs = 30
 /** So long a constraint that is to be opened waits for another one. */
 const openingPatienceMs = 250
@@ -84,7 +90,10 @@ export class Placement {
   private readonly groups = new Map<number, Group>()
   /** Wait to be compiled, one at a time: masks come in between. */
   private arriving: Group[] = []
-  /** Constraints that were quick at home; and what becomes of a request for no more than each, where that is known. */
+  /**
+   * Constraints that were quick at home; and what becomes of a request for no more than each, where
+   * that is known.
+   */
   private known = new Map<string, PlainOpening | undefined>()
   /** Wait for a thread of their own. */
   private slow: Group[] = []
@@ -127,8 +136,9 @@ export class Placement {
   }
 
   /**
-   * Nothing of a known constraint can be refused but what a request asks for beside it: without that the thread is not waited for,
-   * and its first mask is found while the model reads the prompt.
+   * Nothing of a known constraint can be refused but what a request asks for beside it: without
+   * that the thread is not waited for, and its first mask is found while the model reads the
+   * prompt.
    */
   private sendKnown(group: Group, known: PlainOpening | undefined): void {
     const { maxHealed, closes, stopRegexes, badWords, wantsReport, written } = group.request
@@ -142,7 +152,9 @@ export class Placement {
     group.resolve(group.opening)
   }
 
-  /** The group of an id, if `thread` is where it is: what a thread says of others is of no interest. */
+  /**
+   * The group of an id, if `thread` is where it is: what a thread says of others is of no interest.
+   */
   groupOf(id: number, thread: WalkThread): Group | undefined {
     const group = this.groups.get(id)
     return group?.thread === thread ? group : undefined
@@ -156,7 +168,10 @@ export class Placement {
     await this.threads.close()
   }
 
-  /** A constraint whose first mask was found in time is quick, as far as anybody knows, and moves home. */
+  /**
+   * A constraint whose first mask was found in time is quick, as far as anybody knows, and moves
+   * home.
+   */
   graduate(group: Group): void {
     const { thread, key } = group
     if (!thread || !this.threads.isShared(thread)) return
@@ -247,7 +262,9 @@ export class Placement {
     this.pump()
   }
 
-  /** What took too long beside other programs may be in time without them: only the next try tells. */
+  /**
+   * What took too long beside other programs may be in time without them: only the next try tells.
+   */
   private remember({ key }: Group, error: Error): void {
     if (key === undefined || !this.isAlone) return
     if (this.refusals.size >= maxRefusals) this.refusals.clear()
@@ -273,7 +290,10 @@ export class Placement {
   private readonly isIdle = (thread: WalkThread): boolean =>
     this.groupsOn(thread).length === 0 && thread.work(performance.now()) === undefined
 
-  /** Whether no other program wants the cores: beside others a thread that gives way to all would hardly run. */
+  /**
+   * Whether no other program wants the cores: beside others a thread that gives way to all would
+   * hardly run.
+   */
   private get isAlone(): boolean {
     return this.crowding.factor === 1
   }
@@ -293,7 +313,10 @@ export class Placement {
     this.slow.push(group)
   }
 
-  /** Refuses constraints that have waited too long, so that the client gets an answer before it gives up. */
+  /**
+   * Refuses constraints that have waited too long, so that the client gets an answer before it
+   * gives up.
+   */
   private endWaits(now: number): void {
     for (const group of this.slow) {
       if (group.opening || now - group.delayedAt < maxLineMs) continue
@@ -412,7 +435,10 @@ export class Placement {
     else this.arriving.unshift(group)
   }
 
-  /** A thread that ended by itself. Whoever it worked for is tried once more, unless the memory was full. */
+  /**
+   * A thread that ended by itself. Whoever it worked for is tried once more, unless the memory was
+   * full.
+   */
   private died(thread: WalkThread, error: Error): void {
     if (this.isClosing) return
     const work = thread.work(performance.now())
@@ -434,7 +460,10 @@ export class Placement {
   }
 }
 
-/** What has been in time once is given longer when it is made again: an answer that has begun is not lost to a busy machine. */
+/**
+ * What has been in time once is given longer when it is made again: an answer that has begun is not
+ * lost to a busy machine.
+ */
 function patience(group: Group | undefined): number {
   return group?.opening ? 5 : 1
 }

@@ -1,4 +1,7 @@
-/** What patterns found in a text, code point by code point, as another place has read it: `RegexWatch` at a distance. */
+/**
+ * What patterns found in a text, code point by code point, as another place has read it:
+ * `RegexWatch` at a distance.
+ */
 import type { RegexMatch } from "../stops/stopregex.ts"
 import type { PatternPoint } from "./walk.ts"
 

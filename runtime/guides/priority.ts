@@ -1,13 +1,17 @@
 /**
- * The priority of threads that may take long: work of seconds gives way to work of microseconds that running answers wait for.
+ * The priority of threads that may take long: work of seconds gives way to work of microseconds
+ * that running answers wait for.
  *
- * Linux gives each thread a priority of its own. Elsewhere there is none, and nothing happens. A thread is never raised again:
- * that would need rights that a server should not have.
+ * Linux gives each thread a priority of its own. Elsewhere there is none, and nothing happens. A
+ * thread is never raised again: that would need rights that a server should not have.
  */
 import { readFileSync, readlinkSync } from "node:fs"
 import { constants, getPriority, setPriority } from "node:os"
 
-/** So much below the process: of a core that both ask for, a thread gets a tenth (sched(7), nice values). */
+/**
+ * So much below the process: of a core that both ask for, a thread gets a tenth (sched(7), nice
+ * values).
+ */
 const patience = 10
 
 /** The system's number of the calling thread; 0 where threads have none. */
@@ -25,11 +29,15 @@ export function makePatient(thread: number): void {
   try {
     setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(process.pid) + patience))
   } catch {
-    // The thread has ended, or the system does not allow it: then it takes its share like all others.
+    // The thread has ended, or the system does not allow it: then it takes its share like all
+    // others.
   }
 }
 
-/** Milliseconds that a thread of this process was ready to run and had no core; 0 where the system does not tell. */
+/**
+ * Milliseconds that a thread of this process was ready to run and had no core; 0 where the system
+ * does not tell.
+ */
 export function waitedMs(thread: number): number {
   if (thread === 0) return 0
   try {

@@ -1,9 +1,10 @@
 /**
  * What the engine's thread and a thread of walks say to each other, and the words that they share.
  *
- * Questions and answers travel through a message port. The thread of walks is no event loop: it sleeps on a shared word
- * until something is said, which wakes it in a few microseconds, and while it works it keeps in shared words on what, so
- * that the engine sees what takes too long without an answer from it.
+ * Questions and answers travel through a message port. The thread of walks is no event loop: it
+ * sleeps on a shared word until something is said, which wakes it in a few microseconds, and while
+ * it works it keeps in shared words on what, so that the engine sees what takes too long without an
+ * answer from it.
  */
 import type { MessagePort } from "node:worker_threads"
 import type { TimedWork } from "../../grammar/deadline.ts"
@@ -37,8 +38,8 @@ export const signalWords = 8
 /** Word of `shared`, which all threads have: ids of machines given out. */
 export const MachineCount = 0
 /**
- * Raised when the first request begins to be prepared and when the last one has run, so it is odd while there are some. A thread
- * warms up only while it is even.
+ * Raised when the first request begins to be prepared and when the last one has run, so it is odd
+ * while there are some. A thread warms up only while it is even.
  */
 export const BusyTurn = 1
 export const sharedWords = 8
@@ -79,8 +80,10 @@ export interface GuidePlace {
   readonly slot: number
   /** Tokens that it has gone past. */
   readonly walked: readonly number[]
-  /** What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known, and the
-   * mask behind it. */
+  /**
+   * What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known, and the
+   * mask behind it.
+   */
   readonly token?: number | undefined
   readonly ahead: number
   readonly next: "look" | "seen" | "none"
@@ -136,7 +139,10 @@ export function packOpening({ report, ...opening }: Opening, wantsReport: boolea
   return { ...opening, report: report && { reason: report.reason, keywords } }
 }
 
-/** A report whose keywords did not come along finds them when it is read. Cost then: the compilation. */
+/**
+ * A report whose keywords did not come along finds them when it is read. Cost then: the
+ * compilation.
+ */
 export function unpackOpening({ report, ...opening }: PlainOpening, request: WalkRequest): Opening {
   if (!report) return { ...opening, report: null }
   const notes = (): KeywordNote[] => report.keywords ?? notesOf(request)

@@ -1,6 +1,6 @@
 /**
- * Walks where they can be: what comes as plain data in threads of their own, a constraint that the caller has compiled in
- * the thread where it is.
+ * Walks where they can be: what comes as plain data in threads of their own, a constraint that the
+ * caller has compiled in the thread where it is.
  */
 import type { DraftedTokens } from "./draft.ts"
 import type { Awaited, Guide, GuideHost, OpenedGuides } from "./guide.ts"

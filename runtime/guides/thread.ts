@@ -1,5 +1,6 @@
 /**
- * One thread of walks, seen from the engine: messages there and back, and a look at what it works on.
+ * One thread of walks, seen from the engine: messages there and back, and a look at what it works
+ * on.
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
@@ -106,7 +107,9 @@ export class WalkThread {
     this.wake()
   }
 
-  /** Sends a question that may wait until the thread is woken, by `wake` or by the next question. */
+  /**
+   * Sends a question that may wait until the thread is woken, by `wake` or by the next question.
+   */
   tell(question: ToThread): void {
     if (this.isDead) return
     this.port.postMessage(question)
@@ -148,7 +151,10 @@ export class WalkThread {
     return { owner, kind, age: now - this.unitSince }
   }
 
-  /** Milliseconds of its present work in which others had the cores. Cost: a look at a file of the system. */
+  /**
+   * Milliseconds of its present work in which others had the cores. Cost: a look at a file of the
+   * system.
+   */
   get waited(): number {
     return waitedMs(this.systemThread) - this.waitedBefore
   }

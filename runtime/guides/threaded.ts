@@ -1,9 +1,10 @@
 /**
- * Walks in threads of their own, so that no constraint holds the event loop, or another request, whatever it costs.
+ * Walks in threads of their own, so that no constraint holds the event loop, or another request,
+ * whatever it costs.
  *
- * Questions are queued and go out as one message a thread; answers are kept until they are read. Which thread a walk is in, and
- * that it may change, is the business of `placement.ts`: a walk is a function of its request and its tokens, so nothing
- * changes in its output.
+ * Questions are queued and go out as one message a thread; answers are kept until they are read.
+ * Which thread a walk is in, and that it may change, is the business of `placement.ts`: a walk is a
+ * function of its request and its tokens, so nothing changes in its output.
  */
 import { onAbort } from "../aborts.ts"
 import { AbortError } from "../errors.ts"
@@ -16,7 +17,10 @@ import { BusyTurn, type FromThread, unpackError, unpackOpening } from "./protoco
 import type { WalkThread } from "./thread.ts"
 import { type Glimpse, isMisfit, type Misfit, type Outlook, type Verdict } from "./walk.ts"
 
-/** So long the engine's thread itself waits for an answer: to be woken by the event loop takes 30 to 50 µs. */
+/**
+ * So long the engine's thread itself waits for an answer: to be woken by the event loop takes 30 to
+ * 50 µs.
+ */
 const blockMs = 0.3
 
 interface Ask {
@@ -118,7 +122,9 @@ export class ThreadedGuides implements GuideHost {
     this.told.clear()
   }
 
-  /** The threads work by themselves; what is queued for them goes out beside the run of the model. */
+  /**
+   * The threads work by themselves; what is queued for them goes out beside the run of the model.
+   */
   prepare(): void {
     this.flush()
   }

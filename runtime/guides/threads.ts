@@ -1,22 +1,31 @@
 /**
- * The threads of an engine's walks: the *home*, which serves all that is quick; the *nursery*, where a constraint that nobody
- * knows yet is tried beside others; and those that belong to one constraint each, which is not quick.
+ * The threads of an engine's walks: the *home*, which serves all that is quick; the *nursery*,
+ * where a constraint that nobody knows yet is tried beside others; and those that belong to one
+ * constraint each, which is not quick.
  */
 import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" | "isPatient"> {
-  /** Threads beside the home that are kept ready, the nursery first; those that are missing are started when needed. */
+  /**
+   * Threads beside the home that are kept ready, the nursery first; those that are missing are
+   * started when needed.
+   */
   readonly spareCount: number
 }
 
 /** Of one thread's heap. */
 export const maxHeapMb = 2_048
-/** Threads that belong to one constraint each; twice as many where answers have begun, see `leave`. */
+/**
+ * Threads that belong to one constraint each; twice as many where answers have begun, see `leave`.
+ */
 export const maxOwnedThreads = 4
 /** So long after one thread is ready the next spare one is started. */
 const startGapMs = 2_000
-/** So long one of them is kept for the next request with its constraint, and where its memory is that of all others. */
+/**
+ * So long one of them is kept for the next request with its constraint, and where its memory is
+ * that of all others.
+ */
 const keptMs = 30_000
 const sharedKeptMs = 5_000
 /** One that keeps more is not given to another constraint. */
@@ -95,8 +104,8 @@ export class WalkThreads {
   }
 
   /**
-   * A thread for one constraint: one that keeps nothing for another, or a fresh one, or one of those that `isIdle` where there
-   * are enough. `isPatient`: others go before a fresh one.
+   * A thread for one constraint: one that keeps nothing for another, or a fresh one, or one of
+   * those that `isIdle` where there are enough. `isPatient`: others go before a fresh one.
    */
   take(isIdle: (thread: WalkThread) => boolean, isPatient: boolean): WalkThread | undefined {
     const idle = [...this.owners].filter(([, thread]) => !this.isShared(thread) && isIdle(thread))
@@ -113,8 +122,8 @@ export class WalkThreads {
   }
 
   /**
-   * Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one more. There is more room where
-   * answers have begun.
+   * Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one
+   * more. There is more room where answers have begun.
    */
   leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean, isRunning: boolean): boolean {
     if (!this.makeRoom(isIdle, isRunning ? 2 * maxOwnedThreads : maxOwnedThreads)) return false
@@ -141,7 +150,10 @@ export class WalkThreads {
     this.replace(this.home)
   }
 
-  /** Ends idle threads that nobody comes back to. Returns whether there are idle ones that are kept for a while. */
+  /**
+   * Ends idle threads that nobody comes back to. Returns whether there are idle ones that are kept
+   * for a while.
+   */
   endIdle(isIdle: (thread: WalkThread) => boolean, now: number): boolean {
     for (const thread of this.retiring) if (isIdle(thread)) this.end(thread)
     for (const thread of this.owners.values()) {
@@ -169,8 +181,8 @@ export class WalkThreads {
   }
 
   /**
-   * Starts what the options want ready, one thread after the other: each takes 0.3 s of a core to load its code, and the first
-   * requests want the cores too.
+   * Starts what the options want ready, one thread after the other: each takes 0.3 s of a core to
+   * load its code, and the first requests want the cores too.
    */
   private prepare(): void {
     const { spareCount } = this.options
@@ -185,7 +197,10 @@ export class WalkThreads {
     this.gap.unref?.()
   }
 
-  /** Ends idle threads until there are fewer than `most` that belong to one constraint; whether it could. */
+  /**
+   * Ends idle threads until there are fewer than `most` that belong to one constraint; whether it
+   * could.
+   */
   private makeRoom(isIdle: (thread: WalkThread) => boolean, most: number): boolean {
     const owned = this.ownedThreads()
     let count = owned.size

@@ -1,9 +1,11 @@
 /**
- * One sequence's way through what its text is held to: the constraint, the budget that it must close in, and patterns
- * that end it. All that costs time by the grammar happens here, so that it can run in a thread of its own.
+ * One sequence's way through what its text is held to: the constraint, the budget that it must
+ * close in, and patterns that end it. All that costs time by the grammar happens here, so that it
+ * can run in a thread of its own.
  *
- * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). It answers in plain data: a
- * `Verdict` a token, and an `Outlook`, which is the mask of the next draw with the forced run before it.
+ * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). It
+ * answers in plain data: a `Verdict` a token, and an `Outlook`, which is the mask of the next draw
+ * with the forced run before it.
  */
 import { GrammarError } from "../../grammar/index.ts"
 import {
@@ -42,7 +44,10 @@ export interface Verdict {
   readonly points?: readonly PatternPoint[]
   /** Microseconds that it took; undefined: nothing was done. */
   readonly acceptUs?: number
-  /** Tokens that are forced behind it, as far as no mask is needed to know them: they go into the model together with it. */
+  /**
+   * Tokens that are forced behind it, as far as no mask is needed to know them: they go into the
+   * model together with it.
+   */
   readonly run?: readonly RunStep[]
   /** What is likely to follow, where that was asked for. */
   readonly draft?: GuessedTokens
@@ -55,7 +60,10 @@ export interface GuessedTokens {
   readonly forced: readonly boolean[]
 }
 
-/** Behind the token the rest of the text would not fit into the budget, or could not do without a banned word. Nothing moved. */
+/**
+ * Behind the token the rest of the text would not fit into the budget, or could not do without a
+ * banned word. Nothing moved.
+ */
 export interface Misfit {
   readonly why: Misfitting
   /** A token that fits; −1: the text is complete, and may end. */
@@ -77,9 +85,14 @@ export interface Outlook {
   /** The run was cut: more may be forced, and another look tells. */
   readonly isCut: boolean
   readonly kind: RowKind
-  /** Equal ids mean equal masks, over all sequences of a process; undefined for a mask of its own. */
+  /**
+   * Equal ids mean equal masks, over all sequences of a process; undefined for a mask of its own.
+   */
   readonly maskId: number | undefined
-  /** At most as many bytes as any completion behind the run has; 0: the text is complete, or nobody knows. */
+  /**
+   * At most as many bytes as any completion behind the run has; 0: the text is complete, or nobody
+   * knows.
+   */
   readonly least: number
   /** A byte without which nothing behind the run can complete the text; −1: none is known. */
   readonly closer: number
@@ -104,7 +117,9 @@ export interface WalkOptions {
   readonly promptTail: readonly number[]
   /** Bytes at the start that write the end of the prompt again. */
   readonly prefixLength: number
-  /** The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone. */
+  /**
+   * The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone.
+   */
   readonly encode: Encode | null
   /** Complete the text within `left` tokens, without banned words; null: no such rule. */
   readonly closing: Closing | null
@@ -159,8 +174,9 @@ export class Walk {
   }
 
   /**
-   * Moves on by a token that was drawn from the mask, unless the rule of its closing forbids it. `ahead`: −1, not further; else
-   * past what is forced behind it as well, with a look at so many tokens behind that at most, which are guessed.
+   * Moves on by a token that was drawn from the mask, unless the rule of its closing forbids it.
+   * `ahead`: −1, not further; else past what is forced behind it as well, with a look at so many
+   * tokens behind that at most, which are guessed.
    */
   accept(token: number, ahead = -1): Verdict | Misfit {
     const { closing } = this.options
@@ -174,7 +190,10 @@ export class Walk {
     return { ...verdict, ...(run.length > 0 && { run }), ...(draft && { draft }) }
   }
 
-  /** What the text's habits say, cut at the first token that the constraint refuses; undefined where they say nothing. */
+  /**
+   * What the text's habits say, cut at the first token that the constraint refuses; undefined where
+   * they say nothing.
+   */
   private guess(bound: number): GuessedTokens | undefined {
     const { matcher, vocabulary, stopTokenIds } = this.options
     if (!matcher) return undefined
@@ -227,7 +246,9 @@ export class Walk {
     return { token, ...(this.endsBy(token) ? ended : this.move(token, true)) }
   }
 
-  /** Goes through what is forced, and writes the tokens that may come next into `row`. Shape [W]. */
+  /**
+   * Goes through what is forced, and writes the tokens that may come next into `row`. Shape [W].
+   */
   look(row: Uint32Array): Outlook {
     const run: RunStep[] = []
     const fillUs: number[] = []
@@ -253,7 +274,10 @@ export class Walk {
     return { maskId: this.maskId(), least: this.options.matcher?.least() ?? 0, closer: this.closer ?? -1 }
   }
 
-  /** Goes the way of a walk that has accepted `token`: to the same place, with the same tokens forced from there on. */
+  /**
+   * Goes the way of a walk that has accepted `token`: to the same place, with the same tokens
+   * forced from there on.
+   */
   replay(token: number, scratch: Uint32Array): void {
     const { encode, takesForced, allowed } = this.options
     const mayWait = encode !== null && (!takesForced || allowed !== null)
@@ -311,7 +335,10 @@ export class Walk {
     return vocabulary.isEnd(token) || (stopTokenIds.has(token) && (!matcher || matcher.isAccepting()))
   }
 
-  /** The byte that closes a JSON text which begins with `token`; undefined where it begins with white space. */
+  /**
+   * The byte that closes a JSON text which begins with `token`; undefined where it begins with
+   * white space.
+   */
   private closerOf(token: number): number | undefined {
     const { isJson, vocabulary, prefixLength } = this.options
     if (!isJson || prefixLength > 0) return -1
@@ -342,7 +369,8 @@ export class Walk {
     if (matcher) kind = matcher.fillMask(row)
     else row.set(vocabulary.freeRow)
     if (stopTokenIds.size === 0 || !this.isAccepting) return kind
-    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells, or nothing.
+    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells,
+    // or nothing.
     for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
     return matcher ? "masked" : "free"
   }
@@ -413,7 +441,9 @@ export function shareMachineIds(next: () => number): void {
   nextMachineId = next
 }
 
-/** A state's mask depends on the machine and the state alone. Undefined once the ids are used up. */
+/**
+ * A state's mask depends on the machine and the state alone. Undefined once the ids are used up.
+ */
 function stateId({ fsm, state }: Matcher): number | undefined {
   let id = machineIds.get(fsm)
   if (id === undefined) {

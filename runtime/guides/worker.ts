@@ -1,8 +1,8 @@
 /**
  * A thread of walks: opens them, moves them, fills their masks, one question after the other.
  *
- * It may be ended at any moment: what it holds can be made again from what the engine knows. Started by `start.ts`;
- * `protocol.ts` has the messages.
+ * It may be ended at any moment: what it holds can be made again from what the engine knows.
+ * Started by `start.ts`; `protocol.ts` has the messages.
  */
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
@@ -156,7 +156,8 @@ class WalkServer {
       token === undefined ? [] : [[guide, token, ahead] as const],
     )
     const looks = places.filter(({ token, next }) => token === undefined && next === "look")
-    // What is known already is looked at once more: tokens that wait to be forced are part of the walk's place.
+    // What is known already is looked at once more: tokens that wait to be forced are part of the
+    // walk's place.
     for (const { guide, token, next } of places)
       if (token === undefined && next === "seen") this.work(guide, (walk) => walk.look(this.scratch))
     this.step(

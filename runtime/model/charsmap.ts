@@ -1,10 +1,13 @@
 /**
- * SentencePiece's normalizer: a table of texts and what each becomes, in the file as `precompiled_charsmap`.
+ * SentencePiece's normalizer: a table of texts and what each becomes, in the file as
+ * `precompiled_charsmap`.
  *
- * The table is a trie in two interleaved arrays (Aoe 1989, as in darts-clone) behind its length in bytes, then the normalized texts, each
- * ended by a zero. A unit holds the byte that leads to it (bits 0 to 7), whether a key ends there (8), and the offset of its children
- * (10 to 30, times 256 where bit 9 is set); the unit of an end is the place of its text. Python's `tokenizers` looks up clusters of less
- * than six bytes as a whole and others by code point, and takes the shortest key that begins one.
+ * The table is a trie in two interleaved arrays (Aoe 1989, as in darts-clone) behind its length in
+ * bytes, then the normalized texts, each ended by a zero. A unit holds the byte that leads to it
+ * (bits 0 to 7), whether a key ends there (8), and the offset of its children (10 to 30, times 256
+ * where bit 9 is set); the unit of an end is the place of its text. Python's `tokenizers` looks up
+ * clusters of less than six bytes as a whole and others by code point, and takes the shortest key
+ * that begins one.
  */
 
 /** The normalizer of a table in base64. Throws RangeError where it is cut off. */

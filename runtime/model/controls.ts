@@ -1,12 +1,18 @@
 /**
- * Control tokens by their spellings: whether a text holds one, or could complete one at its edges, and how it is hidden from a chat
- * template, whose own spellings are left.
+ * Control tokens by their spellings: whether a text holds one, or could complete one at its edges,
+ * and how it is hidden from a chat template, whose own spellings are left.
  */
 
-/** Spellings that part a turn: brackets around a name. Runs of white space, say, are no control tokens. */
+/**
+ * Spellings that part a turn: brackets around a name. Runs of white space, say, are no control
+ * tokens.
+ */
 const tag = /^(?:<[^\s<>]+>|\[\/?[A-Z_]+\])$/
 
-/** The tokens that a tokenizer adds to its pieces and that are tags, special or not: ids by their spellings. */
+/**
+ * The tokens that a tokenizer adds to its pieces and that are tags, special or not: ids by their
+ * spellings.
+ */
 export function tagsOf(tokenizerJson: Readonly<Record<string, unknown>>): [spelling: string, id: number][] {
   const added = (tokenizerJson.added_tokens ?? []) as readonly { content: string; id: number }[]
   return added.filter(({ content }) => tag.test(content)).map(({ content, id }) => [content, id])
@@ -56,7 +62,10 @@ export class Controls {
     return text.replace(new RegExp(pattern, "g"), by)
   }
 
-  /** Length of the longest proper part of a spelling at the text's edge, which a neighbour could complete. */
+  /**
+   * Length of the longest proper part of a spelling at the text's edge, which a neighbour could
+   * complete.
+   */
   private edge(text: string, side: "start" | "end"): number {
     let longest = 0
     for (const spelling of this.spellings) {

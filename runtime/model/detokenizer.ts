@@ -1,9 +1,10 @@
 /**
  * Token bytes → text, one token at a time, never splitting a code point.
  *
- * Text is the decoding of the concatenated bytes of the tokens: exactly the bytes that the grammar saw. At most three
- * bytes are held back, until the code point they begin is whole or known to be malformed (then U+FFFD, as the WHATWG
- * Encoding Standard, section 4.5, has it). Those bytes are the whole state, so a detokenizer forks for free.
+ * Text is the decoding of the concatenated bytes of the tokens: exactly the bytes that the grammar
+ * saw. At most three bytes are held back, until the code point they begin is whole or known to be
+ * malformed (then U+FFFD, as the WHATWG Encoding Standard, section 4.5, has it). Those bytes are
+ * the whole state, so a detokenizer forks for free.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -18,7 +19,10 @@ export class Detokenizer {
   /** Bytes that are still to be left out. */
   private skip: number
 
-  /** The first `skip` bytes are left out. `continues`: other text stands before, so a first space stays. */
+  /**
+   * The first `skip` bytes are left out. `continues`: other text stands before, so a first space
+   * stays.
+   */
   constructor(
     vocabulary: Vocabulary,
     options: { rendersSpecials?: boolean; skip?: number; continues?: boolean } = {},
@@ -48,7 +52,10 @@ export class Detokenizer {
     return text
   }
 
-  /** How many bytes are held back. At the end of an output they are a character cut off, and are dropped. */
+  /**
+   * How many bytes are held back. At the end of an output they are a character cut off, and are
+   * dropped.
+   */
   get heldCount(): number {
     return this.held.length
   }
@@ -66,8 +73,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
- * Decodes the whole code points of `held` and the `bytes` behind them. Returns the text, and the bytes at the end that
- * begin a code point and could still become one: 0 to 3.
+ * Decodes the whole code points of `held` and the `bytes` behind them. Returns the text, and the
+ * bytes at the end that begin a code point and could still become one: 0 to 3.
  */
 export function decodeWhole(
   held: Uint8Array,
@@ -93,7 +100,8 @@ function openCount(bytes: Uint8Array): number {
       lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
     if (count >= length) return 0
     if (count === 1) return 1
-    // The second byte already decides: surrogates, overlong forms and values above U+10FFFF can no longer become one.
+    // The second byte already decides: surrogates, overlong forms and values above U+10FFFF can no
+    // longer become one.
     const second = bytes[bytes.length - count + 1]
     const isBad =
       (lead === 0xe0 && second < 0xa0) ||

@@ -1,10 +1,11 @@
 /**
- * A model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder → everything the engine needs to
- * know before it opens the graph.
+ * A model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder →
+ * everything the engine needs to know before it opens the graph.
  *
- * Each wrong directory is refused here, by the name of the file and with the way out: a missing file, text that is not
- * JSON, no end-of-sequence id. What only the graph knows (inputs, cache, width) is checked in `ort/signature.ts`.
- * End ids are the union of three files, because each of them alone is known to be incomplete: Llama 3 ends by three ids.
+ * Each wrong directory is refused here, by the name of the file and with the way out: a missing
+ * file, text that is not JSON, no end-of-sequence id. What only the graph knows (inputs, cache,
+ * width) is checked in `ort/signature.ts`. End ids are the union of three files, because each of
+ * them alone is known to be incomplete: Llama 3 ends by three ids.
  */
 
 import { readdir, readFile, stat } from "node:fs/promises"
@@ -19,7 +20,10 @@ export interface ModelDirectory {
   /** Seconds since 1970: when the graph was written. */
   readonly createdAt: number
   readonly graphPath: string
-  /** The graph that makes embeddings of tokens, where one lies beside that of a model that also sees; undefined: there is none. */
+  /**
+   * The graph that makes embeddings of tokens, where one lies beside that of a model that also
+   * sees; undefined: there is none.
+   */
   readonly embeddingPath: string | undefined
   /** `config.json`, or its `text_config` where a model has one. */
   readonly config: Readonly<Record<string, unknown>>
@@ -47,7 +51,10 @@ const graphSuffix: Readonly<Record<string, string>> = {
 /** Types of weights that a graph may be asked for by. */
 export const dtypes: readonly string[] = Object.keys(graphSuffix)
 
-/** The name of a decoder, newer exports first; in the older ones a graph without a cache and one with it are merged. */
+/**
+ * The name of a decoder, newer exports first; in the older ones a graph without a cache and one
+ * with it are merged.
+ */
 const graphNames = ["model", "decoder_model_merged"]
 const graphFolders = ["onnx/", ""]
 
@@ -111,7 +118,10 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
   )
 }
 
-/** The graph of embeddings in the folder of `graphPath`: of the same type of weights, else of the first that there is. */
+/**
+ * The graph of embeddings in the folder of `graphPath`: of the same type of weights, else of the
+ * first that there is.
+ */
 async function findEmbedding(graphPath: string, dtype: string): Promise<string | undefined> {
   for (const file of embeddingFilesOf(dtype)) {
     const path = join(dirname(graphPath), file)
@@ -120,7 +130,9 @@ async function findEmbedding(graphPath: string, dtype: string): Promise<string |
   return undefined
 }
 
-/** What the graph of embeddings may be called beside one of a type of weights, the likeliest first. */
+/**
+ * What the graph of embeddings may be called beside one of a type of weights, the likeliest first.
+ */
 export function embeddingFilesOf(dtype: string): string[] {
   return [dtype, ...dtypes.filter((other) => other !== dtype)].map(
     (each) => `embed_tokens${graphSuffix[each] ?? ""}.onnx`,
@@ -143,7 +155,10 @@ export function graphsAmong(files: readonly string[]): { file: string; dtype: st
   )
 }
 
-/** Where the graph of a type of weights may lie in a model directory, the usual place first. Throws ModelError on another type. */
+/**
+ * Where the graph of a type of weights may lie in a model directory, the usual place first. Throws
+ * ModelError on another type.
+ */
 export function graphFilesOf(dtype: string): string[] {
   if (!Object.hasOwn(graphSuffix, dtype))
     throw new ModelError(`dtype ${JSON.stringify(dtype)}: not one of ${dtypes.join(", ")}`)
@@ -157,7 +172,10 @@ type JsonObject = Record<string, unknown>
 /** Chat templates of one model, at most. */
 export const maxTemplates = 64
 
-/** So many bytes of a file of a model directory are read at most: several times what is known of models. */
+/**
+ * So many bytes of a file of a model directory are read at most: several times what is known of
+ * models.
+ */
 export function maxBytesOf(file: string): number {
   if (file === "tokenizer.json") return 2 ** 27
   if (file.endsWith(".jinja")) return 2 ** 20
@@ -210,8 +228,8 @@ function contextLengthOf(directory: string, config: JsonObject): number | undefi
 }
 
 /**
- * Every id that ends an output: those that `configs` list, and that of the token which tokenizer_config.json names.
- * Ascending. Throws ModelError when there is none.
+ * Every id that ends an output: those that `configs` list, and that of the token which
+ * tokenizer_config.json names. Ascending. Throws ModelError when there is none.
  */
 export function findEndIds(
   directory: string,
@@ -263,8 +281,9 @@ function idOfToken(tokenizerJson: JsonObject, tokenizerConfig: JsonObject, text:
 export const templatesFolder = "additional_chat_templates"
 
 /**
- * Files win: `chat_template.jinja` and those of the folder. Else a string (`default`) or a list of named templates in the tokenizer's
- * configuration, else `chat_template.json`, where models that see keep theirs.
+ * Files win: `chat_template.jinja` and those of the folder. Else a string (`default`) or a list of
+ * named templates in the tokenizer's configuration, else `chat_template.json`, where models that
+ * see keep theirs.
  */
 async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
   const templates = new Map<string, string>()

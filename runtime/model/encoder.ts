@@ -1,10 +1,11 @@
 /**
  * `tokenizer.json` → an encoder that cuts texts where Python's `tokenizers` cuts them.
  *
- * The package under it reads some steps otherwise: digits are ASCII's, white space is JavaScript's, words have ASCII letters, and of
- * the ways to part a text at a pattern it knows two. But it runs regular expressions as they are meant, so each such step is
- * written as one before the package sees it. What cannot be written so is refused by name: ids that a model was not trained on are worse
- * than none.
+ * The package under it reads some steps otherwise: digits are ASCII's, white space is JavaScript's,
+ * words have ASCII letters, and of the ways to part a text at a pattern it knows two. But it runs
+ * regular expressions as they are meant, so each such step is written as one before the package
+ * sees it. What cannot be written so is refused by name: ids that a model was not trained on are
+ * worse than none.
  */
 
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
@@ -74,7 +75,10 @@ function replaceCharsmaps({ normalizer }: Encoder, given: unknown): void {
   }
 }
 
-/** A Unigram model's byte fallback: a piece that is unknown is written by its bytes, where all of them are tokens. Null without one. */
+/**
+ * A Unigram model's byte fallback: a piece that is unknown is written by its bytes, where all of
+ * them are tokens. Null without one.
+ */
 function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
   if (falls !== true || !Array.isArray(vocab)) return null
   const ids = new Map((vocab as [string, number][]).map(([piece], id) => [piece, id]))
@@ -87,7 +91,10 @@ function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
   }
 }
 
-/** Behind ByteLevel: bytes that a vocabulary lacks are gone before pairs are merged, so that their neighbours are pairs. */
+/**
+ * Behind ByteLevel: bytes that a vocabulary lacks are gone before pairs are merged, so that their
+ * neighbours are pairs.
+ */
 function dropping(step: Json, model: Json): readonly Json[] {
   if (step.type !== "ByteLevel" || model.type !== "BPE" || typeof model.unk_token === "string") return []
   const alphabet = Array.from({ length: 0x144 }, (_, code) => String.fromCharCode(code))
@@ -99,8 +106,8 @@ function dropping(step: Json, model: Json): readonly Json[] {
 }
 
 /**
- * Takes away the white space that some added tokens swallow on a side. The package does so too, but with JavaScript's white space,
- * which has U+FEFF and lacks U+0085.
+ * Takes away the white space that some added tokens swallow on a side. The package does so too, but
+ * with JavaScript's white space, which has U+FEFF and lacks U+0085.
  */
 function stripping(json: Json): (text: string) => string {
   const added = (json.added_tokens ?? []) as readonly Json[]
@@ -203,7 +210,8 @@ function split(step: Json): Json {
   const pattern = Regex ?? (text === undefined ? undefined : literally(text))
   if (pattern === undefined) return step
   if (step.invert !== true) return parting(pattern, step.behavior)
-  // What is between the matches is the delimiter: as pieces of their own that is the same as the other way round.
+  // What is between the matches is the delimiter: as pieces of their own that is the same as the
+  // other way round.
   if (step.behavior === "Isolated") return isolating(pattern)
   if (step.behavior === "Removed") return { ...isolating(pattern), behavior: "Removed", invert: true }
   return refuse(`pre_tokenizer Split with invert and behavior ${step.behavior}`)

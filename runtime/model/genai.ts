@@ -1,8 +1,9 @@
 /**
- * `genai_config.json`, which the model builder of onnxruntime-genai writes beside its graph: what `config.json` says elsewhere,
- * under other names, and the name of the graph.
+ * `genai_config.json`, which the model builder of onnxruntime-genai writes beside its graph: what
+ * `config.json` says elsewhere, under other names, and the name of the graph.
  *
- * A graph whose inputs and outputs have other names than those of the Hugging Face layout is refused by the first of them.
+ * A graph whose inputs and outputs have other names than those of the Hugging Face layout is
+ * refused by the first of them.
  */
 import { ModelError } from "../errors.ts"
 
@@ -15,7 +16,10 @@ export interface GenaiModel {
   readonly graph: string
 }
 
-/** The names that are read; those of caches hold the layer as `%d`. States had other names in earlier versions. */
+/**
+ * The names that are read; those of caches hold the layer as `%d`. States had other names in
+ * earlier versions.
+ */
 const inputNames: Readonly<Record<string, readonly string[]>> = {
   input_ids: ["input_ids"],
   attention_mask: ["attention_mask"],

@@ -1,6 +1,7 @@
 /**
- * The members that we use of a package whose own declarations import without extensions: under `nodenext` all its
- * exports would silently be `any`. A declared module wins over the package's. None of these types is public.
+ * The members that we use of a package whose own declarations import without extensions: under
+ * `nodenext` all its exports would silently be `any`. A declared module wins over the package's.
+ * None of these types is public.
  */
 
 declare module "@huggingface/tokenizers" {

@@ -1,11 +1,11 @@
 /**
- * The model as the engine sees it: a fixed set of slots, each with the keys and values of one sequence, and one
- * function from a batch of new tokens to logits.
+ * The model as the engine sees it: a fixed set of slots, each with the keys and values of one
+ * sequence, and one function from a batch of new tokens to logits.
  *
- * A feed says where its tokens start, so that going back is no operation of its own: `start` below the length of the
- * slot forgets what lies behind. The logits of a feed depend on its own tokens and on how they were cut into feeds, never
- * on the neighbours in the batch, on the slot or on the time: same bits in any company. Another cut changes them by
- * rounding.
+ * A feed says where its tokens start, so that going back is no operation of its own: `start` below
+ * the length of the slot forgets what lies behind. The logits of a feed depend on its own tokens
+ * and on how they were cut into feeds, never on the neighbours in the batch, on the slot or on the
+ * time: same bits in any company. Another cut changes them by rounding.
  */
 
 export interface Feed {
@@ -19,7 +19,10 @@ export interface Feed {
   readonly copyFrom?: number
   /** The next feeds of this slot may go back to its end, where the model has marks. */
   readonly isMarked?: boolean
-  /** The tokens are read as if each came in a feed of its own, where the model can do that (`readsSteps`). */
+  /**
+   * The tokens are read as if each came in a feed of its own, where the model can do that
+   * (`readsSteps`).
+   */
   readonly isStepwise?: boolean
 }
 
@@ -38,32 +41,47 @@ export interface Model {
   /** Most tokens a slot can hold. */
   readonly contextLength: number
   readonly slotCount: number
-  /** Whether `start` may lie anywhere in the slot, also where `copyFrom` names it; else a sequence begins at 0 or a mark. */
+  /**
+   * Whether `start` may lie anywhere in the slot, also where `copyFrom` names it; else a sequence
+   * begins at 0 or a mark.
+   */
   readonly canRewind: boolean
-  /** Where it is not: so many ends of marked feeds in a slot can be gone back to, as `withMark` counts them. 0: none. */
+  /**
+   * Where it is not: so many ends of marked feeds in a slot can be gone back to, as `withMark`
+   * counts them. 0: none.
+   */
   readonly marks: number
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   readonly cutsFreely: boolean
-  /** Whether several new tokens behind others run together with further feeds; else each such feed is a run of its own. */
+  /**
+   * Whether several new tokens behind others run together with further feeds; else each such feed
+   * is a run of its own.
+   */
   readonly joinsFeeds: boolean
-  /** Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for speed, whether it has their law. */
+  /**
+   * Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for
+   * speed, whether it has their law.
+   */
   readonly readsSteps: boolean
   /** For the log: what runs the model and how. */
   readonly description: string
   /**
-   * The logits that the feeds want, in their order, R rows in all. Shape [R, V], row-major. At most one feed a slot. One
-   * call at a time. Throws ModelError; the slots of the batch are then empty.
+   * The logits that the feeds want, in their order, R rows in all. Shape [R, V], row-major. At most
+   * one feed a slot. One call at a time. Throws ModelError; the slots of the batch are then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
   /**
-   * performance.now() of this thread's clock when the last logits were ready, wherever they were computed, or when what
-   * runs the model had last been started again.
+   * performance.now() of this thread's clock when the last logits were ready, wherever they were
+   * computed, or when what runs the model had last been started again.
    */
   readonly answeredAt: number
   readonly work: ModelWork
   /** Whether what runs the model is being loaded afresh; calls wait for it meanwhile. */
   readonly isRestarting: boolean
-  /** Called when what ran the model has died and is being started again: all slots are empty from now on. */
+  /**
+   * Called when what ran the model has died and is being started again: all slots are empty from
+   * now on.
+   */
   onRestart: (() => void) | undefined
   /** Whether every later call will fail. */
   readonly isDead: boolean

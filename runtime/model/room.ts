@@ -3,7 +3,10 @@ import { mkdir, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ModelError } from "../errors.ts"
 
-/** Where something large is written, and how a user has it written elsewhere: "set HF_HUB_CACHE to another folder". */
+/**
+ * Where something large is written, and how a user has it written elsewhere: "set HF_HUB_CACHE to
+ * another folder".
+ */
 export interface Disk {
   readonly folder: string
   readonly way: string

@@ -1,9 +1,10 @@
 /**
  * Messages → the text of a prompt, by the model's own chat template (Jinja).
  *
- * The template is the model's, the strings are the caller's: what it raises is the caller's fault (a role it does not
- * know, a conversation it does not allow) and becomes a RequestError with the template's text. What it is given is what
- * transformers gives it, so that the text is the one that the model was trained on; test/models/templates.ts compares the two.
+ * The template is the model's, the strings are the caller's: what it raises is the caller's fault
+ * (a role it does not know, a conversation it does not allow) and becomes a RequestError with the
+ * template's text. What it is given is what transformers gives it, so that the text is the one that
+ * the model was trained on; test/models/templates.ts compares the two.
  */
 
 import { RequestError } from "../errors.ts"
@@ -58,21 +59,25 @@ export class ChatTemplate {
     return this.sources.get("default") ?? this.sources.values().next().value
   }
 
-  /** The template's text. Throws RequestError with the template's own message when it refuses the messages. */
+  /**
+   * The template's text. Throws RequestError with the template's own message when it refuses the
+   * messages.
+   */
   render(messages: readonly Message[], options: TemplateOptions = {}): string {
     const template = this.choose(options.tools !== undefined && options.tools.length > 0)
     const variables: Record<string, unknown> = {
       ...this.specials,
       ...options.variables,
       add_generation_prompt: options.addGenerationPrompt ?? true,
-      // None rather than undefined, as transformers has it: templates ask `tools is not none`. An empty list is no tools.
+      // None rather than undefined, as transformers has it: templates ask `tools is not none`. An
+      // empty list is no tools.
       tools: options.tools?.length ? options.tools : null,
       documents: options.documents?.length ? options.documents : null,
     }
     const rendered = (areValues: boolean): string =>
       template.render({ ...variables, messages: messages.map((each) => asTemplatesKnow(each, areValues)) })
-    // Most templates take the arguments of calls as values, which transformers documents. The others fail at them or print them as
-    // Python does, and get the texts that clients send.
+    // Most templates take the arguments of calls as values, which transformers documents. The
+    // others fail at them or print them as Python does, and get the texts that clients send.
     let refusal: unknown
     try {
       const text = rendered(true)
@@ -119,8 +124,8 @@ export class ChatTemplate {
 const reasoningNames = ["reasoning_content", "thinking", "reasoning"] as const
 
 /**
- * The message as transformers hands it over: what is null is left out, reasoning has both names, and calls are functions, their arguments
- * values where `areValues`.
+ * The message as transformers hands it over: what is null is left out, reasoning has both names,
+ * and calls are functions, their arguments values where `areValues`.
  */
 function asTemplatesKnow(message: Message, areValues: boolean): Message {
   const known = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) as Message
@@ -144,7 +149,10 @@ function isText({ function: func, custom }: Call): boolean {
   return custom !== undefined || typeof func?.arguments === "string"
 }
 
-/** Whether the text holds a call's arguments as Python prints a dictionary, though they came as JSON. */
+/**
+ * Whether the text holds a call's arguments as Python prints a dictionary, though they came as
+ * JSON.
+ */
 function printsArguments(text: string, { tool_calls: calls }: Message): boolean {
   return ((calls ?? []) as readonly Call[]).filter(isText).some((call) => {
     const { function: func } = asFunction(call, true) as Call
@@ -171,7 +179,10 @@ function asFunction(call: unknown, areValues: boolean): unknown {
   }
 }
 
-/** Text parts joined; most templates know string contents only. Throws RequestError on any other part. */
+/**
+ * Text parts joined; most templates know string contents only. Throws RequestError on any other
+ * part.
+ */
 export function plainMessages(messages: readonly Message[]): Message[] {
   if (messages.length === 0)
     throw new RequestError("invalid_value", "messages: at least one is needed", "messages")

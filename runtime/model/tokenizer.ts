@@ -1,15 +1,16 @@
 /**
  * Text → token ids, and messages → token ids.
  *
- * Trap: to the tokenizer, `<|im_end|>` in a user's text is the control token, and there is no switch. So when a caller's
- * string spells a control token (or could complete one at its edges), the prompt takes another way: spellings in the
- * caller's strings become placeholders, the template renders, spellings that are left are the template's own
- * and get names with a random nonce, the caller's come back, and a second tokenizer reads the result, which knows its
- * control tokens by those names only. The template's ids are as before; the caller's text is ordinary pieces.
+ * Trap: to the tokenizer, `<|im_end|>` in a user's text is the control token, and there is no
+ * switch. So when a caller's string spells a control token (or could complete one at its edges),
+ * the prompt takes another way: spellings in the caller's strings become placeholders, the template
+ * renders, spellings that are left are the template's own and get names with a random nonce, the
+ * caller's come back, and a second tokenizer reads the result, which knows its control tokens by
+ * those names only. The template's ids are as before; the caller's text is ordinary pieces.
  *
- * In a conversation the tags by which templates part a turn (`<tool_call>`) are control tokens too, whether or not a tokenizer
- * calls them special: a result of a tool must not close itself. Only what an assistant said keeps them, since templates look
- * for its reasoning there.
+ * In a conversation the tags by which templates part a turn (`<tool_call>`) are control tokens too,
+ * whether or not a tokenizer calls them special: a result of a tool must not close itself. Only
+ * what an assistant said keeps them, since templates look for its reasoning there.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -73,7 +74,8 @@ export class Tokenizer {
   }
 
   /**
-   * Ids of a raw text. Control tokens in it count; `addSpecialTokens` (default true) also writes the begin token.
+   * Ids of a raw text. Control tokens in it count; `addSpecialTokens` (default true) also writes
+   * the begin token.
    */
   encode(text: string, options: { addSpecialTokens?: boolean; parseSpecial?: boolean } = {}): number[] {
     const addSpecialTokens = options.addSpecialTokens ?? true
@@ -88,7 +90,10 @@ export class Tokenizer {
   readonly encodePart = (text: string): number[] =>
     this.encode(text, { addSpecialTokens: false, parseSpecial: false })
 
-  /** Ids of a conversation. No string of the caller ever becomes a control token. Throws RequestError. */
+  /**
+   * Ids of a conversation. No string of the caller ever becomes a control token. Throws
+   * RequestError.
+   */
   encodeMessages(messages: readonly Message[], options: TemplateOptions = {}): number[] {
     const plain = plainMessages(messages)
     const { variables, ...rest } = options
@@ -111,7 +116,8 @@ export class Tokenizer {
     const safe = this.mapConversation(plain, given, hide, hideKey)
     const rendered = this.template.render(safe.messages, safe.options)
     const { encode, nameOf } = this.openNonced(this.inMessages)
-    // One left-to-right pass over the template's own spellings, longest first, as the tokenizer would split them.
+    // One left-to-right pass over the template's own spellings, longest first, as the tokenizer
+    // would split them.
     const named = this.inMessages.replace(rendered, (spelling) => nameOf.get(spelling)!)
     return encode(unhide(named, nonce, hidden), false)
   }
@@ -150,7 +156,8 @@ export class Tokenizer {
     const rename = (text: string): string => nameOf.get(text) ?? text
     const json = this.directory.tokenizerJson
     const model = json.model as Record<string, unknown>
-    // A control token that also lies in the model's vocabulary must not be spelled by pieces either.
+    // A control token that also lies in the model's vocabulary must not be spelled by pieces
+    // either.
     const vocab = Array.isArray(model.vocab)
       ? model.vocab.map(([piece, score]) => [rename(piece), score])
       : Object.fromEntries(
@@ -174,7 +181,10 @@ export class Tokenizer {
   }
 }
 
-/** Without the special tokens for which the model has no column: to it they are text. Throws where its chat template writes one. */
+/**
+ * Without the special tokens for which the model has no column: to it they are text. Throws where
+ * its chat template writes one.
+ */
 function withinColumns(directory: TokenizerDirectory, vocabulary: Vocabulary): TokenizerDirectory {
   const { tokenizerJson, tokenizerConfig, chatTemplates } = directory
   const added = (tokenizerJson.added_tokens ?? []) as readonly { content: string; id: number }[]
@@ -208,8 +218,9 @@ function randomNonce(): string {
 }
 
 /**
- * A copy with every string replaced, keys too: in the schemas of tools they reach the prompt. Arguments of calls are JSON in a text, and
- * templates are given its values, where `\u003c` is `<`: the strings of the values are replaced, or else the text.
+ * A copy with every string replaced, keys too: in the schemas of tools they reach the prompt.
+ * Arguments of calls are JSON in a text, and templates are given its values, where `\u003c` is `<`:
+ * the strings of the values are replaced, or else the text.
  */
 function mapStrings(value: unknown, map: (text: string) => string, mapKey = map): unknown {
   if (typeof value === "string") return map(value)

@@ -1,9 +1,10 @@
 /**
- * Prompts → token ids, without holding the event loop: short ones here, for some milliseconds, long ones and those that take longer in a
- * thread of their own, which is ended when one of them outlives its time or its memory, or its request is gone.
+ * Prompts → token ids, without holding the event loop: short ones here, for some milliseconds, long
+ * ones and those that take longer in a thread of their own, which is ended when one of them
+ * outlives its time or its memory, or its request is gone.
  *
- * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a whole context could write
- * cannot fit.
+ * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a
+ * whole context could write cannot fit.
  */
 import { Worker } from "node:worker_threads"
 import { onAbort } from "../aborts.ts"
@@ -17,7 +18,10 @@ import { OutOfTimeError, within } from "./within.ts"
 
 /** What is to be encoded. */
 export type PromptText =
-  /** The very text of a prompt: control tokens count in it, unless `parseSpecial` is false, and a begin token is written. */
+  /**
+   * The very text of a prompt: control tokens count in it, unless `parseSpecial` is false, and a
+   * begin token is written.
+   */
   | { kind: "raw"; text: string; addSpecialTokens?: boolean; parseSpecial?: boolean }
   /** A part of a text: what spells a control token is text. */
   | { kind: "part"; text: string }
@@ -39,13 +43,18 @@ export interface PromptOptions {
   readonly contextLength: number
   /** Where a thread finds the tokenizer; null: everything is encoded here. */
   readonly thread: PromptThread | null
-  /** Whether the tokenizer and the templates are the package's own, which take no longer than their texts. */
+  /**
+   * Whether the tokenizer and the templates are the package's own, which take no longer than their
+   * texts.
+   */
   readonly isKnown?: boolean
   /** Milliseconds for one prompt, and for all prompts of one request. */
   readonly promptMs: number
 }
 
-/** Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20). */
+/**
+ * Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20).
+ */
 export const shortLength = 4_096
 export const defaultPromptMs = 5_000
 /** Milliseconds that one short prompt may hold the engine's thread. */
@@ -83,15 +92,17 @@ export class PromptEncoder {
     this.options = options
   }
 
-  /** Units of a text that may still fit into the context: as many as bytes of the longest tokens. */
+  /**
+   * Units of a text that may still fit into the context: as many as bytes of the longest tokens.
+   */
   get maxUnits(): number {
     const { tokenizer, contextLength } = this.options
     return contextLength * tokenizer.vocabulary.maxTokenBytes
   }
 
   /**
-   * The ids of a text. `spent` grows by its time. Rejects with RequestError where it cannot fit into the context, where the
-   * template refuses it or it takes too long, and with AbortError.
+   * The ids of a text. `spent` grows by its time. Rejects with RequestError where it cannot fit
+   * into the context, where the template refuses it or it takes too long, and with AbortError.
    */
   async encode(
     text: PromptText,
@@ -131,7 +142,10 @@ export class PromptEncoder {
     return encoded.finally(() => callOff())
   }
 
-  /** The ids of words of one request, at once: parts of texts. Throws RequestError where they take too long together. */
+  /**
+   * The ids of words of one request, at once: parts of texts. Throws RequestError where they take
+   * too long together.
+   */
   wordEncoder(): (text: string) => number[] {
     const { tokenizer } = this.options
     if (!this.isBounded) return tokenizer.encodePart
@@ -154,7 +168,10 @@ export class PromptEncoder {
     return this.options.thread !== null && !this.options.isKnown
   }
 
-  /** Null where that takes longer than this thread may be held: the other has more time, and can be ended. */
+  /**
+   * Null where that takes longer than this thread may be held: the other has more time, and can be
+   * ended.
+   */
   private encodeHere(text: PromptText, spent: PromptTime): readonly number[] | null {
     const { tokenizer } = this.options
     if (this.isSlow) return null

@@ -1,8 +1,9 @@
 /**
  * The schema in the prompt: what an answer will be held to, said to the model.
  *
- * The schema's text is appended to the system message after a blank line, or is the system message where there is none. It is
- * compact and keeps the order of keys and the spelling of numbers, so a model sees one spelling however a schema was sent.
+ * The schema's text is appended to the system message after a blank line, or is the system message
+ * where there is none. It is compact and keeps the order of keys and the spelling of numbers, so a
+ * model sees one spelling however a schema was sent.
  */
 
 import { RequestError } from "../errors.ts"
@@ -16,8 +17,8 @@ const lead = "JSON schema: "
 const maxSpacing = 8
 
 /**
- * The messages with the constraint's schema in the system message. Throws RequestError where it has none, or one that is far
- * above the `maxUnits` that a prompt may have.
+ * The messages with the constraint's schema in the system message. Throws RequestError where it has
+ * none, or one that is far above the `maxUnits` that a prompt may have.
  */
 export function showSchema(
   messages: readonly Message[],

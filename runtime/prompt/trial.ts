@@ -1,6 +1,7 @@
 /**
- * Whether the tokenizer of a model from elsewhere can be read at all: tried in a thread, which is ended when it takes too long or too
- * much memory, before this thread reads it. It goes on beside the model's own loading.
+ * Whether the tokenizer of a model from elsewhere can be read at all: tried in a thread, which is
+ * ended when it takes too long or too much memory, before this thread reads it. It goes on beside
+ * the model's own loading.
  */
 
 import { stat } from "node:fs/promises"
@@ -14,7 +15,10 @@ import { OutOfTimeError, within } from "./within.ts"
 const maxReadMs = 30_000
 
 export interface Trial {
-  /** Rejects with ModelError where the time or the memory did not do. What else is wrong, whoever reads it next says better. */
+  /**
+   * Rejects with ModelError where the time or the memory did not do. What else is wrong, whoever
+   * reads it next says better.
+   */
   readonly done: Promise<void>
   stop(): void
 }
@@ -22,7 +26,10 @@ export interface Trial {
 /** Bytes of a tokenizer that are soon read, whatever they say. */
 const smallBytes = 2 ** 22
 
-/** What `work` returns, which reads such files in this thread. Throws ModelError where it takes too long. */
+/**
+ * What `work` returns, which reads such files in this thread. Throws ModelError where it takes too
+ * long.
+ */
 export function readWithin<Result>(model: string, work: () => Result): Result {
   try {
     return within(maxReadMs, work)
@@ -31,7 +38,10 @@ export function readWithin<Result>(model: string, work: () => Result): Result {
   }
 }
 
-/** Begins with the tokenizer of a model directory, unless it is a small one: then there is nothing to wait for. */
+/**
+ * Begins with the tokenizer of a model directory, unless it is a small one: then there is nothing
+ * to wait for.
+ */
 export async function beginTrial(thread: {
   readonly model: string
   readonly dtype: string | undefined

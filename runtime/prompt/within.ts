@@ -1,9 +1,11 @@
 /**
- * Work in this thread that is ended when it outlives its time, wherever it is: also within one regular expression. Templates and
- * tokenizers come with models from elsewhere, so what they cost is not known, and most cost too little for a message to a thread.
+ * Work in this thread that is ended when it outlives its time, wherever it is: also within one
+ * regular expression. Templates and tokenizers come with models from elsewhere, so what they cost
+ * is not known, and most cost too little for a message to a thread.
  *
- * Node ends scripts so, and whatever they call. That takes some 0.05 ms. What was ended may have left its own tables half written:
- * ours hold what was computed before, entry by entry, so nothing is left but an entry less.
+ * Node ends scripts so, and whatever they call. That takes some 0.05 ms. What was ended may have
+ * left its own tables half written: ours hold what was computed before, entry by entry, so nothing
+ * is left but an entry less.
  */
 import { createContext, Script } from "node:vm"
 

@@ -1,5 +1,6 @@
 /**
- * A draft in a sequence's hands: tokens that may follow, and the request's rules for judging and sizing them.
+ * A draft in a sequence's hands: tokens that may follow, and the request's rules for judging and
+ * sizing them.
  */
 
 import { type DraftLaw, DraftLength } from "../../sampler/index.ts"
@@ -37,8 +38,8 @@ export class Speculation {
   private readonly length: DraftLength
 
   /**
-   * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run. `maxShare`: the clock is believed up
-   * to so many times that share.
+   * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run.
+   * `maxShare`: the clock is believed up to so many times that share.
    */
   constructor(
     verify: Verify,
@@ -56,14 +57,18 @@ export class Speculation {
 
   /** Tokens to propose in this step. `isMeasuring`: none, if that changes no token. */
   next(isMeasuring: boolean): number {
-    // What is accepted decides how long the next drafts are: by the clock, another run would draw other tokens.
+    // What is accepted decides how long the next drafts are: by the clock, another run would draw
+    // other tokens.
     if (this.verify === "reject" || !this.isAdaptive) return this.tokens
     return isMeasuring ? 0 : this.length.next()
   }
 
-  /** `cost`: tokens that the draft's step cost beyond one without; undefined: it was not measured. */
+  /**
+   * `cost`: tokens that the draft's step cost beyond one without; undefined: it was not measured.
+   */
   record(proposedCount: number, gain: number, cost: number | undefined): void {
-    // One slow step without drafts would make them look free: what was measured when the model was opened bounds it.
+    // One slow step without drafts would make them look free: what was measured when the model was
+    // opened bounds it.
     const expected = this.breakEven() * proposedCount
     const least = Math.max(cost ?? expected, expected / 2)
     this.length.record(Math.min(least, this.maxShare * expected), gain)

@@ -12,7 +12,10 @@ const guessBreakEven = 0.3
 
 export class Drafting {
   private readonly speculator: Speculator | null
-  /** Answers to constraints are drafted by what their text is used to, where nobody else drafts and that changes no bit. */
+  /**
+   * Answers to constraints are drafted by what their text is used to, where nobody else drafts and
+   * that changes no bit.
+   */
   private readonly guesses: boolean
   private readonly running: () => number
 

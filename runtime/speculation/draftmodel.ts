@@ -1,10 +1,12 @@
 /**
- * Drafts of a smaller model with the same vocabulary: it decodes ahead, for all sequences of a step at once.
+ * Drafts of a smaller model with the same vocabulary: it decodes ahead, for all sequences of a step
+ * at once.
  *
- * It draws with the request's own parameters and masks, so its drafts are legal, and for "match" with the very noise of
- * the draw that will judge them, which makes both choose alike as often as their laws allow (Daliri et al. 2024,
- * arXiv 2408.07978). It has slots of its own, one for each of the engine's; what a slot holds is compared with the
- * sequence's tokens each time, so a refused draft, a new sequence or a repeated prompt need no bookkeeping.
+ * It draws with the request's own parameters and masks, so its drafts are legal, and for "match"
+ * with the very noise of the draw that will judge them, which makes both choose alike as often as
+ * their laws allow (Daliri et al. 2024, arXiv 2408.07978). It has slots of its own, one for each of
+ * the engine's; what a slot holds is compared with the sequence's tokens each time, so a refused
+ * draft, a new sequence or a repeated prompt need no bookkeeping.
  */
 
 import type { Vocabulary } from "../../mask/index.ts"
@@ -107,7 +109,9 @@ export class ModelDrafter implements Drafter {
     return false
   }
 
-  /** Rows of logits for the running courses, in their order. Shape [R, V], V of the engine's model. */
+  /**
+   * Rows of logits for the running courses, in their order. Shape [R, V], V of the engine's model.
+   */
   private async forward(running: readonly Course[]): Promise<Float32Array> {
     for (;;) {
       const feeds = running.map(({ sequence, slot, tokens }): Feed => {
@@ -180,7 +184,10 @@ export class ModelDrafter implements Drafter {
     else sequence.counts.push(token)
   }
 
-  /** The same logits in rows as wide as the engine's; what this model has no column for cannot be drawn. */
+  /**
+   * The same logits in rows as wide as the engine's; what this model has no column for cannot be
+   * drawn.
+   */
   private fit(logits: Float32Array): Float32Array {
     const { width } = this.vocabulary
     const own = this.model.width

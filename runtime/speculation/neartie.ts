@@ -1,14 +1,15 @@
 /**
  * Could a draw come out otherwise if the logits were rounded otherwise?
  *
- * The logits of a draft come from a run of several tokens; plain decoding runs one at a time, and its logits differ in
- * the last bits. A draw that no such difference can change is taken as it is; the few others are repeated from logits
- * computed as plain decoding computes them. So speculation leaves every token as it was. The test is cautious: it may
- * call a certain draw doubtful, never the reverse.
+ * The logits of a draft come from a run of several tokens; plain decoding runs one at a time, and
+ * its logits differ in the last bits. A draw that no such difference can change is taken as it is;
+ * the few others are repeated from logits computed as plain decoding computes them. So speculation
+ * leaves every token as it was. The test is cautious: it may call a certain draw doubtful, never
+ * the reverse.
  *
- * A draw is doubtful when a runner-up is within twice the difference, or when a token that could win lies so near to the
- * edge of a filter that it may be in or out. Filters are nested cuts of one order, so the doubt about all of them is one
- * band of values around the innermost.
+ * A draw is doubtful when a runner-up is within twice the difference, or when a token that could
+ * win lies so near to the edge of a filter that it may be in or out. Filters are nested cuts of one
+ * order, so the doubt about all of them is one band of values around the innermost.
  */
 
 import { lawOf } from "../../sampler/cpu.ts"
@@ -44,7 +45,10 @@ export function hasPlainFilters(params: SamplingParams): boolean {
   )
 }
 
-/** `logits` is the row alone, shape [V]; `rounding` bounds the difference of any of them. O(V), O(V log V) with filters. */
+/**
+ * `logits` is the row alone, shape [V]; `rounding` bounds the difference of any of them. O(V), O(V
+ * log V) with filters.
+ */
 export function isNearTie(logits: Float32Array, row: SampleRow, rounding: number): boolean {
   const { params } = row
   if (isUncut(row)) return isNearDraw(logits, row, slackOf(params, rounding))
@@ -88,8 +92,9 @@ function isUncut(row: SampleRow): boolean {
 }
 
 /**
- * The same of such a row. What scores less than the best so far by more than the slack decides nothing, so noise is computed
- * only for tokens whose random bits could do better: 0.30 → 0.08 ms a row of 4,096 (Node 20, AMD EPYC).
+ * The same of such a row. What scores less than the best so far by more than the slack decides
+ * nothing, so noise is computed only for tokens whose random bits could do better: 0.30 → 0.08 ms a
+ * row of 4,096 (Node 20, AMD EPYC).
  */
 function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolean {
   const { params, mask, position, choice } = row
@@ -119,7 +124,8 @@ function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolea
     if (score > best) {
       second = best
       best = score
-      // The bits from which on a token of the highest value scores less; one part in 10^9 more is only cautious.
+      // The bits from which on a token of the highest value scores less; one part in 10^9 more is
+      // only cautious.
       bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best + slack)) * (1 + 1e-9)
     } else if (score > second) second = score
   }
@@ -158,7 +164,10 @@ function narrow(edge: Edge, threshold: number, slack: number): void {
   edge.high = threshold + slack
 }
 
-/** Cuts an order: before rank `sure` all is kept, before `exact` by these logits, from `last` on nothing. */
+/**
+ * Cuts an order: before rank `sure` all is kept, before `exact` by these logits, from `last` on
+ * nothing.
+ */
 function setCut(
   edge: Edge,
   sorted: Float32Array,

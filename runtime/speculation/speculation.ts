@@ -1,14 +1,16 @@
 /**
  * Speculation: several tokens of a sequence in one run of the model.
  *
- * A drafter proposes tokens, the model computes the logits behind each of them in one run, and the engine takes its
- * ordinary steps along the draft for as long as what it takes is what was proposed. There is no second path: masks,
- * penalties, stops and budgets see every token as always; a draft only decides which logits are at hand. Proposals are
- * cut at the first token that the constraint refuses, and tokens that it forces are part of the draft for free.
+ * A drafter proposes tokens, the model computes the logits behind each of them in one run, and the
+ * engine takes its ordinary steps along the draft for as long as what it takes is what was
+ * proposed. There is no second path: masks, penalties, stops and budgets see every token as always;
+ * a draft only decides which logits are at hand. Proposals are cut at the first token that the
+ * constraint refuses, and tokens that it forces are part of the draft for free.
  *
- * `verify: "match"` draws as without a draft, with the same noise: the same tokens (Leviathan 2023 keeps the law only).
- * The logits of a draft may differ from those of plain decoding by rounding, so draws that rounding could change are
- * repeated from plain logits (`neartie.ts`). `verify: "reject"` is the classic rule: the same law, other tokens.
+ * `verify: "match"` draws as without a draft, with the same noise: the same tokens (Leviathan 2023
+ * keeps the law only). The logits of a draft may differ from those of plain decoding by rounding,
+ * so draws that rounding could change are repeated from plain logits (`neartie.ts`). `verify:
+ * "reject"` is the classic rule: the same law, other tokens.
  */
 
 import {
@@ -26,17 +28,23 @@ import type { Draft, Verify } from "./draft.ts"
 import { hasPlainFilters } from "./neartie.ts"
 
 /**
- * How drafts are made and how long they may be. Unless a request says `verify: "reject"`, they change no
- * token.
+ * How drafts are made and how long they may be. Unless a request says `verify: "reject"`, they
+ * change no token.
  */
 export type SpeculationOptions = {
   /** Most proposed tokens a step, 1 to 16. Default 4. */
   tokens?: number
-  /** Pause where drafts cost more than they gain, by the clock; false: draft in every step. Default true. */
+  /**
+   * Pause where drafts cost more than they gain, by the clock; false: draft in every step. Default
+   * true.
+   */
   adaptive?: boolean
 } & (
   | ({
-      /** What followed an earlier occurrence of the sequence's ending (prompt lookup); needs no model. */
+      /**
+       * What followed an earlier occurrence of the sequence's ending (prompt lookup); needs no
+       * model.
+       */
       method: "ngram"
     } & NgramOptions)
   | {
@@ -83,8 +91,8 @@ export class ProposerDrafter implements Drafter {
   private readonly proposers = new WeakMap<Sequence, Proposer>()
 
   /**
-   * `readsPrediction`: a request's prediction stands before its prompt. Throws RangeError when the proposer needs what no
-   * model here exports.
+   * `readsPrediction`: a request's prediction stands before its prompt. Throws RangeError when the
+   * proposer needs what no model here exports.
    */
   constructor(create: () => Proposer, description: string, readsPrediction: boolean) {
     this.create = create
@@ -105,7 +113,10 @@ export class ProposerDrafter implements Drafter {
     )
   }
 
-  /** Nothing beside a run of the model; a proposer that costs more knows itself when to propose nothing. */
+  /**
+   * Nothing beside a run of the model; a proposer that costs more knows itself when to propose
+   * nothing.
+   */
   async tokenMs(): Promise<number> {
     return 0
   }
@@ -113,7 +124,10 @@ export class ProposerDrafter implements Drafter {
   async close(): Promise<void> {}
 }
 
-/** Whether drafts of a request can be verified: its law at a position must not depend on how it came there. */
+/**
+ * Whether drafts of a request can be verified: its law at a position must not depend on how it came
+ * there.
+ */
 export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
   const { mirostat, adaptiveTarget, contrastive } = params
   if (mirostat !== 0 || adaptiveTarget !== null || contrastive !== null) return false
@@ -122,8 +136,8 @@ export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
 }
 
 /**
- * The part of a proposal that may follow, with the tokens that the constraint forces between its tokens. Nothing moves;
- * undefined where the constraint does not answer in time.
+ * The part of a proposal that may follow, with the tokens that the constraint forces between its
+ * tokens. Nothing moves; undefined where the constraint does not answer in time.
  */
 export async function legalDraft(
   sequence: Sequence,

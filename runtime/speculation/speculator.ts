@@ -1,9 +1,11 @@
 /**
- * What an engine speculates with, and whether it pays: a drafter, and what was measured on the model when it was opened.
+ * What an engine speculates with, and whether it pays: a drafter, and what was measured on the
+ * model when it was opened.
  *
- * Two things are measured, since no graph tells them: how much its logits change when a text is cut into other runs, which
- * decides what draws are doubtful; and what a step with drafts costs beside one without, which decides when to stop
- * drafting for a while. The second depends on the machine and on its load, and can only change the speed.
+ * Two things are measured, since no graph tells them: how much its logits change when a text is cut
+ * into other runs, which decides what draws are doubtful; and what a step with drafts costs beside
+ * one without, which decides when to stop drafting for a while. The second depends on the machine
+ * and on its load, and can only change the speed.
  */
 
 import { checkOptions, type Fields } from "../../grammar/options.ts"
@@ -19,7 +21,10 @@ export interface Speculator {
   readonly tokens: number
   /** Drafts pause where they do not pay. */
   readonly isAdaptive: boolean
-  /** Bounds how far logits of a draft may lie from those of plain decoding; 0 where the model reads steps. */
+  /**
+   * Bounds how far logits of a draft may lie from those of plain decoding; 0 where the model reads
+   * steps.
+   */
   readonly rounding: number
   /** What drafts cost with one sequence, and with all slots taken. */
   readonly costs: readonly [one: DraftCost, all: DraftCost]
@@ -36,7 +41,9 @@ interface DraftCost {
   readonly draftedMs: number
 }
 
-/** Share of proposed tokens that must be accepted for drafts to pay, with so many sequences running. */
+/**
+ * Share of proposed tokens that must be accepted for drafts to pay, with so many sequences running.
+ */
 export function breakEvenOf({ costs: [one, all], tokens }: Speculator, rows: number): number {
   const share = all.rows > one.rows ? Math.min(1, (rows - one.rows) / (all.rows - one.rows)) : 0
   const between = (of: (cost: DraftCost) => number): number => of(one) + share * (of(all) - of(one))
@@ -54,7 +61,10 @@ const methodFields = {
   [Method in SpeculationOptions["method"]]: Fields<SpeculationOptions & { method: Method }>
 }
 
-/** Throws OptionError on an option that the method does not have, RangeError on an impossible one, ModelError when this model cannot verify drafts. */
+/**
+ * Throws OptionError on an option that the method does not have, RangeError on an impossible one,
+ * ModelError when this model cannot verify drafts.
+ */
 export async function openSpeculator(
   options: SpeculationOptions,
   model: Model,
@@ -141,11 +151,15 @@ async function probeRounding(model: Model, tokens: number): Promise<{ rounding: 
     for (let id = 0; id < row.length; id++)
       difference = Math.max(difference, Math.abs(row[id] - expected[id]))
   }
-  // Longer texts differ more than the probe: 48 tokens of the embedded model by 8e-6, 300 by 1.4e-5.
+  // Longer texts differ more than the probe: 48 tokens of the embedded model by 8e-6, 300 by
+  // 1.4e-5.
   return { rounding: Math.max(8 * difference, 2 ** -20 * scale), scale }
 }
 
-/** Median time of a step of so many sequences with so many tokens each, in the middle of a text. Fills the slots. */
+/**
+ * Median time of a step of so many sequences with so many tokens each, in the middle of a text.
+ * Fills the slots.
+ */
 export async function probeMs(model: Model, rows: number, tokens: number): Promise<number> {
   const ids = probeText(model, 64 + tokens)
   const start = ids.length - tokens

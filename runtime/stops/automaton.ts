@@ -1,20 +1,22 @@
 /**
- * Strings that are looked for in a text, all at once: an Aho–Corasick automaton (Aho and Corasick 1975) over the units of the
- * strings.
+ * Strings that are looked for in a text, all at once: an Aho–Corasick automaton (Aho and Corasick
+ * 1975) over the units of the strings.
  *
  * Stop strings are read by UTF-16 units. Bytes are read as strings whose units are bytes.
  */
 
 /**
- * Node 0 is the root; N is the count of nodes, at most one more than the strings have units. Time and memory to build it are
- * linear in the units.
+ * Node 0 is the root; N is the count of nodes, at most one more than the strings have units. Time
+ * and memory to build it are linear in the units.
  */
 export class StringAutomaton {
   /** Length of the string that node n spells. Shape [N]. */
   readonly depth: Int32Array
   /** Index of the string that ends at node n, −1: none. Shape [N]. */
   readonly ends: Int32Array
-  /** The longest proper suffix of node n that is one of the strings, as a node; 0: none. Shape [N]. */
+  /**
+   * The longest proper suffix of node n that is one of the strings, as a node; 0: none. Shape [N].
+   */
   readonly shorter: Int32Array
   readonly strings: readonly string[]
   /** Node and unit, see `edge` → the node that follows. */
@@ -34,7 +36,8 @@ export class StringAutomaton {
     this.shorter = new Int32Array(unitCount + 1)
     this.fallback = new Int32Array(unitCount + 1)
     this.isInner = new Uint8Array(unitCount + 1)
-    // Unit by unit, all strings at once: a suffix is shorter than what it ends, so it is there before it is asked for.
+    // Unit by unit, all strings at once: a suffix is shorter than what it ends, so it is there
+    // before it is asked for.
     const nodes = new Int32Array(strings.length)
     let longer = [...strings.keys()]
     for (let depth = 0; longer.length > 0; depth++) {
@@ -56,7 +59,10 @@ export class StringAutomaton {
     }
   }
 
-  /** The node to go on from when nothing that ends here counted: a string that no other one prolongs is over. */
+  /**
+   * The node to go on from when nothing that ends here counted: a string that no other one prolongs
+   * is over.
+   */
   settle(node: number): number {
     return this.isInner[node] === 1 ? node : this.fallback[node]
   }

@@ -1,9 +1,9 @@
 /**
  * Text at the end of an output that waits until it may be sent: a queue of pieces.
  *
- * What waits can be as long as a stop string, or as a text without a space, and a token adds a few units to it. A string
- * that is put together and cut anew at each token costs its whole length each time; here each unit is put in and taken
- * out once.
+ * What waits can be as long as a stop string, or as a text without a space, and a token adds a few
+ * units to it. A string that is put together and cut anew at each token costs its whole length each
+ * time; here each unit is put in and taken out once.
  */
 
 export class HeldText {

@@ -1,9 +1,11 @@
 /**
- * When is a JSON text complete? For output that no grammar constrains; a constrained output is its own checker.
+ * When is a JSON text complete? For output that no grammar constrains; a constrained output is its
+ * own checker.
  *
- * A pushdown automaton for RFC 8259, one UTF-16 unit a step: a state for the place inside the current value and a list
- * of open brackets. It never looks back, so any cut of the text into pieces gives the same answer. A number at the top
- * ends only by the unit after it (or by the end of the stream), since `1` may become `12`.
+ * A pushdown automaton for RFC 8259, one UTF-16 unit a step: a state for the place inside the
+ * current value and a list of open brackets. It never looks back, so any cut of the text into
+ * pieces gives the same answer. A number at the top ends only by the unit after it (or by the end
+ * of the stream), since `1` may become `12`.
  */
 
 /** What a text is so far: the begin of a JSON value, a whole one, or neither. */
@@ -11,7 +13,10 @@ export type JsonStatus = "incomplete" | "complete" | "invalid"
 
 export interface JsonVerdict {
   status: JsonStatus
-  /** Units up to and with the last of the value; for `invalid` the offset of the unit that cannot be. */
+  /**
+   * Units up to and with the last of the value; for `invalid` the offset of the unit that cannot
+   * be.
+   */
   end: number
 }
 

@@ -1,8 +1,9 @@
 /**
- * An output that only repeats itself: its last tokens are `count` times the same pattern of `min` to `max` tokens.
+ * An output that only repeats itself: its last tokens are `count` times the same pattern of `min`
+ * to `max` tokens.
  *
- * For each length p it is enough to know how many of the last tokens equal the one p before: count · p − p of them, and
- * the pattern stands there `count` times. O(max − min) a token.
+ * For each length p it is enough to know how many of the last tokens equal the one p before: count
+ * · p − p of them, and the pattern stands there `count` times. O(max − min) a token.
  */
 
 import { RequestError } from "../errors.ts"

@@ -1,10 +1,12 @@
 /**
- * Regular expressions that end an output: at the first place where the text written so far ends with a match.
+ * Regular expressions that end an output: at the first place where the text written so far ends
+ * with a match.
  *
- * Each position begins a thread, a state of the pattern's automaton and the place where it began; of threads in one state
- * the earliest is kept, so there are never more than states. The first end decides, at that end the longest match; what
- * is held back begins where the earliest live thread does. Text is read by code points, so the result does not depend on
- * how it was cut into tokens. To `$`, `\b` and lookaheads the text ends where it has been written to.
+ * Each position begins a thread, a state of the pattern's automaton and the place where it began;
+ * of threads in one state the earliest is kept, so there are never more than states. The first end
+ * decides, at that end the longest match; what is held back begins where the earliest live thread
+ * does. Text is read by code points, so the result does not depend on how it was cut into tokens.
+ * To `$`, `\b` and lookaheads the text ends where it has been written to.
  */
 
 import { compile, type Grammar, GrammarError } from "../../grammar/index.ts"
@@ -12,7 +14,10 @@ import { groupOf } from "../../grammar/regex/read.ts"
 import { DeadState, States } from "../../grammar/state.ts"
 import { RequestError } from "../errors.ts"
 
-/** Patterns of a request, UTF-16 units of all of them, and the time that they may take to compile together. */
+/**
+ * Patterns of a request, UTF-16 units of all of them, and the time that they may take to compile
+ * together.
+ */
 export const maxPatterns = 8
 export const maxPatternUnits = 1_024
 const maxCompileMs = 1_000
@@ -21,7 +26,10 @@ const maxMatch = 256
 
 interface Pattern {
   readonly source: string
-  /** Of a match at the start of the text; of one behind a code point, which is read first: it decides `^` and `\b`. */
+  /**
+   * Of a match at the start of the text; of one behind a code point, which is read first: it
+   * decides `^` and `\b`.
+   */
   readonly first: States
   readonly later: States
 }
@@ -31,8 +39,8 @@ export class StopRegexes {
   readonly patterns: readonly Pattern[]
 
   /**
-   * Throws RequestError on more than 8 patterns or more than 1,024 units in all, on one that cannot be exact, and on one
-   * that matches the empty text.
+   * Throws RequestError on more than 8 patterns or more than 1,024 units in all, on one that cannot
+   * be exact, and on one that matches the empty text.
    */
   constructor(patterns: readonly (string | RegExp)[]) {
     if (patterns.length > maxPatterns) {
@@ -101,7 +109,10 @@ export class RegexWatch {
   /** Matches that end at the last code point read, the longest first. */
   found: RegexMatch[] = []
   private readonly patterns: readonly Pattern[]
-  /** By pattern: state → where its earliest thread began. Those of `first` and of `later` are told apart. */
+  /**
+   * By pattern: state → where its earliest thread began. Those of `first` and of `later` are told
+   * apart.
+   */
   private readonly firsts: Map<number, number>[]
   private readonly laters: Map<number, number>[]
   /** Units read. */

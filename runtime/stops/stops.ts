@@ -1,10 +1,11 @@
 /**
- * Stop strings: where an output ends because of its text. Stop patterns (`stopregex.ts`) are watched along with them.
+ * Stop strings: where an output ends because of its text. Stop patterns (`stopregex.ts`) are
+ * watched along with them.
  *
  * An automaton over UTF-16 units (`automaton.ts`) finds the earliest end of any stop string, the
- * longest where several end together: so the result does not depend on how the text was cut into tokens. The automaton's
- * depth is the length of the longest suffix that could still become a stop string: exactly that much is held back, and
- * what was sent is never taken back.
+ * longest where several end together: so the result does not depend on how the text was cut into
+ * tokens. The automaton's depth is the length of the longest suffix that could still become a stop
+ * string: exactly that much is held back, and what was sent is never taken back.
  */
 
 import { RequestError } from "../errors.ts"
@@ -18,7 +19,10 @@ export const maxStopUnits = 4_096
 
 /** The stop strings of a request, as an automaton that its choices share. */
 export class StopStrings extends StringAutomaton {
-  /** Throws RequestError on an empty or malformed string, and on more than 64 or more than 4,096 units in all. */
+  /**
+   * Throws RequestError on an empty or malformed string, and on more than 64 or more than 4,096
+   * units in all.
+   */
   constructor(strings: readonly string[]) {
     if (strings.length > maxStops) throw refused(`: ${strings.length} strings are more than ${maxStops}`)
     const unitCount = strings.reduce((sum, string) => sum + string.length, 0)
@@ -46,7 +50,10 @@ export interface StopStep {
   stop: string | null
 }
 
-/** Patterns that are watched along with the strings: `RegexWatch`, or what it has found somewhere else. */
+/**
+ * Patterns that are watched along with the strings: `RegexWatch`, or what it has found somewhere
+ * else.
+ */
 export interface PatternWatch {
   /** Matches that end at the last code point read, the longest first. */
   readonly found: readonly RegexMatch[]
@@ -68,8 +75,8 @@ export class StopWatch {
   private sentCount = 0
 
   /**
-   * `counts(length, stop)` says whether `stop` may end the output behind its first `length` units, and is asked wherever one
-   * was found; without it, every stop string counts.
+   * `counts(length, stop)` says whether `stop` may end the output behind its first `length` units,
+   * and is asked wherever one was found; without it, every stop string counts.
    */
   constructor(
     stops: StopStrings,
@@ -85,7 +92,10 @@ export class StopWatch {
     this.regexes = options.regexes
   }
 
-  /** Reads more of the output, whole code points. After a stop nothing may be pushed. Linear in the text. */
+  /**
+   * Reads more of the output, whole code points. After a stop nothing may be pushed. Linear in the
+   * text.
+   */
   push(text: string): StopStep {
     this.held.push(text)
     for (let at = 0; at < text.length; at++) {

@@ -1,9 +1,10 @@
 /**
- * Ends of unconstrained text that are told by its structure: a whole JSON value, a whole XML element, a whole tool call.
+ * Ends of unconstrained text that are told by its structure: a whole JSON value, a whole XML
+ * element, a whole tool call.
  *
- * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON behind its trigger. What turns
- * out to be none of it is text too, and the watch begins anew at the unit that did not fit. Nothing is held back: an end
- * is known with the last unit of what it ends.
+ * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON behind
+ * its trigger. What turns out to be none of it is text too, and the watch begins anew at the unit
+ * that did not fit. Nothing is held back: an end is known with the last unit of what it ends.
  */
 
 import { type JsonVerdict, JsonWatch } from "./jsonwatch.ts"
@@ -34,7 +35,10 @@ export class StopWhen {
     this.watch = makeWatch(kind)
   }
 
-  /** Units of the whole text up to which the output goes; −1: it goes on. Where nothing `counts` it always goes on. */
+  /**
+   * Units of the whole text up to which the output goes; −1: it goes on. Where nothing `counts` it
+   * always goes on.
+   */
   push(text: string, counts: boolean): number {
     const start = this.position
     this.position += text.length

@@ -1,8 +1,9 @@
 /**
  * Text held back to the end of a word, for readers who must not see half of one.
  *
- * Sent is what ends at the last space; all of it when it ends with a newline or with a character of a script that has no
- * spaces between words. What is held has neither, so only new text is searched.
+ * Sent is what ends at the last space; all of it when it ends with a newline or with a character of
+ * a script that has no spaces between words. What is held has neither, so only new text is
+ * searched.
  */
 
 import { HeldText } from "./heldtext.ts"

@@ -1,9 +1,10 @@
 /**
  * When is an XML element complete? For output that no grammar constrains.
  *
- * An automaton over UTF-16 units with a stack of open tags. Comments, CDATA sections, processing instructions and
- * declarations are passed over, quoted attribute values too; an element may close itself. Text before the first tag is
- * skipped. Well-formedness beyond the balance of tags is not checked (XML 1.0, sections 2.4 to 2.7, 3.1).
+ * An automaton over UTF-16 units with a stack of open tags. Comments, CDATA sections, processing
+ * instructions and declarations are passed over, quoted attribute values too; an element may close
+ * itself. Text before the first tag is skipped. Well-formedness beyond the balance of tags is not
+ * checked (XML 1.0, sections 2.4 to 2.7, 3.1).
  */
 
 import type { JsonVerdict } from "./jsonwatch.ts"

@@ -5,12 +5,15 @@ import type { Fields } from "../../grammar/options.ts"
 /** Tools, calls and reasoning of one request. Every field may be missing. */
 export interface TurnOptions {
   /**
-   * Tools that the model may call: objects as OpenAI's chat requests have them, `{type: "function", function: {name, parameters}}`
-   * or `{type: "custom", custom: {name, format}}`. The schema of `parameters` may be a JSON text, in which number spelling and key
-   * order survive.
+   * Tools that the model may call: objects as OpenAI's chat requests have them, `{type: "function",
+   * function: {name, parameters}}` or `{type: "custom", custom: {name, format}}`. The schema of
+   * `parameters` may be a JSON text, in which number spelling and key order survive.
    */
   tools?: readonly unknown[] | null
-  /** `auto` (default), `required`, `none`, one tool by its name, or `allowed_tools`, as OpenAI's chat requests have it. */
+  /**
+   * `auto` (default), `required`, `none`, one tool by its name, or `allowed_tools`, as OpenAI's
+   * chat requests have it.
+   */
   toolChoice?: unknown
   /** Whether there may be more calls than one. Default true. */
   parallelToolCalls?: boolean | null
@@ -18,7 +21,10 @@ export interface TurnOptions {
   maxToolCalls?: number | null
   /** Whether the prompt describes the tools, as the model's template does it. Default true. */
   toolsInPrompt?: boolean | null
-  /** How much the model thinks: `none` not at all; all else reaches the chat template as `reasoning_effort`. */
+  /**
+   * How much the model thinks: `none` not at all; all else reaches the chat template as
+   * `reasoning_effort`.
+   */
   reasoningEffort?: string | null
   /** Tokens that the reasoning may take; then its end is forced. */
   thinkingTokenBudget?: number | null

@@ -1,8 +1,8 @@
 /**
  * One answer's text → what it says: reasoning, text and calls, as they come and as a whole.
  *
- * A piece of text may say several things, or nothing yet. Its tokens and their log-probabilities go with the first thing that is
- * said from it on, so that none is lost or counted twice.
+ * A piece of text may say several things, or nothing yet. Its tokens and their log-probabilities go
+ * with the first thing that is said from it on, so that none is lost or counted twice.
  */
 import { TimeError, withinTime } from "../../grammar/deadline.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
@@ -34,11 +34,17 @@ export interface Carried {
   certainty?: CertaintySpan
 }
 
-/** Milliseconds that the schemas of tools may be asked for in one piece of text: the event loop waits meanwhile. */
+/**
+ * Milliseconds that the schemas of tools may be asked for in one piece of text: the event loop
+ * waits meanwhile.
+ */
 const maxAskMs = 25
 
 export class TurnReading {
-  /** The schemas of the tools take too long to be asked here: what is not said yet is read apart when the text is over. */
+  /**
+   * The schemas of the tools take too long to be asked here: what is not said yet is read apart
+   * when the text is over.
+   */
   isSlow = false
   /** Tokens of the reasoning, its tags among them. */
   reasoningTokens = 0
@@ -52,7 +58,9 @@ export class TurnReading {
   private readonly turnEnd: string
   private readonly bytesOf: (token: number) => number
 
-  /** `bytesOf`: how many bytes of the text a token writes. `endNames`: of the tokens that end texts. */
+  /**
+   * `bytesOf`: how many bytes of the text a token writes. `endNames`: of the tokens that end texts.
+   */
   constructor(turn: Turn, bytesOf: (token: number) => number, endNames: readonly string[] = []) {
     this.style = styleOf(turn.style)
     this.reader = new TurnReader(turn, {}, endNames)
@@ -84,8 +92,8 @@ export class TurnReading {
   }
 
   /**
-   * The text is over. `end`: the control token that ended it, which may be a part of the last call or message. `isWhole`: the
-   * grammar was complete, so what is open only lacks such a token.
+   * The text is over. `end`: the control token that ended it, which may be a part of the last call
+   * or message. `isWhole`: the grammar was complete, so what is open only lacks such a token.
    */
   end(end: string | undefined, isWhole: boolean): (TurnPiece & Carried)[] {
     const isOwn = end !== undefined && this.reader.waitsFor(end)

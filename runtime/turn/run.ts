@@ -1,8 +1,9 @@
 /**
  * The tool loop: answer, call, answer again, until the model has said what it has to say.
  *
- * The calls of a turn run at the same time. What a tool throws is told to the model, as the tool's result: it may do better the
- * next time. Arguments are what the tool's schema allows, and what its own validator makes of them.
+ * The calls of a turn run at the same time. What a tool throws is told to the model, as the tool's
+ * result: it may do better the next time. Arguments are what the tool's schema allows, and what its
+ * own validator makes of them.
  */
 import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts"
 import { type GenerateResult, withJson } from "../engine/generation.ts"

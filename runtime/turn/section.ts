@@ -1,8 +1,10 @@
 /**
- * The reasoning section of one answer: whether the prompt has begun it, or closed it, or leaves it to the model.
+ * The reasoning section of one answer: whether the prompt has begun it, or closed it, or leaves it
+ * to the model.
  *
- * Templates begin the section at the end of the prompt, or write an empty one where the model is not to think. What the prompt
- * says is what counts: it tells in every way of asking, by effort, by variables of the template, or in the text.
+ * Templates begin the section at the end of the prompt, or write an empty one where the model is
+ * not to think. What the prompt says is what counts: it tells in every way of asking, by effort, by
+ * variables of the template, or in the text.
  */
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 

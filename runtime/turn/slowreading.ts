@@ -1,6 +1,6 @@
 /**
- * Turns whose tools take long to ask what their arguments can be: they are read when they are over, each in a thread of its own,
- * which is ended when it outlives its time.
+ * Turns whose tools take long to ask what their arguments can be: they are read when they are over,
+ * each in a thread of its own, which is ended when it outlives its time.
  */
 import { Worker } from "node:worker_threads"
 import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"

@@ -1,4 +1,6 @@
-/** The thread of `slowreading.ts`: one text in, what it says or the error out. Started from `dist`. */
+/**
+ * The thread of `slowreading.ts`: one text in, what it says or the error out. Started from `dist`.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import { packError } from "../guides/protocol.ts"
 import type { SlowAnswer } from "./slowreading.ts"

@@ -1,8 +1,8 @@
 /**
  * Which tool-call style a model writes and how it marks its reasoning, as its chat template tells.
  *
- * A template shows to the model the calls of earlier turns in the very form in which it is to write its own. The forms are told
- * apart by spellings that no other family uses.
+ * A template shows to the model the calls of earlier turns in the very form in which it is to write
+ * its own. The forms are told apart by spellings that no other family uses.
  */
 import { styleOf } from "../../grammar/tags/styles/all.ts"
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
@@ -11,7 +11,9 @@ import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 export interface ModelStyle {
   /** The name of its tool-call style. */
   readonly style: string
-  /** The section before the answer; null: the model does not think aloud, as far as anybody knows. */
+  /**
+   * The section before the answer; null: the model does not think aloud, as far as anybody knows.
+   */
   readonly reasoning: Reasoning | null
 }
 
@@ -76,7 +78,8 @@ function reasoningOfTemplate(template: string, style: string): Reasoning | null 
 }
 
 /**
- * What `--reasoning` says: `auto`: what the template tells; `none`; or `begin,end`. Throws RangeError on anything else.
+ * What `--reasoning` says: `auto`: what the template tells; `none`; or `begin,end`. Throws
+ * RangeError on anything else.
  */
 export function readReasoning(said: string, template: ModelStyle): Reasoning | null {
   if (said === "auto") return template.reasoning

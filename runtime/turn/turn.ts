@@ -1,8 +1,10 @@
 /**
- * A request's turn: what the model writes as one grammar, from its reasoning to its last call, and how that is read back.
+ * A request's turn: what the model writes as one grammar, from its reasoning to its last call, and
+ * how that is read back.
  *
- * A turn is made where there are tools, or where the model may think before it answers: then the constraint of the answer stands
- * in the turn's grammar, so that it can neither begin early nor be left out.
+ * A turn is made where there are tools, or where the model may think before it answers: then the
+ * constraint of the answer stands in the turn's grammar, so that it can neither begin early nor be
+ * left out.
  */
 import { type CompileOptions, GrammarError, type GrammarInput } from "../../grammar/index.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
@@ -21,7 +23,10 @@ export interface RequestTurn {
   readonly turn: Turn
   /** What the text is held to; null: nothing, it is only read. */
   readonly constraint: Constraint | null
-  /** There may be calls: they are whole, so the budget's rule completes the turn unless the request says otherwise. */
+  /**
+   * There may be calls: they are whole, so the budget's rule completes the turn unless the request
+   * says otherwise.
+   */
   readonly hasCalls: boolean
   /** The request itself asks for the budget's rule. */
   readonly closes: boolean
@@ -77,8 +82,9 @@ function parseSchema(text: string): unknown {
 }
 
 /**
- * The turn of a request behind a prompt, or null where the answer is all that is written. Throws GrammarError with a pointer into
- * `tools`, or the field that is wrong as its path, and RequestError.
+ * The turn of a request behind a prompt, or null where the answer is all that is written. Throws
+ * GrammarError with a pointer into `tools`, or the field that is wrong as its path, and
+ * RequestError.
  */
 export function openTurn(
   options: TurnOptions,

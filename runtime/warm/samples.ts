@@ -1,10 +1,10 @@
 /**
- * Sample constraints for warming up, with texts that satisfy them: JSON Schemas with texts in different white space, then
- * constraints of other kinds.
+ * Sample constraints for warming up, with texts that satisfy them: JSON Schemas with texts in
+ * different white space, then constraints of other kinds.
  *
- * `samples.jsonl` holds one sample a line and a blank line between rounds. Hardly a schema stands in two rounds, so that
- * what one round leaves in a cache answers nothing of the next. The samples were drawn at random from lists of words,
- * kinds and bounds.
+ * `samples.jsonl` holds one sample a line and a blank line between rounds. Hardly a schema stands
+ * in two rounds, so that what one round leaves in a cache answers nothing of the next. The samples
+ * were drawn at random from lists of words, kinds and bounds.
  */
 import { readFileSync } from "node:fs"
 import type { GrammarInput } from "../../grammar/index.ts"

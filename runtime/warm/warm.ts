@@ -1,10 +1,11 @@
 /**
  * Warming up: sample constraints are written through once before the first request.
  *
- * A JavaScript engine runs code it has not seen slowly, and compiles what is hot beside it, on the same cores. A few
- * hundred milliseconds spent on samples when a vocabulary is loaded take that out of the first requests, and fill the
- * caches that every schema shares: the plain string, punctuation, numbers, common character classes. Grammars in notations
- * of their own run code of their own, so each round has a few of them.
+ * A JavaScript engine runs code it has not seen slowly, and compiles what is hot beside it, on the
+ * same cores. A few hundred milliseconds spent on samples when a vocabulary is loaded take that out
+ * of the first requests, and fill the caches that every schema shares: the plain string,
+ * punctuation, numbers, common character classes. Grammars in notations of their own run code of
+ * their own, so each round has a few of them.
  */
 import { compile, type Grammar, type GrammarInput } from "../../grammar/index.ts"
 import { isAllowed, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
@@ -13,25 +14,27 @@ import { sampleRounds } from "./samples.ts"
 const encoder = new TextEncoder()
 
 /**
- * How often a schema is compiled in each round, on either surface by turns. Compiling is short and runs much code,
- * most of which stays cold when a sample is only written through.
+ * How often a schema is compiled in each round, on either surface by turns. Compiling is short and
+ * runs much code, most of which stays cold when a sample is only written through.
  */
 const Compilations = 6
 /**
- * The same for a grammar in a notation, whose code no other sample runs: the first one of a hundred lines then takes 2.5
- * instead of 3.2 ms.
+ * The same for a grammar in a notation, whose code no other sample runs: the first one of a hundred
+ * lines then takes 2.5 instead of 3.2 ms.
  */
 const NotationCompilations = 16
 
 /**
- * Writes the samples of `rounds` rounds, of which there are three. A round has about 3,500 steps. The first step of all
- * makes tables of the vocabulary (0.5 s over Llama-3's) and the others are short, so that a server can take them one by
- * one between requests; `for (const _ of warmUp(vocabulary));` takes them all.
+ * Writes the samples of `rounds` rounds, of which there are three. A round has about 3,500 steps.
+ * The first step of all makes tables of the vocabulary (0.5 s over Llama-3's) and the others are
+ * short, so that a server can take them one by one between requests; `for (const _ of
+ * warmUp(vocabulary));` takes them all.
  *
- * Three rounds over the Llama-3 vocabulary take 3.1 s (Node 20, one core of 2026, compilers of V8 beside it). Over a fifth
- * of MaskBench a token then takes 10.2 µs on average and the first mask of a schema 158 µs in the median; after one round
- * it is 10.4 and 178, after ten 10.0 and 153. Each sample is compiled several times: compiled once, the median first mask
- * takes a seventh more (four pairs of runs).
+ * Three rounds over the Llama-3 vocabulary take 3.1 s (Node 20, one core of 2026, compilers of V8
+ * beside it). Over a fifth of MaskBench a token then takes 10.2 µs on average and the first mask of
+ * a schema 158 µs in the median; after one round it is 10.4 and 178, after ten 10.0 and 153. Each
+ * sample is compiled several times: compiled once, the median first mask takes a seventh more (four
+ * pairs of runs).
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
   const row = new Uint32Array(vocabulary.words)
@@ -54,7 +57,10 @@ export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
   }
 }
 
-/** How often a sample is compiled before it is written through. Choices and tags cost what their masks cost. */
+/**
+ * How often a sample is compiled before it is written through. Choices and tags cost what their
+ * masks cost.
+ */
 function compilations({ kind }: GrammarInput): number {
   if (kind === "json") return Compilations
   return kind === "gbnf" || kind === "lark" ? NotationCompilations : 0
@@ -76,9 +82,9 @@ function* writeAll(
 }
 
 /**
- * Reads `text` as a model would write it: the longest token that is allowed, each time, as far as it goes. Goes back now
- * and then, as drafts do, and tries tokens that may not come. A step has a few tokens, since code that is cold takes milliseconds for
- * one: the first text took 160 ms.
+ * Reads `text` as a model would write it: the longest token that is allowed, each time, as far as
+ * it goes. Goes back now and then, as drafts do, and tries tokens that may not come. A step has a
+ * few tokens, since code that is cold takes milliseconds for one: the first text took 160 ms.
  */
 function* write(fsm: TokenFsm, text: string, row: Uint32Array): Generator<void> {
   const matcher = new Matcher(fsm)

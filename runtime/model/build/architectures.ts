@@ -1,9 +1,10 @@
 /**
- * Decoder architectures as data: what each has of the parts that `blueprint.ts` knows, and what GGUF and Hugging Face call its
- * tensors. An architecture that is not listed is refused, since a guess would answer fluently and wrongly.
+ * Decoder architectures as data: what each has of the parts that `blueprint.ts` knows, and what
+ * GGUF and Hugging Face call its tensors. An architecture that is not listed is refused, since a
+ * guess would answer fluently and wrongly.
  *
- * Sources: llama.cpp (src/llama-arch.cpp, llama-model.cpp and its models) for GGUF, the modelling code of transformers for
- * config.json.
+ * Sources: llama.cpp (src/llama-arch.cpp, llama-model.cpp and its models) for GGUF, the modelling
+ * code of transformers for config.json.
  */
 
 import type { Activation } from "./blueprint.ts"
@@ -34,7 +35,10 @@ export type Role =
   | "convOut"
   | "sinks"
 
-/** [in GGUF, in safetensors], without ".weight"; those of a layer stand behind "blk.<i>." and "model.layers.<i>.". */
+/**
+ * [in GGUF, in safetensors], without ".weight"; those of a layer stand behind "blk.<i>." and
+ * "model.layers.<i>.".
+ */
 type Names = Readonly<Record<Role, readonly [string, string]>>
 
 const usualNames: Names = {
@@ -74,7 +78,10 @@ export interface Architecture {
   readonly normPlus: number
   /** Norms of queries and keys: of each head, or of all together. */
   readonly queryKeyNorm: "none" | "heads" | "whole"
-  /** Whether positions turn neighbours instead of halves. Converters to GGUF put the rows of some models into that order. */
+  /**
+   * Whether positions turn neighbours instead of halves. Converters to GGUF put the rows of some
+   * models into that order.
+   */
   readonly isInterleaved: { readonly gguf: boolean; readonly config: boolean }
   /** Queries, keys and values, or gate and up, are one tensor. */
   readonly fused: readonly ("queryKeyValue" | "gateUp")[]
@@ -91,7 +98,10 @@ export interface Architecture {
   readonly globalLayers: "same" | "noRope" | "ownRope"
   /** Parameters that only some architectures have. */
   readonly parameters: readonly ParameterName[]
-  /** Numbers of layers whose attention scale is that of hidden size by heads, in GGUF, which does not say it. */
+  /**
+   * Numbers of layers whose attention scale is that of hidden size by heads, in GGUF, which does
+   * not say it.
+   */
   readonly scaledByHidden: readonly number[]
   readonly names: Names
 }
@@ -129,7 +139,10 @@ function architecture(
   }
 }
 
-/** The converter to GGUF puts the rows of queries and keys into this order, so that neighbours are turned. */
+/**
+ * The converter to GGUF puts the rows of queries and keys into this order, so that neighbours are
+ * turned.
+ */
 const reordered = { gguf: true, config: false }
 const neighbours = { gguf: true, config: true }
 const gelu = {

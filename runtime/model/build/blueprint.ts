@@ -1,9 +1,11 @@
 /**
- * What a decoder is made of, free of the names that its architecture and its file format have for the parts. `decoder.ts` makes
- * one of a model's parameters, and `graph.ts` writes it as a graph without a case for any architecture.
+ * What a decoder is made of, free of the names that its architecture and its file format have for
+ * the parts. `decoder.ts` makes one of a model's parameters, and `graph.ts` writes it as a graph
+ * without a case for any architecture.
  *
- * A layer: x += mixed(mixer(input(x))), then x += output(mlp(middle(x))), where `input`, `mixed`, `middle` and `output` are norms
- * that may be absent, and the mixer is attention or a short convolution. In a parallel layer both read input(x).
+ * A layer: x += mixed(mixer(input(x))), then x += output(mlp(middle(x))), where `input`, `mixed`,
+ * `middle` and `output` are norms that may be absent, and the mixer is attention or a short
+ * convolution. In a parallel layer both read input(x).
  */
 
 import type { Rope } from "./rope.ts"
@@ -33,7 +35,9 @@ export interface Attention {
   readonly key: Linear
   readonly value: Linear
   readonly out: Linear
-  /** Norms of the queries and keys; of each head if `size` is that of a head, else of all together. */
+  /**
+   * Norms of the queries and keys; of each head if `size` is that of a head, else of all together.
+   */
   readonly queryNorm: Norm | null
   readonly keyNorm: Norm | null
   readonly scale: number
@@ -47,7 +51,10 @@ export interface Attention {
   readonly sinks: string | null
 }
 
-/** A gated convolution along the last few tokens of each channel: three parts of one product, b · x is convolved, times c. */
+/**
+ * A gated convolution along the last few tokens of each channel: three parts of one product, b · x
+ * is convolved, times c.
+ */
 export interface Convolution {
   readonly kind: "convolution"
   readonly input: Linear

@@ -1,9 +1,11 @@
 /**
- * Model directories that are built of GGUF and safetensors: each is built once, in a thread, and kept under a key of what it was built
- * from. A directory is whole or not there: it is written beside its place, and gets its name when its bytes are on the disk. One
- * process builds at a time; what a killed one has left is removed by the next.
+ * Model directories that are built of GGUF and safetensors: each is built once, in a thread, and
+ * kept under a key of what it was built from. A directory is whole or not there: it is written
+ * beside its place, and gets its name when its bytes are on the disk. One process builds at a time;
+ * what a killed one has left is removed by the next.
  *
- * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written, `<key>.lock` names who writes it.
+ * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written,
+ * `<key>.lock` names who writes it.
  */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -86,8 +88,9 @@ export class BuiltModels {
   }
 
   /**
-   * The model directory of `source`, which is built when it is not there. Throws ModelError for weights that are refused, a full disk, a
-   * folder that cannot be written; and the signal's reason.
+   * The model directory of `source`, which is built when it is not there. Throws ModelError for
+   * weights that are refused, a full disk, a folder that cannot be written; and the signal's
+   * reason.
    */
   async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
     const { signal, log } = options
@@ -173,7 +176,10 @@ export class BuiltModels {
     }
   }
 
-  /** Removes what conversions have left that did not come to their end. The caller holds the lock of `ownKey`. */
+  /**
+   * Removes what conversions have left that did not come to their end. The caller holds the lock of
+   * `ownKey`.
+   */
   async sweep(ownKey?: string): Promise<void> {
     const names = await readdir(this.root).catch(() => [])
     const keys = new Set(names.map((name) => restPattern.exec(name)?.[1]).filter((key) => key !== undefined))
@@ -240,8 +246,8 @@ function diskOf(folder: string): Disk {
 }
 
 /**
- * A name of the files' content: a blob's name is its digest; any other file counts by its size, its time and its first MiB, which holds
- * the header. Throws ModelError for a file that cannot be read.
+ * A name of the files' content: a blob's name is its digest; any other file counts by its size, its
+ * time and its first MiB, which holds the header. Throws ModelError for a file that cannot be read.
  */
 async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Promise<string> {
   // Only this property of the provider changes the graph.
@@ -277,7 +283,10 @@ async function describe(path: string): Promise<string> {
   }
 }
 
-/** The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is none. */
+/**
+ * The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is
+ * none.
+ */
 function digestNamed(realPath: string): string | null {
   if (basename(dirname(realPath)) !== "blobs") return null
   return /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(realPath))?.[1] ?? null
@@ -303,7 +312,10 @@ async function filesOf({ kind, path }: ModelSource): Promise<string[]> {
   return names.filter((name) => /\.(safetensors|json|jinja)$/.test(name)).map((name) => join(path, name))
 }
 
-/** Runs the thread to its end. Rejects with ModelError, the signal's reason, or an error with the file system's code. */
+/**
+ * Runs the thread to its end. Rejects with ModelError, the signal's reason, or an error with the
+ * file system's code.
+ */
 async function runThread(task: BuildTask, { signal, onProgress, program }: BuildOptions): Promise<void> {
   signal?.throwIfAborted()
   const worker = new Worker(program ?? packageFile("dist/runtime/model/build/worker.js"), {
@@ -362,7 +374,10 @@ async function readInfo(path: string): Promise<BuiltInfo | null> {
   }
 }
 
-/** What was renamed was whole then; a part of it may have been cut or removed since. What is not whole is built again. */
+/**
+ * What was renamed was whole then; a part of it may have been cut or removed since. What is not
+ * whole is built again.
+ */
 async function isWhole(path: string): Promise<boolean> {
   const info = await readInfo(path)
   if (info === null) return false

@@ -1,4 +1,7 @@
-/** Weights → a model directory: what they are is read and refused first, then the directory is written. */
+/**
+ * Weights → a model directory: what they are is read and refused first, then the directory is
+ * written.
+ */
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { checkRoom, makeFolder } from "../room.ts"
@@ -9,7 +12,10 @@ import { inFile, prepare } from "./prepare.ts"
 /** Bytes of a graph and of config.json, at most. */
 const graphBytes = 2 ** 22
 
-/** Writes the model directory of `source` into `folder`. Throws ModelError, and what the file system says. */
+/**
+ * Writes the model directory of `source` into `folder`. Throws ModelError, and what the file system
+ * says.
+ */
 export async function convert(
   { source, dtype, provider, disk, folder }: BuildTask,
   onProgress: (doneBytes: number, allBytes: number) => void,

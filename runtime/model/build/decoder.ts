@@ -1,8 +1,10 @@
 /**
- * A model file's parameters and tensors → what its decoder is made of (`blueprint.ts`) → the graph in a folder.
+ * A model file's parameters and tensors → what its decoder is made of (`blueprint.ts`) → the graph
+ * in a folder.
  *
- * Every tensor must have the shape that the parameters say, every parameter must be one that is known, and every tensor of the file
- * must be read by some node: what is left over would change the result of another program.
+ * Every tensor must have the shape that the parameters say, every parameter must be one that is
+ * known, and every tensor of the file must be read by some node: what is left over would change the
+ * result of another program.
  */
 
 import { writeFileSync } from "node:fs"
@@ -21,7 +23,10 @@ import { GraphWriter, type Rows, type SaveOptions } from "./write.ts"
 
 export type { Decoder } from "./blueprint.ts"
 
-/** Reads the decoder of a GGUF file. Throws ModelError naming an architecture, key, value or tensor that is not served. */
+/**
+ * Reads the decoder of a GGUF file. Throws ModelError naming an architecture, key, value or tensor
+ * that is not served.
+ */
 export function decoderOfGguf(gguf: Gguf): Decoder {
   const place = gguf.paths[0]
   const type = gguf.metadata.get("general.type") ?? "model"
@@ -41,7 +46,10 @@ export function decoderOfGguf(gguf: Gguf): Decoder {
   return new DecoderReader(found, parameters, gguf, place).read(false)
 }
 
-/** Reads the decoder that a config.json describes, with tensors named as transformers has them. Throws as `decoderOfGguf` does. */
+/**
+ * Reads the decoder that a config.json describes, with tensors named as transformers has them.
+ * Throws as `decoderOfGguf` does.
+ */
 export function decoderOfConfig(config: Readonly<Record<string, unknown>>, weights: Weights): Decoder {
   const place = "config.json"
   const name = config.model_type
@@ -72,7 +80,10 @@ export interface WriteOptions extends SaveOptions {
   readonly endIds: readonly number[]
 }
 
-/** Everything that is written of a decoder but its bytes. Throws ModelError naming a tensor of the file that no node reads. */
+/**
+ * Everything that is written of a decoder but its bytes. Throws ModelError naming a tensor of the
+ * file that no node reads.
+ */
 export function planDecoder(
   decoder: Decoder,
   weights: Weights,
@@ -91,8 +102,9 @@ export function planDecoder(
 }
 
 /**
- * Writes model.onnx, model.onnx.data and config.json into `folder`. Memory is bounded by a few MiB of rows. Throws ModelError
- * naming a tensor of the file that no node reads, before anything is written.
+ * Writes model.onnx, model.onnx.data and config.json into `folder`. Memory is bounded by a few MiB
+ * of rows. Throws ModelError naming a tensor of the file that no node reads, before anything is
+ * written.
  */
 export async function writeDecoder(
   decoder: Decoder,
@@ -209,7 +221,9 @@ class DecoderReader {
     return decoder
   }
 
-  /** How many heads attention has, of what size; heads of keys and values are given layer by layer. */
+  /**
+   * How many heads attention has, of what size; heads of keys and values are given layer by layer.
+   */
   private heads(hidden: number, count: number): { heads: number; kvHeads: number[]; headDim: number } {
     const { parameters } = this
     const heads = parameters.integer("heads", 1, maxHeads)

@@ -1,9 +1,11 @@
 /**
- * The graph of a decoder, in the layout of onnxruntime-genai's grouped-query exports: `input_ids`, `attention_mask`,
- * `past_key_values.<i>.key|value` (`past.<i>.conv` of a convolution) → `logits`, `present.…`, all of float32.
+ * The graph of a decoder, in the layout of onnxruntime-genai's grouped-query exports: `input_ids`,
+ * `attention_mask`, `past_key_values.<i>.key|value` (`past.<i>.conv` of a convolution) → `logits`,
+ * `present.…`, all of float32.
  *
- * The norm that follows a sum is written as one operator with it. `hidden_states` is the input of the last product, in a node of
- * its own, by which `ort/slim.ts` finds where tokens without wanted logits can be left out.
+ * The norm that follows a sum is written as one operator with it. `hidden_states` is the input of
+ * the last product, in a node of its own, by which `ort/slim.ts` finds where tokens without wanted
+ * logits can be left out.
  */
 
 import { headInput } from "../ort/names.ts"
@@ -207,7 +209,10 @@ class DecoderGraph {
     return this.graph.node(`${x}.cast`, "Cast", [x], [{ name: "to", int: to }])
   }
 
-  /** Queries, keys and values: of one product if their weights can be one matrix and nothing happens to one of them alone. */
+  /**
+   * Queries, keys and values: of one product if their weights can be one matrix and nothing happens
+   * to one of them alone.
+   */
   private queries(name: string, x: string, attention: Attention): [string, string, string] {
     const { graph } = this
     const { query, key, value, queryNorm, keyNorm, headDim } = attention

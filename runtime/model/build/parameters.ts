@@ -1,14 +1,19 @@
 /**
- * The parameters of a model under one name each, whether they stand in GGUF's metadata or in a config.json.
+ * The parameters of a model under one name each, whether they stand in GGUF's metadata or in a
+ * config.json.
  *
- * What is not read may change the result as much as what is. So the reader remembers which keys were asked for, and a key that was
- * not, and that is not known to be without effect, is refused by its name.
+ * What is not read may change the result as much as what is. So the reader remembers which keys
+ * were asked for, and a key that was not, and that is not known to be without effect, is refused by
+ * its name.
  */
 
 import { ModelError } from "../../errors.ts"
 import { damaged } from "./metadata.ts"
 
-/** [key in GGUF behind the architecture, key in config.json, other spellings there]; null: that format has no such key. */
+/**
+ * [key in GGUF behind the architecture, key in config.json, other spellings there]; null: that
+ * format has no such key.
+ */
 const keys = {
   hidden: ["embedding_length", "hidden_size"],
   layers: ["block_count", "num_hidden_layers"],
@@ -49,7 +54,10 @@ export const ropeBases: Bounds = [10, 1e12]
 const scales: Bounds = [1e-4, 1e4]
 const softcaps: Bounds = [1, 1e4]
 
-/** Far around what is known of models: beyond it, onnxruntime refuses the graph, or the answers are noise. */
+/**
+ * Far around what is known of models: beyond it, onnxruntime refuses the graph, or the answers are
+ * noise.
+ */
 const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
   rmsEpsilon: epsilons,
   layerEpsilon: epsilons,
@@ -179,7 +187,9 @@ export class Parameters {
     return value as number[]
   }
 
-  /** A finite number at a key of the format. The fallback may be written too, whatever the bounds. */
+  /**
+   * A finite number at a key of the format. The fallback may be written too, whatever the bounds.
+   */
   checked(key: string, value: unknown, fallback?: number, [least, most]: Bounds = anyNumber): number {
     const found = value ?? fallback
     if (found === undefined) return this.refuse(this.prefix + key, "is missing")

@@ -1,6 +1,6 @@
 /**
- * Weights → what a model directory is built of, from headers alone: the decoder, its vocabulary, and the texts beside them. All that can
- * be refused is refused here, before anything is written.
+ * Weights → what a model directory is built of, from headers alone: the decoder, its vocabulary,
+ * and the texts beside them. All that can be refused is refused here, before anything is written.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -92,7 +92,10 @@ function planOf<W extends Weights>(path: string, weights: W, dtype: Dtype, read:
   }
 }
 
-/** Weights that a file holds quantised are not quantised again. Throws ModelError on another type of weights. */
+/**
+ * Weights that a file holds quantised are not quantised again. Throws ModelError on another type of
+ * weights.
+ */
 function checkDtype(weights: Weights, dtype: Dtype): void {
   const matrices = [...weights.tensors.values()].filter(({ shape }) => shape.length > 1)
   const types = [...new Set(matrices.map(({ type }) => type))]

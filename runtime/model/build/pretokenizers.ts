@@ -1,9 +1,11 @@
 /**
- * How byte-level tokenizers cut a text into pieces before they merge pairs, by the names that GGUF files have for it
- * (`tokenizer.ggml.pre`). The steps are those of the `tokenizer.json` that each name stands for, as Python's `tokenizers` reads
- * them. llama.cpp cuts by expressions of its own that differ from these in rare texts; the models were trained on these.
+ * How byte-level tokenizers cut a text into pieces before they merge pairs, by the names that GGUF
+ * files have for it (`tokenizer.ggml.pre`). The steps are those of the `tokenizer.json` that each
+ * name stands for, as Python's `tokenizers` reads them. llama.cpp cuts by expressions of its own
+ * that differ from these in rare texts; the models were trained on these.
  *
- * A name is listed only if its steps are known. Any other would give ids that the model was not trained on.
+ * A name is listed only if its steps are known. Any other would give ids that the model was not
+ * trained on.
  */
 
 type Step = Readonly<Record<string, unknown>>
@@ -17,7 +19,10 @@ export interface Pretokenizer {
   readonly addsBos: boolean
 }
 
-/** Cuts a text at the ends of each match: a match is a piece, and so is the text between two matches. */
+/**
+ * Cuts a text at the ends of each match: a match is a piece, and so is the text between two
+ * matches.
+ */
 function isolated(Regex: string): Step {
   return { type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false }
 }
@@ -36,7 +41,10 @@ const english = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 const blanks = "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 const han = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 
-/** Words of `letters` with one sign in front, numbers, signs with the ends of their lines, white space. */
+/**
+ * Words of `letters` with one sign in front, numbers, signs with the ends of their lines, white
+ * space.
+ */
 function words(numbers: string, letters = "\\p{L}", signs = "[^\\s\\p{L}\\p{N}]"): Step {
   return isolated(`${english}|[^\\r\\n\\p{L}\\p{N}]?${letters}+|${numbers}| ?${signs}+[\\r\\n]*|${blanks}`)
 }
@@ -51,7 +59,10 @@ function casedWords(numbers: string, end: string): Step {
   )
 }
 
-/** The letters that DeepSeek's first tokenizers list. Escapes, since some of them normalize to others. */
+/**
+ * The letters that DeepSeek's first tokenizers list. Escapes, since some of them normalize to
+ * others.
+ */
 const deepSeekLetters = [
   "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af",
   "\u0370-\u0373\u0376\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5",
@@ -81,7 +92,8 @@ export const pretokenizers: ReadonlyMap<string, Pretokenizer> = new Map<string, 
   ["llama-bpe", { ...tokensAlone, steps: llama3 }],
   ["llama-v3", { ...tokensAlone, steps: llama3 }],
   ["llama3", { ...tokensAlone, steps: llama3 }],
-  // Llama 3's tokenizer without its BOS token. llama.cpp merges the parts of 588 of its tokens, from which they do not come.
+  // Llama 3's tokenizer without its BOS token. llama.cpp merges the parts of 588 of its tokens,
+  // from which they do not come.
   ["smaug-bpe", { ...merged, steps: llama3, ignoresMerges: true }],
   ["dbrx", { ...merged, steps: llama3 }],
   ["chatglm-bpe", { ...merged, steps: llama3, ignoresMerges: true }],

@@ -1,5 +1,6 @@
 /**
- * What the execution providers of onnxruntime have of the operators that a decoder's graph is made of, and what is written instead.
+ * What the execution providers of onnxruntime have of the operators that a decoder's graph is made
+ * of, and what is written instead.
  *
  * | operator | cpu | web (WebGPU) | cuda |
  * |---|---|---|---|
@@ -9,11 +10,12 @@
  * | its norms of queries and keys | no | yes | yes |
  * | CausalConvWithState | float32 | float32, float16 | float32, float16 |
  *
- * Norms of queries and keys are nodes of their own before the attention, which all three run. Only CUDA's attention needs another
- * graph: there queries, keys, values and the cache are float16, between two casts. An operator that a provider lacks runs on the
- * CPU, at the price of copies.
+ * Norms of queries and keys are nodes of their own before the attention, which all three run. Only
+ * CUDA's attention needs another graph: there queries, keys, values and the cache are float16,
+ * between two casts. An operator that a provider lacks runs on the CPU, at the price of copies.
  *
- * Source: onnxruntime 1.30, the registrations of kernels in contrib_ops. The CPU's column was run here; the two others were not.
+ * Source: onnxruntime 1.30, the registrations of kernels in contrib_ops. The CPU's column was run
+ * here; the two others were not.
  */
 
 export type Provider = "cpu" | "web" | "cuda"

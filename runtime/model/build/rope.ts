@@ -1,9 +1,11 @@
 /**
- * Rotary positions: which angles a model turns its queries and keys by, as tables of cosines and sines [positions, n / 2].
+ * Rotary positions: which angles a model turns its queries and keys by, as tables of cosines and
+ * sines [positions, n / 2].
  *
- * Pair i of n turned numbers goes round by base^(−2i/n) a position. Models that were stretched to longer texts slow some pairs
- * down: *linear* all of them alike; *llama3* and *longrope* each by a factor of its own; *yarn* (Peng et al. 2023) the slow pairs
- * only, with a ramp between, and it scales the tables so that attention stays as sharp.
+ * Pair i of n turned numbers goes round by base^(−2i/n) a position. Models that were stretched to
+ * longer texts slow some pairs down: *linear* all of them alike; *llama3* and *longrope* each by a
+ * factor of its own; *yarn* (Peng et al. 2023) the slow pairs only, with a ramp between, and it
+ * scales the tables so that attention stays as sharp.
  */
 
 /** How the pairs of a head are turned. */
@@ -56,7 +58,10 @@ export function ropeFrequencies(dims: number, base: number, stretch: Stretch): n
   }
 }
 
-/** Pairs that go round often in the original context stay, those that hardly do are slowed down, with a ramp between. */
+/**
+ * Pairs that go round often in the original context stay, those that hardly do are slowed down,
+ * with a ramp between.
+ */
 function llama3(angle: number, { factor, low, high, original }: Stretch & { kind: "llama3" }): number {
   const turns = (original * angle) / (2 * Math.PI)
   const kept = Math.min(1, Math.max(0, (turns - low) / (high - low)))

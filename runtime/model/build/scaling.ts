@@ -1,6 +1,6 @@
 /**
- * Which angles the layers of a model turn by, read from its parameters: GGUF's `rope.*` keys and tensors of factors, and
- * `rope_scaling` or `rope_parameters` of a config.json.
+ * Which angles the layers of a model turn by, read from its parameters: GGUF's `rope.*` keys and
+ * tensors of factors, and `rope_scaling` or `rope_parameters` of a config.json.
  */
 
 import { floats } from "../weights/blocks.ts"
@@ -45,7 +45,10 @@ interface Turning {
   readonly tensors?: readonly string[]
 }
 
-/** Reads all parameters of positions. Throws ModelError naming a kind of stretching that is not known. */
+/**
+ * Reads all parameters of positions. Throws ModelError naming a kind of stretching that is not
+ * known.
+ */
 export function readRopes(
   architecture: Architecture,
   parameters: Parameters,
@@ -90,7 +93,9 @@ export function readRopes(
   }
 }
 
-/** The tables have a row for each position, whose number a file of a few bytes may set to a million. */
+/**
+ * The tables have a row for each position, whose number a file of a few bytes may set to a million.
+ */
 function checkTables(parameters: Parameters, weights: Weights, context: number, rowBytes: number): void {
   const weightBytes = [...weights.tensors.values()].reduce((sum, tensor) => sum + (bytesOf(tensor) || 0), 0)
   const most = Math.max(leastTableBytes, weightBytes)
@@ -112,7 +117,10 @@ function rotaryDims(parameters: Parameters, headDim: number): number {
   return dims
 }
 
-/** The tokens that a model was first trained on. Throws ModelError where they are no number of tokens. */
+/**
+ * The tokens that a model was first trained on. Throws ModelError where they are no number of
+ * tokens.
+ */
 function contextOf(parameters: Parameters, key: string, tokens: number): number {
   if (Number.isInteger(tokens) && tokens >= minContext) return tokens
   return parameters.refuse(key, `is ${tokens}, and must be an integer of at least ${minContext}`)

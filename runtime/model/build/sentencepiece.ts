@@ -1,9 +1,10 @@
 /**
  * Merges of a SentencePiece vocabulary, which has scores instead.
  *
- * SentencePiece joins two neighbours whenever their text is a token, that of the highest score first, the leftmost of equal ones.
- * A list of merges says the same by each split of each token into two tokens, ordered by the score of the whole. Only tokens that
- * stand for text take part: a control token must not be spelled by pieces.
+ * SentencePiece joins two neighbours whenever their text is a token, that of the highest score
+ * first, the leftmost of equal ones. A list of merges says the same by each split of each token
+ * into two tokens, ordered by the score of the whole. Only tokens that stand for text take part: a
+ * control token must not be spelled by pieces.
  *
  * Source: Kudo and Richardson 2018, SentencePiece, section 3.
  */
@@ -56,7 +57,8 @@ export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [str
   if (merges.length === 0 || (merges.length > 1 && merges.every(({ score }) => score === first.score))) {
     fail(key, `gives no order in which tokens are merged. Convert the model again, from its tokenizer.model`)
   }
-  // Merges of equal score are ordered as the converters of transformers order them: longer left side first, then longer right side.
+  // Merges of equal score are ordered as the converters of transformers order them: longer left
+  // side first, then longer right side.
   return merges
     .sort((a, b) => b.score - a.score || b.left.length - a.left.length || b.right.length - a.right.length)
     .map(({ left, right }) => [left, right])

@@ -1,4 +1,7 @@
-/** The tokens of a GGUF file: texts, types, and the ids that stand for the begin and the end of a text. */
+/**
+ * The tokens of a GGUF file: texts, types, and the ids that stand for the begin and the end of a
+ * text.
+ */
 
 import type { Metadata } from "../weights/gguf.ts"
 import { damaged, fail, idOf, listOf, shown, textOf } from "./metadata.ts"

@@ -1,10 +1,11 @@
 /**
- * The vocabulary of a GGUF file → the files of a tokenizer as a model directory has them: `tokenizer.json`,
- * `tokenizer_config.json` and the chat templates.
+ * The vocabulary of a GGUF file → the files of a tokenizer as a model directory has them:
+ * `tokenizer.json`, `tokenizer_config.json` and the chat templates.
  *
- * GGUF names the algorithm (`tokenizer.ggml.model`), the way that texts are cut (`tokenizer.ggml.pre`), and for each token its text,
- * its type and, for SentencePiece, its score. `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` makes merges of scores.
- * A model, a name or a flag that is not known is refused: with wrong ids a model answers fluently and wrongly.
+ * GGUF names the algorithm (`tokenizer.ggml.model`), the way that texts are cut
+ * (`tokenizer.ggml.pre`), and for each token its text, its type and, for SentencePiece, its score.
+ * `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` makes merges of scores. A model, a
+ * name or a flag that is not known is refused: with wrong ids a model answers fluently and wrongly.
  *
  * The metadata comes from a stranger: each count, type and id is checked before it is used.
  */
@@ -51,7 +52,10 @@ export function checkKind(metadata: Metadata): void {
   if (kindOf(metadata) === "gpt2") cutOf(metadata)
 }
 
-/** The files of the vocabulary that `metadata` describes. Throws ModelError naming the key, its value and what is served. */
+/**
+ * The files of the vocabulary that `metadata` describes. Throws ModelError naming the key, its
+ * value and what is served.
+ */
 export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
   const read = { gpt2: byteLevel, llama: sentencePiece }[kindOf(metadata)]
   const tokens = readTokens(metadata)
@@ -116,7 +120,10 @@ function tokenizerJson(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
   }
 }
 
-/** Writes the BOS token in front of raw texts and the EOS token behind them; chat templates write theirs themselves. */
+/**
+ * Writes the BOS token in front of raw texts and the EOS token behind them; chat templates write
+ * theirs themselves.
+ */
 function postProcessor(metadata: Metadata, tokens: Tokens, kind: Kind): Json | null {
   const begins = addsBos(metadata, kind) ? [ownToken(tokens, tokens.bos, "bos")] : []
   const ends = flag(metadata, "tokenizer.ggml.add_eos_token", false)

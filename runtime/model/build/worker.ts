@@ -1,4 +1,7 @@
-/** The thread of `cache.ts`: builds one model directory, and says how far it is. Started from `dist`. */
+/**
+ * The thread of `cache.ts`: builds one model directory, and says how far it is. Started from
+ * `dist`.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
 import type { BuildAnswer, BuildTask } from "./cache.ts"

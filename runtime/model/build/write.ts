@@ -1,13 +1,16 @@
 /**
- * Writes an ONNX graph whose weights stream from a model file of another format into `model.onnx.data`.
+ * Writes an ONNX graph whose weights stream from a model file of another format into
+ * `model.onnx.data`.
  *
- * First the graph is put together: nodes, and for every weight a place in the data file, since sizes follow from shapes alone. Then
- * `save` reads the weights by rows, packs them and writes each piece to its place. So memory is bounded by one chunk of rows, and
- * two initializers may name the same bytes: a tied embedding is gathered under one shape and multiplied under another.
+ * First the graph is put together: nodes, and for every weight a place in the data file, since
+ * sizes follow from shapes alone. Then `save` reads the weights by rows, packs them and writes each
+ * piece to its place. So memory is bounded by one chunk of rows, and two initializers may name the
+ * same bytes: a tied embedding is gathered under one shape and multiplied under another.
  *
- * A matrix [N, K] of packed weights is multiplied by MatMulNBits. If its type has minima, w = (code − zero) · scale + rest, the rests
- * are multiplied by the sums of the blocks of x: y += blockSums(x)[K / 32] · R[K / 32, N], exactly. Only the kernels that are fast
- * on the CPU are written: `accuracy_level` 4, no zero points, 4 or 8 bits.
+ * A matrix [N, K] of packed weights is multiplied by MatMulNBits. If its type has minima, w = (code
+ * − zero) · scale + rest, the rests are multiplied by the sums of the blocks of x: y +=
+ * blockSums(x)[K / 32] · R[K / 32, N], exactly. Only the kernels that are fast on the CPU are
+ * written: `accuracy_level` 4, no zero points, 4 or 8 bits.
  */
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs"
@@ -119,7 +122,9 @@ export class GraphWriter {
     this.outputs.push({ name, type, dims })
   }
 
-  /** Adds a node with one output, or with those of `outputs`. Returns the name of the first, `name`. */
+  /**
+   * Adds a node with one output, or with those of `outputs`. Returns the name of the first, `name`.
+   */
   node(
     name: string,
     op: string,
@@ -175,7 +180,10 @@ export class GraphWriter {
     return new Set(layouts).size === 1
   }
 
-  /** x · matrixᵀ, of shape […, rows]. `isExact`: weights that are stored as floats stay floats whatever the dtype. */
+  /**
+   * x · matrixᵀ, of shape […, rows]. `isExact`: weights that are stored as floats stay floats
+   * whatever the dtype.
+   */
   multiply(name: string, x: string, matrix: Matrix, isExact = false): string {
     const { layout, rows, columns, ...place } = this.store(matrix, isExact)
     if (layout === null) {
@@ -237,7 +245,10 @@ export class GraphWriter {
     return this.node(name, "Reshape", [sum, this.ints([0, 0, columns])])
   }
 
-  /** Writes model.onnx and its data into `folder`. Rejects with the signal's reason, and with what the file system says. */
+  /**
+   * Writes model.onnx and its data into `folder`. Rejects with the signal's reason, and with what
+   * the file system says.
+   */
   async save(folder: string, { onProgress, signal }: SaveOptions = {}): Promise<void> {
     const total = this.fills.reduce((sum, { length }) => sum + length, 0)
     let written = 0
@@ -278,7 +289,10 @@ export class GraphWriter {
     return this.node(name, "Transpose", [columns], [{ name: "perm", ints: [1, 2, 0] }])
   }
 
-  /** The sums of each `size` neighbours along the last axis of x; the matrices that x is multiplied by share them. */
+  /**
+   * The sums of each `size` neighbours along the last axis of x; the matrices that x is multiplied
+   * by share them.
+   */
   private blockSums(x: string, columns: number, size: number): string {
     const name = `${x}.sums_of_${size}`
     const known = this.sums.get(name)
@@ -296,7 +310,9 @@ export class GraphWriter {
     return layout !== null && columns % layout.block === 0 ? layout : null
   }
 
-  /** Reserves the places of a matrix and says how they are filled. The same rows are stored once. */
+  /**
+   * Reserves the places of a matrix and says how they are filled. The same rows are stored once.
+   */
   private store({ rows, columns }: Matrix, isExact: boolean, isTransposed = true): Stored {
     const layout = this.layoutOf(rows[0].tensor, columns, isExact)
     const key = JSON.stringify([rows, layout, isTransposed || layout !== null])
@@ -359,7 +375,10 @@ export class GraphWriter {
     return tensor
   }
 
-  /** Large pieces begin at a multiple of 64 KiB, at which every system can map a file; those of a page at a page. */
+  /**
+   * Large pieces begin at a multiple of 64 KiB, at which every system can map a file; those of a
+   * page at a page.
+   */
   private reserve(length: number): number {
     const alignment = length >= 65_536 ? 65_536 : length >= 4_096 ? 4_096 : 64
     const start = Math.ceil(this.dataBytes / alignment) * alignment
@@ -379,7 +398,10 @@ export class GraphWriter {
   }
 }
 
-/** The chunks that put rows of `columns` values into columns of a matrix [columns, count] at `start`, from column `row` on. */
+/**
+ * The chunks that put rows of `columns` values into columns of a matrix [columns, count] at
+ * `start`, from column `row` on.
+ */
 function* columnsOf(
   values: Float32Array,
   columns: number,

@@ -1,6 +1,7 @@
 /**
- * The hub's copies on this machine, in the layout that all its tools share: files lie once in `blobs` by their content, and
- * `snapshots/<commit>` links to them by their names; `refs` says which commit a branch or a tag was
+ * The hub's copies on this machine, in the layout that all its tools share: files lie once in
+ * `blobs` by their content, and `snapshots/<commit>` links to them by their names; `refs` says
+ * which commit a branch or a tag was
  * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  */
 import { randomUUID } from "node:crypto"
@@ -42,7 +43,9 @@ export class HubCache {
     this.root = root
   }
 
-  /** The commit that `revision` was when it was asked for last, or is; null: nothing is known of it. */
+  /**
+   * The commit that `revision` was when it was asked for last, or is; null: nothing is known of it.
+   */
   async commitOf({ name, revision }: HubName): Promise<string | null> {
     if (commitPattern.test(revision)) return (await isThere(this.snapshot(name, revision))) ? revision : null
     const commit = await readFile(this.ref(name, revision), "utf8").catch(() => null)
@@ -77,8 +80,9 @@ export class HubCache {
   }
 
   /**
-   * Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few users make symbolic links: there it is
-   * a hard link, and a copy where that is not possible either.
+   * Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few
+   * users make symbolic links: there it is a hard link, and a copy where that is not possible
+   * either.
    */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
@@ -136,7 +140,9 @@ async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
 }
 
-/** Names below `folder`, with slashes, and sizes. Ascending. Links that lead nowhere are left out. */
+/**
+ * Names below `folder`, with slashes, and sizes. Ascending. Links that lead nowhere are left out.
+ */
 async function filesBelow(folder: string): Promise<[file: string, bytes: number][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const files: [string, number][] = []

@@ -1,6 +1,7 @@
 /**
- * Which of a model's files are brought: a graph of the type of weights that is asked for with all that a model directory is read from;
- * where there is no graph, the safetensors in its place; or one GGUF file, which holds everything.
+ * Which of a model's files are brought: a graph of the type of weights that is asked for with all
+ * that a model directory is read from; where there is no graph, the safetensors in its place; or
+ * one GGUF file, which holds everything.
  */
 import { ModelError } from "../../errors.ts"
 import { checkBuiltDtype } from "../build/dtype.ts"
@@ -37,7 +38,10 @@ export interface Choice {
   readonly opens: string
 }
 
-/** Throws ModelError: no graph of this type, no tokenizer, several GGUF files, a file that no model directory is read from. */
+/**
+ * Throws ModelError: no graph of this type, no tokenizer, several GGUF files, a file that no model
+ * directory is read from.
+ */
 export function choose(hubName: HubName, files: readonly ListedFile[], dtype?: string): Choice {
   const names = files.map(({ path }) => path)
   const isGraph = hubName.label === undefined && graphsAmong(names).length > 0
@@ -55,7 +59,10 @@ export function choose(hubName: HubName, files: readonly ListedFile[], dtype?: s
   return { files: files.filter(({ path }) => parts.includes(path)), naming: [], opens: first }
 }
 
-/** The weights, which lie in `naming` and what that names, with all that a model directory is read from beside them. */
+/**
+ * The weights, which lie in `naming` and what that names, with all that a model directory is read
+ * from beside them.
+ */
 function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming: readonly string[]): Choice {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const names = files.map(({ path }) => path)

@@ -1,6 +1,6 @@
 /**
- * One file from a URL to its place: what was there of it is gone on with, and what has come is checked against its digest before
- * it gets its name.
+ * One file from a URL to its place: what was there of it is gone on with, and what has come is
+ * checked against its digest before it gets its name.
  */
 import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
@@ -62,7 +62,10 @@ export class StatusError extends Error {
   }
 }
 
-/** Throws StatusError, ModelError for a file that is not what was promised, and what the file system says. */
+/**
+ * Throws StatusError, ModelError for a file that is not what was promised, and what the file system
+ * says.
+ */
 export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
   await makeFolder(dirname(path))
   await withLock(`${path}.lock`, options.signal, async () => {

@@ -1,4 +1,7 @@
-/** All models on this machine that have a name here: the hub's copies, and the folders of Ollama, LM Studio and llama.cpp. */
+/**
+ * All models on this machine that have a name here: the hub's copies, and the folders of Ollama, LM
+ * Studio and llama.cpp.
+ */
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"

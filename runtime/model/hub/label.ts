@@ -1,6 +1,7 @@
 /**
- * GGUF files by a label: a folder or a repository holds one model at several precisions, each in a file or in numbered parts of one,
- * and people name the precision: `Q4_K_M`. The label is looked for in the file's name, where it stands as a word of its own.
+ * GGUF files by a label: a folder or a repository holds one model at several precisions, each in a
+ * file or in numbered parts of one, and people name the precision: `Q4_K_M`. The label is looked
+ * for in the file's name, where it stands as a word of its own.
  */
 import { ModelError } from "../../errors.ts"
 
@@ -16,7 +17,9 @@ export interface GgufModel {
 
 const splitPattern = /-(\d{5})-of-(\d{5})(?=\.gguf$)/i
 
-/** Files beside a model that are none: the part that sees, and statistics that a quantiser has used. */
+/**
+ * Files beside a model that are none: the part that sees, and statistics that a quantiser has used.
+ */
 const besidePattern = /mmproj|imatrix/i
 
 /** Labels that are taken where none is given, best first. */
@@ -55,8 +58,9 @@ export function stemOf(path: string): string {
 }
 
 /**
- * The one of `models` that `label` names; without a label Q4_K_M, else Q4_0, else Q8_0, else the only one. `owner` is what the
- * refusal calls the place. Throws ModelError that lists the models where none or several have the label.
+ * The one of `models` that `label` names; without a label Q4_K_M, else Q4_0, else Q8_0, else the
+ * only one. `owner` is what the refusal calls the place. Throws ModelError that lists the models
+ * where none or several have the label.
  */
 export function chooseGguf(owner: string, models: readonly GgufModel[], label?: string): GgufModel {
   const chosen =
@@ -85,7 +89,10 @@ export function labelOf(model: GgufModel, models: readonly GgufModel[]): string 
   return words.map(([, word]) => word).find(isOwn) ?? (isOwn(stem) ? stem : model.first)
 }
 
-/** Those that have the label: as their whole name or path, else as a word of the name, else as one of the path. */
+/**
+ * Those that have the label: as their whole name or path, else as a word of the name, else as one
+ * of the path.
+ */
 function matching(models: readonly GgufModel[], label: string): readonly GgufModel[] {
   const wanted = label
     .toLowerCase()

@@ -1,9 +1,11 @@
 /**
- * What the hub says of a model: the commit that a revision is, and the commit's files, page by page.
+ * What the hub says of a model: the commit that a revision is, and the commit's files, page by
+ * page.
  *
- * The hub is a stranger, and so is whoever put the model there. The token goes to no other origin: of the address of a next page only
- * the query counts, and `fetch` leaves the token out when it is redirected. An answer has bounds of bytes and time, the list of pages
- * and files. A file whose name is no plain path below the model's folder on every system does not exist here.
+ * The hub is a stranger, and so is whoever put the model there. The token goes to no other origin:
+ * of the address of a next page only the query counts, and `fetch` leaves the token out when it is
+ * redirected. An answer has bounds of bytes and time, the list of pages and files. A file whose
+ * name is no plain path below the model's folder on every system does not exist here.
  */
 import { ModelError } from "../../errors.ts"
 import { StatusError } from "./download.ts"
@@ -14,7 +16,10 @@ export interface ListedFile {
   readonly path: string
   /** NaN where the hub tells none. */
   readonly bytes: number
-  /** SHA-256 of a large file, or the name that git gives a small one; null where the hub tells neither. */
+  /**
+   * SHA-256 of a large file, or the name that git gives a small one; null where the hub tells
+   * neither.
+   */
   readonly digest: { readonly kind: "sha256" | "git"; readonly hex: string } | null
 }
 
@@ -33,7 +38,10 @@ const maxAnswerBytes = 16 * 2 ** 20
 const maxPages = 200
 const maxFiles = 100_000
 
-/** Throws StatusError, ModelError for an answer beyond its bounds, other errors where the hub cannot be reached. */
+/**
+ * Throws StatusError, ModelError for an answer beyond its bounds, other errors where the hub cannot
+ * be reached.
+ */
 export async function listModel(
   hubName: HubName,
   settings: HubSettings,
@@ -129,7 +137,10 @@ function readEntry(entry: unknown): ListedFile | null {
 /** What Windows takes for a device, whatever its ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d|com[¹²³]|lpt[¹²³]|conin\$|conout\$)(\.|$)/i
 
-/** Whether a name, with slashes, is one of a file below a folder, on every system, and can be printed. */
+/**
+ * Whether a name, with slashes, is one of a file below a folder, on every system, and can be
+ * printed.
+ */
 function isPlainPath(path: string): boolean {
   const parts = path.split("/")
   return (

@@ -1,4 +1,7 @@
-/** A model of LM Studio's on this machine: a folder `<publisher>/<repo>` of GGUF files, or of safetensors. */
+/**
+ * A model of LM Studio's on this machine: a folder `<publisher>/<repo>` of GGUF files, or of
+ * safetensors.
+ */
 import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
@@ -22,7 +25,10 @@ export function readLmStudioName(text: string): LmStudioName {
   return { name: found[1], label: found[2] }
 }
 
-/** The folder of a model, in the first of `folders` that has it. Throws ModelError naming those that there are. */
+/**
+ * The folder of a model, in the first of `folders` that has it. Throws ModelError naming those that
+ * there are.
+ */
 export async function locateLmStudio({ name }: LmStudioName, folders: readonly string[]): Promise<string> {
   for (const folder of folders) {
     const path = join(folder, name)

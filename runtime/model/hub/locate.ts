@@ -23,8 +23,9 @@ export interface LocateOptions extends PullOptions {
 }
 
 /**
- * What `model` names: a path; `ollama:<name>`; `lmstudio:<publisher>/<repo>[:label]`; `<org>/<name>[@revision][:label]` of the hub.
- * Throws ModelError: no such model, a name that several files have, or as `pullModel`.
+ * What `model` names: a path; `ollama:<name>`; `lmstudio:<publisher>/<repo>[:label]`;
+ * `<org>/<name>[@revision][:label]` of the hub. Throws ModelError: no such model, a name that
+ * several files have, or as `pullModel`.
  */
 export async function locateModel(model: string, options: LocateOptions = {}): Promise<LocatedModel> {
   const { offline = false, env = process.env, places = readPlaces(env), ...pull } = options

@@ -1,6 +1,7 @@
 /**
- * One process brings a file at a time: two would write into the same half of it. A lock is a file that names its holder, who touches it
- * while he lives; one whose process is gone, or that nobody has touched for a minute, is nobody's.
+ * One process brings a file at a time: two would write into the same half of it. A lock is a file
+ * that names its holder, who touches it while he lives; one whose process is gone, or that nobody
+ * has touched for a minute, is nobody's.
  */
 import { lstat, open, readFile, rm, utimes } from "node:fs/promises"
 import { hostname } from "node:os"
@@ -15,8 +16,9 @@ const lookMs = 100
 const held = new Set<string>()
 
 /**
- * Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes, and calls `onWait` when it has to. Throws what
- * the file system says, and ModelError where something else lies there.
+ * Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes, and
+ * calls `onWait` when it has to. Throws what the file system says, and ModelError where something
+ * else lies there.
  */
 export async function withLock<Result>(
   path: string,
@@ -25,7 +27,8 @@ export async function withLock<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   for (let tries = 0; !(await take(path)); tries++) {
-    // The first try may have removed a lock that a dead process had left: then there is nothing to wait for.
+    // The first try may have removed a lock that a dead process had left: then there is nothing to
+    // wait for.
     if (tries === 1) onWait?.()
     await setTimeout(tries === 0 ? 0 : lookMs, undefined, { signal })
   }

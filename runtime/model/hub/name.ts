@@ -1,14 +1,15 @@
 /**
- * How a model of the hub is named, and where the hub and its copies on this machine are: the environment variables that the
- * hub's own tools read (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables).
+ * How a model of the hub is named, and where the hub and its copies on this machine are: the
+ * environment variables that the hub's own tools read
+ * (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables).
  */
 import { readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
 /**
- * `name` is `<org>/<name>`; `revision` a branch, a tag or a commit. With a label it is one of the model's GGUF files: the one whose
- * name has the label in it.
+ * `name` is `<org>/<name>`; `revision` a branch, a tag or a commit. With a label it is one of the
+ * model's GGUF files: the one whose name has the label in it.
  */
 export interface HubName {
   readonly name: string

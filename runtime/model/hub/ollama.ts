@@ -1,9 +1,10 @@
 /**
- * A model of Ollama's on this machine: its manifest names layers by their digests, and one of them is a GGUF file among the blobs.
- * Ollama's own template is Go's and is left out: the GGUF file has the model's.
+ * A model of Ollama's on this machine: its manifest names layers by their digests, and one of them
+ * is a GGUF file among the blobs. Ollama's own template is Go's and is left out: the GGUF file has
+ * the model's.
  *
- * `manifests/<host>/<namespace>/<model>/<tag>`; newer servers write `manifests-v2`, call their own host `ollama.com`, and may list a
- * manifest for each of several runners.
+ * `manifests/<host>/<namespace>/<model>/<tag>`; newer servers write `manifests-v2`, call their own
+ * host `ollama.com`, and may list a manifest for each of several runners.
  */
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -59,7 +60,10 @@ export function spellOllamaName({ host, namespace, model, tag }: OllamaName): st
   return [...place, `${model}:${tag}`].join("/")
 }
 
-/** The GGUF file of a model, in the first of `folders` that knows it. Throws ModelError that says why there is none. */
+/**
+ * The GGUF file of a model, in the first of `folders` that knows it. Throws ModelError that says
+ * why there is none.
+ */
 export async function locateOllama(name: OllamaName, folders: readonly string[]): Promise<string> {
   const hosts = ownHosts.includes(name.host) ? ownHosts : [name.host]
   for (const folder of folders) {
@@ -178,7 +182,10 @@ function blobPath(folder: string, digest: unknown): string | null {
   return found === null ? null : join(folder, "blobs", `sha256-${found[1].toLowerCase()}`)
 }
 
-/** Names of files `depth` folders below, as their parts, as far as they can be parts of a model's name. */
+/**
+ * Names of files `depth` folders below, as their parts, as far as they can be parts of a model's
+ * name.
+ */
 async function wordsBelow(folder: string, depth: number): Promise<string[][]> {
   const entries = await readdir(folder).catch(() => [])
   const words = entries.filter((each) => (depth === 4 ? hostPattern : wordPattern).test(each)).sort()

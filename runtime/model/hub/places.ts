@@ -1,8 +1,10 @@
 /**
- * Where other programs keep models on this machine, and where this one keeps what it has built of them.
+ * Where other programs keep models on this machine, and where this one keeps what it has built of
+ * them.
  *
- * Ollama: `OLLAMA_MODELS`, else the user's folder and, on Linux, that of the service. LM Studio: the home that its pointer file names,
- * the folder of its settings, and the older one. llama.cpp: `LLAMA_CACHE`, else the caches of the system.
+ * Ollama: `OLLAMA_MODELS`, else the user's folder and, on Linux, that of the service. LM Studio:
+ * the home that its pointer file names, the folder of its settings, and the older one. llama.cpp:
+ * `LLAMA_CACHE`, else the caches of the system.
  */
 import { readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"

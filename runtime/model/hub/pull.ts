@@ -1,6 +1,6 @@
 /**
- * A model by its name on the hub → its directory on this machine: asks what the revision is today, and brings the files that the
- * chosen type of weights needs and that are not there yet.
+ * A model by its name on the hub → its directory on this machine: asks what the revision is today,
+ * and brings the files that the chosen type of weights needs and that are not there yet.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,7 +14,10 @@ import { type ListedFile, type Listing, listModel } from "./listing.ts"
 import { type HubName, type HubSettings, spellName } from "./name.ts"
 import { sourceAt } from "./source.ts"
 
-/** How far a download or a conversion is: the file that is at hand and its bytes, and bytes of all that is brought or written. */
+/**
+ * How far a download or a conversion is: the file that is at hand and its bytes, and bytes of all
+ * that is brought or written.
+ */
 export interface ModelProgress {
   readonly model: string
   readonly file: string
@@ -34,8 +37,9 @@ export interface PullOptions {
 const maxLookBytes = 2 ** 28
 
 /**
- * The directory, or the GGUF file that the name's label chooses. Where the hub cannot be reached, the copy that is there counts. Throws
- * ModelError: no such model, no rights, no graph of this type, a full disk, a connection that is lost for good.
+ * The directory, or the GGUF file that the name's label chooses. Where the hub cannot be reached,
+ * the copy that is there counts. Throws ModelError: no such model, no rights, no graph of this
+ * type, a full disk, a connection that is lost for good.
  */
 export async function pullModel(
   hubName: HubName,
@@ -86,7 +90,10 @@ export async function pullModel(
   return join(cache.snapshot(name, commit), opens)
 }
 
-/** What of a commit on this machine a name opens: the folder, or the GGUF file of the label. Throws ModelError without one. */
+/**
+ * What of a commit on this machine a name opens: the folder, or the GGUF file of the label. Throws
+ * ModelError without one.
+ */
 async function openedIn(snapshot: string, { label }: HubName): Promise<string> {
   return label === undefined ? snapshot : ((await sourceAt(snapshot, label))?.path ?? snapshot)
 }
@@ -95,7 +102,10 @@ function diskOf({ cache }: HubSettings): Disk {
   return { folder: cache, way: "set HF_HUB_CACHE to another place" }
 }
 
-/** The names by which a graph or an index calls the files of its weights. A graph that holds them itself may be too large to look. */
+/**
+ * The names by which a graph or an index calls the files of its weights. A graph that holds them
+ * itself may be too large to look.
+ */
 async function namesIn(path: string): Promise<string[]> {
   try {
     if ((await stat(path)).size > maxLookBytes || path.endsWith(".safetensors")) return []

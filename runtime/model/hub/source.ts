@@ -1,4 +1,7 @@
-/** What lies at a path: a model directory that is opened as it is, or weights that are built into one before. */
+/**
+ * What lies at a path: a model directory that is opened as it is, or weights that are built into
+ * one before.
+ */
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, join, resolve, sep } from "node:path"
 import { ModelError } from "../../errors.ts"
@@ -21,8 +24,8 @@ const maxFiles = 10_000
 export const safetensorsFiles = ["model.safetensors", "model.safetensors.index.json"]
 
 /**
- * The weights at `path`; null: no file and no folder of weights alone, so that it is a model directory or nothing. `label` chooses
- * among GGUF files. Throws ModelError where they are several.
+ * The weights at `path`; null: no file and no folder of weights alone, so that it is a model
+ * directory or nothing. `label` chooses among GGUF files. Throws ModelError where they are several.
  */
 export async function sourceAt(path: string, label?: string): Promise<ModelSource | null> {
   const found = await stat(path).catch(() => null)

@@ -1,4 +1,7 @@
-/** Jinja's filters: what may stand behind `|`. Source: the Jinja documentation, "List of Builtin Filters". */
+/**
+ * Jinja's filters: what may stand behind `|`. Source: the Jinja documentation, "List of Builtin
+ * Filters".
+ */
 import { type JsonLayout, jsonText } from "./json.ts"
 import { space } from "./lexer.ts"
 import { itemOf, memberOf, pairsOf, pathOf } from "./member.ts"

@@ -1,6 +1,7 @@
 /**
- * JSON as Python reads and writes it. Read, numbers keep what they are: `1.0` is no whole number, and whole ones of any size are exact; keys
- * keep their order. Written, as by `json.dumps`: spaces behind separators, `1.0`, `NaN`.
+ * JSON as Python reads and writes it. Read, numbers keep what they are: `1.0` is no whole number,
+ * and whole ones of any size are exact; keys keep their order. Written, as by `json.dumps`: spaces
+ * behind separators, `1.0`, `NaN`.
  */
 import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 import {

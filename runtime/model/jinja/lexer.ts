@@ -1,9 +1,10 @@
 /**
  * A template's text → tokens, with the white space that tags take away.
  *
- * Jinja's rules with `trim_blocks` and `lstrip_blocks`, which chat templates are written for: a newline behind `%}` or `#}` goes, and
- * so does the white space of a line before `{%` or `{#`; a `-` takes all white space on its side, a `+` leaves it. Source: the
- * Jinja documentation, "Whitespace Control".
+ * Jinja's rules with `trim_blocks` and `lstrip_blocks`, which chat templates are written for: a
+ * newline behind `%}` or `#}` goes, and so does the white space of a line before `{%` or `{#`; a
+ * `-` takes all white space on its side, a `+` leaves it. Source: the Jinja documentation,
+ * "Whitespace Control".
  */
 import { TemplateError } from "./value.ts"
 
@@ -102,12 +103,16 @@ class Lexer {
     return this.fail(open, `${text.slice(open, open + 2)} has no end`)
   }
 
-  /** Adds the text between two tags; `sign` and `strips` say what of its end the tag behind it takes away. */
+  /**
+   * Adds the text between two tags; `sign` and `strips` say what of its end the tag behind it takes
+   * away.
+   */
   private pushText(from: number, to: number, sign: string, strips: boolean): void {
     let part = this.text.slice(from, to)
     if (sign === "-") part = part.replace(spacesAtEnd, "")
     else if (strips && sign !== "+") {
-      // A part that begins behind a tag begins in the middle of a line, unless the tag took the newline.
+      // A part that begins behind a tag begins in the middle of a line, unless the tag took the
+      // newline.
       const startsLine = from === 0 || this.text[from - 1] === "\n"
       if (startsLine || part.includes("\n")) part = part.replace(blankToEnd, "")
     }

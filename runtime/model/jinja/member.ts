@@ -1,8 +1,9 @@
 /**
  * Members and items: `a.b`, `a[b]`, `a[b:c]`.
  *
- * Python's way round: `a.b` is a method before it is a key of a dictionary, `a["b"]` a key before it is a method, and what is
- * not there is undefined. Methods that change a value are refused, as in Jinja's sandbox.
+ * Python's way round: `a.b` is a method before it is a key of a dictionary, `a["b"]` a key before
+ * it is a method, and what is not there is undefined. Methods that change a value are refused, as
+ * in Jinja's sandbox.
  */
 import { textMethod } from "./text.ts"
 import {

@@ -1,8 +1,9 @@
 /**
  * Tokens → the statements of a template, by recursive descent.
  *
- * Binding, loosest first: `if else`, `or`, `and`, `not`, comparisons and `in`, `+ -`, `~`, `* / // %`, `**`, a sign; `.x`, `[x]`, calls,
- * filters and tests bind closest. Source: the Jinja documentation, "Template Designer Documentation".
+ * Binding, loosest first: `if else`, `or`, `and`, `not`, comparisons and `in`, `+ -`, `~`, `* / //
+ * %`, `**`, a sign; `.x`, `[x]`, calls, filters and tests bind closest. Source: the Jinja
+ * documentation, "Template Designer Documentation".
  */
 import { Cursor } from "./cursor.ts"
 import {
@@ -25,7 +26,10 @@ export function parseTemplate(source: string): Body {
 }
 
 class Parser extends Cursor {
-  /** Statements up to a tag of one of these names, which is left unread but for its `{%`; none: up to the end. */
+  /**
+   * Statements up to a tag of one of these names, which is left unread but for its `{%`; none: up
+   * to the end.
+   */
   body(ends: readonly string[]): Body {
     const statements: Statement[] = []
     for (;;) {

@@ -1,4 +1,7 @@
-/** The statements and expressions of a template, as the parser makes them and `template.ts` runs them. */
+/**
+ * The statements and expressions of a template, as the parser makes them and `template.ts` runs
+ * them.
+ */
 import type { Value } from "./value.ts"
 
 export interface Arguments {

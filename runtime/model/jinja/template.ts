@@ -1,10 +1,11 @@
 /**
  * A chat template: parsed once, rendered over the names that it is given.
  *
- * Each body of a loop, macro, call or `set` block is a scope: what is set in it ends with it, and a loop begins each time anew. A macro
- * sees the scope that it stands in, not that of its caller. `if` is no scope. Beside Jinja's own names there are those that transformers
- * gives to templates: `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes plain JSON. Inside, a value that fails is
- * a TemplateError with Python's words.
+ * Each body of a loop, macro, call or `set` block is a scope: what is set in it ends with it, and a
+ * loop begins each time anew. A macro sees the scope that it stands in, not that of its caller.
+ * `if` is no scope. Beside Jinja's own names there are those that transformers gives to templates:
+ * `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes plain JSON. Inside, a
+ * value that fails is a TemplateError with Python's words.
  */
 import { applyFilter } from "./filter.ts"
 import { itemOf, memberOf, pairsOf, sliceOf, unpacked } from "./member.ts"
@@ -41,7 +42,10 @@ export class Template {
     this.body = parseTemplate(source)
   }
 
-  /** The text over these names, which hold parsed JSON. Throws TemplateError with what the template raises. */
+  /**
+   * The text over these names, which hold parsed JSON. Throws TemplateError with what the template
+   * raises.
+   */
   render(names: Readonly<Record<string, unknown>>): string {
     const scope = new Scope(globals)
     for (const [name, json] of Object.entries(names)) {

@@ -252,7 +252,9 @@ function formatted(text: string, args: readonly Value[], named: Named): string {
   )
 }
 
-/** What an operator makes of texts and lists: `+`, `*`, `%`. Undefined where it does not take them. */
+/**
+ * What an operator makes of texts and lists: `+`, `*`, `%`. Undefined where it does not take them.
+ */
 export function repeated(value: Value, count: number): Value | undefined {
   const times = Math.max(0, count)
   if (typeof value === "string") {

@@ -1,9 +1,10 @@
 /**
  * What a template computes with: Python's values, as Jinja knows them.
  *
- * Templates of models are written for Python and print what Python prints: `None`, `True`, `['a']`, `1.0`. None, booleans, whole
- * numbers, texts, lists and dictionaries are JavaScript's null, booleans, numbers, strings, arrays and maps; the rest has a
- * class here. Texts are counted in code points. Source: the Python Language Reference, 3.1 and 6; json.dumps; str.__repr__.
+ * Templates of models are written for Python and print what Python prints: `None`, `True`, `['a']`,
+ * `1.0`. None, booleans, whole numbers, texts, lists and dictionaries are JavaScript's null,
+ * booleans, numbers, strings, arrays and maps; the rest has a class here. Texts are counted in code
+ * points. Source: the Python Language Reference, 3.1 and 6; json.dumps; str.__repr__.
  */
 
 export type Value =
@@ -28,7 +29,10 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError"
 }
 
-/** Units of one text, and items of one list, at most: what a prompt can hold is far below, and what is above may end the process. */
+/**
+ * Units of one text, and items of one list, at most: what a prompt can hold is far below, and what
+ * is above may end the process.
+ */
 const MaxUnits = 2 ** 24
 const MaxItems = 2 ** 20
 
@@ -75,7 +79,10 @@ export class Markup {
   }
 }
 
-/** Values that are made when they are first read, and can be read once: what `map` and `select` give. */
+/**
+ * Values that are made when they are first read, and can be read once: what `map` and `select`
+ * give.
+ */
 export class Generator {
   private make: () => readonly Value[]
   constructor(make: () => readonly Value[]) {
@@ -116,7 +123,10 @@ export class Callable {
   }
 }
 
-/** What a name or a member that is not there stands for. It is empty text, false and an empty list, and no more. */
+/**
+ * What a name or a member that is not there stands for. It is empty text, false and an empty list,
+ * and no more.
+ */
 export class Undefined {
   readonly what: string
   constructor(what: string) {
@@ -128,7 +138,10 @@ export class Undefined {
   }
 }
 
-/** The value of parsed JSON; members that are undefined are left out. What is a value already stays it. */
+/**
+ * The value of parsed JSON; members that are undefined are left out. What is a value already stays
+ * it.
+ */
 export function fromJson(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === "number") return Number.isInteger(json) ? json : new Float(json)
@@ -178,7 +191,10 @@ export function numberOf(value: Value): number | undefined {
   return value instanceof Float ? value.value : undefined
 }
 
-/** The items of a list, the code points of a text, the keys of a dictionary. Throws where there are none. */
+/**
+ * The items of a list, the code points of a text, the keys of a dictionary. Throws where there are
+ * none.
+ */
 export function itemsOf(value: Value): readonly Value[] {
   if (typeof value === "string") return [...value]
   if (Array.isArray(value)) return value
@@ -311,7 +327,10 @@ function quoted(text: string): string {
   return quote + body + quote
 }
 
-/** The shortest digits that give the number back, as Python lays them out: with an exponent below 1e-4 and from 1e16 on. */
+/**
+ * The shortest digits that give the number back, as Python lays them out: with an exponent below
+ * 1e-4 and from 1e16 on.
+ */
 export function floatText(value: number, infinity: string, notANumber: string): string {
   if (Number.isNaN(value)) return notANumber
   if (!Number.isFinite(value)) return value < 0 ? `-${infinity}` : infinity

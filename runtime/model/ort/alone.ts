@@ -1,8 +1,10 @@
 /**
- * Slots that run one at a time: the cache outputs of a step are the inputs of the next, untouched, or cut where the slot goes back.
+ * Slots that run one at a time: the cache outputs of a step are the inputs of the next, untouched,
+ * or cut where the slot goes back.
  *
- * The only way where the cache lives on a GPU (and cannot be cut), where no layout of rows is right, and, unless the caller wants speed,
- * where quantised activations make rows depend on each other.
+ * The only way where the cache lives on a GPU (and cannot be cut), where no layout of rows is
+ * right, and, unless the caller wants speed, where quantised activations make rows depend on each
+ * other.
  */
 
 import type { Tensor } from "onnxruntime-node"

@@ -1,9 +1,10 @@
 /**
  * The model in a worker thread, seen from the thread that fills masks: `Model` over messages.
  *
- * One question at a time, as the engine's step has it. A worker that dies fails the call in progress, and a fresh one
- * takes its place, with empty slots; later calls wait until that has loaded the graph. One that dies soon after it was
- * started again would only die again, so the model is dead then.
+ * One question at a time, as the engine's step has it. A worker that dies fails the call in
+ * progress, and a fresh one takes its place, with empty slots; later calls wait until that has
+ * loaded the graph. One that dies soon after it was started again would only die again, so the
+ * model is dead then.
  */
 
 import { Worker } from "node:worker_threads"
@@ -131,7 +132,8 @@ class OrtClient implements Model {
   async start(): Promise<void> {
     muteTelemetry()
     const gate = Gate.open()
-    // Not this process's flags: a thread refuses some of them, such as --input-type of a program given by --eval.
+    // Not this process's flags: a thread refuses some of them, such as --input-type of a program
+    // given by --eval.
     const worker = new Worker(packageFile("dist/runtime/model/ort/worker.js"), {
       workerData: { ...this.options, cells: gate.cells },
       execArgv: [],

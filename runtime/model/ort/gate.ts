@@ -1,10 +1,11 @@
 /**
  * Lets a process exit in the middle of its model's work.
  *
- * At exit, Node terminates the worker threads. One that then returns from onnxruntime cannot make its results any more:
- * the addon throws, nobody catches, and the process aborts (134) instead of ending with its code. So a thread marks when
- * it is inside native code, and before an exit `closeGates` waits until all threads are outside and keeps them there. The
- * marks are in shared memory, because the thread that is about to exit cannot wait for messages.
+ * At exit, Node terminates the worker threads. One that then returns from onnxruntime cannot make
+ * its results any more: the addon throws, nobody catches, and the process aborts (134) instead of
+ * ending with its code. So a thread marks when it is inside native code, and before an exit
+ * `closeGates` waits until all threads are outside and keeps them there. The marks are in shared
+ * memory, because the thread that is about to exit cannot wait for messages.
  */
 
 /** Cell: 1 while the thread is inside native code. */
@@ -22,7 +23,10 @@ export class Gate {
     this.cells = cells
   }
 
-  /** The gate of a thread that is about to start. It starts inside: the first thing it does is to load native code. */
+  /**
+   * The gate of a thread that is about to start. It starts inside: the first thing it does is to
+   * load native code.
+   */
   static open(): Gate {
     const gate = new Gate(new Int32Array(new SharedArrayBuffer(8)))
     gate.cells[Inside] = 1
@@ -35,7 +39,10 @@ export class Gate {
     gates.delete(this)
   }
 
-  /** In the thread, ahead of native code. Behind a closed gate the thread stays here until it is terminated. */
+  /**
+   * In the thread, ahead of native code. Behind a closed gate the thread stays here until it is
+   * terminated.
+   */
   enter(): void {
     Atomics.store(this.cells, Inside, 1)
     if (Atomics.load(this.cells, Closed) === 0) return
@@ -49,14 +56,19 @@ export class Gate {
     Atomics.notify(this.cells, Inside)
   }
 
-  /** Blocks until the thread is outside, where it stays; false when that takes longer than `maxMs`. */
+  /**
+   * Blocks until the thread is outside, where it stays; false when that takes longer than `maxMs`.
+   */
   close(maxMs: number): boolean {
     Atomics.store(this.cells, Closed, 1)
     return Atomics.wait(this.cells, Inside, 1, maxMs) !== "timed-out"
   }
 }
 
-/** Closes the gates of all threads, which can be terminated then; false when one takes longer than `maxMs`. */
+/**
+ * Closes the gates of all threads, which can be terminated then; false when one takes longer than
+ * `maxMs`.
+ */
 export function closeGates(maxMs: number): boolean {
   const endsAt = performance.now() + maxMs
   return [...gates].map((gate) => gate.close(Math.max(0, endsAt - performance.now()))).every(Boolean)

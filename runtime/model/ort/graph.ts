@@ -1,6 +1,6 @@
 /**
- * One run of the graph: tokens, positions and mask of B rows in, logits and caches out; before it, where the graph takes
- * `inputs_embeds`, one of the graph that makes them.
+ * One run of the graph: tokens, positions and mask of B rows in, logits and caches out; before it,
+ * where the graph takes `inputs_embeds`, one of the graph that makes them.
  */
 
 import type { InferenceSession, Tensor } from "onnxruntime-node"
@@ -26,7 +26,10 @@ export interface Run {
   /** P of the past handed over. */
   readonly pastLength: number
   readonly layout: Layout
-  /** Most places that a row can fill: an aligned row's new tokens lie within them, and its graph may have no more positions. */
+  /**
+   * Most places that a row can fill: an aligned row's new tokens lie within them, and its graph may
+   * have no more positions.
+   */
   readonly contextLength: number
   /** The logits of the last so many tokens of each row are read. */
   readonly wanted: readonly number[]
@@ -38,7 +41,10 @@ export interface Run {
 export interface Outputs {
   /** The logits of a row that are wanted. Shape [count, V]. */
   readonly logitsOf: (row: number) => Float32Array
-  /** One a cache: the whole present, or where the graph gives them alone the new tokens' places, [B, H, S, D]. */
+  /**
+   * One a cache: the whole present, or where the graph gives them alone the new tokens' places, [B,
+   * H, S, D].
+   */
   readonly caches: readonly Tensor[]
 }
 
@@ -81,7 +87,10 @@ export class Graph {
     return new this.Tensor(type, data, state ? [rowCount, ...state] : [rowCount, heads, length, dim])
   }
 
-  /** Of logits [B, S, V], or [n, 1, V] where those that are wanted have been named, those of a row that are. */
+  /**
+   * Of logits [B, S, V], or [n, 1, V] where those that are wanted have been named, those of a row
+   * that are.
+   */
   private logitsOf(logits: Tensor, { wanted }: Run, row: number): Float32Array {
     const [, positionCount, width] = logits.dims
     if (width !== this.signature.width) {

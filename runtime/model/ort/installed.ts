@@ -1,11 +1,14 @@
 /**
- * The package onnxruntime-node as it is installed here, and what it has to know before it is loaded.
+ * The package onnxruntime-node as it is installed here, and what it has to know before it is
+ * loaded.
  *
- * It is optional, because its install script fetches more from a host of its own: where that cannot be reached npm drops the package and
- * says nothing. All that is needed here is in the package itself, so it is installed without its script.
+ * It is optional, because its install script fetches more from a host of its own: where that cannot
+ * be reached npm drops the package and says nothing. All that is needed here is in the package
+ * itself, so it is installed without its script.
  *
- * From 1.30 on it writes a database of telemetry into the user's cache at each start and sends it, unless `ORT_DISABLE_TELEMETRY` says
- * otherwise. It reads the environment of the process, of which a thread has a copy only.
+ * From 1.30 on it writes a database of telemetry into the user's cache at each start and sends it,
+ * unless `ORT_DISABLE_TELEMETRY` says otherwise. It reads the environment of the process, of which
+ * a thread has a copy only.
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -16,7 +19,10 @@ import { packageFile } from "../../files.ts"
 const ort = "onnxruntime-node"
 const telemetry = "ORT_DISABLE_TELEMETRY"
 
-/** Throws ModelError, with the line that mends it, where the package is not there. Before a model is fetched for it. */
+/**
+ * Throws ModelError, with the line that mends it, where the package is not there. Before a model is
+ * fetched for it.
+ */
 export function requireOrt(): void {
   try {
     createRequire(import.meta.url).resolve(ort)
@@ -44,8 +50,8 @@ export function installLine(): string {
 }
 
 /**
- * Turns the telemetry of onnxruntime off in this process, unless its environment says something of it. Null, or why that is not
- * sure to help.
+ * Turns the telemetry of onnxruntime off in this process, unless its environment says something of
+ * it. Null, or why that is not sure to help.
  */
 export function muteTelemetry(): string | null {
   if (process.env[telemetry] !== undefined) return null

@@ -1,18 +1,20 @@
 /**
  * How rows of several slots may run together, found out by trying.
  *
- * A row's past is handed over in more room than it fills. *Gapped*: its tokens lie in front, and the new ones come behind the gap, which the
- * attention mask hides; it needs a graph that takes positions and honours every zero of the mask. *Shifted*: the gap lies in front, so that
- * the new tokens follow the old ones; each step costs a copy of the row. Only so are rows right in a graph that finds by their places in
- * the past which tokens are too far away to be seen (`signature.window`). *Aligned*: the new tokens come behind the row's own ones and the
- * gap behind both, as the operator GroupQueryAttention has it, which counts the ones of the mask. Which one a graph has is not written in
- * it, and one that ignores its mask looks like any other. So the same tokens run in each layout, and it is right if it says what a row alone
- * says.
+ * A row's past is handed over in more room than it fills. *Gapped*: its tokens lie in front, and
+ * the new ones come behind the gap, which the attention mask hides; it needs a graph that takes
+ * positions and honours every zero of the mask. *Shifted*: the gap lies in front, so that the new
+ * tokens follow the old ones; each step costs a copy of the row. Only so are rows right in a graph
+ * that finds by their places in the past which tokens are too far away to be seen
+ * (`signature.window`). *Aligned*: the new tokens come behind the row's own ones and the gap behind
+ * both, as the operator GroupQueryAttention has it, which counts the ones of the mask. Which one a
+ * graph has is not written in it, and one that ignores its mask looks like any other. So the same
+ * tokens run in each layout, and it is right if it says what a row alone says.
  *
- * Quantised graphs say something else already when the same tokens come in other pieces; the measure is therefore how far the
- * graph is from itself. Where activations are quantised by the largest value of a batch, a neighbour changes a row: that is the
- * *dependence*. It is exactly zero in graphs of 32, 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded
- * model).
+ * Quantised graphs say something else already when the same tokens come in other pieces; the
+ * measure is therefore how far the graph is from itself. Where activations are quantised by the
+ * largest value of a batch, a neighbour changes a row: that is the *dependence*. It is exactly zero
+ * in graphs of 32, 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded model).
  */
 
 /** Where in a past of P places the n tokens of a row lie, and where the graph puts the new ones. */
@@ -49,7 +51,10 @@ export interface Judgement {
 /** Sums in another order: an ignored mask or a wrong position shows in the first digits. */
 export const Rounding = 1e-3
 
-/** The layout that is right, the first of those that are about equally so; null: rows run one at a time. */
+/**
+ * The layout that is right, the first of those that are about equally so; null: rows run one at a
+ * time.
+ */
 export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
   // Other sums in another order: where activations are rounded, two such distances differ by as
   // much as they are.

@@ -1,4 +1,7 @@
-/** Names of a graph's inputs and outputs: those that exports have, and those that are added to a slim one. */
+/**
+ * Names of a graph's inputs and outputs: those that exports have, and those that are added to a
+ * slim one.
+ */
 
 /** The output that has what a run adds to `present`. Shape [B, H, S, D]. */
 export function freshName(present: string): string {
@@ -35,7 +38,10 @@ export function isTokenwise(past: string): boolean {
   return past.startsWith("past_key_values") && /\.(key|value)$/.test(past)
 }
 
-/** The input that says how many tokens are read one after the other. Shape [], int64; 0: all at once. */
+/**
+ * The input that says how many tokens are read one after the other. Shape [], int64; 0: all at
+ * once.
+ */
 export const stepsName = "read_steps"
 
 /** Inputs by which a graph leaves out logits itself: how many tokens' are wanted. */

@@ -1,9 +1,13 @@
 /**
- * The few messages of an ONNX file that are read or written here, field by field: where the nodes, inputs and outputs of its graph
- * stand, and new ones. Weights are skipped. (onnx.proto3; the numbers are its field numbers.)
+ * The few messages of an ONNX file that are read or written here, field by field: where the nodes,
+ * inputs and outputs of its graph stand, and new ones. Weights are skipped. (onnx.proto3; the
+ * numbers are its field numbers.)
  */
 
-/** A field of a message: its bytes are those from `start` to `end`, or its number is `value`; `at` is where its tag stands. */
+/**
+ * A field of a message: its bytes are those from `start` to `end`, or its number is `value`; `at`
+ * is where its tag stands.
+ */
 export interface Field {
   readonly number: number
   readonly at: number

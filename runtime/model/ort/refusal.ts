@@ -1,6 +1,6 @@
 /**
- * Why onnxruntime does not load a graph, with the way out. Its messages are those of its version, so what is not known here is handed on
- * with a general one.
+ * Why onnxruntime does not load a graph, with the way out. Its messages are those of its version,
+ * so what is not known here is handed on with a general one.
  */
 
 import { ModelError } from "../../errors.ts"

@@ -1,19 +1,24 @@
 /**
- * Where the keys and values of the slots lie, so that a decode step copies one position a row and nothing else.
+ * Where the keys and values of the slots lie, so that a decode step copies one position a row and
+ * nothing else.
  *
- * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the whole present back as
- * the next past would tie all rows of a batch to one length. Instead every row keeps its tokens at positions 0 … n of a
- * fixed capacity C, the attention mask hides the gap behind them, the new token's keys come back at position C, and are
- * copied to position n. Attention does not care about the order of its keys: positions are in the keys already. Graphs of
- * grouped-query attention count each row's tokens themselves, by its attention mask, and put the new ones at position n.
+ * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the
+ * whole present back as the next past would tie all rows of a batch to one length. Instead every
+ * row keeps its tokens at positions 0 … n of a fixed capacity C, the attention mask hides the gap
+ * behind them, the new token's keys come back at position C, and are copied to position n.
+ * Attention does not care about the order of its keys: positions are in the keys already. Graphs of
+ * grouped-query attention count each row's tokens themselves, by its attention mask, and put the
+ * new ones at position n.
  *
- * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the row's own length only, so that a
- * row's logits have the same bits whoever runs beside it: room for the longest neighbour would change the order of the sums in the
- * softmax. Where a trial shows that it does not, as in graphs of grouped-query attention
- * (`steps.ts`), all rows share the room of the longest.
+ * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the
+ * row's own length only, so that a row's logits have the same bits whoever runs beside it: room for
+ * the longest neighbour would change the order of the sums in the softmax. Where a trial shows that
+ * it does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the
+ * longest.
  *
- * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced by each run, and nothing can be cut
- * off it: a row goes back only to where its states were kept (`states.ts`).
+ * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced
+ * by each run, and nothing can be cut off it: a row goes back only to where its states were kept
+ * (`states.ts`).
  */
 
 import type { Tensor } from "onnxruntime-node"
@@ -43,7 +48,9 @@ interface Arena {
   readonly capacity: number
   /** Row → slot. */
   readonly slots: number[]
-  /** One array a cache tensor. Shape [R, H, C, D], a state's [R, D]; R rows of room ≥ slots.length. */
+  /**
+   * One array a cache tensor. Shape [R, H, C, D], a state's [R, D]; R rows of room ≥ slots.length.
+   */
   arrays: CacheArray[]
   room: number
 }
@@ -79,7 +86,10 @@ export class CacheRows {
     return this.lengths[slot]
   }
 
-  /** Whether the slot holds a token whose keys or values are no finite numbers: its text has no logits. */
+  /**
+   * Whether the slot holds a token whose keys or values are no finite numbers: its text has no
+   * logits.
+   */
   isBroken(slot: number): boolean {
     return this.broken.has(slot)
   }
@@ -128,8 +138,9 @@ export class CacheRows {
   }
 
   /**
-   * Brings the rows of `slots` (all of one capacity) together in their arena and returns the rows that must run: from the first to the
-   * last of them. Rows in between that `mayStay` are left where they are, since moving them there and back costs more.
+   * Brings the rows of `slots` (all of one capacity) together in their arena and returns the rows
+   * that must run: from the first to the last of them. Rows in between that `mayStay` are left
+   * where they are, since moving them there and back costs more.
    */
   gather(
     capacity: number,
@@ -170,8 +181,8 @@ export class CacheRows {
   }
 
   /**
-   * Rows start … end of one cache tensor, as the graph's past: a view, or where rows are shifted a copy that the next call overwrites.
-   * Capacity 0 is the empty past.
+   * Rows start … end of one cache tensor, as the graph's past: a view, or where rows are shifted a
+   * copy that the next call overwrites. Capacity 0 is the empty past.
    */
   past(cache: number, capacity: number, start: number, end: number): CacheArray {
     const shape = this.caches[cache]
@@ -195,10 +206,10 @@ export class CacheRows {
   }
 
   /**
-   * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which are all there are, or lie from
-   * `freshAt` on in the whole present. Keys and values that are no finite numbers are kept as
-   * zeros, and the slot is broken: in the gap of a row that comes later, an infinity times the zero
-   * of a hidden place would break that one too.
+   * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which
+   * are all there are, or lie from `freshAt` on in the whole present. Keys and values that are no
+   * finite numbers are kept as zeros, and the slot is broken: in the gap of a row that comes later,
+   * an infinity times the zero of a hidden place would break that one too.
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
@@ -251,7 +262,10 @@ export class CacheRows {
     return true
   }
 
-  /** What states were behind `length` tokens of a slot; null: as they are in its row, or there are none. */
+  /**
+   * What states were behind `length` tokens of a slot; null: as they are in its row, or there are
+   * none.
+   */
   private statesAt(slot: number, length: number): readonly (CacheArray | undefined)[] | null {
     if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return null
     const states = this.kept.at(slot, length)

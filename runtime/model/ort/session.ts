@@ -1,9 +1,11 @@
 /**
- * Feeds → logits, on an onnxruntime session. Lives in the worker, since `run` blocks the thread it is called on.
+ * Feeds → logits, on an onnxruntime session. Lives in the worker, since `run` blocks the thread it
+ * is called on.
  *
- * Two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one capacity, where a probe at load finds a layout
- * for them (`layout.ts`). *Alone* (`alone.ts`): every slot runs by itself. The probe also finds out whether the graph takes several
- * tokens behind a past: some exports of recurrent layers read them all at the beginning of a text only.
+ * Two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one capacity, where a
+ * probe at load finds a layout for them (`layout.ts`). *Alone* (`alone.ts`): every slot runs by
+ * itself. The probe also finds out whether the graph takes several tokens behind a past: some
+ * exports of recurrent layers read them all at the beginning of a text only.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -20,7 +22,10 @@ export interface SessionOptions {
   contextLength: number
   /** `exact`: rows that depend on each other run one at a time. */
   batching: "exact" | "fast"
-  /** Whether answered tokens may be read several at once where that keeps their law alone. Default: only where it keeps their bits. */
+  /**
+   * Whether answered tokens may be read several at once where that keeps their law alone. Default:
+   * only where it keeps their bits.
+   */
   readsAhead?: boolean
   /** Bytes of the graph's weights. */
   weightBytes: number
@@ -28,7 +33,10 @@ export interface SessionOptions {
   isCacheOpaque: boolean
 }
 
-/** Tokens of the prompt that is cut in several ways for trial; of graphs so small that more cost nothing, whose products change their way later. */
+/**
+ * Tokens of the prompt that is cut in several ways for trial; of graphs so small that more cost
+ * nothing, whose products change their way later.
+ */
 const trialLength = 40
 const longTrialLength = 180
 /** Numbers that the cache keeps of a token. */
@@ -42,10 +50,16 @@ const trialPieces = [2, 2, 1]
 /** Steps behind which a row that ran in none of them counts no more where rows share room. */
 const lingering = 16
 
-/** Feeds of at most this many tokens run with others of their length: decoding and drafts, not prompts. */
+/**
+ * Feeds of at most this many tokens run with others of their length: decoding and drafts, not
+ * prompts.
+ */
 const maxGrouped = 32
 
-/** Logits that are so far off, as a part of the largest, are those of another text: no quantisation does that. */
+/**
+ * Logits that are so far off, as a part of the largest, are those of another text: no quantisation
+ * does that.
+ */
 const another = 0.5
 
 type Keep = (feed: Feed, outputs: Outputs, row: number) => void
@@ -67,12 +81,18 @@ export class OrtSession {
   dependence: number | undefined
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   cutsFreely = false
-  /** Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for speed, whether it has their law. */
+  /**
+   * Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for
+   * speed, whether it has their law.
+   */
   readsSteps = false
   /** The step in which a slot ran last. */
   private readonly usedAt: number[]
   private stepCount = 0
-  /** Whether a row has the same bits in more room than it needs: then rows of other lengths may run with it. */
+  /**
+   * Whether a row has the same bits in more room than it needs: then rows of other lengths may run
+   * with it.
+   */
   sharesRoom = false
   /** The least room that rows share, for trial. */
   private leastRoom = 0
@@ -108,7 +128,10 @@ export class OrtSession {
     return this.isBatched && this.several === "anywhere" && this.layout !== "aligned"
   }
 
-  /** GroupQueryAttention takes several new tokens behind a past for one row only, unless they come one after the other. */
+  /**
+   * GroupQueryAttention takes several new tokens behind a past for one row only, unless they come
+   * one after the other.
+   */
   get joinsFeeds(): boolean {
     return this.readsSteps || !this.isBatched || this.layout !== "aligned"
   }
@@ -136,7 +159,10 @@ export class OrtSession {
     return `${way}${states}${copies}${pieces}`
   }
 
-  /** Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the graph does not run. */
+  /**
+   * Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the
+   * graph does not run.
+   */
   async prepare(): Promise<void> {
     const { width, window = Number.POSITIVE_INFINITY } = this.signature
     const { contextLength, batching, readsAhead = false, isCacheOpaque, slotCount } = this.options
@@ -173,8 +199,8 @@ export class OrtSession {
   }
 
   /**
-   * Finds out where several tokens run at once, by what they say one after the other. What they say in the pieces of `stepwise`, and how far
-   * that is from what they say all at once.
+   * Finds out where several tokens run at once, by what they say one after the other. What they say
+   * in the pieces of `stepwise`, and how far that is from what they say all at once.
    */
   private async judgePieces(tokens: readonly number[]): Promise<{ alone: Float32Array; distance: number }> {
     const tried = async (lengths: readonly number[]): Promise<Float32Array | undefined> => {
@@ -188,7 +214,8 @@ export class OrtSession {
     }
     const isBroken = (logits: Float32Array): boolean => logits.some(Number.isNaN)
     const broken = "the graph does not run: its logits are not numbers"
-    // A text that begins with one token is not tried: the convolutions of some exports are off in its second.
+    // A text that begins with one token is not tried: the convolutions of some exports are off in
+    // its second.
     const steps = await tried([2, 1, 1, 1])
     const whole = steps && (await tried([tokens.length]))
     if (!steps || !whole) {
@@ -212,8 +239,9 @@ export class OrtSession {
   }
 
   /**
-   * Whether a prompt has the same bits in other pieces: matrix products of one row take another way through the processor than those
-   * of several, and these are computed row by row, in most graphs. A gap before new tokens moves the terms of sums.
+   * Whether a prompt has the same bits in other pieces: matrix products of one row take another way
+   * through the processor than those of several, and these are computed row by row, in most graphs.
+   * A gap before new tokens moves the terms of sums.
    */
   private async keepsBits(): Promise<boolean> {
     if (this.several !== "anywhere" || (this.isBatched && this.layout !== "aligned")) return false
@@ -256,7 +284,10 @@ export class OrtSession {
     return said.every((logits, step) => logits.every((value, id) => value === more[step][id]))
   }
 
-  /** Whether tokens that are read one after the other in one run say what they say in runs of their own, each of them to the last bit. */
+  /**
+   * Whether tokens that are read one after the other in one run say what they say in runs of their
+   * own, each of them to the last bit.
+   */
   private async keepsSteps(): Promise<boolean> {
     const { signature, isBatched, options } = this
     if (!signature.takesSteps || !isBatched || this.several !== "anywhere") return false
@@ -409,16 +440,18 @@ export class OrtSession {
   /**
    * Runs feeds of one capacity and one number of new tokens as one batch.
    *
-   * On a small graph the run alone is then slower a row than single rows once a cache tensor outgrows the second-level
-   * cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33 against 1.2 alone; 8 × 256 1.3 against 1.7;
-   * 8 × 512 3.0 against 2.0), but runs cut to fit it lost a fifth of the engine's tokens a second at 350 tokens a row
-   * (384 against 295, machine shared): each run costs more than it saves.
+   * On a small graph the run alone is then slower a row than single rows once a cache tensor
+   * outgrows the second-level cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33
+   * against 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0), but runs cut to fit it
+   * lost a fifth of the engine's tokens a second at 350 tokens a row (384 against 295, machine
+   * shared): each run costs more than it saves.
    */
   private async forwardGroup(rows: CacheRows, group: readonly Feed[], keep: Keep): Promise<void> {
     const capacity = rows.capacity(group[0].slot)
     const newCount = group[0].tokens.length
     const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
-    // A row that pauses for a step or two stays where it is and is computed in vain, unless that costs several tokens.
+    // A row that pauses for a step or two stays where it is and is computed in vain, unless that
+    // costs several tokens.
     const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
     const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
     const slots = rows.slotsOf(capacity).slice(first, end)
@@ -464,8 +497,9 @@ export class OrtSession {
   }
 
   /**
-   * By the length of a row, the room in which it runs: that of longer rows where they ran lately and one run less is worth it. A run reads
-   * all weights, and of each place of room the bytes of its keys and values.
+   * By the length of a row, the room in which it runs: that of longer rows where they ran lately
+   * and one run less is worth it. A run reads all weights, and of each place of room the bytes of
+   * its keys and values.
    */
   private sharedRooms(rows: CacheRows): (length: number) => number {
     const { contextLength, weightBytes } = this.options
@@ -517,7 +551,10 @@ export class OrtSession {
     return last
   }
 
-  /** The pieces of `trialPieces` in slot 0, as the slots are kept now; beside a neighbour of another length where `hasNeighbour`. */
+  /**
+   * The pieces of `trialPieces` in slot 0, as the slots are kept now; beside a neighbour of another
+   * length where `hasNeighbour`.
+   */
   private async stepwise(tokens: readonly number[], hasNeighbour: boolean): Promise<Float32Array> {
     const other = hasNeighbour ? [{ slot: 1, start: 0, tokens: [tokens[4]], logitsCount: 0 }] : []
     await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), logitsCount: 0 }, ...other])

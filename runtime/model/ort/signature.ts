@@ -1,17 +1,23 @@
 /**
- * What an ONNX graph takes and gives, read from its own metadata: the graph's dimensions win over config.json.
+ * What an ONNX graph takes and gives, read from its own metadata: the graph's dimensions win over
+ * config.json.
  *
- * The layout is that of the Hugging Face exports of decoder-only models: `input_ids`, `attention_mask`, optional
- * `position_ids`, `past_key_values.<i>.key|value` in; `logits`, `present.<i>.key|value` out. Layers that keep no keys keep a state
- * of one size instead (`past_conv.<i>`, `past_ssm.<i>`, `past_recurrent.<i>`; onnxruntime-genai's builder writes `past.<i>.conv`).
- * The decoder of a model that sees takes `inputs_embeds`, which a second graph makes of the tokens. Everything else is refused by its
- * name, since an input that we do not fill would silently be wrong.
+ * The layout is that of the Hugging Face exports of decoder-only models: `input_ids`,
+ * `attention_mask`, optional `position_ids`, `past_key_values.<i>.key|value` in; `logits`,
+ * `present.<i>.key|value` out. Layers that keep no keys keep a state of one size instead
+ * (`past_conv.<i>`, `past_ssm.<i>`, `past_recurrent.<i>`; onnxruntime-genai's builder writes
+ * `past.<i>.conv`). The decoder of a model that sees takes `inputs_embeds`, which a second graph
+ * makes of the tokens. Everything else is refused by its name, since an input that we do not fill
+ * would silently be wrong.
  */
 
 import { ModelError } from "../../errors.ts"
 import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName, stepsName } from "./names.ts"
 
-/** The part of onnxruntime's metadata that is read here; plain data, so that tests can write it down. */
+/**
+ * The part of onnxruntime's metadata that is read here; plain data, so that tests can write it
+ * down.
+ */
 export interface ValueInfo {
   readonly name: string
   readonly isTensor: boolean
@@ -26,10 +32,16 @@ export type FloatType = "float32" | "float16"
 export interface CacheShape {
   readonly past: string
   readonly present: string
-  /** The output that has the new tokens' alone, where the graph has one (`slim.ts`); a state is always given out as a whole. */
+  /**
+   * The output that has the new tokens' alone, where the graph has one (`slim.ts`); a state is
+   * always given out as a whole.
+   */
   readonly fresh: string | undefined
   readonly type: FloatType
-  /** What is kept of all tokens together: its dimensions behind B; zeros before the first token. Null: keys or values of each token. */
+  /**
+   * What is kept of all tokens together: its dimensions behind B; zeros before the first token.
+   * Null: keys or values of each token.
+   */
   readonly state: readonly number[] | null
   /** Keys have the shape [B, heads, P, dim]. A state counts as one head of all its numbers. */
   readonly heads: number
@@ -42,7 +54,10 @@ export interface Signature {
   readonly caches: readonly CacheShape[]
   /** Whether some layer keeps a state: what has been read cannot be taken back. */
   readonly hasStates: boolean
-  /** Rows of `position_ids`: 0 where there is no such input, 1 for [B, S], else those of [n, B, S], which are equal for text. */
+  /**
+   * Rows of `position_ids`: 0 where there is no such input, 1 for [B, S], else those of [n, B, S],
+   * which are equal for text.
+   */
   readonly positionPlanes: number
   /** The input that limits the logits to the last n positions, where there is one. */
   readonly logitsToKeep: string | undefined
@@ -51,7 +66,10 @@ export interface Signature {
   /** Whether an input says that several tokens are read one after the other (`steps.ts`). */
   readonly takesSteps: boolean
   readonly hasCacheBranch: boolean
-  /** Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the tokens. */
+  /**
+   * Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the
+   * tokens.
+   */
   readonly embeds: readonly string[]
   /** Some layer sees so many tokens before the new one only; undefined where none is known to. */
   readonly window: number | undefined
@@ -69,7 +87,9 @@ type Refuse = (what: string, way?: string) => never
 
 const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
 
-/** Throws ModelError naming the input or output that is unknown, missing or of an unexpected shape. */
+/**
+ * Throws ModelError naming the input or output that is unknown, missing or of an unexpected shape.
+ */
 export function readSignature(
   graph: string,
   inputs: readonly ValueInfo[],
@@ -167,7 +187,9 @@ function readEmbeds(
   return made.map(({ name }) => name)
 }
 
-/** An input `past…`: keys and values where it grows by a token, a state where its sizes are fixed. */
+/**
+ * An input `past…`: keys and values where it grows by a token, a state where its sizes are fixed.
+ */
 function readCache(
   past: ValueInfo,
   outputOf: ReadonlyMap<string, ValueInfo>,

@@ -1,14 +1,17 @@
 /**
  * A graph that gives out only what is new: made of a decoder's bytes before they are loaded.
  *
- * A decoder gives out its whole cache at every step, and often the logits of every token that it was given. Whatever a run gives out is
- * copied into fresh memory: of SmolLM2-135M with eight rows of 1,024 places 377 MB a step. So two things are added to the graph. For
- * each output of keys or values there is a second one that has the new tokens alone, picked by a `GatherND` from places that an input
- * names; the whole one is not asked for any more, and stays inside. And another one before the last product leaves those tokens
- * whose logits are wanted, of any row: a row whose next token is known wants none. Nothing is computed otherwise than before.
+ * A decoder gives out its whole cache at every step, and often the logits of every token that it
+ * was given. Whatever a run gives out is copied into fresh memory: of SmolLM2-135M with eight rows
+ * of 1,024 places 377 MB a step. So two things are added to the graph. For each output of keys or
+ * values there is a second one that has the new tokens alone, picked by a `GatherND` from places
+ * that an input names; the whole one is not asked for any more, and stays inside. And another one
+ * before the last product leaves those tokens whose logits are wanted, of any row: a row whose next
+ * token is known wants none. Nothing is computed otherwise than before.
  *
- * Protobuf joins the lists of a message that comes twice: what is added is a second `graph` behind the bytes of the model. The input of
- * the last product is renamed where it stands, by a name of the same length.
+ * Protobuf joins the lists of a message that comes twice: what is added is a second `graph` behind
+ * the bytes of the model. The input of the last product is renamed where it stands, by a name of
+ * the same length.
  */
 
 import { freshName, headInput, isTokenwise, keepInputs, keptName, placesName, presentName } from "./names.ts"
@@ -27,8 +30,9 @@ const Int64 = 7
 /** Operators that gather in batches came with it. */
 const leastOpset = 12
 /**
- * The model with these outputs and inputs, and with those by which it reads tokens one by one (`steps.ts`) unless `hasSteps` is false; null
- * where nothing can be added. Renames a node's input in `model`.
+ * The model with these outputs and inputs, and with those by which it reads tokens one by one
+ * (`steps.ts`) unless `hasSteps` is false; null where nothing can be added. Renames a node's input
+ * in `model`.
  */
 export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array | null {
   let graph: OnnxGraph
@@ -78,7 +82,10 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
   return Buffer.concat(parts)
 }
 
-/** The product whose rows are the tokens' logits, but for what happens to each number by itself; undefined where another node makes them. */
+/**
+ * The product whose rows are the tokens' logits, but for what happens to each number by itself;
+ * undefined where another node makes them.
+ */
 function lastProduct({ nodes, inputs }: OnnxGraph): OnnxNode | undefined {
   if (inputs.some(({ name }) => keepInputs.includes(name))) return undefined
   const makerOf = new Map(nodes.flatMap((node) => node.outputs.map((output) => [output, node])))

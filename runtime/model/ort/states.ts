@@ -1,4 +1,7 @@
-/** States of slots as they were at their marks. What is kept is never written again, so slots that share a beginning share it. */
+/**
+ * States of slots as they were at their marks. What is kept is never written again, so slots that
+ * share a beginning share it.
+ */
 import { withMark } from "../marks.ts"
 import { type CacheArray, makeArray } from "./graph.ts"
 import type { Signature } from "./signature.ts"

@@ -100,7 +100,9 @@ class Part {
     return outputs
   }
 
-  /** Returns the name of a constant: of shape [n] for a list of n numbers, of shape [] for a number. */
+  /**
+   * Returns the name of a constant: of shape [n] for a list of n numbers, of shape [] for a number.
+   */
   constant(values: number | readonly number[], type = Int64): string {
     const list = typeof values === "number" ? [values] : values
     const name = `step.constant.${type}.${typeof values === "number" ? "" : "list."}${list.join(".")}`
@@ -160,7 +162,10 @@ export function stepwise(
   }
 }
 
-/** Returns null for an input or attribute that is not supported here, and for a cache that is not float32. */
+/**
+ * Returns null for an input or attribute that is not supported here, and for a cache that is not
+ * float32.
+ */
 function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention | null {
   const names = node.inputs.map(({ name }) => name)
   const caches = [names[PastKey], names[PastValue]]
@@ -369,7 +374,10 @@ function scored(
   return part.add("capped_scores", "Mul", [bounded, part.constant(softcap, Float32)])
 }
 
-/** The softmax of the scores: the weights of the places of the cache, and the weight of the new token. */
+/**
+ * The softmax of the scores: the weights of the places of the cache, and the weight of the new
+ * token.
+ */
 function weighed(part: Part, { heads, kvHeads, names }: Attention, scores: string, places: string): string[] {
   const one = part.constant([1])
   const sizes = [part.add("past_size", "Reshape", [places, one]), one]

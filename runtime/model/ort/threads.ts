@@ -1,9 +1,10 @@
 /**
  * How many threads run a graph fastest on this machine as it is now, found by trying.
  *
- * The threads of onnxruntime wait for each other in every operator, and spin while they wait. A small graph gains little by a second
- * one, and on a busy machine it loses: a thread that has no core keeps all the others waiting (embedded model on two cores that
- * others used as well: 340 tokens a second with two threads, 759 with one). So more threads must earn their keep.
+ * The threads of onnxruntime wait for each other in every operator, and spin while they wait. A
+ * small graph gains little by a second one, and on a busy machine it loses: a thread that has no
+ * core keeps all the others waiting (embedded model on two cores that others used as well: 340
+ * tokens a second with two threads, 759 with one). So more threads must earn their keep.
  */
 
 /** Steps that are timed at a time, and how often each number of threads has its turn. */
@@ -11,7 +12,10 @@ const Steps = 6
 const Turns = 3
 /** More threads must take at most this part of the time that fewer take. */
 const Gain = 0.9
-/** A step that takes so many times as long as behind the last trial, or so much less, was timed on another machine. */
+/**
+ * A step that takes so many times as long as behind the last trial, or so much less, was timed on
+ * another machine.
+ */
 const Change = 1.6
 /** Steps that make a mean, and the least time between two trials in milliseconds. */
 const MeanSteps = 200
@@ -37,8 +41,9 @@ export function threadCounts(cores: number): number[] {
 }
 
 /**
- * The fastest of `counts`, ascending, as far as it is worth to look: once more threads bring nothing, still more are not tried.
- * `open` makes a candidate, `close` gets those that were not chosen.
+ * The fastest of `counts`, ascending, as far as it is worth to look: once more threads bring
+ * nothing, still more are not tried. `open` makes a candidate, `close` gets those that were not
+ * chosen.
  */
 export async function fastest<Of extends Candidate>(
   counts: readonly number[],
@@ -62,7 +67,9 @@ export async function fastest<Of extends Candidate>(
   return best
 }
 
-/** Notices that steps take another time than they did: another trial may then find another number. */
+/**
+ * Notices that steps take another time than they did: another trial may then find another number.
+ */
 export class StepWatch {
   /** By the number of rows: the mean behind the last trial, and what is being added up. */
   private readonly known = new Map<number, number>()

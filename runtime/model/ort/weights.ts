@@ -1,13 +1,14 @@
 /**
  * Where the weights of a graph really lie, when it keeps them in files of their own.
  *
- * A graph names such a file by its path from the graph's folder. onnxruntime follows links, and refuses a file that is then outside
- * of that folder. In the cache of the hub every file is a link into `blobs`, where it has another name, so no such model could be
- * opened. Here the names in the graph's bytes become those behind the links, in the one folder that holds them all: nothing is
+ * A graph names such a file by its path from the graph's folder. onnxruntime follows links, and
+ * refuses a file that is then outside of that folder. In the cache of the hub every file is a link
+ * into `blobs`, where it has another name, so no such model could be opened. Here the names in the
+ * graph's bytes become those behind the links, in the one folder that holds them all: nothing is
  * copied, nothing is written, and the files are mapped into memory as ever.
  *
- * What the check of onnxruntime is for is kept: a link leads only to where this graph's own file is, or into the `blobs` beside the
- * `snapshots` in which it lies.
+ * What the check of onnxruntime is for is kept: a link leads only to where this graph's own file
+ * is, or into the `blobs` beside the `snapshots` in which it lies.
  */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs"
@@ -23,19 +24,24 @@ export interface PlacedGraph {
   readonly folder: string
 }
 
-/** Throws ModelError where a link leads to a place that has nothing to do with this graph, or to none. */
+/**
+ * Throws ModelError where a link leads to a place that has nothing to do with this graph, or to
+ * none.
+ */
 export function placeGraph(path: string): PlacedGraph {
   const folder = dirname(path)
   const asItIs = { model: path, folder }
   let bytes: Uint8Array
   let files: string[]
   try {
-    // To read a graph that holds its weights takes its time, and without a link nothing leads elsewhere.
+    // To read a graph that holds its weights takes its time, and without a link nothing leads
+    // elsewhere.
     if (readdirSync(folder, { withFileTypes: true }).every((entry) => entry.isFile())) return asItIs
     bytes = readFileSync(path)
     files = dataFilesOf(bytes)
   } catch {
-    // Not there, too large for one piece of memory, or no graph: the runtime says better what is wrong with it.
+    // Not there, too large for one piece of memory, or no graph: the runtime says better what is
+    // wrong with it.
     return asItIs
   }
   const inside = files.filter((file) => isBelow(folder, join(folder, file)) && !isAbsolute(file))
@@ -123,7 +129,10 @@ const inner: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
 /** Graphs in graphs, no deeper than onnxruntime reads them. */
 const maxDepth = 100
 
-/** The names of the files in which a graph keeps weights. Throws RangeError where the bytes are no ONNX model. */
+/**
+ * The names of the files in which a graph keeps weights. Throws RangeError where the bytes are no
+ * ONNX model.
+ */
 export function dataFilesOf(model: Uint8Array): string[] {
   const files = new Set<string>()
   renamed(model, (file) => {

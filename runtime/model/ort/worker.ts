@@ -1,8 +1,9 @@
 /**
  * The model's thread: loads the graph, owns the sessions, answers one message at a time.
  *
- * Buffers travel by transfer, never shared: each answer carries the logits, each question carries back the buffer of an
- * answer that has been read. Started from `dist` by `client.ts`, which names the messages.
+ * Buffers travel by transfer, never shared: each answer carries the logits, each question carries
+ * back the buffer of an answer that has been read. Started from `dist` by `client.ts`, which names
+ * the messages.
  */
 
 import { readFileSync } from "node:fs"
@@ -29,7 +30,10 @@ interface Ort {
 
 const port = parentPort!
 
-/** Lets the thread end. Deno's port of a thread has no `close`; there the listener is what keeps the thread. */
+/**
+ * Lets the thread end. Deno's port of a thread has no `close`; there the listener is what keeps the
+ * thread.
+ */
 function closePort(): void {
   if (typeof port.close === "function") port.close()
   else process.exit()
@@ -37,7 +41,9 @@ function closePort(): void {
 const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
 const gate = new Gate(cells)
 
-/** Graphs with at most so many bytes of weights are small: to open one several times costs little. */
+/**
+ * Graphs with at most so many bytes of weights are small: to open one several times costs little.
+ */
 const SmallWeights = 256 << 20
 
 /** A model that is open. */
@@ -55,7 +61,8 @@ function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
 try {
   const opened = await load()
   const watch = new StepWatch(performance.now())
-  // One after the other: a run gives this thread back between its parts, and nothing may come in between.
+  // One after the other: a run gives this thread back between its parts, and nothing may come in
+  // between.
   let last = Promise.resolve()
   port.on("message", (question: Question) => {
     last = last.then(async () => {
@@ -119,7 +126,10 @@ async function load(): Promise<Opened> {
   return opened
 }
 
-/** Lets the graph run on the number of threads that is fastest. `keepsBits`: only on one that gives the same logits. */
+/**
+ * Lets the graph run on the number of threads that is fastest. `keepsBits`: only on one that gives
+ * the same logits.
+ */
 async function chooseThreads(opened: Opened, keepsBits: boolean): Promise<void> {
   const { session, again } = opened
   if (again === undefined) return
@@ -192,7 +202,8 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
   const inputs = infos(session.inputMetadata)
   const wants = inputs.some(({ name }) => name === "inputs_embeds")
-  // Few numbers, which come from memory and not from a computation: the processor has them sooner than a device.
+  // Few numbers, which come from memory and not from a computation: the processor has them sooner
+  // than a device.
   const embedding =
     wants && embeddingPath !== undefined
       ? await create(ort, placeGraph(embeddingPath), { ...common, executionProviders: ["cpu"] })
@@ -236,8 +247,9 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
 }
 
 async function importOrt(): Promise<Ort> {
-  // Where there is a Float16Array onnxruntime asks for it, and its native part then takes such a tensor for empty. This thread
-  // is ours alone: without the class, halves are the bits in a Uint16Array, as on the Node versions before it.
+  // Where there is a Float16Array onnxruntime asks for it, and its native part then takes such a
+  // tensor for empty. This thread is ours alone: without the class, halves are the bits in a
+  // Uint16Array, as on the Node versions before it.
   Reflect.deleteProperty(globalThis, "Float16Array")
   try {
     const module = (await import("onnxruntime-node")) as unknown as Ort & { default?: Ort }

@@ -1,8 +1,8 @@
 /**
- * Blocks of stored weights → values, and → codes, scales and rests of MatMulNBits. Both come from one
- * description a type (block.ts), in which nothing is rounded but what GGUF itself rounds; the rest of a type
- * with minima is one rounded sum. Weights that are stored as floats have no codes of their own and are
- * quantized here.
+ * Blocks of stored weights → values, and → codes, scales and rests of MatMulNBits. Both come from
+ * one description a type (block.ts), in which nothing is rounded but what GGUF itself rounds; the
+ * rest of a type with minima is one rounded sum. Weights that are stored as floats have no codes of
+ * their own and are quantized here.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -20,9 +20,9 @@ import { ternaryTypes } from "./ternary.ts"
 export type Dtype = "q8" | "q4" | "fp32"
 
 /**
- * Weights of one or more rows. `codes` has shape [rows, columns / block, block · bits / 8], the first of two
- * codes in the low nibble; `scales` [rows, columns / block]; `rests` [rows, columns / rest], empty where the
- * layout has none. w = (code − 2^(bits−1)) · scale + rest, in float32.
+ * Weights of one or more rows. `codes` has shape [rows, columns / block, block · bits / 8], the
+ * first of two codes in the low nibble; `scales` [rows, columns / block]; `rests` [rows, columns /
+ * rest], empty where the layout has none. w = (code − 2^(bits−1)) · scale + rest, in float32.
  */
 export interface Packed {
   readonly codes: Uint8Array
@@ -47,8 +47,8 @@ const floatLayouts: Readonly<Record<Dtype, Layout | null>> = {
 }
 
 /**
- * The layout of a type; null: it is written as float32. `dtype` applies to F32, F16 and BF16 alone. Throws
- * ModelError for a type that is not read.
+ * The layout of a type; null: it is written as float32. `dtype` applies to F32, F16 and BF16 alone.
+ * Throws ModelError for a type that is not read.
  */
 export function layoutOf(type: string, dtype: Dtype): Layout | null {
   return floatTypes.includes(type) ? floatLayouts[dtype] : blockTypeOf(type).layout
@@ -64,9 +64,9 @@ function blockTypeOf(type: string): BlockType {
 }
 
 /**
- * Rewrites whole rows of `columns` weights for the kernel. Throws ModelError for a type that is not read or
- * not packed, for a number of bytes that makes no whole rows, and for a scale or a weight that is infinite or
- * not a number; messages name the tensor by `name`.
+ * Rewrites whole rows of `columns` weights for the kernel. Throws ModelError for a type that is not
+ * read or not packed, for a number of bytes that makes no whole rows, and for a scale or a weight
+ * that is infinite or not a number; messages name the tensor by `name`.
  */
 export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: number, name = ""): Packed {
   const layout = layoutOf(type, dtype)
@@ -130,8 +130,9 @@ function paired(word: number): number {
 }
 
 /**
- * The values of whole blocks, exactly: the definition that `pack` is held to. Throws ModelError for a type
- * that is not read and for values that are infinite or not a number; messages name the tensor by `name`.
+ * The values of whole blocks, exactly: the definition that `pack` is held to. Throws ModelError for
+ * a type that is not read and for values that are infinite or not a number; messages name the
+ * tensor by `name`.
  */
 export function floats(type: string, bytes: Uint8Array, name = ""): Float32Array {
   const size = blockSizes.get(type)

@@ -1,15 +1,15 @@
 /**
- * A cursor over the header of a GGUF file: numbers and texts one after the other, through a window of the
- * file. Nothing is read, and no memory is taken, for more bytes than the file has left or than a header may
- * have.
+ * A cursor over the header of a GGUF file: numbers and texts one after the other, through a window
+ * of the file. Nothing is read, and no memory is taken, for more bytes than the file has left or
+ * than a header may have.
  */
 
 import { ModelError } from "../../errors.ts"
 import { damaged, type WeightsFile } from "./storage.ts"
 
 /**
- * Bounds of a header. The largest vocabularies (262,144 tokens, 514,906 merges) take 20 MB and 1.5 million
- * elements.
+ * Bounds of a header. The largest vocabularies (262,144 tokens, 514,906 merges) take 20 MB and 1.5
+ * million elements.
  */
 const maxHeaderBytes = 128 * 2 ** 20
 const maxElements = 4 * 2 ** 20
@@ -96,7 +96,9 @@ export class Cursor {
     return String.fromCharCode(...this.#window.subarray(at, at + length))
   }
 
-  /** Moves past `length` bytes and returns their offset in the window, which then holds them all. */
+  /**
+   * Moves past `length` bytes and returns their offset in the window, which then holds them all.
+   */
   #take(length: number): number {
     if (this.#at + length > this.#window.length) this.#fill(length)
     const at = this.#at

@@ -4,10 +4,10 @@
  *   "GGUF" | version u32 | tensors u64 | pairs u64 | pairs: key, type, value | tensors: name, dimensions, type, offset
  *   | padding to `general.alignment` | data
  *
- * A file comes from a stranger. Each count, length and offset is checked against a bound and against the
- * bytes that are left before memory is taken for it, so a header can take a few times its own size and never
- * more. A large model may be split over files `x-00001-of-00003.gguf`; the first has the metadata, each has
- * tensors of its own.
+ * A file comes from a stranger. Each count, length and offset is checked against a bound and
+ * against the bytes that are left before memory is taken for it, so a header can take a few times
+ * its own size and never more. A large model may be split over files `x-00001-of-00003.gguf`; the
+ * first has the metadata, each has tensors of its own.
  *
  * Source: the format's description, docs/gguf.md in ggml; gguf-split of llama.cpp for the parts.
  */
@@ -40,8 +40,8 @@ const maxAlignment = 2 ** 20
 const maxParts = 512
 
 /**
- * Opens a file, or all files of a split one by the path of any part. Reads headers only. Throws ModelError
- * naming the file and what is wrong with it.
+ * Opens a file, or all files of a split one by the path of any part. Reads headers only. Throws
+ * ModelError naming the file and what is wrong with it.
  */
 export async function openGguf(path: string): Promise<Gguf> {
   const asked = readPart(path)
@@ -240,7 +240,8 @@ function readTensor(cursor: Cursor, index: number): { tensor: Tensor; offset: nu
 }
 
 /**
- * Readers of numbers by the number of their type in GGUF: bytes and function. 8 and 9 are strings and arrays.
+ * Readers of numbers by the number of their type in GGUF: bytes and function. 8 and 9 are strings
+ * and arrays.
  */
 const scalarTypes: ReadonlyMap<number, readonly [number, (view: DataView, at: number) => number | bigint]> =
   new Map([

@@ -1,13 +1,16 @@
 /**
- * The IQ1, IQ2 and IQ3 types: 256 weights in groups of 8, whose sizes are looked up as one row of a grid
- * (IQ3: two rows of 4) and whose signs are bits of their own. All values of the grids are small integers, so
- * that 8 bits hold them.
+ * The IQ1, IQ2 and IQ3 types: 256 weights in groups of 8, whose sizes are looked up as one row of a
+ * grid (IQ3: two rows of 4) and whose signs are bits of their own. All values of the grids are
+ * small integers, so that 8 bits hold them.
  */
 
 import { type BlockType, half, halfOf } from "./block.ts"
 import { iq1Grid, iq2sGrid, iq2xsGrid, iq2xxsGrid, iq3sGrid, iq3xxsGrid } from "./gridtables.ts"
 
-/** The rows of a grid, one byte a weight, four of them in a word: two words a row, or one for rows of 4. */
+/**
+ * The rows of a grid, one byte a weight, four of them in a word: two words a row, or one for rows
+ * of 4.
+ */
 function gridOf(base64: string, bits: 2 | 4, values: readonly number[]): () => Int32Array {
   let grid: Int32Array | undefined
   return () => {
@@ -31,7 +34,10 @@ const iq3sRows = gridOf(iq3sGrid, 4, [1, 3, 5, 7, 9, 11, 13, 15])
 /** Weights −1, 0 and 1, plus 1. */
 const iq1Rows = gridOf(iq1Grid, 2, [0, 1, 2])
 
-/** The codes of four weights of these sizes, each 1 to 127; bit i of `signs` makes weight i negative. */
+/**
+ * The codes of four weights of these sizes, each 1 to 127; bit i of `signs` makes weight i
+ * negative.
+ */
 function signed(sizes: number, signs: number): number {
   const ones = ((signs & 15) * 0x00204081) & 0x01010101
   // −x is ~x + 1 in each byte, without a carry since x is not 0. Codes lie around 128.
@@ -84,7 +90,10 @@ const iq2xs: BlockType = {
   },
 }
 
-/** scale f16 | low 8 bits of 32 rows | 32 bytes of signs | high 2 bits of the rows | scales as in IQ2_XS. */
+/**
+ * scale f16 | low 8 bits of 32 rows | 32 bytes of signs | high 2 bits of the rows | scales as in
+ * IQ2_XS.
+ */
 const iq2s: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },
   centre: 0,
@@ -130,8 +139,8 @@ const iq3xxs: BlockType = {
 }
 
 /**
- * scale f16 | low 8 bits of 64 rows | their ninth bits | 32 bytes of signs | 4 bytes: a scale of 4 bits for
- * 32 weights each.
+ * scale f16 | low 8 bits of 64 rows | their ninth bits | 32 bytes of signs | 4 bytes: a scale of 4
+ * bits for 32 weights each.
  */
 const iq3s: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
@@ -158,8 +167,8 @@ function shifted(rows: Int32Array, row: number, isNegative: boolean, codes: Int3
 }
 
 /**
- * scale f16 | low 8 bits of 32 rows | u16 for 32 weights each: 4 times the high 3 bits, a scale of 3 bits,
- * the shift's sign.
+ * scale f16 | low 8 bits of 32 rows | u16 for 32 weights each: 4 times the high 3 bits, a scale of
+ * 3 bits, the shift's sign.
  */
 const iq1s: BlockType = {
   layout: { bits: 8, block: 32, rest: 0 },
@@ -179,8 +188,8 @@ const iq1s: BlockType = {
 }
 
 /**
- * Low 8 bits of 32 rows | for each row 4 bits: its high 3 bits, the shift's sign | 4 u16: 4 scales of 3 bits
- * for 16 weights each, and 4 bits of the scale of the block, f16, the lowest first.
+ * Low 8 bits of 32 rows | for each row 4 bits: its high 3 bits, the shift's sign | 4 u16: 4 scales
+ * of 3 bits for 16 weights each, and 4 bits of the scale of the block, f16, the lowest first.
  */
 const iq1m: BlockType = {
   layout: { bits: 8, block: 16, rest: 0 },

@@ -1,4 +1,6 @@
-/** Blocks of 32 weights with one scale, and some with one minimum: the types that GGUF had first. */
+/**
+ * Blocks of 32 weights with one scale, and some with one minimum: the types that GGUF had first.
+ */
 
 import { type BlockType, half } from "./block.ts"
 

@@ -1,18 +1,18 @@
 /**
  * Weights stored as floats → codes and scales for MatMulNBits.
  *
- * 8 bits: the largest weight of a block gets code ±127; relative error 5.3e-3 (RMS, normally distributed
- * weights). 4 bits: 8.1e-2, against 8.4e-2 if the largest weight simply gets −8. Each of a few steps is tried
- * around that one: it fixes the codes q of the weights x, for which the scale Σxq / Σq² is the best (least
- * squares) and leaves an error of Σx² − (Σxq)² / Σq². The step with the least error wins. Thirty steps would
- * gain 0.1 % more than these seven.
+ * 8 bits: the largest weight of a block gets code ±127; relative error 5.3e-3 (RMS, normally
+ * distributed weights). 4 bits: 8.1e-2, against 8.4e-2 if the largest weight simply gets −8. Each
+ * of a few steps is tried around that one: it fixes the codes q of the weights x, for which the
+ * scale Σxq / Σq² is the best (least squares) and leaves an error of Σx² − (Σxq)² / Σq². The step
+ * with the least error wins. Thirty steps would gain 0.1 % more than these seven.
  */
 
 import type { Layout } from "./block.ts"
 
 /**
- * Codes that the largest weight of a block may have before rounding; above 8 it is cut off, to the others'
- * gain.
+ * Codes that the largest weight of a block may have before rounding; above 8 it is cut off, to the
+ * others' gain.
  */
 const steps = [7, 7.333, 7.667, 8, 8.333, 8.667, 9]
 
@@ -38,7 +38,9 @@ export function quantize(
   return { codes, scales }
 }
 
-/** Writes the codes of block `sub` and returns its scale; `largest` is the weight of largest size. */
+/**
+ * Writes the codes of block `sub` and returns its scale; `largest` is the weight of largest size.
+ */
 function eightBits(weights: Float64Array, largest: number, codes: Uint8Array, sub: number): number {
   const inverse = largest === 0 ? 0 : 127 / Math.abs(largest)
   // hot

@@ -1,8 +1,9 @@
 /**
- * safetensors: the length of a header, u64 | the header, JSON: a type, a shape and two offsets for each name
+ * safetensors: the length of a header, u64 | the header, JSON: a type, a shape and two offsets for
+ * each name
  * | data. A folder has one file, or several and an index that says which tensor lies in which. The data of a
- * file is covered by its tensors without gaps and without overlaps, which also shows a name that occurs
- * twice.
+ * file is covered by its tensors without gaps and without overlaps, which also shows a name that
+ * occurs twice.
  *
  * Source: the format's description in the README of huggingface/safetensors.
  */
@@ -25,8 +26,8 @@ const singleName = "model.safetensors"
 const indexName = "model.safetensors.index.json"
 
 /**
- * Opens `model.safetensors` of a folder, or all files that `model.safetensors.index.json` names. Reads
- * headers only. Throws ModelError naming the file and what is wrong with it.
+ * Opens `model.safetensors` of a folder, or all files that `model.safetensors.index.json` names.
+ * Reads headers only. Throws ModelError naming the file and what is wrong with it.
  */
 export async function openSafetensors(folder: string): Promise<Weights> {
   const single = join(folder, singleName)

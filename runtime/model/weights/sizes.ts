@@ -1,7 +1,7 @@
 /**
- * The size of a block of each type that a file may store. A header can only be checked if the size of every
- * type in it is known, so this table also holds types that are never unpacked (`layoutOf` in blocks.ts
- * refuses those by name).
+ * The size of a block of each type that a file may store. A header can only be checked if the size
+ * of every type in it is known, so this table also holds types that are never unpacked (`layoutOf`
+ * in blocks.ts refuses those by name).
  */
 
 export interface BlockSize {
@@ -10,7 +10,9 @@ export interface BlockSize {
   readonly bytes: number
 }
 
-/** [number of the type in GGUF, name, values a block, bytes a block]. Source: gguf-py, constants.py. */
+/**
+ * [number of the type in GGUF, name, values a block, bytes a block]. Source: gguf-py, constants.py.
+ */
 const ggufTypes: readonly (readonly [number, string, number, number])[] = [
   [0, "F32", 1, 4],
   [1, "F16", 1, 2],

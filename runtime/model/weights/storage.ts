@@ -1,7 +1,7 @@
 /**
- * Files of weights and the tensors in them. A tensor is placed by its file and its offset; rows are read
- * where they are asked for. Every read is checked against the size of its file, and a file that shrinks
- * meanwhile is an error, not a short array.
+ * Files of weights and the tensors in them. A tensor is placed by its file and its offset; rows are
+ * read where they are asked for. Every read is checked against the size of its file, and a file
+ * that shrinks meanwhile is an error, not a short array.
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
@@ -85,7 +85,10 @@ function reasonOf(error: unknown): string {
   return (error as { code?: string }).code ?? String(error)
 }
 
-/** A tensor and where its bytes lie. The reader of the header has checked that they lie within the file. */
+/**
+ * A tensor and where its bytes lie. The reader of the header has checked that they lie within the
+ * file.
+ */
 export interface PlacedTensor extends Tensor {
   readonly file: WeightsFile
   /** Of its first byte in the file. */

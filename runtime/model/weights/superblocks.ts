@@ -1,13 +1,14 @@
 /**
- * The K types: 256 weights in sub-blocks of 16 or 32. The block has a scale for the scales of its sub-blocks,
- * which are small integers, and Q2_K, Q4_K and Q5_K another one for their minima, which are subtracted.
+ * The K types: 256 weights in sub-blocks of 16 or 32. The block has a scale for the scales of its
+ * sub-blocks, which are small integers, and Q2_K, Q4_K and Q5_K another one for their minima, which
+ * are subtracted.
  */
 
 import { type BlockType, half } from "./block.ts"
 
 /**
- * 16 bytes: scale in the low nibble, minimum in the high one | 64 bytes of 2 bits | scale f16 | scale of
- * minima f16.
+ * 16 bytes: scale in the low nibble, minimum in the high one | 64 bytes of 2 bits | scale f16 |
+ * scale of minima f16.
  */
 const q2k: BlockType = {
   layout: { bits: 4, block: 16, rest: 16 },
@@ -25,8 +26,8 @@ const q2k: BlockType = {
 }
 
 /**
- * 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. `zero` is added to
- * each code.
+ * 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. `zero` is
+ * added to each code.
  */
 export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
   // hot
@@ -41,8 +42,8 @@ export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: numb
 }
 
 /**
- * 32 bytes of third bits, bit k of byte i for weight 32k + i: where it is 0, 4 is subtracted | 64 bytes of 2
- * bits | 12 bytes with 16 scales of 6 bits | scale f16.
+ * 32 bytes of third bits, bit k of byte i for weight 32k + i: where it is 0, 4 is subtracted | 64
+ * bytes of 2 bits | 12 bytes with 16 scales of 6 bits | scale f16.
  */
 const q3k: BlockType = {
   layout: { bits: 4, block: 16, rest: 0 },
@@ -61,7 +62,8 @@ const q3k: BlockType = {
 }
 
 /**
- * 32 bytes of one bit a weight: bit k of byte i is added to the code of weight 32k + i, moved up by `shift`.
+ * 32 bytes of one bit a weight: bit k of byte i is added to the code of weight 32k + i, moved up by
+ * `shift`.
  */
 function addBits(bytes: DataView, at: number, codes: Int32Array, to: number, shift: number): void {
   // hot
@@ -93,8 +95,8 @@ const q5k: BlockType = {
 }
 
 /**
- * 8 scales and 8 minima of 6 bits: four each in bytes 0–3 and 4–7, whose upper 2 bits go on the nibbles of
- * bytes 8–11.
+ * 8 scales and 8 minima of 6 bits: four each in bytes 0–3 and 4–7, whose upper 2 bits go on the
+ * nibbles of bytes 8–11.
  */
 function scalesAndMinima(
   bytes: DataView,
@@ -117,8 +119,8 @@ function scalesAndMinima(
 }
 
 /**
- * 128 bytes of nibbles: 32 bytes hold 64 weights, low nibbles the first of them. `zero` is added to each
- * code.
+ * 128 bytes of nibbles: 32 bytes hold 64 weights, low nibbles the first of them. `zero` is added to
+ * each code.
  */
 function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
   // hot
@@ -131,7 +133,8 @@ function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number, zer
 }
 
 /**
- * 128 bytes of nibbles: 64 hold 128 weights, low nibbles the first 64 | 64 bytes of 2 upper bits, as in Q2_K
+ * 128 bytes of nibbles: 64 hold 128 weights, low nibbles the first 64 | 64 bytes of 2 upper bits,
+ * as in Q2_K
  * | 16 signed scales | scale f16.
  */
 const q6k: BlockType = {

@@ -1,5 +1,6 @@
 /**
- * Types of 4 bits whose codes are looked up in a table of 16 signed bytes, so that 8 bits hold them exactly.
+ * Types of 4 bits whose codes are looked up in a table of 16 signed bytes, so that 8 bits hold them
+ * exactly.
  */
 
 import { type BlockType, half } from "./block.ts"
@@ -14,8 +15,8 @@ function codesOf(quants: readonly number[]): Uint8Array {
 }
 
 /**
- * The scales of all exponents. Weights of exponents above 252 would be no float32, and 255 means not a
- * number.
+ * The scales of all exponents. Weights of exponents above 252 would be no float32, and 255 means
+ * not a number.
  */
 const e8m0Scales = Float32Array.from({ length: 256 }, (_, exponent) => {
   return exponent > 252 ? Number.NaN : 2 ** (exponent - 128)

@@ -4,9 +4,9 @@ import { type BlockSource, type BlockTarget, type BlockType, half } from "./bloc
 import { twoBits } from "./superblocks.ts"
 
 /**
- * Five weights a byte, as digits of a fraction in base 3: byte / 256 · 3^(n+1), whole part modulo 3, is digit
- * n. Digit n of 32 bytes are weights 32n to 32n + 31; then come 16 bytes with 80 weights in the same way, 4
- * bytes with four digits each, and the scale f16.
+ * Five weights a byte, as digits of a fraction in base 3: byte / 256 · 3^(n+1), whole part modulo
+ * 3, is digit n. Digit n of 32 bytes are weights 32n to 32n + 31; then come 16 bytes with 80
+ * weights in the same way, 4 bytes with four digits each, and the scale f16.
  */
 const tq1_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
