@@ -63,6 +63,85 @@ const Zero = 0x30
 const shortestTime = 9
 const Unbounded = 0x7fffffff
 
+/** Bytes from `low` to `high`, and the place behind them. */
+interface Way {
+  readonly low: number
+  readonly high: number
+  readonly place: readonly number[]
+}
+
+function text(characters: string, ...place: number[]): Way[] {
+  return [...characters].map((character) => {
+    const byte = character.charCodeAt(0)
+    return { low: byte, high: byte, place }
+  })
+}
+
+function digits(low: number, high: number, placeAfter: (digit: number) => number[]): Way[] {
+  const all: Way[] = []
+  for (let d = low; d <= high; d++) all.push({ low: Zero + d, high: Zero + d, place: placeAfter(d) })
+  return all
+}
+
+/** The offset after a time, and `between` the signs and letters in byte order: what else may come. */
+function zone(local: number, between: readonly Way[]): Way[] {
+  if (local === AnyTime) return [...text("+-", ZoneHour), ...between, ...text("Zz", End)]
+  const fixed = (minutes: number) => [FixedZone, 100 * Math.floor(minutes / 60) + (minutes % 60), 0]
+  const plus = text("+", ...fixed((local + 1) % minutesADay))
+  const minus = text("-", ...fixed(minutesADay - 1 - local))
+  return [...plus, ...minus, ...between, ...(local === minutesADay - 1 ? text("Zz", End) : [])]
+}
+
+/** By place: the ways on. A place has up to three numbers more. */
+const ways: Readonly<Record<number, (a: number, b: number, c: number) => readonly Way[]>> = {
+  [Year]: () => digits(0, 9, (d) => [Year2, d % 2]),
+  [Year2]: (a) => digits(0, 9, (d) => [Year3, (2 * a + d) % 4 === 0 ? 1 : 0]),
+  [Year3]: (a) => digits(0, 9, (d) => [Year4, a, d % 2, d === 0 ? 1 : 0]),
+  [Year4]: (a, b, c) =>
+    digits(0, 9, (d) => {
+      const isCentury = c === 1 && d === 0
+      return [YearEnd, (2 * b + d) % 4 === 0 && (!isCentury || a === 1) ? 1 : 0]
+    }),
+  [YearEnd]: (a) => text("-", Month, a),
+  [Month]: (a) => digits(0, 1, (d) => [Month2, d, a]),
+  [Month2]: (a, b) =>
+    digits(a === 0 ? 1 : 0, a === 0 ? 9 : 2, (d) => {
+      const month = 10 * a + d
+      return [MonthEnd, month === 2 && b === 1 ? 29 : daysOf[month - 1]]
+    }),
+  [MonthEnd]: (a) => text("-", Day, a),
+  [Day]: (a) => digits(0, Math.floor(a / 10), (d) => [Day2, a, d]),
+  [Day2]: (a, b) => digits(b === 0 ? 1 : 0, b === Math.floor(a / 10) ? a % 10 : 9, () => [DateEnd]),
+  [DateEnd]: () => text("Tt", Hour),
+  [Hour]: () => digits(0, 2, (d) => [Hour2, d]),
+  [Hour2]: (a) => digits(0, a === 2 ? 3 : 9, (d) => [HourEnd, 10 * a + d]),
+  [HourEnd]: (a) => text(":", Minute, a),
+  [Minute]: (a) => digits(0, 5, (d) => [Minute2, a, d]),
+  [Minute2]: (a, b) => digits(0, 9, (d) => [MinuteEnd, 60 * a + 10 * b + d]),
+  [MinuteEnd]: (a) => text(":", Second, a),
+  [Second]: (a) => [...digits(0, 5, () => [Second2]), ...text("6", LeapSecond, a)],
+  [Second2]: () => digits(0, 9, () => [SecondEnd, AnyTime]),
+  [LeapSecond]: (a) => text("0", SecondEnd, a),
+  [SecondEnd]: (a) => zone(a, text(".", Point, a)),
+  [Point]: (a) => digits(0, 9, () => [Fraction, a]),
+  [Fraction]: (a) =>
+    zone(
+      a,
+      digits(0, 9, () => [Fraction, a]),
+    ),
+  [ZoneHour]: () => digits(0, 2, (d) => [ZoneHour2, d]),
+  [ZoneHour2]: (a) => digits(0, a === 2 ? 3 : 9, () => [ZoneHourEnd]),
+  [ZoneHourEnd]: () => text(":", ZoneMinute),
+  [ZoneMinute]: () => digits(0, 5, () => [ZoneMinute2]),
+  [ZoneMinute2]: () => digits(0, 9, () => [End]),
+  [FixedZone]: (a, b) => {
+    const offset = String(a).padStart(4, "0")
+    const clock = `${offset.slice(0, 2)}:${offset.slice(2)}`
+    return text(clock[b], ...(b + 1 === clock.length ? [End] : [FixedZone, a, b + 1]))
+  },
+  [End]: () => [],
+}
+
 class TimestampMachine implements ByteMachine {
   readonly start: number
   private readonly places = new TupleTable()
@@ -81,115 +160,8 @@ class TimestampMachine implements ByteMachine {
 
   row(state: number): number[] {
     const [at, a = 0, b = 0, c = 0] = this.places.view(state)
-    const row: number[] = []
-    const go = (low: number, high: number, ...place: number[]) => {
-      row.push(low | (high << 8), this.places.intern(place))
-    }
-    const goText = (characters: string, ...place: number[]) => {
-      for (const character of characters) go(character.charCodeAt(0), character.charCodeAt(0), ...place)
-    }
-    const digits = (low: number, high: number, place: (digit: number) => number[]) => {
-      for (let digit = low; digit <= high; digit++) go(Zero + digit, Zero + digit, ...place(digit))
-    }
-    switch (at) {
-      case Year:
-        digits(0, 9, (d) => [Year2, d % 2])
-        break
-      case Year2:
-        digits(0, 9, (d) => [Year3, (2 * a + d) % 4 === 0 ? 1 : 0])
-        break
-      case Year3:
-        digits(0, 9, (d) => [Year4, a, d % 2, d === 0 ? 1 : 0])
-        break
-      case Year4:
-        digits(0, 9, (d) => {
-          const isCentury = c === 1 && d === 0
-          return [YearEnd, (2 * b + d) % 4 === 0 && (!isCentury || a === 1) ? 1 : 0]
-        })
-        break
-      case YearEnd:
-        goText("-", Month, a)
-        break
-      case Month:
-        digits(0, 1, (d) => [Month2, d, a])
-        break
-      case Month2:
-        digits(a === 0 ? 1 : 0, a === 0 ? 9 : 2, (d) => {
-          const month = 10 * a + d
-          return [MonthEnd, month === 2 && b === 1 ? 29 : daysOf[month - 1]]
-        })
-        break
-      case MonthEnd:
-        goText("-", Day, a)
-        break
-      case Day:
-        digits(0, Math.floor(a / 10), (d) => [Day2, a, d])
-        break
-      case Day2:
-        digits(b === 0 ? 1 : 0, b === Math.floor(a / 10) ? a % 10 : 9, () => [DateEnd])
-        break
-      case DateEnd:
-        if (!this.isDateEnough) goText("Tt", Hour)
-        break
-      case Hour:
-        digits(0, 2, (d) => [Hour2, d])
-        break
-      case Hour2:
-        digits(0, a === 2 ? 3 : 9, (d) => [HourEnd, 10 * a + d])
-        break
-      case HourEnd:
-        goText(":", Minute, a)
-        break
-      case Minute:
-        digits(0, 5, (d) => [Minute2, a, d])
-        break
-      case Minute2:
-        digits(0, 9, (d) => [MinuteEnd, 60 * a + 10 * b + d])
-        break
-      case MinuteEnd:
-        goText(":", Second, a)
-        break
-      case Second:
-        digits(0, 5, () => [Second2])
-        goText("6", LeapSecond, a)
-        break
-      case Second2:
-        digits(0, 9, () => [SecondEnd, AnyTime])
-        break
-      case LeapSecond:
-        goText("0", SecondEnd, a)
-        break
-      case SecondEnd:
-        this.zone(a, goText, () => goText(".", Point, a))
-        break
-      case Point:
-        digits(0, 9, () => [Fraction, a])
-        break
-      case Fraction:
-        this.zone(a, goText, () => digits(0, 9, () => [Fraction, a]))
-        break
-      case ZoneHour:
-        digits(0, 2, (d) => [ZoneHour2, d])
-        break
-      case ZoneHour2:
-        digits(0, a === 2 ? 3 : 9, () => [ZoneHourEnd])
-        break
-      case ZoneHourEnd:
-        goText(":", ZoneMinute)
-        break
-      case ZoneMinute:
-        digits(0, 5, () => [ZoneMinute2])
-        break
-      case ZoneMinute2:
-        digits(0, 9, () => [End])
-        break
-      case FixedZone: {
-        const offset = String(a).padStart(4, "0")
-        const text = `${offset.slice(0, 2)}:${offset.slice(2)}`
-        goText(text[b], ...(b + 1 === text.length ? [End] : [FixedZone, a, b + 1]))
-      }
-    }
-    return row
+    if (at === DateEnd && this.isDateEnough) return []
+    return ways[at](a, b, c).flatMap(({ low, high, place }) => [low | (high << 8), this.places.intern(place)])
   }
 
   lengths(state: number): TextLengths {
@@ -211,25 +183,6 @@ class TimestampMachine implements ByteMachine {
     const low = clock + zone
     // A fraction takes two characters or more.
     return { low, high: Unbounded, from: at < Point ? low + 2 : low, to: Unbounded }
-  }
-
-  /** The offset after a time, and `between` the signs and letters in byte order: what else may come. */
-  private zone(
-    local: number,
-    goText: (characters: string, ...place: number[]) => void,
-    between: () => void,
-  ): void {
-    if (local === AnyTime) {
-      goText("+-", ZoneHour)
-      between()
-      goText("Zz", End)
-      return
-    }
-    const fixed = (minutes: number) => [FixedZone, 100 * Math.floor(minutes / 60) + (minutes % 60), 0]
-    goText("+", ...fixed((local + 1) % minutesADay))
-    goText("-", ...fixed(minutesADay - 1 - local))
-    between()
-    if (local === minutesADay - 1) goText("Zz", End)
   }
 }
 

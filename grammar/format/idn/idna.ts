@@ -101,12 +101,6 @@ const specials: readonly (readonly [special: number, ...ranges: number[]])[] = [
   [Special.ExtendedDigit, 0x6f0, 0x6f9],
 ]
 
-const prefixes: readonly [number, CodePointRanges][] = [
-  [Prefix.X, [0x58, 0x58, 0x78, 0x78]],
-  [Prefix.N, [0x4e, 0x4e, 0x6e, 0x6e]],
-  [Prefix.Hyphen, [0x2d, 0x2d]],
-]
-
 // Bidi_Class: right to left by block, but for marks and digits; the rest is L, with few exceptions among valid characters.
 const rightToLeft: CodePointRanges = [
   0x590, 0x8ff, 0xfb1d, 0xfdff, 0xfe70, 0xfeff, 0x10800, 0x10fff, 0x1e800, 0x1efff,
@@ -161,79 +155,95 @@ function derive(): Idna {
     ...specials.map(([, ...ranges]) => ranges),
   )
   const marks = intersect(propertyRanges("M"), characters)
-  const nonspacing = intersect(unite(propertyRanges("Mn"), propertyRanges("Me")), characters)
+  const properties = propertiesOf(characters)
   const ranks = combiningRanks(marks)
   const virama = ranks.get(0x94d)
   const { secondIds, compositionIds, seconds } = compositionsIn()
-  const scripts: [number, CodePointRanges][] = [
-    [Script.Greek, propertyRanges("Script=Greek")],
-    [Script.Hebrew, propertyRanges("Script=Hebrew")],
-    [
-      Script.Japanese,
-      unite(
-        propertyRanges("Script=Hiragana"),
-        propertyRanges("Script=Katakana"),
-        propertyRanges("Script=Han"),
-      ),
-    ],
-  ]
-  const joinings: [number, CodePointRanges][] = [
-    [Joining.Dual, dualJoining],
-    [Joining.Right, rightJoining],
-    [Joining.Left, leftJoining],
-    [Joining.Transparent, unite(nonspacing, transparentLetters)],
-  ]
-  const bidis: [number, CodePointRanges][] = [
-    [Bidi.European, europeanDigits],
-    [Bidi.Arabic, arabicDigits],
-    [Bidi.Neutral, neutral],
-    [Bidi.Mark, subtract(nonspacing, marksFromLeft)],
-    [Bidi.R, rightToLeft],
-  ]
-  const special = specials.map(([id, ...ranges]): [number, CodePointRanges] => [id, ranges])
 
   // Every property changes only at a cut, so one character speaks for all up to the next.
-  const cuts = new Set([0])
+  const cuts = new Set([0, ...zoneStarts])
   const cutAt = (ranges: CodePointRanges) => {
     for (let i = 0; i < ranges.length; i += 2) cuts.add(ranges[i]).add(ranges[i + 1] + 1)
   }
-  for (const [, ranges] of [...scripts, ...joinings, ...bidis, ...special, ...prefixes]) cutAt(ranges)
+  for (const [, ranges] of Object.values(properties).flat()) cutAt(ranges)
   cutAt(characters)
   cutAt(marks)
   for (const point of [...ranks.keys(), ...secondIds.keys(), ...compositionIds.keys()]) cutAt([point, point])
-  for (const start of zoneStarts) cuts.add(start)
 
-  const find = (sets: readonly [number, CodePointRanges][], point: number) =>
-    sets.find(([, ranges]) => includes(ranges, point))?.[0] ?? 0
+  const find = (property: Property, point: number) =>
+    properties[property].find(([, ranges]) => includes(ranges, point))?.[0] ?? 0
   const table = new TupleTable()
   const classes: CharacterClass[] = []
+  const classAt = (point: number): number => {
+    if (!includes(characters, point)) return -1
+    const made: CharacterClass = {
+      special: find("special", point),
+      bidi: find("bidi", point),
+      script: find("script", point),
+      joining: find("joining", point),
+      prefix: find("prefix", point),
+      isMark: includes(marks, point),
+      isVirama: virama !== undefined && ranks.get(point) === virama,
+      rank: ranks.get(point) ?? 0,
+      second: secondIds.get(point) ?? -1,
+      compositions: compositionIds.get(point) ?? 0,
+      zone: point < 0x80 ? NoZone : zoneOf(point),
+    }
+    const before = table.count
+    const id = table.intern(Object.values(made).map(Number))
+    if (id === before) classes.push(made)
+    return id
+  }
+  return { ...runsOf(cuts, classAt), classes, seconds }
+}
+
+type Property = "special" | "bidi" | "script" | "joining" | "prefix"
+
+/** By property, its values with the characters that have them; of several the first one counts, and 0 where there is none. */
+function propertiesOf(characters: CodePointRanges): Record<Property, [number, CodePointRanges][]> {
+  const nonspacing = intersect(unite(propertyRanges("Mn"), propertyRanges("Me")), characters)
+  const script = (name: string) => propertyRanges(`Script=${name}`)
+  return {
+    special: specials.map(([id, ...ranges]) => [id, ranges]),
+    bidi: [
+      [Bidi.European, europeanDigits],
+      [Bidi.Arabic, arabicDigits],
+      [Bidi.Neutral, neutral],
+      [Bidi.Mark, subtract(nonspacing, marksFromLeft)],
+      [Bidi.R, rightToLeft],
+    ],
+    script: [
+      [Script.Greek, script("Greek")],
+      [Script.Hebrew, script("Hebrew")],
+      [Script.Japanese, unite(script("Hiragana"), script("Katakana"), script("Han"))],
+    ],
+    joining: [
+      [Joining.Dual, dualJoining],
+      [Joining.Right, rightJoining],
+      [Joining.Left, leftJoining],
+      [Joining.Transparent, unite(nonspacing, transparentLetters)],
+    ],
+    prefix: [
+      [Prefix.X, [0x58, 0x58, 0x78, 0x78]],
+      [Prefix.N, [0x4e, 0x4e, 0x6e, 0x6e]],
+      [Prefix.Hyphen, [0x2d, 0x2d]],
+    ],
+  }
+}
+
+/** The runs of characters with one class, where the class changes only at `cuts`. */
+function runsOf(
+  cuts: Iterable<number>,
+  classAt: (point: number) => number,
+): Pick<Idna, "starts" | "ids" | "runOf" | "classOf"> {
   const starts: number[] = []
   const ids: number[] = []
   for (const point of [...cuts].sort((a, b) => a - b)) {
-    let id = -1
-    if (includes(characters, point)) {
-      const made: CharacterClass = {
-        special: find(special, point),
-        bidi: find(bidis, point),
-        script: find(scripts, point),
-        joining: find(joinings, point),
-        prefix: find(prefixes, point),
-        isMark: includes(marks, point),
-        isVirama: virama !== undefined && ranks.get(point) === virama,
-        rank: ranks.get(point) ?? 0,
-        second: secondIds.get(point) ?? -1,
-        compositions: compositionIds.get(point) ?? 0,
-        zone: point < 0x80 ? NoZone : zoneOf(point),
-      }
-      const before = table.count
-      id = table.intern(Object.values(made).map(Number))
-      if (id === before) classes.push(made)
-    }
+    const id = classAt(point)
     if (ids.length > 0 && ids[ids.length - 1] === id) continue
     starts.push(point)
     ids.push(id)
   }
-
   const runOf = (point: number) => {
     let [low, high] = [0, starts.length]
     while (low < high) {
@@ -244,8 +254,6 @@ function derive(): Idna {
     return low - 1
   }
   return {
-    classes,
-    seconds,
     starts: Int32Array.from(starts),
     ids: Int32Array.from(ids),
     runOf,

@@ -64,15 +64,18 @@ class IdnHostnameMachine implements ByteMachine {
       const [from, base, more, least] = this.places.view(state)
       const size = 64 ** (more - 1)
       for (let byte = 0x80; byte <= 0xbf; byte++) {
-        this.addBlock(row, byte, from, base + (byte - 0x80) * size, more - 1, least)
+        this.addBlock(row, byte, from, { base: base + (byte - 0x80) * size, more: more - 1, least: least })
       }
       return row
     }
-    for (let byte = 0x2d; byte <= 0x7a; byte++) this.addBlock(row, byte, state, byte, 0, 0)
-    for (let byte = 0xc2; byte <= 0xdf; byte++) this.addBlock(row, byte, state, (byte & 0x1f) << 6, 1, 0x80)
-    for (let byte = 0xe0; byte <= 0xef; byte++) this.addBlock(row, byte, state, (byte & 0x0f) << 12, 2, 0x800)
+    for (let byte = 0x2d; byte <= 0x7a; byte++)
+      this.addBlock(row, byte, state, { base: byte, more: 0, least: 0 })
+    for (let byte = 0xc2; byte <= 0xdf; byte++)
+      this.addBlock(row, byte, state, { base: (byte & 0x1f) << 6, more: 1, least: 0x80 })
+    for (let byte = 0xe0; byte <= 0xef; byte++)
+      this.addBlock(row, byte, state, { base: (byte & 0x0f) << 12, more: 2, least: 0x800 })
     for (let byte = 0xf0; byte <= 0xf4; byte++)
-      this.addBlock(row, byte, state, (byte & 0x07) << 18, 3, 0x10000)
+      this.addBlock(row, byte, state, { base: (byte & 0x07) << 18, more: 3, least: 0x10000 })
     return row
   }
 
@@ -84,7 +87,7 @@ class IdnHostnameMachine implements ByteMachine {
         if (byte === 0x2e) return this.afterALabel(state)
         if (byte >= 0x80) {
           const row: number[] = []
-          this.addBlock(row, byte, state, (byte & 0x0f) << 12, 2, 0x800)
+          this.addBlock(row, byte, state, { base: (byte & 0x0f) << 12, more: 2, least: 0x800 })
           return row.length === 0 ? Dead : row[1]
         }
         const next = this.aLabels.after(this.beginningOf(state), byte)
@@ -183,9 +186,7 @@ class IdnHostnameMachine implements ByteMachine {
     row: number[],
     byte: number,
     state: number,
-    base: number,
-    more: number,
-    least: number,
+    { base, more, least }: { base: number; more: number; least: number },
   ): void {
     const target = this.firstAfter(state, Math.max(base, least), base + 64 ** more)
     if (target === Dead) return
