@@ -18,7 +18,6 @@ import { GuidanceKey, guidanceNote } from "./guidance.ts"
 import { Keywords } from "./keywords.ts"
 import {
   describeValue,
-  type Members,
   malformed,
   mapOf,
   readCount,
@@ -28,7 +27,7 @@ import {
 } from "./keywordvalue.ts"
 import { dialectNote, patternExpr } from "./pattern.ts"
 import type { JsonNode } from "./reader.ts"
-import { readNumeric, readType } from "./typekeywords.ts"
+import { type KeywordPlace, readNumeric, readType } from "./typekeywords.ts"
 import { valueKey } from "./value.ts"
 
 export interface ReadOptions {
@@ -46,14 +45,27 @@ export interface ReadOptions {
 /** Any names, or those alone that the schema declares. */
 export type OpenObjects = "declared" | "always"
 
-/** A keyword's value, and what it is said about. */
-interface KeywordPlace {
-  readonly keywords: Keywords
-  readonly node: SchemaNode
-  readonly members: Members
-  readonly value: JsonNode
-  readonly path: string
-}
+/** What a keyword's value is: a count, an upper bound of counts, names, a schema, or schemas. */
+type Holding = "count" | "most" | "names" | "schema" | "schemas"
+
+/** Keywords whose value is a field of `Keywords`, as it is. */
+const fields: ReadonlyMap<string, { name: keyof Keywords; holds: Holding }> = new Map([
+  ["minLength", { name: "minLength", holds: "count" }],
+  ["maxLength", { name: "maxLength", holds: "most" }],
+  ["minItems", { name: "minItems", holds: "count" }],
+  ["maxItems", { name: "maxItems", holds: "most" }],
+  ["minProperties", { name: "minProperties", holds: "count" }],
+  ["maxProperties", { name: "maxProperties", holds: "most" }],
+  ["required", { name: "required", holds: "names" }],
+  ["prefixItems", { name: "prefix", holds: "schemas" }],
+  ["additionalProperties", { name: "additional", holds: "schema" }],
+  ["propertyNames", { name: "propertyNames", holds: "schema" }],
+  ["unevaluatedProperties", { name: "unevaluatedProperties", holds: "schema" }],
+  ["unevaluatedItems", { name: "unevaluatedItems", holds: "schema" }],
+])
+
+/** Those of them that are about names that `properties` does not declare. */
+const namesOthers = new Set(["additionalProperties", "propertyNames", "unevaluatedProperties"])
 
 const closedNote = "only these names: the schema says nothing of others, and openObjects is declared"
 
@@ -122,6 +134,14 @@ export class KeywordReader {
       meant = all[0]
     }
     return node
+  }
+
+  /** `node`, and what its `allOf` and `$ref` add to it: what holds of each of its values. */
+  inAnyCase(node: SchemaNode): readonly SchemaNode[] {
+    if (this.of(node).all.length === 0) return [node]
+    const nodes = new Set([node])
+    for (const each of nodes) for (const other of this.of(each).all) nodes.add(other)
+    return [...nodes]
   }
 
   /** An upper bound of lengths or of counts. Those that no value comes up to say nothing. */
@@ -233,172 +253,167 @@ export class KeywordReader {
 
   /** Puts one keyword in its place. Returns the reason when it has no effect here. */
   private readKeyword(place: KeywordPlace, keyword: string): string | undefined {
-    const { graph } = this
     const { keywords, node, members, value, path } = place
-    const { dialect } = node
+    const field = fields.get(keyword)
+    if (field !== undefined) {
+      if (namesOthers.has(keyword)) keywords.coversOthers = true
+      Object.assign(keywords, { [field.name]: this.valueOf(place, field.holds) })
+      return undefined
+    }
     switch (keyword) {
       case "type":
-        readType(keywords, value, path, dialect.lexicalIntegers)
-        return
+        return readType(keywords, value, path, node.dialect.lexicalIntegers)
       case "enum":
-        if (value.kind !== "array") throw malformed(path, "an array", value)
-        keywords.enum = keywords.enum === null ? value.items : intersect(keywords.enum, value.items)
-        return
-      case "const":
-        keywords.enum = keywords.enum === null ? [value] : intersect(keywords.enum, [value])
-        return
-      case "$ref":
-        keywords.all = append(keywords.all, below(keywords, graph.ref(node, readString(value, path))))
-        return
-      case "$dynamicRef":
-        keywords.all = append(keywords.all, below(keywords, graph.dynamicRef(node, readString(value, path))))
-        return
-      case "$recursiveRef":
-        keywords.all = append(keywords.all, below(keywords, graph.recursiveRef(node)))
-        return
-      case "allOf":
-        keywords.all = [...keywords.all, ...this.list(place)]
-        return
-      case "anyOf":
-        keywords.any = [this.list(place)]
-        return
-      case "oneOf":
-        keywords.one = [this.list(place)]
-        return
-      case "not":
-        keywords.not = [this.child(place)]
-        return
-      case "if":
-        return this.readIf(place)
-      case "then":
-      case "else":
-        return members.has("if") ? undefined : "no if"
-      case "minLength":
-        keywords.minLength = readCount(value, path)
-        return
-      case "maxLength":
-        keywords.maxLength = this.readMost(value, path)
-        return
-      case "pattern":
-        keywords.patterns = append(
-          keywords.patterns,
-          patternExpr(readString(value, path), path, this.options.limits),
-        )
-        return
-      case "format":
-        return this.readFormat(keywords, node, readString(value, path))
+      case "const": {
+        if (keyword === "enum" && value.kind !== "array") throw malformed(path, "an array", value)
+        const values = keyword === "enum" && value.kind === "array" ? value.items : [value]
+        keywords.enum = keywords.enum === null ? values : intersect(keywords.enum, values)
+        return undefined
+      }
       case "minimum":
       case "maximum":
       case "exclusiveMinimum":
       case "exclusiveMaximum":
       case "multipleOf":
-        return readNumeric(keywords, node, members, keyword, value, path)
-      case "properties": {
-        const properties = new Map<string, SchemaNode>()
-        for (const [name, item] of mapOf(value, path)) properties.set(name, this.named(place, name, item))
-        if (properties.size > 0) keywords.properties = properties
-        keywords.declaresNames = true
-        return
+        return readNumeric(place, keyword)
+      case "pattern": {
+        const expr = patternExpr(readString(value, path), path, this.options.limits)
+        keywords.patterns = append(keywords.patterns, expr)
+        return undefined
       }
-      case "patternProperties":
-        keywords.coversOthers = true
-        keywords.patternProperties = [...mapOf(value, path)].map(([pattern, item]) => {
-          const expr = patternExpr(pattern, `${path}/${encodeToken(pattern)}`, this.options.limits)
-          return { expr, node: this.named(place, pattern, item) }
-        })
-        return
-      case "additionalProperties":
-        keywords.coversOthers = true
-        keywords.additional = this.child(place)
-        return
-      case "required":
-        keywords.required = readStrings(value, path)
-        return
-      case "minProperties":
-        keywords.minProperties = readCount(value, path)
-        return
-      case "maxProperties":
-        keywords.maxProperties = this.readMost(value, path)
-        return
-      case "propertyNames":
-        keywords.coversOthers = true
-        keywords.propertyNames = this.child(place)
-        return
-      case "dependentRequired":
-      case "dependentSchemas":
-      case "dependencies":
-        for (const [name, item] of mapOf(value, path)) {
-          const isList =
-            keyword === "dependentRequired" || (keyword === "dependencies" && item.kind === "array")
-          if (isList) {
-            const names = readStrings(item, `${path}/${encodeToken(name)}`)
-            keywords.dependentRequired = append(keywords.dependentRequired, [name, names] as const)
-          } else {
-            keywords.dependentSchemas = append(keywords.dependentSchemas, [
-              name,
-              this.named(place, name, item),
-            ] as const)
-          }
-        }
-        return
-      case "prefixItems":
-        keywords.prefix = this.list(place)
-        return
-      case "items":
-        if (value.kind === "array") {
-          if (members.has("prefixItems") && dialect.keywords.has("prefixItems")) {
-            throw new GrammarError(
-              "syntax",
-              path,
-              "an array of schemas beside prefixItems. Use one spelling of tuples",
-            )
-          }
-          keywords.prefix = value.items.length === 0 ? [] : this.list(place)
-        } else {
-          keywords.rest = this.child(place)
-        }
-        return
-      case "additionalItems":
-        if (members.get("items")?.kind !== "array") return "no tuple in items"
-        keywords.rest = this.child(place)
-        return
-      case "minItems":
-        keywords.minItems = readCount(value, path)
-        return
-      case "maxItems":
-        keywords.maxItems = this.readMost(value, path)
-        return
-      case "contains": {
-        const bound = (name: string) => (dialect.keywords.has(name) ? members.get(name) : undefined)
-        const [min, max] = [bound("minContains"), bound("maxContains")]
-        keywords.contains = {
-          node: this.child(place),
-          min: min === undefined ? 1 : readCount(min, `${node.pointer}/minContains`),
-          max: max === undefined ? Infinite : this.readMost(max, `${node.pointer}/maxContains`),
-        }
-        return
-      }
+      case "format":
+        return this.readFormat(keywords, node, readString(value, path))
+      case "uniqueItems":
+        if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
+        keywords.unique = value.kind === "true"
+        return undefined
       case "minContains":
       case "maxContains":
         readCount(value, path)
         return members.has("contains") ? undefined : "no contains"
-      case "uniqueItems":
-        if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
-        keywords.unique = value.kind === "true"
-        return
-      case "unevaluatedProperties":
-        keywords.coversOthers = true
-        keywords.unevaluatedProperties = this.child(place)
-        return
-      case "unevaluatedItems":
-        keywords.unevaluatedItems = this.child(place)
-        return
+      default:
+        return this.readApplicator(place, keyword)
+    }
+  }
+
+  /** What a keyword of `fields` holds. */
+  private valueOf(place: KeywordPlace, holds: Holding): unknown {
+    const { value, path } = place
+    switch (holds) {
+      case "count":
+        return readCount(value, path)
+      case "most":
+        return this.readMost(value, path)
+      case "names":
+        return readStrings(value, path)
+      case "schema":
+        return this.child(place)
+      default:
+        return this.list(place)
+    }
+  }
+
+  /** As `readKeyword`, for the keywords that hold schemas and are not in `fields`. */
+  private readApplicator(place: KeywordPlace, keyword: string): string | undefined {
+    const { graph } = this
+    const { keywords, node, members, value, path } = place
+    switch (keyword) {
+      case "$ref":
+        keywords.all = append(keywords.all, below(keywords, graph.ref(node, readString(value, path))))
+        return undefined
+      case "$dynamicRef":
+        keywords.all = append(keywords.all, below(keywords, graph.dynamicRef(node, readString(value, path))))
+        return undefined
+      case "$recursiveRef":
+        keywords.all = append(keywords.all, below(keywords, graph.recursiveRef(node)))
+        return undefined
+      case "allOf":
+        keywords.all = [...keywords.all, ...this.list(place)]
+        return undefined
+      case "anyOf":
+        keywords.any = [this.list(place)]
+        return undefined
+      case "oneOf":
+        keywords.one = [this.list(place)]
+        return undefined
+      case "not":
+        keywords.not = [this.child(place)]
+        return undefined
+      case "if":
+        return this.readIf(place)
+      case "then":
+      case "else":
+        return members.has("if") ? undefined : "no if"
+      case "properties":
+      case "patternProperties":
+      case "dependentRequired":
+      case "dependentSchemas":
+      case "dependencies":
+        this.readNamed(place, keyword)
+        return undefined
+      case "items":
+        this.readItems(place)
+        return undefined
+      case "additionalItems":
+        if (members.get("items")?.kind !== "array") return "no tuple in items"
+        keywords.rest = this.child(place)
+        return undefined
+      case "contains":
+        this.readContains(place)
+        return undefined
       default:
         throw new GrammarError(
           "unsupported",
           path,
           `${keyword} is not supported. Remove it, or check it after generation`,
         )
+    }
+  }
+
+  /** A keyword whose value has an entry for each of some names or patterns. */
+  private readNamed(place: KeywordPlace, keyword: string): void {
+    const { keywords, value, path } = place
+    const entries = mapOf(value, path)
+    if (keyword === "properties") {
+      keywords.declaresNames = true
+      if (entries.size === 0) return
+      keywords.properties = new Map([...entries].map(([name, item]) => [name, this.named(place, name, item)]))
+    } else if (keyword === "patternProperties") {
+      keywords.coversOthers = true
+      keywords.patternProperties = [...entries].map(([pattern, item]) => {
+        const expr = patternExpr(pattern, `${path}/${encodeToken(pattern)}`, this.options.limits)
+        return { expr, node: this.named(place, pattern, item) }
+      })
+    } else {
+      for (const [name, item] of entries) {
+        if (keyword === "dependentRequired" || (keyword === "dependencies" && item.kind === "array")) {
+          const entry = [name, readStrings(item, `${path}/${encodeToken(name)}`)] as const
+          keywords.dependentRequired = append(keywords.dependentRequired, entry)
+        } else {
+          const entry = [name, this.named(place, name, item)] as const
+          keywords.dependentSchemas = append(keywords.dependentSchemas, entry)
+        }
+      }
+    }
+  }
+
+  private readItems(place: KeywordPlace): void {
+    const { keywords, node, members, value, path } = place
+    if (value.kind !== "array") keywords.rest = this.child(place)
+    else if (members.has("prefixItems") && node.dialect.keywords.has("prefixItems")) {
+      const message = "an array of schemas beside prefixItems. Use one spelling of tuples"
+      throw new GrammarError("syntax", path, message)
+    } else keywords.prefix = value.items.length === 0 ? [] : this.list(place)
+  }
+
+  private readContains(place: KeywordPlace): void {
+    const { keywords, node, members } = place
+    const bound = (name: string) => (node.dialect.keywords.has(name) ? members.get(name) : undefined)
+    const [min, max] = [bound("minContains"), bound("maxContains")]
+    keywords.contains = {
+      node: this.child(place),
+      min: min === undefined ? 1 : readCount(min, `${node.pointer}/minContains`),
+      max: max === undefined ? Infinite : this.readMost(max, `${node.pointer}/maxContains`),
     }
   }
 

@@ -13,8 +13,17 @@ const typeNames = new Map<string, number>([...Object.entries(Types), ["integer",
 const integers: NumberCell = { ...anyNumber, form: "integral" }
 const lexicalIntegers: NumberCell = { ...anyNumber, form: "lexicalInteger" }
 
+/** A keyword's value, and what it is said about. */
+export interface KeywordPlace {
+  readonly keywords: Keywords
+  readonly node: SchemaNode
+  readonly members: Members
+  readonly value: JsonNode
+  readonly path: string
+}
+
 /** `lexical`: integers are written without a point or an exponent. */
-export function readType(keywords: Keywords, value: JsonNode, path: string, lexical: boolean): void {
+export function readType(keywords: Keywords, value: JsonNode, path: string, lexical: boolean): undefined {
   const names = value.kind === "array" ? value.items : [value]
   let types = 0
   let isInteger = false
@@ -34,12 +43,8 @@ export function readType(keywords: Keywords, value: JsonNode, path: string, lexi
 
 /** Puts a bound or a divisor in its place. Returns the reason when it has no effect here. */
 export function readNumeric(
-  keywords: Keywords,
-  node: SchemaNode,
-  members: Members,
+  { keywords, node, members, value, path }: KeywordPlace,
   keyword: string,
-  value: JsonNode,
-  path: string,
 ): string | undefined {
   const { dialect } = node
   const cell = keywords.number ?? anyNumber
