@@ -376,6 +376,6 @@ export class JsonLanguage implements Values, Containers {
       if (fact.kind === "never") return 0
       if (fact.kind === "equals" && fact.positive) return bits & typeBit(fact.value)
       return fact.kind === "schema" && fact.positive ? bits & typesOf(this.reader, fact.node) : bits
-    }, 63)
+    }, AllTypes)
   }
 }

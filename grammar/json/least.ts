@@ -5,13 +5,12 @@
  * what only one of some branches says, is left out, so that nothing is refused that has a shorter value.
  */
 import { checkTime } from "../deadline.ts"
-import { fixedBounds, type Limits, limitError } from "../errors.ts"
+import { checkLimit, fixedBounds, type Limits, limitError } from "../errors.ts"
 import { rawTexts } from "../lexeme/expr/shortest.ts"
 import { Types } from "./facts/conjunction.ts"
 import type { Keywords } from "./read/keywords.ts"
 import type { JsonNode } from "./read/reader.ts"
 import type { SchemaNode } from "./refs/refs.ts"
-import { checkWitness } from "./witnesslength.ts"
 
 interface Least {
   /** Containers within each other. */
@@ -280,7 +279,7 @@ function leastOf(schema: SchemaNode, { ways, all }: Shape, known: ReadonlyMap<Sc
       deep = Math.max(deep, part.depth + 1)
       long += count * part.length
     }
-    checkWitness(long, schema.pointer)
+    checkLimit(fixedBounds, "witnessUnits", long, schema.pointer)
     depth = Math.min(depth, deep)
     length = Math.min(length, long)
   }

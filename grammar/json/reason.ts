@@ -5,8 +5,8 @@
  * is; a contradiction between choices is told where they are.
  */
 
+import { AllTypes, Types } from "./facts/conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
-import type { KeywordReader } from "./read/keywordreader.ts"
 import type { Keywords } from "./read/keywords.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
@@ -17,8 +17,8 @@ export interface Reason {
 
 export function whyEmpty(language: JsonLanguage, root: SchemaNode): Reason {
   const { reader, all } = language
-  const schemas = inAnyCase(reader, root)
-  let types = 63
+  const schemas = reader.inAnyCase(root).map((node) => [node, reader.of(node)] as const)
+  let types = AllTypes
   for (const [node, keywords] of schemas) {
     if (node.value.kind === "false") return { path: node.pointer, message: "false allows no value" }
     types &= keywords.types
@@ -28,7 +28,7 @@ export function whyEmpty(language: JsonLanguage, root: SchemaNode): Reason {
   const isImpossible = (nodes: readonly SchemaNode[]) =>
     nodes.length > 0 && !language.isProductive(all.of(nodes.map((node) => all.schema(node))))
   // A reason inside objects or arrays explains only a schema that allows nothing else.
-  if (types === 16) {
+  if (types === Types.object) {
     for (const [node, keywords] of schemas) {
       for (const name of keywords.required) {
         const path = `${node.pointer}/required`
@@ -44,7 +44,7 @@ export function whyEmpty(language: JsonLanguage, root: SchemaNode): Reason {
       }
     }
   }
-  if (types === 32) {
+  if (types === Types.array) {
     for (const [node, keywords] of schemas) {
       const item = keywords.prefix[0] ?? keywords.rest
       if (keywords.minItems > 0 && item !== null && isImpossible([item]))
@@ -65,13 +65,6 @@ export function whyEmpty(language: JsonLanguage, root: SchemaNode): Reason {
     }
   }
   return { path: root.pointer, message: "its keywords contradict each other: no value satisfies all of them" }
-}
-
-/** `root` and what `allOf` and `$ref` add to it. */
-function inAnyCase(reader: KeywordReader, root: SchemaNode): [SchemaNode, Keywords][] {
-  const seen = new Set([root])
-  for (const node of seen) for (const other of reader.of(node).all) seen.add(other)
-  return [...seen].map((node) => [node, reader.of(node)])
 }
 
 /** What one schema says of the value of `name`; patterns aside. */

@@ -3,7 +3,7 @@
  *
  * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
  */
-import { type Limits, limitError, placed } from "../errors.ts"
+import { checkLimit, fixedBounds, type Limits, limitError, placed } from "../errors.ts"
 import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
 import { shortStrings } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
@@ -15,7 +15,6 @@ import { ObjectLanguage } from "./object/object.ts"
 import type { ObjectSpec } from "./object/objectspec.ts"
 import { readJson } from "./read/reader.ts"
 import { type Demands, type Values, wholeValues } from "./values.ts"
-import { checkWitness } from "./witnesslength.ts"
 
 const decoder = new TextDecoder()
 const noText = new Uint8Array(0)
@@ -108,7 +107,7 @@ export class Witnesses {
       this.depth--
     }
     // Values that hold each other twice double at every level.
-    checkWitness(text.length, this.language.all.pathOf(conjunction))
+    checkLimit(fixedBounds, "witnessUnits", text.length, this.language.all.pathOf(conjunction))
     this.known.set(conjunction, text)
     return text
   }
@@ -152,7 +151,7 @@ export class Witnesses {
       const count = i < items.length - 1 ? 1 : min - i
       if (i >= min || count <= 0) break
       length += count * this.of(item).length
-      checkWitness(length, path)
+      checkLimit(fixedBounds, "witnessUnits", length, path)
     }
   }
 

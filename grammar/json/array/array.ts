@@ -4,6 +4,7 @@
  * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
  * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
  */
+import { checkLimit, fixedBounds } from "../../errors.ts"
 import { type Frame, noFrames, type Step } from "../../frame.ts"
 import { TupleTable } from "../../intern.ts"
 import { firstMultiples } from "../../lexeme/number/cell.ts"
@@ -15,7 +16,6 @@ import type { Conjunctions } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { readJson } from "../read/reader.ts"
 import { type ItemValues, pathOfBegun, type Values } from "../values.ts"
-import { checkCompared, checkWitness } from "../witnesslength.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "./arrayframe.ts"
 import { ArrayRules, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
@@ -119,13 +119,13 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     const { spec } = this.rules
     if (spec.contains.length === 0 && !spec.unique) {
       // Each item takes two characters at least.
-      checkWitness(2 * (spec.min - at.index), this.path)
+      checkLimit(fixedBounds, "witnessUnits", 2 * (spec.min - at.index), this.path)
       const first = at.index
       while (first + items.length < spec.min || (phase === Phase.Comma && items.length === 0)) {
         const item = this.values.witness(this.rules.item(first + items.length))
         items.push(item)
         length += item.length + 1
-        checkWitness(length, this.path)
+        checkLimit(fixedBounds, "witnessUnits", length, this.path)
       }
       return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
     }
@@ -145,9 +145,9 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       const item = this.values.witness(this.rules.valueOf(way))
       items.push(item)
       length += item.length + 1
-      checkWitness(length, this.path)
+      checkLimit(fixedBounds, "witnessUnits", length, this.path)
       if (this.rules.canClose(way.progress)) break
-      if (spec.unique) checkCompared(item.length, this.path)
+      if (spec.unique) checkLimit(fixedBounds, "comparedUnits", item.length, this.path)
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
@@ -170,7 +170,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
         return false
       items.add(item)
       length += item.length + 1
-      checkWitness(length, this.path)
+      checkLimit(fixedBounds, "witnessUnits", length, this.path)
       return true
     }
     // Where none of the first is a value the others are hardly any.
@@ -212,7 +212,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       const item = this.values.witness(same)
       items.push(item)
       length += item.length + 1
-      checkWitness(length, this.path)
+      checkLimit(fixedBounds, "witnessUnits", length, this.path)
     }
     return items.length < count ? null : items
   }

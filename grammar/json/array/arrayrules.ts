@@ -13,7 +13,6 @@ import type { ItemValues } from "../values.ts"
 import type { ArrayProgress } from "./arrayframe.ts"
 import type { ArraySpec } from "./arrayspec.ts"
 import { DistinctValues } from "./unique/distinct.ts"
-import { Taken } from "./unique/taken.ts"
 import { UniqueCounts } from "./unique/uniquecounts.ts"
 
 /** A way to read an item, and the progress after it (its own value aside). */
@@ -26,6 +25,29 @@ export interface ItemWay {
 }
 
 const nothing: readonly number[] = []
+
+/** What is kept about a list of unique items that were read: the values, and what was asked about them. */
+class Taken {
+  readonly id: number
+  private readonly seen: readonly number[]
+  private set: ReadonlySet<number> | null = null
+  /** How many values each `contains` may still count, once it was asked. */
+  left: readonly number[] | null = null
+  /** How many values of a conjunction are left, as far as it was asked. */
+  readonly lefts = new Map<number, number>()
+  /** By index: the values that are left. */
+  readonly unique = new Map<number, UniqueCounts | null>()
+
+  constructor(id: number, seen: readonly number[]) {
+    this.id = id
+    this.seen = seen
+  }
+
+  get values(): ReadonlySet<number> {
+    this.set ??= new Set(this.seen)
+    return this.set
+  }
+}
 
 export class ArrayRules {
   readonly start: ArrayProgress

@@ -442,7 +442,7 @@ export class Branches {
         return this.test.mayHaveValue(conjunction)
       }
       const spend = (workPerFact: number) => this.spend(workPerFact * partial.facts.length)
-      const known = new Known(this.all, this.reader, partial.facts, type, mayHaveValue, spend)
+      const known = new Known(this.all, this.reader, partial.facts, type, { mayHaveValue, spend })
       this.spend(partial.facts.length)
       const clauses: Alternative[][] = []
       let unit: Alternative | null = null

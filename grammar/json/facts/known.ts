@@ -15,12 +15,17 @@ export const ComparisonWork = 1 / 8
 /** Holds in any case, cannot hold, or is still open. */
 type Status = "holds" | "fails" | "open"
 
+/** What may take long, and is counted. */
+interface KnownWork {
+  mayHaveValue(conjunction: number): boolean
+  /** Called before something is looked for among all facts, with what it costs for each of them. */
+  spend(workPerFact: number): void
+}
+
 /** What the facts of a branch say about other facts. */
 export class Known {
   private readonly all: Conjunctions
-  private readonly mayHaveValue: (conjunction: number) => boolean
-  /** Called before something is looked for among all facts, with what it costs for each of them. */
-  private readonly spend: (workPerFact: number) => void
+  private readonly work: KnownWork
   private readonly facts: ReadonlySet<number>
   private readonly absent = new Set<string>()
   private readonly present = new Set<string>()
@@ -30,17 +35,16 @@ export class Known {
   /** The schemas that hold, and those that do not, each as the first one that is written like it. */
   private readonly said: { right?: Set<SchemaNode>; wrong?: Set<SchemaNode> } = {}
 
+  /** What `facts` say of values of the type with bit `type`. */
   constructor(
     all: Conjunctions,
     reader: KeywordReader,
     facts: readonly number[],
     type: number,
-    mayHaveValue: (conjunction: number) => boolean,
-    spend: (workPerFact: number) => void,
+    work: KnownWork,
   ) {
     this.all = all
-    this.mayHaveValue = mayHaveValue
-    this.spend = spend
+    this.work = work
     this.facts = new Set(facts)
     for (const id of facts) {
       const fact = all.facts[id]
@@ -86,9 +90,9 @@ export class Known {
       case "property": {
         if (this.members === null || this.absent.has(fact.name)) return "holds"
         const value = this.value(fact.name)
-        if (!this.mayHaveValue(this.all.and(value, [fact.fact])))
+        if (!this.work.mayHaveValue(this.all.and(value, [fact.fact])))
           return this.present.has(fact.name) ? "fails" : "open"
-        if (!this.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
+        if (!this.work.mayHaveValue(this.all.and(value, [this.all.negation(fact.fact)]))) return "holds"
         return "open"
       }
       default:
@@ -101,7 +105,7 @@ export class Known {
     const known = hold ? "right" : "wrong"
     let nodes = this.said[known]
     if (nodes === undefined) {
-      this.spend(ComparisonWork)
+      this.work.spend(ComparisonWork)
       nodes = new Set()
       for (const id of this.facts) {
         const fact = this.all.facts[id]
@@ -115,13 +119,13 @@ export class Known {
 
   private isImpossible(name: string): boolean {
     if (this.absent.has(name)) return true
-    return this.members !== null && !this.mayHaveValue(this.value(name))
+    return this.members !== null && !this.work.mayHaveValue(this.value(name))
   }
 
   private value(name: string): number {
     let value = this.values.get(name)
     if (value === undefined) {
-      this.spend(1)
+      this.work.spend(1)
       value = (this.members as (name: string) => number)(name)
       this.values.set(name, value)
     }

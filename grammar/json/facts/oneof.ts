@@ -136,7 +136,12 @@ function profileOf(reader: KeywordReader, root: SchemaNode): Profile {
 }
 
 function makeProfile(reader: KeywordReader, root: SchemaNode): Profile {
-  const profile: Profile = { types: AllTypes, values: null, parts: partsOf(reader, root), proofs: null }
+  const profile: Profile = {
+    types: AllTypes,
+    values: null,
+    parts: reader.inAnyCase(root).map((node) => reader.of(node)),
+    proofs: null,
+  }
   for (const keywords of profile.parts) {
     profile.types &= keywords.types
     if (keywords.enum === null) continue
@@ -146,13 +151,4 @@ function makeProfile(reader: KeywordReader, root: SchemaNode): Profile {
     profile.types &= keywords.enum.reduce((types, value) => types | typeBit(value), 0)
   }
   return profile
-}
-
-/** What `root` says, and what its `allOf` and `$ref` add to it. */
-function partsOf(reader: KeywordReader, root: SchemaNode): readonly Keywords[] {
-  const own = reader.of(root)
-  if (own.all.length === 0) return [own]
-  const seen = new Set([root])
-  for (const node of seen) for (const other of reader.of(node).all) seen.add(other)
-  return [...seen].map((node) => reader.of(node))
 }

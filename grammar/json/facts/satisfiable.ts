@@ -88,67 +88,67 @@ export class Satisfiability {
     const waiting = new Map<number, Waiter>([[root, newWaiter()]])
     const queue = [root]
     const queued = new Set(queue)
+    const enqueue = (conjunction: number) => {
+      queued.add(conjunction)
+      queue.push(conjunction)
+    }
     /** Those that have news, but not enough to be looked at before everything else. */
     const later = new Set<number>()
     let steps = 0
     for (;;) {
       if (queue.length === 0) {
-        for (const waiter of later) {
-          queue.push(waiter)
-          queued.add(waiter)
-        }
+        later.forEach(enqueue)
         later.clear()
-        if (queue.length === 0) break
       }
-      const conjunction = queue.pop() as number
+      const conjunction = queue.pop()
+      if (conjunction === undefined) break
       queued.delete(conjunction)
       later.delete(conjunction)
       if (this.known[conjunction] === true) continue
       checkLimit(this.limits, "satSteps", ++steps)
       checkTime()
       const own = waiting.get(conjunction) as Waiter
-      own.runs++
-      own.news = 0
-      const discovered: number[] = []
-      const isProductive = this.evaluate(conjunction, (part) => {
-        const known = this.settled(part)
-        if (known !== undefined) return known
-        let found = waiting.get(part)
-        if (found === undefined) {
-          found = newWaiter()
-          waiting.set(part, found)
-          discovered.push(part)
-        }
-        found.waiters.add(conjunction)
-        return false
-      })
-      if (isProductive) {
-        this.ranks[conjunction] = this.nextRank()
-        this.known[conjunction] = true
-        // Parts that were not needed after all have not been looked at.
-        for (const part of discovered) waiting.delete(part)
-        for (const waiter of own.waiters) {
-          if (queued.has(waiter) || this.known[waiter] === true) continue
-          const entry = waiting.get(waiter) as Waiter
-          entry.news++
-          // What needs many parts is not looked at after each of them, only when it has twice as many news as before.
-          if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
-          else {
-            queued.add(waiter)
-            queue.push(waiter)
-          }
-        }
-        continue
-      }
+      const discovered = this.look(conjunction, own, waiting)
       // Depth first: the parts just met are looked at before anything else.
-      for (const part of discovered) {
-        queued.add(part)
-        queue.push(part)
+      discovered?.forEach(enqueue)
+      if (discovered !== null) continue
+      for (const waiter of own.waiters) {
+        if (queued.has(waiter) || this.known[waiter] === true) continue
+        const entry = waiting.get(waiter) as Waiter
+        entry.news++
+        // What needs many parts is not looked at after each of them, only when it has twice as many news as before.
+        if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
+        else enqueue(waiter)
       }
     }
     for (const conjunction of waiting.keys()) {
       this.known[conjunction] ??= false
     }
     return this.known[root] as boolean
+  }
+
+  /** Looks whether `conjunction` is productive by now: null if it is, else the parts of it that were not met before. */
+  private look(conjunction: number, own: Waiter, waiting: Map<number, Waiter>): readonly number[] | null {
+    own.runs++
+    own.news = 0
+    const discovered: number[] = []
+    const isProductive = this.evaluate(conjunction, (part) => {
+      const known = this.settled(part)
+      if (known !== undefined) return known
+      let found = waiting.get(part)
+      if (found === undefined) {
+        found = newWaiter()
+        waiting.set(part, found)
+        discovered.push(part)
+      }
+      found.waiters.add(conjunction)
+      return false
+    })
+    if (!isProductive) return discovered
+    this.ranks[conjunction] = this.nextRank()
+    this.known[conjunction] = true
+    // Parts that were not needed after all have not been looked at.
+    for (const part of discovered) waiting.delete(part)
+    return null
   }
 }

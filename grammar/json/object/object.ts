@@ -6,7 +6,7 @@
  * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
  */
 import { checkTime } from "../../deadline.ts"
-import { placed } from "../../errors.ts"
+import { checkLimit, fixedBounds, placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, noFrames, type Step } from "../../frame.ts"
 import { PairMap, TupleTable } from "../../intern.ts"
 import { shortestCompletion } from "../../lexeme/completion.ts"
@@ -17,7 +17,6 @@ import { Dead } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { type Demands, pathOfBegun, type Values } from "../values.ts"
-import { checkWitness } from "../witnesslength.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
@@ -146,7 +145,7 @@ export class ObjectLanguage {
       const part = `,${key}:${this.values.witness(value)}`
       parts.push(part)
       length += part.length
-      checkWitness(length, this.path)
+      checkLimit(fixedBounds, "witnessUnits", length, this.path)
     }
     let progress = from
     while (!this.rules.isFree(progress.unmet) && !this.rules.canClose(progress)) {
@@ -158,7 +157,7 @@ export class ObjectLanguage {
     if (this.rules.canClose(progress)) return `${parts.join("")}}`
     const { classes, spec } = this.rules
     // Each member takes five characters at least.
-    checkWitness(5 * Math.max(0, spec.min - progress.count), this.path)
+    checkLimit(fixedBounds, "witnessUnits", 5 * Math.max(0, spec.min - progress.count), this.path)
     let fresh: Generator<string> | null = null
     for (const index of this.rules.rest(progress)) {
       if (index >= 0) {

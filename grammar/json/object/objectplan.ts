@@ -66,6 +66,17 @@ interface Goal {
   readonly holds: boolean
 }
 
+function wanted(conditions: readonly Condition[], holds: boolean): Goal[] {
+  return conditions.map((condition) => ({ condition, holds }))
+}
+
+/** What was settled so far: obligations that must be met, such as must not, and those that a condition leaves open. */
+interface Choice {
+  readonly must: bigint
+  readonly kept: bigint
+  readonly live: bigint
+}
+
 /** A plan that is being made. */
 interface Draft {
   /** Obligations that no key meets yet. */
@@ -171,8 +182,6 @@ class PlanSearch {
     const { kind } = condition
     const isWanted = holds !== condition.isNegated
     const parts = this.inOrder(condition.parts, isWanted && kind !== "all")
-    const wanted = (which: readonly Condition[], holds: boolean) =>
-      which.map((part) => ({ condition: part, holds }))
     const live = condition.unmet & unmet
     if (kind === "all" && isWanted) {
       if (live !== condition.unmet) return null
@@ -187,28 +196,10 @@ class PlanSearch {
       yield* bitsOf(byDefault)
       yield* bitsOf(live & ~byDefault)
     }
-    if (kind === "one" && isWanted) {
-      const stuck = live & this.stuck
-      if ((stuck & (stuck - 1n)) !== 0n) return null
-      for (const i of bits()) {
-        const bit = 1n << BigInt(i)
-        if ((bit & this.lost) !== 0n) continue
-        const plan = this.choose([...wanted(parts, false), ...others], must | (live & ~bit), kept | bit)
-        // Nothing else can be the one where this cannot be met.
-        if (plan !== null || bit === stuck) return plan
-      }
-      for (const part of parts) {
-        const rest = parts.filter((other) => other !== part)
-        const next = [{ condition: part, holds: true }, ...wanted(rest, false), ...others]
-        const plan = this.choose(next, must | live, kept)
-        if (plan !== null) return plan
-      }
-      return null
-    }
+    if (kind === "one" && isWanted) return this.chooseOne(parts, others, { must, kept, live }, bits())
     if (kind === "one") {
       const none = this.choose([...wanted(parts, false), ...others], must | live, kept)
-      if (none !== null) return none
-      return this.chooseTwo(parts, others, must, kept, [...bits()])
+      return none ?? this.chooseTwo(parts, others, { must, kept, live }, [...bits()])
     }
     // Some hold, or not all.
     for (const i of bits()) {
@@ -243,12 +234,36 @@ class PlanSearch {
     return true
   }
 
+  /** One that holds, and no other. `numbers`: the obligations in `live`, those first that are to be tried first. */
+  private chooseOne(
+    parts: readonly Condition[],
+    others: readonly Goal[],
+    { must, kept, live }: Choice,
+    numbers: Iterable<number>,
+  ): Plan | null {
+    const stuck = live & this.stuck
+    if ((stuck & (stuck - 1n)) !== 0n) return null
+    for (const i of numbers) {
+      const bit = 1n << BigInt(i)
+      if ((bit & this.lost) !== 0n) continue
+      const plan = this.choose([...wanted(parts, false), ...others], must | (live & ~bit), kept | bit)
+      // Nothing else can be the one where this cannot be met.
+      if (plan !== null || bit === stuck) return plan
+    }
+    for (const part of parts) {
+      const rest = parts.filter((other) => other !== part)
+      const next = [{ condition: part, holds: true }, ...wanted(rest, false), ...others]
+      const plan = this.choose(next, must | live, kept)
+      if (plan !== null) return plan
+    }
+    return null
+  }
+
   /** Two that hold, so that it is not exactly one. */
   private chooseTwo(
     parts: readonly Condition[],
     others: readonly Goal[],
-    must: bigint,
-    kept: bigint,
+    { must, kept }: Choice,
     numbers: readonly number[],
   ): Plan | null {
     for (const [a, first] of numbers.entries()) {
@@ -264,8 +279,7 @@ class PlanSearch {
     }
     for (const [a, first] of parts.entries()) {
       for (const second of parts.slice(a + 1)) {
-        const both = [first, second].map((condition) => ({ condition, holds: true }))
-        const plan = this.choose([...both, ...others], must, kept)
+        const plan = this.choose([...wanted([first, second], true), ...others], must, kept)
         if (plan !== null) return plan
       }
     }

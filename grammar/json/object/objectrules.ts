@@ -51,6 +51,14 @@ export interface KeyWay {
   readonly progress: Progress
 }
 
+/** A search for the ways to read a key: at most `most` of them, and the progress after each. */
+interface WaySearch {
+  readonly ways: KeyWay[]
+  readonly unmet: bigint
+  readonly most: number
+  after(met: bigint): Progress
+}
+
 export class ObjectRules {
   readonly spec: ObjectSpec
   /** So many names come in the order of the spec, before all others. */
@@ -458,12 +466,13 @@ export class ObjectRules {
     }
     const ways: KeyWay[] = []
     const listed = this.demands.listedParts(value, chances)
-    if (listed === null) this.addWays(ways, unmet, { value, met: 0n }, chances, most, after)
+    const search = { ways, unmet, most, after }
+    if (listed === null) this.addWays(search, { value, met: 0n }, chances)
     for (const part of listed?.parts ?? []) {
       if (ways.length >= most) break
       // Whether a part has values is asked once it is known that it would do.
       if (listed !== null && (listed.open.length > 0 || this.canFinish(after(part.met)))) {
-        if (this.isProductive(part.value)) this.addWays(ways, unmet, part, listed.open, most, after)
+        if (this.isProductive(part.value)) this.addWays(search, part, listed.open)
       }
     }
     return ways
@@ -471,12 +480,9 @@ export class ObjectRules {
 
   /** Adds the ways to read `value`, which has values that all meet `met`, with `chances`. */
   private addWays(
-    ways: KeyWay[],
-    unmet: bigint,
+    { ways, unmet, most, after }: WaySearch,
     { value, met: sure }: ListedPart,
     chances: readonly Chance[],
-    most: number,
-    after: (met: bigint) => Progress,
   ): void {
     let free = sure
     const open: Chance[] = []

@@ -140,15 +140,8 @@ export function objectSpec(
   checkLimit(fixedBounds, "obligations", parts.obligations.length)
   const asked = eventsOf(parts.obligations)
   const valueIdOf = (name: string) => all.of(valueFacts(all, parts, name))
-  const chancesOf = (value: number, met: ReadonlyMap<number, bigint>): readonly Chance[] => {
-    if (met.size === 0) return noChances
-    const bits = new Map<number, bigint>()
-    for (const [fact, bit] of met) {
-      const sure = isImplied(value, fact) ? all.anything : fact
-      bits.set(sure, (bits.get(sure) ?? 0n) | bit)
-    }
-    return [...bits].map(([fact, bits]) => ({ fact, bits }))
-  }
+  const chancesOf = (value: number, met: ReadonlyMap<number, bigint>) =>
+    chances(met, (fact) => (isImplied(value, fact) ? all.anything : fact))
   const declare = (name: string): DeclaredName => {
     const value = name.isWellFormed() ? valueIdOf(name) : all.never
     return {
@@ -160,26 +153,12 @@ export function objectSpec(
       absence: asked.absences.get(name) ?? 0n,
     }
   }
-  const classes: KeyClass[] = []
   const patterns = patternsOf(parts)
   const whole = patterns.size < ManyPatterns ? null : wholeClass(all, parts, options.hasScalar, valueIdOf)
   const told = toldApart(patterns, parts, limits, whole !== null)
-  if (told === null && whole !== null) classes.push(whole)
-  for (const { expr, matched } of told ?? []) {
-    const value = all.of(classFacts(all, parts, matched))
-    if (value === all.never || all.isFalse(value)) continue
-    const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
-    if (texts !== null) {
-      for (const text of texts) parts.names.add(text)
-      continue
-    }
-    classes.push({
-      expr,
-      content: expr === exprs.anyText ? anyContent : exprContent(expr),
-      value,
-      chances: chancesOf(value, asked.ofClass(matched)),
-    })
-  }
+  const chancesIn = (value: number, matched: ReadonlySet<ExprId>) => chancesOf(value, asked.ofClass(matched))
+  const classes =
+    told === null && whole !== null ? [whole] : keyClasses(all, parts, limits, told ?? [], chancesIn)
   const isDeclared = (name: string) => parts.declared.has(name)
   const others = [...parts.names].filter((name) => !isDeclared(name))
   return {
@@ -194,6 +173,40 @@ export function objectSpec(
     counted: conditions.reduce((bits, condition) => bits | countedBy(condition), 0n),
     anything: all.anything,
   }
+}
+
+/** The classes of names that have values; one with finitely many names is added to the names of `parts`. */
+function keyClasses(
+  all: Conjunctions,
+  parts: Parts,
+  limits: Limits,
+  told: readonly NameClass[],
+  chancesIn: (value: number, matched: ReadonlySet<ExprId>) => readonly Chance[],
+): KeyClass[] {
+  const classes: KeyClass[] = []
+  for (const { expr, matched } of told) {
+    const value = all.of(classFacts(all, parts, matched))
+    if (value === all.never || all.isFalse(value)) continue
+    const texts = expr === exprs.anyText ? null : finiteTexts(expr, limits.finiteValues)
+    if (texts !== null) {
+      for (const text of texts) parts.names.add(text)
+      continue
+    }
+    const content = expr === exprs.anyText ? anyContent : exprContent(expr)
+    classes.push({ expr, content, value, chances: chancesIn(value, matched) })
+  }
+  return classes
+}
+
+/** The chances to meet what `met` says of each fact; facts that hold in any case are one by `known`. */
+function chances(met: ReadonlyMap<number, bigint>, known: (fact: number) => number): readonly Chance[] {
+  if (met.size === 0) return noChances
+  const bits = new Map<number, bigint>()
+  for (const [fact, bit] of met) {
+    const sure = known(fact)
+    bits.set(sure, (bits.get(sure) ?? 0n) | bit)
+  }
+  return [...bits].map(([fact, bits]) => ({ fact, bits }))
 }
 
 /**
@@ -248,19 +261,7 @@ function collectParts(
   facts: readonly number[],
   isComplete: boolean,
 ): Parts {
-  const parts: Parts = {
-    keywords: [],
-    constants: [],
-    properties: new Map(),
-    absent: new Set(),
-    required: new Set(),
-    names: new Set(),
-    declared: new Set(),
-    nameLanguages: reader.allowedText === exprs.anyText ? [] : [reader.allowedText],
-    obligations: [],
-    min: 0,
-    max: Infinite,
-  }
+  const parts = emptyParts(reader)
   for (const id of facts) {
     const fact = all.facts[id]
     switch (fact.kind) {
@@ -309,6 +310,22 @@ function collectParts(
     }
   }
   return parts
+}
+
+function emptyParts({ allowedText }: KeywordReader): Parts {
+  return {
+    keywords: [],
+    constants: [],
+    properties: new Map(),
+    absent: new Set(),
+    required: new Set(),
+    names: new Set(),
+    declared: new Set(),
+    nameLanguages: allowedText === exprs.anyText ? [] : [allowedText],
+    obligations: [],
+    min: 0,
+    max: Infinite,
+  }
 }
 
 /** What the branch asserts: schemas by their facts, names by who requires them. */

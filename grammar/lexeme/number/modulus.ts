@@ -182,32 +182,6 @@ export function hasManyMembers(
   return isLonger(lo, hi, multiple.value, (count + 1) * 2 ** excluded.length + 1)
 }
 
-/**
- * The rest that makes a value of the range, written as `digits` more digits behind `significand`, which stands for
- * significand · 10^`power` once they are all there: null when no such value is a member.
- */
-export function firstRest(
-  range: Interval,
-  multiple: Modulus | null,
-  excluded: readonly Modulus[],
-  significand: bigint,
-  digits: number,
-  power: number,
-): bigint | null {
-  const grid = powerOfTen(power)
-  const step = multiple === null ? grid : lcm(multiple, grid)
-  const slice = intersect(
-    range,
-    makeDecimal(significand, power + digits),
-    makeDecimal(significand + 1n, power + digits),
-  )
-  if (slice === null || firstMember(slice, step, [], false) === null) return null
-  const others = excluded.map((modulus) => lcm(modulus, step))
-  if (others.includes(step)) return null
-  const value = firstMember(slice, step, others, false)
-  return value === null ? null : scaledTo(value, power) - significand * 10n ** BigInt(digits)
-}
-
 /** The range within [lo, hi), or null when their ends leave nothing. */
 export function intersect(range: Interval, lo: Decimal, hi: Decimal): Interval | null {
   const low = compare(range.lo, lo) >= 0

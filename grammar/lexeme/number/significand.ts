@@ -25,13 +25,14 @@ import {
   floor,
   isInteger,
   makeDecimal,
+  scaledTo,
   shift,
   subtract,
   zero,
 } from "./decimal.ts"
 import {
   divides,
-  firstRest,
+  firstMember,
   hasMember,
   type Interval,
   intersect,
@@ -305,12 +306,24 @@ class Significand implements Part {
     exponent: number,
     suffix: string,
   ): string | null {
-    const { half, significand, places } = this
-    const power = exponent - places - behind
-    const rest = firstRest(half.range, half.multiple, half.excluded, significand, digits, power)
+    const rest = this.firstRest(digits, exponent - this.places - behind)
     if (rest === null) return null
     const text = digits === 0 ? "" : rest.toString().padStart(digits, "0")
     return text.slice(0, digits - behind) + (point === 1 ? "." : "") + text.slice(digits - behind) + suffix
+  }
+
+  /** The least rest of `digits` digits that makes a value of the half, where the last of them stands for 10^`power`. */
+  private firstRest(digits: number, power: number): bigint | null {
+    const { half, significand } = this
+    const grid = powerOfTen(power)
+    const step = half.multiple === null ? grid : lcm(half.multiple, grid)
+    const ends = [significand, significand + 1n].map((value) => makeDecimal(value, power + digits))
+    const slice = intersect(half.range, ends[0], ends[1])
+    if (slice === null || firstMember(slice, step, [], false) === null) return null
+    const others = half.excluded.map((modulus) => lcm(modulus, step))
+    if (others.includes(step)) return null
+    const value = firstMember(slice, step, others, false)
+    return value === null ? null : scaledTo(value, power) - significand * 10n ** BigInt(digits)
   }
 
   /** What the future depends on, as text. */

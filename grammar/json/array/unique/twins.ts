@@ -6,14 +6,13 @@
  * the second may stand, hence there always is one, and the second is an item of its own position and "equals the first":
  * no reading is a dead end. One reading waits for each value that was marked.
  */
-import { limitError } from "../../../errors.ts"
+import { checkLimit, fixedBounds, limitError } from "../../../errors.ts"
 import type { Frame, Step } from "../../../frame.ts"
 import { PairMap, TupleTable } from "../../../intern.ts"
 import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
 import type { Lookup } from "../../facts/satisfiable.ts"
 import { readJson } from "../../read/reader.ts"
 import { type ItemValues, pathOfBegun, type Values } from "../../values.ts"
-import { checkCompared, checkWitness } from "../../witnesslength.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "../arrayframe.ts"
 import { type ItemWay as ArrayItemWay, ArrayRules } from "../arrayrules.ts"
 import type { ArraySpec } from "../arrayspec.ts"
@@ -251,8 +250,8 @@ export class TwinLanguage implements ArrayReader<Progress> {
       const item = this.values.witness(way.value)
       items.push(item)
       length += item.length + 1
-      checkWitness(length, this.path)
-      if (way.progress.twin === ThisItem) checkCompared(item.length, this.path)
+      checkLimit(fixedBounds, "witnessUnits", length, this.path)
+      if (way.progress.twin === ThisItem) checkLimit(fixedBounds, "comparedUnits", item.length, this.path)
       at = this.afterItem(way.progress, encoder.encode(item))
     }
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
