@@ -7,8 +7,8 @@
  */
 
 import { forgetLengths, lengthBytes } from "./lexeme/expr/counter.ts"
-import { derivativeBytes, forgetDerivatives } from "./lexeme/expr/derivative.ts"
 import { exprBytes } from "./lexeme/expr/nodes.ts"
+import { derivativeBytes, forgetDerivatives } from "./lexeme/expr/rows.ts"
 import { contentBytes } from "./lexeme/string/content.ts"
 import { nameTableBytes } from "./lexeme/string/names.ts"
 import { lexemes } from "./lexeme/table.ts"

@@ -9,7 +9,7 @@
  *   state behind it", written out on first use.
  */
 import { concat, or } from "./build.ts"
-import { addRow, derivative, register, rowOf } from "./derivative.ts"
+import { derivative, register, rowOf } from "./derivative.ts"
 import {
   at,
   Empty,
@@ -22,6 +22,7 @@ import {
   Nullable,
   SetKind,
 } from "./nodes.ts"
+import { addRow } from "./rows.ts"
 import { pushRange } from "./sets.ts"
 
 /** What is known of the lengths of texts, in characters; one that has begun does not count. */

@@ -8,7 +8,7 @@
  * It is a derivative as well, that of any byte followed by k, and is found as one. Only what looks back changes by it.
  */
 import { and, anyText, concat, diff, loop, or } from "../build.ts"
-import { addRow, boundsAfterOne, combine, findPlainRow, register } from "../derivative.ts"
+import { boundsAfterOne, findPlainRow, register } from "../derivative.ts"
 import {
   AndKind,
   Asserts,
@@ -36,6 +36,7 @@ import {
   ShiftKind,
   Universe,
 } from "../nodes.ts"
+import { addRow, combine } from "../rows.ts"
 import { byteRange } from "../sets.ts"
 
 /** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
