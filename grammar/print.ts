@@ -70,6 +70,7 @@ function printBytes(bytes: Uint8Array): string {
   return JSON.stringify(new TextDecoder().decode(bytes))
 }
 
-function printByte(byte: number): string {
+/** A byte as its character in ASCII, else in hexadecimal. */
+export function printByte(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte.toString(16).padStart(2, "0")
 }

@@ -66,6 +66,11 @@ export class States {
   }
 
   /** States met so far. */
+  /** Threads of all states so far, each once. */
+  get knownThreads(): number {
+    return this.threads.count - 1
+  }
+
   get count(): number {
     return this.states.count
   }

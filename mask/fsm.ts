@@ -38,8 +38,8 @@ const fsmFields = {
   ignoresBudgets: "boolean",
 } as const satisfies Fields<FsmOptions>
 
-/** How a text may go on to its end: no mask needs it, so it is handed in. As in `TokenMachine`. */
-export type Endings = Pick<TokenMachine, "least" | "shortest" | "explain">
+/** How a text may go on to its end, for people too: no mask needs it, so it is handed in. As in `TokenMachine`. */
+export type Endings = Pick<TokenMachine, "least" | "shortest" | "explain" | "print">
 
 let makeEndings = (_states: States): Endings => {
   throw new Error("internal: setEndings has not been called")
@@ -153,6 +153,10 @@ export class TokenFsm implements TokenMachine {
     return this.endings.explain(state)
   }
 
+  print(state: number): string {
+    return this.endings.print(state)
+  }
+
   /** How to write the mask of `state`. */
   mask(state: number): Recipe {
     let kept = this.kept[state]
@@ -219,12 +223,14 @@ export class TokenFsm implements TokenMachine {
   stats(): MachineStats {
     return {
       states: this.states.count,
+      threads: this.states.knownThreads,
       stateBytes: this.states.bytes,
       transitions: this.transitions.size,
       maskBytes: this.keptBytes,
       localBytes: this.locals.bytes,
       hits: this.hitCount,
       walks: this.locals.walkCount,
+      shortcuts: { ...this.locals.shortcuts?.counts },
       nodes: this.locals.trie.visitCount,
     }
   }

@@ -26,6 +26,7 @@ export { Vocabulary } from "./vocabulary.ts"
 
 import { Completions } from "../grammar/completions.ts"
 import { explain } from "../grammar/explain.ts"
+import { printState } from "../grammar/print.ts"
 import { shortcuts } from "./fast/shortcuts.ts"
 import { setEndings } from "./fsm.ts"
 import { setShortcuts } from "./local.ts"
@@ -38,5 +39,6 @@ setEndings((states) => {
     least: (state) => completions.least(state),
     shortest: (state) => completions.shortest(state),
     explain: (state) => explain(states, state),
+    print: (state) => printState(states, state),
   }
 })

@@ -37,6 +37,8 @@ export interface Shortcuts {
   readonly lists: NodeLists
   /** Full walks that were needed all the same. */
   readonly walkCount: number
+  /** Local masks that were found without one, by the way in which they were. */
+  readonly counts: Readonly<Record<string, number>>
   readonly bytes: number
   /** As `LocalMasks.local`. */
   local(list: number, lexemeState: number): Local

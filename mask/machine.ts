@@ -49,12 +49,16 @@ export interface TokenMachine {
   shortest(state: number): Uint8Array
   /** What may be written next, in words. */
   explain(state: number): Expectation[]
+  /** The state as text, for people who look inside: its threads, the bytes that each may read, and the frames below. */
+  print(state: number): string
   stats(): MachineStats
 }
 
 /** What a machine knows, and what that took. Walks and their nodes are those of all machines over the vocabulary. */
 export interface MachineStats {
   states: number
+  /** Threads of all states together, each once. */
+  threads: number
   /** Bytes of states, without their masks. */
   stateBytes: number
   transitions: number
@@ -66,6 +70,8 @@ export interface MachineStats {
   hits: number
   /** Full walks of a lexeme over the token trie. */
   walks: number
+  /** Local masks that were found without a full walk, by the way in which they were. Empty for a machine without shortcuts. */
+  shortcuts: Readonly<Record<string, number>>
   /** Nodes of the token trie that were visited, in full walks and in partial ones. */
   nodes: number
 }

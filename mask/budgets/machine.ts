@@ -148,6 +148,10 @@ export class BudgetMachine implements TokenMachine {
     return this.fsm.explain(state)
   }
 
+  print(state: number): string {
+    return this.fsm.print(state)
+  }
+
   stats(): MachineStats {
     const stats = this.fsm.stats()
     return {

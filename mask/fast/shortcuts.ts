@@ -85,6 +85,17 @@ export class FastMasks implements Shortcuts, Reads {
   readonly lists: ListTables
   readonly trie: TokenTrie
   walkCount = 0
+  readonly counts = {
+    apart: 0,
+    patched: 0,
+    along: 0,
+    free: 0,
+    text: 0,
+    far: 0,
+    beside: 0,
+    sliced: 0,
+    equal: 0,
+  }
   private readonly width: number
   private readonly maxBytes: number
   private readonly masks: KeptMasks
@@ -150,12 +161,17 @@ export class FastMasks implements Shortcuts, Reads {
   }
 
   local(list: number, lexemeState: number): FastLocal {
-    if (this.isApart(list, lexemeState)) return this.empty
+    if (this.isApart(list, lexemeState)) {
+      this.counts.apart++
+      return this.empty
+    }
     const clamped = this.clamp(lexemeState)
     const state = this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
-    const local = this.equals.one(this.make(list, state))
+    const made = this.make(list, state)
+    const local = this.equals.one(made)
+    if (local !== made) this.counts.equal++
     this.entries.set(list, state, local)
     const isFull = this.sharedBytes > this.maxBytes
     if (isFull || this.entries.generation !== this.generation) {
@@ -275,6 +291,7 @@ export class FastMasks implements Shortcuts, Reads {
     this.walks.begin()
     const inside = this.free.read(list, this.lists.view(list), state, free, found)
     if (inside === null) return null
+    this.counts.free++
     const ids = this.lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
     const mask = uniteShared([inside.recipe(0), idsRecipe(ids)])
     return entry(mask, this.lists.exits(found.exits), entryBytes + 4 * ids.length)
@@ -298,6 +315,7 @@ export class FastMasks implements Shortcuts, Reads {
     const { set, next } = this.characters.largest(state)
     const nearly = this.besideLoop(list, state, next)
     if (nearly !== null) return nearly
+    this.counts.sliced++
     const { chain, inside, groups } = this.cuts.of(list, state, set)
     const parts: Recipe[] = [inside]
     const exits: number[] = []
@@ -324,6 +342,7 @@ export class FastMasks implements Shortcuts, Reads {
     if (loop === state || loop === Dead || this.characters.largest(loop).next !== loop) return null
     const difference = this.differences.find(this.lists.view(list), state, loop)
     if (difference === null) return null
+    this.counts.beside++
     return corrected(this.local(list, loop), difference.found, difference.other, this.lists)
   }
 
@@ -348,6 +367,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
   private along(list: number, byte: number, next: number): FastLocal {
+    this.counts.along++
     const children = this.lists.childrenBy(list, byte)
     if (children < 0) return entry(emptyRecipe, noIds, entryBytes)
     const inner = this.local(children, next)
@@ -378,6 +398,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** A string that may hold any character: the tokens inside, and where it closes. */
   private closing({ tokens, room, closed, isUnbounded }: TextLocal): FastLocal {
+    this.counts.text++
     const ids: number[] = []
     const exits: number[] = []
     for (let i = 0; i < closed.length; i += 2) {
@@ -399,6 +420,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** The base's local mask, corrected along the edges on which `state` differs. */
   private patched(list: number, state: number, base: number): FastLocal {
+    this.counts.patched++
     const plain = this.local(list, base)
     const { found, other } = this.cleared()
     for (const node of this.lists.view(list)) this.overlays.differ(node, state, base, found, other)
@@ -407,6 +429,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** The local mask of `near`, from which `state` differs in long tokens alone, corrected by these. */
   private farther(state: number, near: number): FastLocal {
+    this.counts.far++
     const plain = this.local(RootList, near)
     const { found, other } = this.cleared()
     this.far.differ(state, near, found, other)

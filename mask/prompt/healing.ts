@@ -184,6 +184,11 @@ class HealedMachine implements TokenMachine {
     return [{ what: "the end of the prompt", example: new TextDecoder().decode(this.rest(state)), path: "" }]
   }
 
+  print(state: number): string {
+    if (!this.isBefore(state)) return this.machine.print(this.inner(state))
+    return `state ${state}, the prompt goes on with ${JSON.stringify(new TextDecoder().decode(this.rest(state)))}`
+  }
+
   stats(): MachineStats {
     return this.machine.stats()
   }

@@ -6,6 +6,7 @@
  * runs. Masks are kept where they were stored; others are walked over the token trie and memoised.
  */
 import type { Expectation } from "../../grammar/frame.ts"
+import { printByte } from "../../grammar/print.ts"
 import { DeadState } from "../../grammar/state.ts"
 import { wordCount } from "../bits.ts"
 import { sharedLocals } from "../local.ts"
@@ -173,15 +174,27 @@ export class ClosedFsm implements TokenMachine {
     return this.tables.explanations[this.tables.explanationOf[state]].map((each) => ({ ...each }))
   }
 
+  print(state: number): string {
+    const { edgeOffsets, lows, highs, targets } = this.tables
+    const edges: string[] = []
+    for (let i = edgeOffsets[state]; i < edgeOffsets[state + 1]; i++) {
+      const low = printByte(lows[i])
+      edges.push(`  [${lows[i] === highs[i] ? low : `${low}-${printByte(highs[i])}`}] to ${targets[i]}`)
+    }
+    return [`state ${state}${this.isAccepting(state) ? ", may end" : ""}`, ...edges].join("\n")
+  }
+
   stats(): MachineStats {
     return {
       states: this.stateCount,
+      threads: 0,
       stateBytes: 0,
       transitions: this.tables.targets.length,
       maskBytes: this.tables.maskValues.byteLength + this.walkedBytes,
       localBytes: 0,
       hits: this.hitCount,
       walks: this.walkCount,
+      shortcuts: {},
       nodes: sharedLocals(this.vocabulary).trie.visitCount,
     }
   }

@@ -19,7 +19,7 @@ import {
   type Vocabulary,
 } from "../../runtime/index.ts"
 import type { Tokenizer } from "../../runtime/model/tokenizer.ts"
-import { byteMachine, place, readsTokens, TextChecker, type Verdict } from "../suite/checker.ts"
+import { byteMachine, place, readsTokens, TextChecker, type Trace, type Verdict } from "../suite/checker.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import {
   type ConstraintFlags,
@@ -37,6 +37,7 @@ interface CheckFlags extends ConstraintFlags {
   jsonl?: boolean
   vocab?: string
   json?: boolean
+  trace?: boolean
 }
 
 export function checkCommand(program: Command, io: Io, done: (code: number) => void): void {
@@ -52,6 +53,10 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
     .option("--jsonl", "every line of a file is a text")
     .option("--vocab <dir>", "read the texts token by token with the tokenizer in this directory")
     .option("--json", "print one JSON object a text")
+    .option(
+      "--trace",
+      "print the state after each byte, or token with --vocab: its threads, lexemes and frames",
+    )
     .action(async (files: string[], flags: CheckFlags) => done(await check(files, flags, io)))
 }
 
@@ -81,7 +86,11 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
     const texts = flags.jsonl ? source.split(/\r?\n/) : [source]
     for (const [index, text] of texts.entries()) {
       const name = flags.jsonl ? `${file}:${index + 1}` : file
-      const verdict = within(() => checker.check(text))
+      const states: { read: string | null; state: string }[] = []
+      const trace: Trace = (read, { fsm, state }) =>
+        states.push({ read: read && printed(read), state: fsm.print(state) })
+      const verdict = within(() => checker.check(text, flags.trace ? trace : undefined))
+      if (!flags.json) for (const { read, state } of states) io.out(`${read === null ? "" : `${read} leads to `}${state}\n`)
       if (verdict instanceof GrammarError) {
         refused = true
         const { kind, path, message } = verdict
@@ -93,13 +102,22 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
       rejected ||= !ok
       const note = !ok && within(() => isOrderAlone(text)) === true ? { note: otherOrder } : {}
       const line = flags.json
-        ? JSON.stringify({ name, ok, ...verdict, ...note })
+        ? JSON.stringify({ name, ok, ...verdict, ...note, ...(flags.trace && { states }) })
         : [`${name}: ${describe(verdict, ok)}`, ...Object.values(note)].join(". ")
       io.out(`${line}\n`)
     }
   }
   if (refused) return Exit.Refused
   return rejected ? Exit.Rejected : Exit.Ok
+}
+
+/** What was read before a state of a trace: text, or bytes in hexadecimal where they are no whole characters. */
+function printed(read: Uint8Array): string {
+  try {
+    return JSON.stringify(new TextDecoder("utf-8", { fatal: true }).decode(read))
+  } catch {
+    return Buffer.from(read).toString("hex")
+  }
 }
 
 /** What `read` returns, or the refusal that a text came to. */
@@ -146,7 +164,7 @@ class TokenChecker {
   }
 
   /** Throws `UsageError` for a text that the tokenizer does not spell as it is. */
-  check(text: string): Verdict {
+  check(text: string, trace?: Trace): Verdict {
     const { matcher, row, tokenizer, parseSpecial, spellings } = this
     const { vocabulary } = tokenizer
     const bytes = new TextEncoder().encode(text)
@@ -154,6 +172,7 @@ class TokenChecker {
     const spelled = (token: number) => spellings.get(token) ?? vocabulary.bytes(token)
     checkSpelling(text, bytes, tokens, spelled)
     matcher.reset()
+    trace?.(null, matcher)
     let allowed = 0
     let offset = 0
     for (const token of tokens) {
@@ -161,6 +180,7 @@ class TokenChecker {
       if (((row[token >>> 5] >>> (token & 31)) & 1) === 0 || !matcher.accept(token)) break
       allowed++
       offset += spelled(token).length
+      trace?.(spelled(token), matcher)
     }
     const prefix = allowed === tokens.length
     const accepted = prefix && matcher.isAccepting()

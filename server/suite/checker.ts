@@ -25,6 +25,11 @@ export interface Verdict {
 }
 
 /**
+ * Called at the start of a text with null, and after each byte or token with the bytes that it is.
+ */
+export type Trace = (read: Uint8Array | null, matcher: Matcher) => void
+
+/**
  * Reads texts byte by byte. The machine is over any vocabulary: `byteMachine` makes one that needs
  * none.
  */
@@ -35,11 +40,17 @@ export class TextChecker {
     this.matcher = new Matcher(machine)
   }
 
-  check(text: string): Verdict {
+  check(text: string, trace?: Trace): Verdict {
     const bytes = new TextEncoder().encode(text)
-    this.matcher.reset()
+    const { matcher } = this
+    matcher.reset()
+    trace?.(null, matcher)
     let offset = 0
-    while (offset < bytes.length && this.matcher.acceptBytes(bytes.subarray(offset, offset + 1))) offset++
+    for (; offset < bytes.length; offset++) {
+      const byte = bytes.subarray(offset, offset + 1)
+      if (!matcher.acceptBytes(byte)) break
+      trace?.(byte, matcher)
+    }
     const prefix = offset === bytes.length
     const accepted = prefix && this.matcher.isAccepting()
     const expected = accepted ? [] : this.matcher.explain()

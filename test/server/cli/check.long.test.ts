@@ -111,3 +111,22 @@ test("properties come in the order in which generate writes them, unless --order
   const week = '{"propertyNames": {"enum": ["mon", "sun", "tue"]}, "type": "object"}'
   expect((await tokenrail(["check", "-", "--schema", week], '{"tue": 1, "mon": 8}')).code).toBe(0)
 })
+
+test("--trace prints the state after each byte", async () => {
+  const traced = await tokenrail(["check", "-", "--regex", "ab|ac", "--trace"], "ab")
+  expect(traced.out.split("\n")).toEqual([
+    "state 1, 1 thread",
+    '  [a], ends "ab" ▸ end',
+    '"a" leads to state 2, 1 thread',
+    '  [b-c], ends "b" ▸ end',
+    '"b" leads to state 3, 1 thread',
+    "  end",
+    "-: ok",
+    "",
+  ])
+  const json = await tokenrail(["check", "-", "--regex", "ab|ac", "--trace", "--json"], "ax")
+  expect(JSON.parse(json.out)).toMatchObject({
+    ok: false,
+    states: [{ read: null }, { read: '"a"', state: 'state 2, 1 thread\n  [b-c], ends "b" ▸ end' }],
+  })
+})
