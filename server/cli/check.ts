@@ -90,7 +90,8 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
       const trace: Trace = (read, { fsm, state }) =>
         states.push({ read: read && printed(read), state: fsm.print(state) })
       const verdict = within(() => checker.check(text, flags.trace ? trace : undefined))
-      if (!flags.json) for (const { read, state } of states) io.out(`${read === null ? "" : `${read} leads to `}${state}\n`)
+      if (!flags.json)
+        for (const { read, state } of states) io.out(`${read === null ? "" : `${read} leads to `}${state}\n`)
       if (verdict instanceof GrammarError) {
         refused = true
         const { kind, path, message } = verdict
